@@ -5,15 +5,15 @@ export interface HttpAnswer {
   readonly status: number
   /** Status line and headers. */
   readonly head: string
-  /** As it came: one in chunks has their sizes between them. */
+  /** As received, including the sizes of chunks. */
   readonly body: string
 }
 
 const SILENCE_MS = 60_000
 
 /**
- * One request after another on one connection. The callers share two cores with what is measured, so they do no
- * more than that takes: a request is one write, and of an answer nothing is looked at but where it ends.
+ * Sends one request after another on one connection. The callers share the cores with the measured programs, so this
+ * client does little: a request is one write, and an answer is only searched for its end.
  */
 export class HttpConnection {
   readonly #url: URL
@@ -21,18 +21,17 @@ export class HttpConnection {
   #received = ''
   #waiting: PromiseWithResolvers<HttpAnswer> | undefined
 
-  /** Requests wait until it is connected. */
+  /** Connects in the background. Requests wait for the connection. */
   constructor(url: string) {
     this.#url = new URL(url)
     this.#socket = this.#connect()
   }
 
   /**
-   * `method`: such as `POST`. `headers`: lines that end as in HTTP. One request at a time. Throws when the connection
-   * ends before the answer does.
+   * One request at a time. `headers`: lines with `\r\n`. Throws when the connection ends before the answer is complete.
    */
   async ask(method: string, path: string, headers: string, body = ''): Promise<HttpAnswer> {
-    // Servers close what was idle for some seconds, as while others connect.
+    // Servers close connections that were idle for some seconds.
     if (!this.#socket.writable) this.#socket = this.#connect()
     this.#waiting = Promise.withResolvers()
     const length = Buffer.byteLength(body)
@@ -47,12 +46,12 @@ export class HttpConnection {
   }
 
   #connect(): Socket {
-    // Half an answer of the last connection would be the beginning of the next.
+    // Discards an incomplete answer of the previous connection.
     this.#received = ''
     const socket = connect(Number(this.#url.port), this.#url.hostname).setNoDelay()
-    // A character for each byte, so that lengths are those of the headers.
+    // In latin1 the number of characters is the number of bytes, as in content-length.
     socket.setEncoding('latin1').on('data', (text: string) => this.#take(text))
-    socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('nothing came for too long')))
+    socket.setTimeout(SILENCE_MS, () => socket.destroy(new Error('no data for too long')))
     const fail = (error: Error): void => {
       if (socket === this.#socket) this.#waiting?.reject(error)
     }

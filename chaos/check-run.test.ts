@@ -3,12 +3,12 @@ import type { Excuse } from './check/excuses.ts'
 import { checkRun } from './check-run.ts'
 import type { ChaosSession } from './session.ts'
 
-/** A run of 4 messages that was answered by nothing, so many of which a reported loss explains. */
+/** The rules that a run of 4 messages without answers breaks, some of which a reported loss explains. */
 function rulesOf(excusedMessages: number): string[] {
   const ids = ['s0-0', 's0-1', 's0-2', 's0-3']
   const client = { accepted: new Map(), checks: [], received: [], restarts: [] }
   const session = { name: 's0', plans: new Map(ids.map((id) => [id, { id }])), client, clients: [] }
-  // Reason for the cast: a real session opens sockets, and a run without events reads these fields alone.
+  // A real session opens sockets. A check of a run without events only reads these fields.
   const chaosSession = session as unknown as ChaosSession
   const reasons = new Map(
     ids.slice(0, excusedMessages).map((id) => [id, 'accepted and lost'] as const),

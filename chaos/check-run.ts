@@ -5,9 +5,9 @@ import { checkJournal } from './check/check-journal.ts'
 import { checkSession } from './check/check-session.ts'
 import { checkTabs } from './check/check-tabs.ts'
 import type { Evidence, Excuse } from './check/excuses.ts'
-import { checkReported, checkTold, isIn } from './check/excuses.ts'
-import { logStories } from './check/log-stories.ts'
-import type { CallStory } from './check/turn-story.ts'
+import { checkReported, checkRestartAfterLoss, isIn } from './check/excuses.ts'
+import { turnsOfLog } from './check/turns-of-log.ts'
+import type { ObservedCall } from './check/observed-turn.ts'
 import type { Violation } from './check/violation.ts'
 import type { Client } from './client.ts'
 import { TARGETS } from './faults.ts'
@@ -20,14 +20,14 @@ export type Excused = ReadonlyMap<ChaosSession, ReadonlyMap<string, Excuse>>
 export interface Run {
   readonly sessions: readonly ChaosSession[]
   readonly logs: ReadonlyMap<ChaosSession, readonly LogEntry[]>
-  /** What the host reported as lost. */
+  /** The ranges that the host reported as lost. */
   readonly lost: readonly LostRange[]
   readonly excused: Excused
   readonly journal: readonly JournalEntry[]
 }
 
-/** Losses may explain so many of all messages at most: a run in which hardly any is held against the log shows nothing. */
-const MOST_EXCUSED = 0.75
+/** The share of messages that losses may explain. Above it, too few messages are checked against the log. */
+const MAX_EXCUSED = 0.75
 
 export function excuseSessions(
   sessions: readonly ChaosSession[],
@@ -37,7 +37,7 @@ export function excuseSessions(
   return new Map(sessions.map((each) => [each, each.excuses(logs.get(each) ?? [], lost)]))
 }
 
-/** What was found while it ran. */
+/** The violations that were found during the run. */
 export function found(
   fleet: Pick<Fleet, 'replicas'>,
   sessions: readonly ChaosSession[],
@@ -57,13 +57,13 @@ export function found(
   ]
 }
 
-/** Holds what all sessions were sent against their logs and the journal, once all is quiet. */
+/** Checks the streams of all sessions against their logs and the journal, after all turns have ended. */
 export function checkRun({ sessions, logs, lost, excused, journal }: Run): Violation[] {
-  const calls = (isExcused: boolean): CallStory[] =>
+  const calls = (isExcused: boolean): ObservedCall[] =>
     sessions.flatMap((session) =>
-      [...logStories(logs.get(session) ?? []).values()]
+      [...turnsOfLog(logs.get(session) ?? []).values()]
         .filter(({ id }) => (excused.get(session)?.has(id) ?? false) === isExcused)
-        .flatMap((story) => [...story.calls.values()]),
+        .flatMap((turn) => [...turn.calls.values()]),
     )
   return [
     ...sessions.flatMap((session) => {
@@ -72,18 +72,18 @@ export function checkRun({ sessions, logs, lost, excused, journal }: Run): Viola
       const record = { name, plans, accepted: client.accepted, streams: client.checks, log }
       return [
         ...checkSession({ ...record, excused: excused.get(session) ?? new Map() }),
-        ...(tab === undefined ? [] : checkTabs(name, ...session.comparable(client, tab))),
+        ...(tab === undefined ? [] : checkTabs(name, ...session.commonEvents(client, tab))),
         ...clients.flatMap((each) => checkLosses(name, { lost, log }, each)),
       ]
     }),
     ...checkJournal(journal, calls(false)),
-    // What is done anew because its result was lost runs twice.
+    // A tool whose result was lost may run again.
     ...checkJournal(journal, calls(true)).filter(({ rule }) => rule !== 'tool run twice'),
     ...checkExcused(sessions, excused),
   ]
 }
 
-/** Holds that a client began anew when it had to, and only then. */
+/** Checks that a client restarted its stream after a loss, and only then. */
 function checkLosses(
   name: string,
   { lost, log }: Pick<Evidence, 'lost' | 'log'>,
@@ -95,7 +95,7 @@ function checkLosses(
   const streams = starts.map((start, number) => seqs.slice(start, starts[number + 1]))
   return [
     ...checkReported(name, { lost, log }, seqs),
-    ...checkTold(name, lost, streams),
+    ...checkRestartAfterLoss(name, lost, streams),
     ...restarts
       .filter(({ lost: id }) => !lost.some((range) => isIn(range, seqOf(id))))
       .map(({ lost: id }) => ({ rule: 'refused', where: name, detail: `after=${id} is not lost` })),
@@ -105,7 +105,7 @@ function checkLosses(
 function checkExcused(sessions: readonly ChaosSession[], excused: Excused): Violation[] {
   const said = sessions.reduce((sum, { plans }) => sum + plans.size, 0)
   const count = [...excused.values()].reduce((sum, messages) => sum + messages.size, 0)
-  if (count <= said * MOST_EXCUSED) return []
+  if (count <= said * MAX_EXCUSED) return []
   const detail = `losses explain ${count} of ${said} messages: too few are left to be checked`
   return [{ rule: 'too much excused', where: 'run', detail }]
 }

@@ -8,18 +8,18 @@ import { StreamCheck } from './check/stream-check.ts'
 import type { ClientOptions } from './client.ts'
 import { Client } from './client.ts'
 
-/** A gateway that says only what the test tells it to. */
+/** A gateway that sends only the frames of the test. */
 class Gateway implements Disposable {
   readonly sockets: WebSocket[] = []
   readonly queries: string[] = []
-  readonly heard: { type: string; payload?: { id: string } }[] = []
+  readonly received: { type: string; payload?: { id: string } }[] = []
   readonly #server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
 
   constructor() {
     this.#server.on('connection', (socket, { url = '' }) => {
       this.sockets.push(socket)
       this.queries.push(url)
-      socket.on('message', (data) => this.heard.push(JSON.parse((data as Buffer).toString())))
+      socket.on('message', (data) => this.received.push(JSON.parse((data as Buffer).toString())))
     })
   }
 
@@ -32,7 +32,7 @@ class Gateway implements Disposable {
   }
 
   get messages(): (string | undefined)[] {
-    return this.heard.filter(({ type }) => type === 'message').map(({ payload }) => payload?.id)
+    return this.received.filter(({ type }) => type === 'message').map(({ payload }) => payload?.id)
   }
 
   send(...frames: object[]): void {
@@ -74,7 +74,7 @@ async function connected(
   return { client, gateways }
 }
 
-test('it comes back at another gateway with its last id, and says again what was not accepted', async () => {
+test('a client reconnects to another gateway with its last id, and resends unaccepted messages', async () => {
   const { client, gateways } = await connected()
   const [one, other] = gateways
   void client.say('m1', 'hello')
@@ -90,7 +90,7 @@ test('it comes back at another gateway with its last id, and says again what was
   expect(other.messages).toEqual(['m2'])
 })
 
-test('what it said has ended when its own turn has', async () => {
+test('a message has ended when its own turn has', async () => {
   const { client, gateways } = await connected()
   const ends: string[] = []
   for (const id of ['m1', 'm2']) void client.say(id, 'hello').then(() => ends.push(id))
@@ -100,7 +100,7 @@ test('what it said has ended when its own turn has', async () => {
   expect(ends).toEqual(['m1'])
 })
 
-test('it says again later what could not be stored, and reports what was refused for good', async () => {
+test('a client resends messages that could not be stored, and reports final refusals', async () => {
   const { client, gateways } = await connected()
   const [one] = gateways
   void client.say('m1', 'hello')
@@ -119,11 +119,11 @@ test('it says again later what could not be stored, and reports what was refused
   expect(client.faults[1]?.detail).toContain('after is not an event')
 })
 
-test('it cancels again at another gateway until that is accepted', async () => {
+test('a client repeats a cancel at another gateway until it is accepted', async () => {
   const { client, gateways } = await connected()
   const [one, other] = gateways
   const cancels = (gateway: Gateway): number =>
-    gateway.heard.filter(({ type }) => type === 'cancel').length
+    gateway.received.filter(({ type }) => type === 'cancel').length
   void client.say('m1', 'hello')
   one.send(accepted('m1'))
   await eventually(() => client.accepted.has('m1'))
@@ -143,14 +143,14 @@ test('it cancels again at another gateway until that is accepted', async () => {
   expect(cancels(one)).toBe(1)
 })
 
-test('it leaves a gateway that says nothing', async () => {
+test('a client leaves a gateway that sends nothing', async () => {
   const { gateways } = await connected()
   await eventually(() => gateways[1].sockets.length === 1)
-  expect(gateways[0].heard.map(({ type }) => type)).toContain('ping')
+  expect(gateways[0].received.map(({ type }) => type)).toContain('ping')
 })
 
-test('it begins anew when its last event was lost with damaged data, and says again what was not accepted', async () => {
-  const { client, gateways } = await connected({ checkAnew: newCheck })
+test('a client restarts its stream when its last event was lost, and resends unaccepted messages', async () => {
+  const { client, gateways } = await connected({ makeCheck: newCheck })
   const [one, other] = gateways
   void client.say('m1', 'hello')
   await eventually(() => one.messages.length === 1)
@@ -172,7 +172,7 @@ test('it begins anew when its last event was lost with damaged data, and says ag
   expect(other.queries.at(-1)).toBe('/ws?sessionId=S&after=9.9.-.0')
 })
 
-test('it gives up turns of accepted messages that were said before a time', async () => {
+test('a client gives up the turns of accepted messages that were sent before a time', async () => {
   const { client, gateways } = await connected()
   const ends: string[] = []
   for (const id of ['m1', 'm2']) void client.say(id, 'hello').then(() => ends.push(id))

@@ -3,96 +3,103 @@ import type { Down, SessionEvent } from '@mcp-host/contracts'
 import { WebSocket } from 'ws'
 import type { StreamCheck } from './check/stream-check.ts'
 
-/** A gateway that says nothing for so long is taken for dead. */
+/** A gateway that sends nothing for this long is considered dead. */
 const SILENCE_MS = 2_500
 const PING_MS = 800
 const RETRY_MS = 150
-/** The code with which a gateway that goes down closes. */
-const COME_BACK = 1012
-/** The code with which a gateway refuses what a client asks for, and how it says that `after` was lost. */
+/** Close code of a gateway that stops. */
+const RECONNECT = 1012
+/** Close code of a gateway that refuses the request, and the part of its reason that reports that `after` was lost. */
 const REFUSED = 1008
 const AFTER_IS_LOST = 'connect without it'
 
+/** Headers that authenticate a client. */
+export type Credential = Readonly<Record<string, string>>
+
 export interface ClientOptions {
-  /** Of all gateways. */
+  /** URLs of all gateways. */
   readonly urls: readonly string[]
-  /** Which of them comes first. */
+  /** Index of the first gateway. */
   readonly first: number
-  /** Watches the stream. */
+  /** Checks the stream. */
   readonly check: StreamCheck
-  /** Watches the stream that begins when the last id was lost with damaged data; without it that is a fault. */
-  readonly checkAnew?: (() => StreamCheck) | undefined
-  /** Where to join a session that there is; without it the first gateway gives a new one. */
+  /** Makes the check of a stream that restarts after its last event was lost. Without it, that loss is a fault. */
+  readonly makeCheck?: (() => StreamCheck) | undefined
+  /** Sent with each connection. */
+  readonly headers?: Credential | undefined
+  /** The session to join, and the id to continue after. Default: a new session. */
   readonly join?: { readonly sessionId: string; readonly after: string }
 }
 
-/** An event and when it came, in milliseconds of `performance.now()`. */
+/** An event and its arrival time, by `performance.now()`. */
 export interface Received {
   readonly at: number
   readonly event: SessionEvent
 }
 
-/** A client's stream began anew, because the host had lost the event of its last id. */
+/** A restart of a stream, because the host had lost the event of its last id. */
 export interface Restart {
-  /** The last id before. */
+  /** The lost id. */
   readonly lost: string
-  /** How many events were received before. */
+  /** The number of events before the restart. */
   readonly index: number
-  /** Where the stream began again; empty until it did. */
+  /** The id at which the stream continues. Empty until it does. */
   from: string
 }
 
 /**
- * A chat client as the protocol wants it: it connects to any gateway, comes back with its last id, and
- * sends again by the same id what was not accepted. Keeps all that it was sent.
+ * A chat client that follows the protocol: it connects to any gateway, reconnects with its last id, and resends
+ * unaccepted messages with the same id. Stores all received events.
  */
 export class Client implements AsyncDisposable {
   readonly received: Received[] = []
-  /** Messages the gateway said it has, and when, in milliseconds of `performance.now()`. */
+  /** The times at which messages were accepted, by `performance.now()`. */
   readonly accepted = new Map<string, number>()
-  /** What a gateway answered that it must not. */
+  /** Replies that a gateway must not send. */
   readonly faults: { readonly detail: string; readonly message?: string | undefined }[] = []
-  /** How its connections ended, apart from those that were closed with "come back" or that it dropped itself. */
+  /** The ends of connections, except those that `drop` or a stopping gateway closed. */
   readonly breaks: string[] = []
-  /** Of the streams one after another: one more than there are restarts. */
+  /** The checks of the streams: one more than restarts. */
   readonly checks: StreamCheck[]
   readonly restarts: Restart[] = []
-  /** Messages whose end is not waited for any more. */
+  /** Messages whose turns are given up. */
   readonly givenUp = new Set<string>()
-  /** Where the stream began, once there is a session. */
+  /** The session and the id at which the stream began, once there is a session. */
   start: { readonly sessionId: string; readonly after: string } | undefined
   readonly #urls: readonly string[]
+  readonly #headers: Credential
   readonly #unaccepted = new Map<string, string>()
-  /** Messages whose turns are to end, until that is accepted. */
+  /** Messages whose cancel is not accepted yet. */
   readonly #uncancelled = new Set<string>()
   readonly #waiters = new Map<string, { readonly end: () => void; readonly at: number }>()
-  readonly #checkAnew: (() => StreamCheck) | undefined
+  readonly #makeCheck: (() => StreamCheck) | undefined
   readonly #closed = new AbortController()
   readonly #life: Promise<void>
   #next: number
   #after: string | undefined
   #socket: WebSocket | undefined
-  /** The one that it dropped last. */
+  /** The socket that `drop` closed last. */
   #dropped: WebSocket | undefined
 
-  constructor({ urls, first, check, checkAnew, join }: ClientOptions) {
+  constructor({ urls, first, check, makeCheck, headers = {}, join }: ClientOptions) {
     this.#urls = urls
+    this.#headers = headers
     this.#next = first
     this.checks = [check]
-    this.#checkAnew = checkAnew
+    this.#makeCheck = makeCheck
     this.start = join
     this.#after = join?.after
     this.#life = this.#live()
   }
 
-  /** Of the stream that goes on. */
+  /** The check of the current stream. */
   get check(): StreamCheck {
     const last = this.checks.at(-1)
     if (last === undefined) throw new Error('a client has at least one stream')
     return last
   }
 
-  /** Says something; resolves when its turn has ended in the stream, or is given up. */
+  /** Sends a message. Resolves when its turn has ended in the stream, or is given up. */
   async say(id: string, text: string): Promise<void> {
     const ended = Promise.withResolvers<void>()
     this.#waiters.set(id, { end: ended.resolve, at: performance.now() })
@@ -102,7 +109,7 @@ export class Client implements AsyncDisposable {
     this.#waiters.delete(id)
   }
 
-  /** No longer waits for the ends of turns whose accepted messages were said before a time. */
+  /** Gives up the turns of accepted messages that were sent before a time. */
   giveUp(before: number): void {
     for (const [id, { end, at }] of this.#waiters) {
       if (at >= before || !this.accepted.has(id)) continue
@@ -111,13 +118,13 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  /** Wants the turn of an accepted message to end. */
+  /** Cancels the turn of an accepted message. */
   cancel(id: string): void {
     this.#uncancelled.add(id)
     this.#sendCancel(id)
   }
 
-  /** Loses its connection, as on a bad network. */
+  /** Loses the connection, as on a bad network. */
   drop(): void {
     this.#dropped = this.#socket
     this.#socket?.terminate()
@@ -136,34 +143,33 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  /** One connection from beginning to end. */
+  /** Runs one connection until it is closed. */
   async #connection(): Promise<void> {
     const url = new URL('/ws', this.#urls[this.#next++ % this.#urls.length]?.replace('http', 'ws'))
     if (this.start !== undefined) url.searchParams.set('sessionId', this.start.sessionId)
     if (this.#after !== undefined) url.searchParams.set('after', this.#after)
-    const socket = new WebSocket(url, { handshakeTimeout: SILENCE_MS })
+    const socket = new WebSocket(url, { handshakeTimeout: SILENCE_MS, headers: this.#headers })
     this.#socket = socket
-    let heardAt = performance.now()
+    let receivedAt = performance.now()
     const heart = setInterval(() => {
-      if (performance.now() - heardAt > SILENCE_MS) socket.terminate()
+      if (performance.now() - receivedAt > SILENCE_MS) socket.terminate()
       else if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"ping"}')
     }, PING_MS)
     socket.on('message', (data) => {
-      // What a frozen gateway still sends after we have left is not for us any more.
+      // Ignores frames that a frozen gateway sends after this client has left.
       if (socket.readyState !== WebSocket.OPEN) return
-      heardAt = performance.now()
-      this.#take(JSON.parse((data as Buffer).toString()) as Down, heardAt)
+      receivedAt = performance.now()
+      this.#take(JSON.parse((data as Buffer).toString()) as Down, receivedAt)
     })
     const closed = Promise.withResolvers<void>()
     socket.on('close', (code, reason) => {
-      // What it asked for is said to be faulty.
       if (code === REFUSED) this.#onRefusal(reason.toString())
-      const isWanted = code === COME_BACK || socket === this.#dropped
-      if (!isWanted) this.breaks.push(`${code} ${error}${reason.toString()}`)
+      const isExpected = code === RECONNECT || socket === this.#dropped
+      if (!isExpected) this.breaks.push(`${code} ${error}${reason.toString()}`)
       closed.resolve()
     })
     let error = ''
-    // It is followed by a close.
+    // A close follows.
     socket.on('error', ({ message }) => {
       error = message
     })
@@ -179,7 +185,7 @@ export class Client implements AsyncDisposable {
         return
       case 'accepted':
         this.accepted.set(frame.payload.messageId, at)
-        // Only what was accepted before is cancelled.
+        // Only accepted messages are cancelled, so this is the reply to the cancel.
         this.#uncancelled.delete(frame.payload.messageId)
         this.#unaccepted.delete(frame.payload.messageId)
         return
@@ -189,7 +195,7 @@ export class Client implements AsyncDisposable {
       case 'pong':
         return
       default:
-        // Replies that are not known have no place in the stream.
+        // Frames without an id are not part of the stream.
         if (!('id' in frame)) return
         this.#after = frame.id
         this.received.push({ at, event: frame })
@@ -207,18 +213,18 @@ export class Client implements AsyncDisposable {
 
   #onRefusal(reason: string): void {
     const lost = this.#after
-    if (lost === undefined || this.#checkAnew === undefined || !reason.includes(AFTER_IS_LOST)) {
+    if (lost === undefined || this.#makeCheck === undefined || !reason.includes(AFTER_IS_LOST)) {
       this.faults.push({ detail: `after=${lost}: ${reason}` })
       return
     }
     this.#after = undefined
     this.restarts.push({ lost, index: this.received.length, from: '' })
-    this.checks.push(this.#checkAnew())
+    this.checks.push(this.#makeCheck())
   }
 
   #welcome({ id, payload }: Down & { type: 'connection' }): void {
     const { state, sessionId } = payload
-    // The close that follows says more.
+    // The close that follows has the reason.
     if (state === 'reconnecting' || state === 'error') return
     if (id !== undefined && sessionId !== undefined) {
       this.start ??= { sessionId, after: id }
@@ -233,7 +239,7 @@ export class Client implements AsyncDisposable {
   #refused({ message, retryable, messageId }: (Down & { type: 'error' })['payload']): void {
     if (!retryable || messageId === undefined) {
       this.faults.push({ detail: `${messageId}: ${message}`, message: messageId })
-      // It is not asked again.
+      // The cancel is not repeated.
       this.#uncancelled.delete(messageId ?? '')
       return
     }
@@ -253,7 +259,7 @@ export class Client implements AsyncDisposable {
   }
 
   #sendFrame(frame: object): void {
-    // Before the welcome it would be answered too, but then nobody knows which session it went to.
+    // Before the welcome the session is unknown.
     if (this.start === undefined || this.#socket?.readyState !== WebSocket.OPEN) return
     this.#socket.send(JSON.stringify(frame))
   }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { Damage } from './damage.ts'
 import { damageLog } from './damage.ts'
 
-/** What is left of two block files after damage, the newest of which is the tenth. */
+/** The files that are left after damage to two block files, the newest of which is the tenth. */
 async function left(damage: Damage): Promise<Record<string, string>> {
   await using folder = await testFolder()
   const blocks = join(folder.path, 'jetstream', '$G', 'streams', 'SESS', 'msgs')
@@ -28,6 +28,6 @@ test.each<[Damage['how'], number, object]>([
   ['truncate', 100, { '10.blk': '' }],
   ['overwrite', 30, { '10.blk': `${'x'.repeat(10)}${'\u00a5'.repeat(16)}${'x'.repeat(14)}` }],
   ['delete', 10, {}],
-])('%s at %i bytes before the end strikes the newest block alone', async (how, bytes, newest) => {
+])('%s at %i bytes before the end only damages the newest block', async (how, bytes, newest) => {
   expect(await left({ how, bytes })).toEqual({ ...untouched, ...newest })
 })

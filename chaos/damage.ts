@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import type { Bus } from '@mcp-host/bus'
 import { generationId, newEnvelope, newSessionId } from '@mcp-host/contracts'
 
-/** What becomes of the newest block file of the session log. */
+/** Kinds of damage to the newest block file of the session log. */
 export const DAMAGE_KINDS = ['truncate', 'overwrite', 'delete'] as const
 
 export interface Damage {
   readonly how: (typeof DAMAGE_KINDS)[number]
-  /** How far before the end of the file: where it is cut or overwritten. */
+  /** Distance from the end of the file at which it is cut or overwritten. */
   readonly bytes: number
 }
 
-/** One entry of the filling: below the largest message of nats-server. */
+/** Size of one entry of the filling, below the message limit of nats-server. */
 const FILLING_BYTES = 900_000
-/** Together more than a block file of nats-server, which is 8 MiB. */
+/** Number of entries, together larger than a block file of nats-server, which is 8 MiB. */
 const FILLINGS = 10
 const OVERWRITTEN_BYTES = 16
 
-/** Damages the data of a nats-server that does not run. */
+/** Damages the data of a nats-server that is not running. */
 export async function damageLog(dataDir: string, { how, bytes }: Damage): Promise<void> {
   const folder = join(dataDir, 'jetstream', '$G', 'streams', 'SESS', 'msgs')
   const blocks = (await readdir(folder)).filter((name) => name.endsWith('.blk'))
@@ -31,8 +31,8 @@ export async function damageLog(dataDir: string, { how, bytes }: Damage): Promis
   await opened.write(Buffer.alloc(OVERWRITTEN_BYTES, 0xa5), 0, OVERWRITTEN_BYTES, place)
 }
 
-/** Fills the newest block file, so that another one begins and only that is lost with it. */
-export async function beginBlock({ sessions }: Pick<Bus, 'sessions'>): Promise<void> {
+/** Fills the newest block file, so that a new one begins and little is lost with it. */
+export async function fillBlock({ sessions }: Pick<Bus, 'sessions'>): Promise<void> {
   const session = newSessionId()
   const content = [{ type: 'text' as const, text: 'x'.repeat(FILLING_BYTES) }]
   for (let count = 1; count <= FILLINGS; count++) {

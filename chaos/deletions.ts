@@ -3,47 +3,52 @@ import type { Bus } from '@mcp-host/bus'
 import type { LostRange, SessionId } from '@mcp-host/contracts'
 import { newSessionId } from '@mcp-host/contracts'
 import { eventually } from '@mcp-host/testkit'
+import type { Credential } from './client.ts'
 import type { Violation } from './check/violation.ts'
 import { planTurn } from './planned-turn.ts'
 import type { Random } from './random.ts'
 import { between, seededRandom } from './random.ts'
 
 const RETRY_MS = 150
-/** A frozen gateway answers later. */
+/** Limit for one request. A frozen gateway exceeds it. */
 const ANSWER_MS = 12_000
-const LONGEST_PAUSE_MS = 2_500
-const LONGEST_LIFE_MS = 1_500
-/** How long after the last fault what was said in a deleted session is erased. */
+const MAX_PAUSE_MS = 2_500
+const MAX_LIFE_MS = 1_500
+/** Time after the last fault within which the messages of a deleted session are erased. */
 const ERASED_MS = 20_000
-/** The same when it came back with damaged data: the janitor looks once a minute. */
+/** The same after damage, which can restore a session. The janitor runs once a minute. */
 const ERASED_AGAIN_MS = 75_000
 
 export interface DeletionsOptions {
   readonly seed: number
-  /** Of all gateways. */
+  /** URLs of all gateways. */
   readonly urls: readonly string[]
-  /** No new session after it. */
+  /** Headers that authenticate the principal of the sessions. */
+  readonly headers?: Credential | undefined
+  /** Ends the creation of sessions. */
   readonly signal: AbortSignal
 }
 
-/** Begins sessions one after another, each with one message, and deletes them with one request in mid-turn. */
+/** Creates sessions with one message each, and deletes them while their turn is running. */
 export class Deletions implements Disposable {
   readonly sessions: SessionId[] = []
-  /** Resolves when the last one was deleted after the signal. */
+  /** Resolves when the last session is deleted, after the signal. */
   readonly over: Promise<void>
   readonly #urls: readonly string[]
+  readonly #headers: Credential
   readonly #random: Random
   readonly #closed = new AbortController()
   readonly #violations: Violation[] = []
-  /** Of which the first answer to the deletion was 404; times are in epoch milliseconds. */
+  /** Sessions whose first deletion was answered with 404. Times are in epoch milliseconds. */
   readonly #unknown: { session: SessionId; begun: number; deleted: number }[] = []
   #next = 0
 
-  constructor({ seed, urls, signal }: DeletionsOptions) {
+  constructor({ seed, urls, headers = {}, signal }: DeletionsOptions) {
     this.#urls = urls
+    this.#headers = headers
     this.#random = seededRandom(seed, 'deletions')
     this.over = this.#run(signal)
-    // Who waits for it learns of it; one that is closed has no end.
+    // Callers of `over` see the error. A disposed run has no end.
     this.over.catch(() => undefined)
   }
 
@@ -51,18 +56,21 @@ export class Deletions implements Disposable {
     this.#closed.abort()
   }
 
-  /** Holds that all of them are gone from the logs and for readers at every gateway. */
+  /** Checks that the sessions are erased from the log, and unknown to every gateway. */
   async check(
     bus: Pick<Bus, 'sessions'>,
     lost: readonly LostRange[],
   ): Promise<readonly Violation[]> {
-    for (const { session, begun, deleted } of this.#unknown) {
-      // Its only message was lost.
-      if (lost.some(({ at }) => at >= begun && at <= deleted)) continue
+    const losses = this.#unknown.map(({ session, begun, deleted }) => {
+      // Its only message may be in the loss.
+      if (lost.some(({ at }) => at >= begun && at <= deleted)) return session
       this.#report(session, 'deleting it is answered with 404')
-    }
+      return undefined
+    })
     for (const session of this.sessions) {
-      // What a process writes late, the janitor purges within a minute; what was said is gone before.
+      // Nothing was deleted. Its turn may have run on, and stored entries after the loss.
+      if (losses.includes(session)) continue
+      // Messages are erased at once. The janitor purges late entries of other kinds within a minute.
       const isErased = async (): Promise<boolean> =>
         (await bus.sessions.read(session, 0)).every(({ kind }) => kind !== 'input')
       const limitMs = lost.length > 0 ? ERASED_AGAIN_MS : ERASED_MS
@@ -71,7 +79,7 @@ export class Deletions implements Disposable {
         this.#report(session, 'its log is not erased')
       }
       for (const url of this.#urls) {
-        const status = await this.#ask('GET', `${url}/api/chat/session/${session}/messages`)
+        const status = await this.#request('GET', `${url}/api/chat/session/${session}/messages`)
         if (status !== 404) this.#report(session, `reading it is answered with ${status}`)
       }
     }
@@ -80,23 +88,23 @@ export class Deletions implements Disposable {
 
   async #run(signal: AbortSignal): Promise<void> {
     for (let number = 0; !signal.aborted; number++) {
-      await delay(between(this.#random, 0, LONGEST_PAUSE_MS))
+      await delay(between(this.#random, 0, MAX_PAUSE_MS))
       const session = newSessionId()
       const begun = Date.now()
       const { message } = planTurn(this.#random, `d${number}`, 0)
-      await this.#until([200], 'POST', `${session}/message`, { id: 'm0', message })
-      await delay(between(this.#random, 0, LONGEST_LIFE_MS))
-      const { status, tries } = await this.#until([204, 404], 'DELETE', session)
+      await this.#requestUntil([200], 'POST', `${session}/message`, { id: 'm0', message })
+      await delay(between(this.#random, 0, MAX_LIFE_MS))
+      const { status, tries } = await this.#requestUntil([204, 404], 'DELETE', session)
       this.sessions.push(session)
-      // The answer to an earlier try may have been lost.
+      // On a retry, the answer to an earlier deletion may have been lost.
       if (status === 404 && tries === 1) {
         this.#unknown.push({ session, begun, deleted: Date.now() })
       }
     }
   }
 
-  /** Asks one gateway after the other until one gives one of these answers. */
-  async #until(
+  /** Sends a request to the gateways in turn until one answers with one of the statuses. */
+  async #requestUntil(
     statuses: readonly number[],
     method: string,
     path: string,
@@ -104,27 +112,26 @@ export class Deletions implements Disposable {
   ): Promise<{ status: number; tries: number }> {
     for (let tries = 1; ; tries++) {
       const url = this.#urls[this.#next++ % this.#urls.length]
-      const status = await this.#ask(method, `${url}/api/chat/session/${path}`, body)
+      const status = await this.#request(method, `${url}/api/chat/session/${path}`, body)
       if (status !== undefined && statuses.includes(status)) return { status, tries }
       await delay(RETRY_MS, undefined, { signal: this.#closed.signal })
     }
   }
 
-  /** The status of the answer; `undefined` when there is none. */
-  async #ask(method: string, url: string, body?: object): Promise<number | undefined> {
+  /** Resolves with the status of the answer, or `undefined` without one. */
+  async #request(method: string, url: string, body?: object): Promise<number | undefined> {
     try {
       const response = await fetch(url, {
         method,
         signal: AbortSignal.timeout(ANSWER_MS),
-        ...(body === undefined
-          ? {}
-          : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        headers: { ...this.#headers, 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
       })
-      // Of a turn only that it has begun.
+      // The events of the turn are not read.
       await response.body?.cancel()
       return response.status
     } catch {
-      // A gateway that dies or is frozen: the next one is asked.
+      // The gateway is dead or frozen. The next one is tried.
       return undefined
     }
   }

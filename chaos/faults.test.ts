@@ -6,7 +6,7 @@ import { FAULT_KINDS, planFaults, TARGETS } from './faults.ts'
 const processKinds: readonly FaultKind[] = ['kill', 'term', 'stop']
 const plan: FaultPlan = { seed: 7, targets: TARGETS, kinds: processKinds, replicas: () => 2 }
 
-test('the same seed gives the same faults, another seed others', () => {
+test('the same seed plans the same faults, another seed others', () => {
   const first = planFaults(plan).take(50).toArray()
   expect(planFaults(plan).take(50).toArray()).toEqual(first)
   expect(
@@ -16,7 +16,7 @@ test('the same seed gives the same faults, another seed others', () => {
   ).not.toEqual(first)
 })
 
-test('every kind comes in every three faults, and on every target equally often', () => {
+test('every kind is in each three faults, and strikes every target equally often', () => {
   const faults = planFaults(plan).take(45).toArray()
   for (let index = 0; index < faults.length; index += 3) {
     const kinds = faults.slice(index, index + 3).map(({ kind }) => kind)
@@ -28,7 +28,7 @@ test('every kind comes in every three faults, and on every target equally often'
   )
 })
 
-test('a process is struck that there is, and frozen for 8 s', () => {
+test('faults strike existing processes, which SIGSTOP freezes for 8 s', () => {
   const replicas = (target: string): number => (target === 'nats' ? 3 : 2)
   const faults = planFaults({ ...plan, replicas })
     .take(200)
@@ -38,13 +38,13 @@ test('a process is struck that there is, and frozen for 8 s', () => {
   for (const { kind, downMs } of faults) expect(downMs === 8_000).toBe(kind === 'stop')
 })
 
-test('a full disk strikes nats-server, which has one', () => {
+test('a full disk always strikes nats-server', () => {
   for (const fault of planFaults({ ...plan, kinds: ['disk-full'] }).take(20)) {
     expect(fault).toMatchObject({ kind: 'disk-full', target: 'nats', downMs: 6_000 })
   }
 })
 
-test('every kind of damage strikes nats-server, with time for turns to end before it', () => {
+test('every kind of damage strikes nats-server, after a pause in which turns end', () => {
   const faults = planFaults({ ...plan, kinds: ['corrupt'] })
     .take(6)
     .toArray()
@@ -63,7 +63,7 @@ test('only the chosen kinds and targets are planned', () => {
   }
 })
 
-test('a hostile server of every kind strikes the supervisors, whatever else is struck', () => {
+test('hostile servers of every kind strike the supervisors, whatever the targets are', () => {
   const all = { ...plan, kinds: FAULT_KINDS, targets: ['nats'] as const }
   const faults = planFaults(all)
     .take(FAULT_KINDS.length * HOSTILE_KINDS.length)

@@ -6,52 +6,54 @@ import type { Damage } from './damage.ts'
 import { DAMAGE_KINDS } from './damage.ts'
 import { between, seededRandom, shuffleBag } from './random.ts'
 
-/** What a fault may strike. */
+/** The processes that a fault may strike. */
 export type Target = ServiceName | 'nats'
 export const TARGETS: readonly Target[] = [...SERVICES, 'nats']
 
-/** The kind of a run of its own: with one instance of each service the others make an outage. */
+/** A rolling restart. Cannot be combined with other kinds, which cause outages when each service has one instance. */
 export const ROLLING = 'term-one-instance'
 
-/** What a process suffers: SIGKILL; SIGTERM; SIGSTOP with a later SIGCONT. */
+/** Signals to a process: SIGKILL, SIGTERM, and SIGSTOP with a later SIGCONT. */
 const PROCESS_FAULTS = ['kill', 'term', 'stop'] as const
 /**
- * `disk-full`: nats-server can store nothing, and is restarted once it can. `ROLLING`: SIGTERM of the only instance,
- * whose successor starts first.
+ * `disk-full`: the disk of nats-server is full for a while, and nats-server is restarted afterwards. `ROLLING`: SIGTERM
+ * of the only instance, whose successor starts first.
  */
 type ProcessFaultKind = (typeof PROCESS_FAULTS)[number] | 'disk-full' | typeof ROLLING
 
 /**
- * `hostile-server`: an MCP server that misbehaves is added beside the others, called, and removed. `corrupt`:
- * nats-server is killed, and the end of its session log is damaged before it starts again.
+ * `hostile-server`: an MCP server that misbehaves is added, called, and removed. `corrupt`: nats-server is killed, and
+ * the end of its session log is damaged before the restart.
  */
 export type FaultKind = ProcessFaultKind | 'hostile-server' | 'corrupt'
-/** What strikes unless something else is asked for. */
+/** The default kinds. */
 export const FAULT_KINDS: readonly FaultKind[] = [...PROCESS_FAULTS, 'hostile-server']
-/** `disk-full` has to mount a file system, which not every machine allows; after `corrupt` less can be checked. */
+/**
+ * All kinds that can be combined. `disk-full` mounts a file system, which needs root. After `corrupt` less can be
+ * checked.
+ */
 export const ALL_FAULT_KINDS: readonly FaultKind[] = [...FAULT_KINDS, 'disk-full', 'corrupt']
 
-/** How long a process is frozen by SIGSTOP. */
+/** Duration of SIGSTOP. */
 export const FROZEN_MS = 8_000
-/** How long a hostile server is there. */
+/** Duration of a hostile server. */
 const HOSTILE_MS = 5_000
-/** How long the disk is full: longer than it takes the services to notice. */
+/** Duration of a full disk, longer than the services need to notice it. */
 const FULL_MS = 6_000
-/** Before damage: turns end meanwhile, which must not be touched by it. */
+/** Pause before damage. Turns that end within it must survive. */
 const BEFORE_DAMAGE_MS = 8_000
-/** How much of the log is damaged at most: about the last two seconds of 20 sessions. */
-const MOST_DAMAGED_BYTES = 32 * 1024
+/** The maximum of damaged bytes: about the last two seconds of 20 sessions. */
+const MAX_DAMAGED_BYTES = 32 * 1024
 const LASTING_MS: Partial<Record<FaultKind, number>> = { stop: FROZEN_MS, 'disk-full': FULL_MS }
 
 interface AnyFault {
   readonly target: Target
-  /** Which process of that service, from 0. */
+  /** Index of the process within its service. */
   readonly replica: number
-  /** From the end of the fault before. */
+  /** Pause since the previous fault. */
   readonly pauseBeforeMs: number
   /**
-   * From the end of the process until it is started again; of a frozen one, until it goes on; of a hostile server,
-   * until it is removed; of a full disk, until there is room.
+   * Duration: from the end of a process to its restart, or that of SIGSTOP, of the hostile server or of the full disk.
    */
   readonly downMs: number
 }
@@ -60,7 +62,7 @@ export interface ProcessFault extends AnyFault {
   readonly kind: ProcessFaultKind
 }
 
-/** Every supervisor may run the hostile server: the target only names the service. */
+/** Any supervisor may run the hostile server, so `replica` has no meaning. */
 interface HostileFault extends AnyFault {
   readonly kind: 'hostile-server'
   readonly server: HostileKind
@@ -77,7 +79,7 @@ export interface FaultPlan {
   readonly seed: number
   readonly targets: readonly Target[]
   readonly kinds: readonly FaultKind[]
-  /** How many processes each target has. */
+  /** Number of processes of each target. */
   readonly replicas: (target: Target) => number
 }
 
@@ -88,8 +90,8 @@ const OWN_TARGET: Partial<Record<FaultKind, Target>> = {
 }
 
 /**
- * Faults without end: the same for the same plan, every kind on every target equally often. A hostile server only
- * strikes the supervisors, a full disk and damaged data nats-server, whatever the targets are.
+ * Plans an endless sequence of faults: the same for the same plan, with every kind on every target equally often.
+ * Hostile servers always strike the supervisors; a full disk and damage always strike nats-server.
  */
 export function* planFaults({ seed, targets, kinds, replicas }: FaultPlan): Generator<Fault> {
   const random = seededRandom(seed, 'faults')
@@ -105,7 +107,7 @@ export function* planFaults({ seed, targets, kinds, replicas }: FaultPlan): Gene
     if (kind === 'hostile-server') {
       yield { kind, server: nextServer(), downMs: HOSTILE_MS, ...common }
     } else if (kind === 'corrupt') {
-      const damage = { how: nextDamage(), bytes: between(random, 1, MOST_DAMAGED_BYTES) }
+      const damage = { how: nextDamage(), bytes: between(random, 1, MAX_DAMAGED_BYTES) }
       const downMs = between(random, 200, 1_500)
       yield { kind, damage, downMs, ...common, pauseBeforeMs: BEFORE_DAMAGE_MS }
     } else {

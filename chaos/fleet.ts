@@ -9,23 +9,32 @@ import {
   isReady,
   readJournal,
   smallDisk,
+  testDist,
   toolServer,
 } from '@mcp-host/testkit'
-import { freePort, SERVICES, startNatsServer, startService } from '@mcp-host/tools/host'
+import { accountsConfig, ensureCredentials, seedFileOf } from '@mcp-host/bus'
+import type { BrokerAddress } from '@mcp-host/tools/host'
+import {
+  connectQuietly,
+  createStreams,
+  freePort,
+  SERVICES,
+  startNatsServer,
+  startService,
+} from '@mcp-host/tools/host'
 import type { GuardedProcess } from 'mcp-host/process'
 import { Guardian } from 'mcp-host/process'
-import { connectBus } from '@mcp-host/bus'
-import { beginBlock, damageLog } from './damage.ts'
+import { damageLog, fillBlock } from './damage.ts'
 import type { CorruptFault, Target } from './faults.ts'
 import { SERVERS } from './planned-turn.ts'
 import { Replica } from './replica.ts'
 
-/** As long as `npm start` waits for a successor. */
+/** The limit of `npm start` for a successor. */
 const SUCCESSOR_LIMIT_MS = '30000'
 const HOSTILE = 'hostile'
-/** More than a run stores, and filled at once. */
+/** Larger than the data of a run, and quick to fill. */
 const DISK_MEGABYTES = 256
-/** How much of the chats a block file has that is to be deleted. */
+/** Time for chats to write to a block file before it is deleted. */
 const NEW_BLOCK_MS = 2_000
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } } }
 const TOOLS = [
@@ -34,29 +43,35 @@ const TOOLS = [
 ]
 
 export interface FleetOptions {
-  /** For logs, data and the journal of the MCP servers. */
+  /** Folder for logs, data and the journal of the MCP servers. */
   readonly folder: string
-  /** How many nats-servers keep the data together: 1 or 3. */
+  /** Number of nats-servers in the cluster: 1 or 3. */
   readonly natsServers: number
-  /** How many processes of each service there are. With one its successor starts before it stops. */
+  /** Number of processes of each service. With one, its successor starts before it stops. */
   readonly instances: 1 | 2
-  /** The data of each nats-server is on a disk that can be filled. */
+  /** Puts the data of each nats-server on a disk that can be filled. */
   readonly hasSmallDisks?: boolean
+  /** Gives each service its own account at nats-server. */
+  readonly hasAccounts?: boolean
+  /** Additional settings of all services. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
-/** The whole host with one or two processes of each service, each of which may be struck and comes back in place. */
+/** A host with one or two processes of each service, which are restarted after faults. */
 export interface Fleet extends AsyncDisposable {
-  /** Of all gateways. */
+  /** URLs of all gateways. */
   readonly urls: readonly string[]
-  readonly natsUrl: string
+  readonly broker: BrokerAddress
   readonly natsServers: number
-  /** The processes of a service. */
+  /** The processes of a service or of nats-server. */
   replicas(target: Target): readonly Replica[]
-  /** A hostile MCP server stands beside the others for so long, and its tool is called. */
-  sufferServer(kind: HostileKind, ms: number): Promise<void>
+  /** Adds a hostile MCP server for `ms`, and calls its tool. */
+  runHostileServer(kind: HostileKind, ms: number): Promise<void>
   /** Kills nats-server and damages its session log before it starts again. */
   corrupt(fault: CorruptFault): Promise<void>
-  /** Whether the run itself was connected at a time, in epoch milliseconds: it may notice a loss as the host does. */
+  /**
+   * Whether this run was connected to the broker at a time in epoch milliseconds. It may report losses like the host.
+   */
   hasConnected(at: number): boolean
   /** The calls that reached the MCP servers. */
   journal(): Promise<JournalEntry[]>
@@ -67,9 +82,11 @@ export async function startFleet({
   natsServers,
   instances,
   hasSmallDisks = false,
+  hasAccounts = false,
+  env = {},
 }: FleetOptions): Promise<Fleet> {
   await using stack = new AsyncDisposableStack()
-  // Unmounted once nothing runs any more.
+  // Unmounted after all processes have ended.
   const disksOpen = stack.use(new AsyncDisposableStack())
   const guardian = stack.use(new Guardian())
   const journalFile = join(folder, 'journal.jsonl')
@@ -79,7 +96,7 @@ export async function startFleet({
   const server = toolServer(TOOLS, journalFile)
   const servers = { [one]: server, [every]: { ...server, placement: 'every' } }
   const writeServers = async (more: object): Promise<void> => {
-    // Half a file is not to be read.
+    // Replaces the file, so that a reader never sees half of it.
     await writeFile(`${mcpJson}.new`, JSON.stringify({ servers: { ...servers, ...more } }))
     await rename(`${mcpJson}.new`, mcpJson)
   }
@@ -92,7 +109,12 @@ export async function startFleet({
   const disks = hasSmallDisks
     ? await Promise.all(natsFolders.map(async () => disksOpen.use(await smallDisk(DISK_MEGABYTES))))
     : []
-  const { natsUrl, nodes } = await startNats(guardian, natsFolders, disks)
+  const seeds = hasAccounts ? join(folder, 'bus') : undefined
+  const { natsUrl, nodes } = await startNats(guardian, natsFolders, disks, seeds)
+  const credential = { seedFile: seeds }
+  const broker = { url: natsUrl, credential }
+  const NATS_REPLICAS = String(natsServers)
+  if (hasAccounts) await createStreams({ NATS_REPLICAS }, broker)
   const gatewayPorts = await Promise.all(Array.from({ length: instances }, freePort))
   const urls = gatewayPorts.map((port) => `http://127.0.0.1:${port}`)
   const services = await Promise.all(
@@ -103,15 +125,18 @@ export async function startFleet({
             name,
             instance: `${name}-${index}`,
             folder: join(folder, 'run'),
+            dist: testDist(),
             env: {
               PATH: process.env['PATH'],
               NATS_URL: natsUrl,
-              NATS_REPLICAS: String(natsServers),
+              NATS_REPLICAS,
+              ...(seeds === undefined ? {} : { NATS_NKEY_SEED_FILE: seedFileOf(seeds, name) }),
               MCP_JSON_PATH: mcpJson,
-              // A gateway comes back where clients look for it.
+              // A restarted gateway has the same address.
               PORT: String(port),
               DEMO_SCRIPTED: 'true',
               LLM_PROVIDER: 'demo',
+              ...env,
               ...(instances === 1 ? { SUCCESSOR_LIMIT_MS } : {}),
             },
           })
@@ -129,10 +154,10 @@ export async function startFleet({
   const open = stack.move()
   return {
     urls,
-    natsUrl,
+    broker,
     natsServers,
     replicas: (target) => all.get(target) ?? [],
-    async sufferServer(kind, ms) {
+    async runHostileServer(kind, ms) {
       await using own = new Guardian()
       await writeServers({ [HOSTILE]: await hostileServer(own, kind) })
       const [url = ''] = urls
@@ -142,17 +167,20 @@ export async function startFleet({
     async corrupt({ damage, downMs }) {
       if (damage.how === 'delete') {
         const from = Date.now()
-        await fillBlock(natsUrl)
+        {
+          await using bus = await connectQuietly(broker, 'chaos')
+          await fillBlock(bus)
+        }
         connected.push({ from, to: Date.now() })
         await delay(NEW_BLOCK_MS)
       }
       const dataDir = disks[0]?.path ?? natsFolders[0] ?? ''
-      await nodes[0]?.suffer({ kind: 'kill', downMs }, () => damageLog(dataDir, damage))
+      await nodes[0]?.inject({ kind: 'kill', downMs }, () => damageLog(dataDir, damage))
     },
     hasConnected: (at) => connected.some(({ from, to }) => at >= from && at <= to),
     journal: () => readJournal(journalFile),
     async [Symbol.asyncDispose]() {
-      // From here on processes may end.
+      // Processes may end now.
       for (const replica of [...all.values()].flat()) replica.release()
       await open.disposeAsync()
     },
@@ -163,9 +191,11 @@ async function startNats(
   guardian: Guardian,
   folders: readonly string[],
   disks: readonly SmallDisk[],
+  seeds: string | undefined,
 ): Promise<{ natsUrl: string; nodes: Replica[] }> {
   const count = folders.length
   const token = crypto.randomUUID()
+  const accounts = seeds === undefined ? undefined : accountsConfig(await ensureCredentials(seeds))
   const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
   const ports = (): Promise<number[]> => Promise.all(Array.from({ length: count }, freePort))
   const [clients, routes, health] = [await ports(), await ports(), await ports()]
@@ -182,9 +212,10 @@ async function startNats(
       dataDir: disks[index]?.path ?? folders[index] ?? '',
       port: clients[index] ?? 0,
       token,
+      accounts,
       ...(count > 1 ? { cluster } : {}),
     })
-    // One that comes back first has to learn what it missed: only then may the next be struck.
+    // A restarted server must catch up before the next fault.
     if (count > 1)
       await eventually(() => isHealthy(healthPort), {
         limitMs: 60_000,
@@ -195,14 +226,9 @@ async function startNats(
   const nodes = await Promise.all(
     clients.map((_, index) => Replica.start(`nats-${index}`, () => start(index), disks[index])),
   )
-  const natsUrl = clients.map((port) => `nats://${token}@127.0.0.1:${port}`).join(',')
+  const secret = accounts === undefined ? `${token}@` : ''
+  const natsUrl = clients.map((port) => `nats://${secret}127.0.0.1:${port}`).join(',')
   return { natsUrl, nodes }
-}
-
-async function fillBlock(url: string): Promise<void> {
-  const silent = { info: () => {}, warn: () => {}, error: () => {} }
-  await using bus = await connectBus({ url, name: 'chaos', logger: silent })
-  await beginBlock(bus)
 }
 
 async function isHealthy(port: number): Promise<boolean> {

@@ -2,12 +2,16 @@ import { expect, test } from 'vitest'
 import { FAULT_KINDS, TARGETS } from './faults.ts'
 import { parseOptions } from './options.ts'
 
-function options(...args: string[]): object {
-  const parsed = parseOptions(args, () => 0.5)
-  return 'problems' in parsed ? parsed.problems : parsed.options
+/** The options, or the lines of the error. */
+function options(...args: string[]): object | undefined {
+  try {
+    return parseOptions(args, () => 0.5)
+  } catch (error) {
+    return (error as Error).message.split('\n')
+  }
 }
 
-test('everything has a default', () => {
+test('every option has a default', () => {
   expect(options()).toMatchObject({
     turns: 500,
     faults: 100,
@@ -20,7 +24,7 @@ test('everything has a default', () => {
   })
 })
 
-test('what is struck, how, for how long and with which seed can be chosen', () => {
+test('the targets, kinds, duration and seed of the faults can be chosen', () => {
   const args =
     '--seconds 30 --kill nats,gateway --signal kill --sessions 6 --seed 9 --cluster --keep'
   expect(options(...args.split(' '))).toMatchObject({
@@ -34,7 +38,7 @@ test('what is struck, how, for how long and with which seed can be chosen', () =
   })
 })
 
-test('a rolling restart is a run of its own, which leaves the only nats-server alone', () => {
+test('a rolling restart cannot be combined with other faults, and leaves the only nats-server alone', () => {
   expect(options('--signal', 'term-one-instance')).toMatchObject({
     kinds: ['term-one-instance'],
     targets: ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'],
@@ -44,14 +48,24 @@ test('a rolling restart is a run of its own, which leaves the only nats-server a
   ])
 })
 
-test('the data of a cluster is not damaged', () => {
+test('the data of a cluster cannot be damaged', () => {
   expect(options('--signal', 'corrupt,kill')).toMatchObject({ kinds: ['kill', 'corrupt'] })
   expect(options('--signal', 'corrupt', '--cluster')).toEqual([
     expect.stringContaining('--signal corrupt excludes --cluster'),
   ])
 })
 
-test('all that is wrong is said at once', () => {
+test('pages follow some of the sessions, without logins and losses', () => {
+  expect(options('--pages', '4')).toMatchObject({ pages: 4 })
+  expect(options('--pages', '4', '--sessions', '3')).toEqual([
+    expect.stringContaining('--pages must be at most --sessions'),
+  ])
+  for (const more of ['--auth', '--signal=corrupt']) {
+    expect(options('--pages', '1', more)).toEqual([expect.stringContaining('--pages excludes')])
+  }
+})
+
+test('one error names all wrong options', () => {
   expect(
     options('--turns', '0', '--kill', 'gateway,router', '--signal', '', '--seconds', 'x'),
   ).toEqual([
@@ -65,6 +79,6 @@ test('all that is wrong is said at once', () => {
   expect(options('500')).toEqual([expect.stringContaining('500')])
 })
 
-test('help can be asked for', () => {
-  expect(parseOptions(['--help'])).toMatchObject({ isHelp: true })
+test('--help asks for the usage', () => {
+  expect(parseOptions(['--help'])).toBeUndefined()
 })

@@ -1,80 +1,84 @@
 import { parseArgs } from 'node:util'
-import { between } from './random.ts'
-import { ALL_FAULT_KINDS, FAULT_KINDS, ROLLING, TARGETS } from './faults.ts'
+import { UsageError } from '../tools/command-line.ts'
 import type { FaultKind } from './faults.ts'
+import { ALL_FAULT_KINDS, FAULT_KINDS, ROLLING, TARGETS } from './faults.ts'
+import { between } from './random.ts'
 import type { ChaosOptions } from './run-chaos.ts'
 
-const MOST_SESSIONS = 500
+const MAX_SESSIONS = 500
+const MAX_PAGES = 20
 
 export const USAGE = `Usage: npm run chaos -- [options]
 
-Kills, stops and freezes processes of a host of its own (two of each service), and gives it hostile MCP
-servers, while sessions chat with tools; checks every client's whole stream against the log and the tool servers' journals.
+Starts a host with two processes of each service. Kills, stops and freezes them and adds hostile MCP servers while
+sessions chat and call tools. Checks the whole stream of every client against the log and the journals of the tool servers.
 
-  --turns N       go on until N turns have ended and --faults have landed (500)
-  --faults N      … and N faults have landed in mid-turn (100)
-  --seconds N     go on for N seconds instead
-  --kill LIST     what is struck: all, or some of ${TARGETS.join(', ')}, by commas (all)
-  --signal LIST   how: all, or some of kill (-9), term, stop (SIGSTOP for 8 s), hostile-server (an MCP
-                  server that misbehaves stands beside the others, whatever --kill says), by commas (these);
-                  and disk-full (nats-server can store nothing for 6 s; takes root), corrupt (nats-server is
-                  killed and the newest data of its session log cut off, overwritten or deleted; messages
-                  that a reported loss explains are counted and not checked); or term-one-instance alone:
-                  SIGTERM of one service after another, with one instance of each whose successor starts first
-  --sessions N    how many sessions chat (20)
-  --seed N        the faults and messages of an earlier run; by chance when it is not given
-  --cluster       three nats-servers that keep the data together, instead of one
-  --keep          keep the folder of logs and streams also when all is well
-  --help          this text
+  --turns N       continue until N turns have ended and --faults have hit a running turn (500)
+  --faults N      … and N faults have hit a running turn (100)
+  --seconds N     continue for N seconds instead
+  --kill LIST     processes to strike: all, or some of ${TARGETS.join(', ')}, separated by commas (all)
+  --signal LIST   kinds of faults, separated by commas: all, or some of kill (-9), term, stop (SIGSTOP for 8 s),
+                  hostile-server (an MCP server that misbehaves is added, whatever --kill says); default: these.
+                  disk-full: nats-server can store nothing for 6 s; needs root. corrupt: nats-server is killed, and
+                  the newest data of its session log is cut off, overwritten or deleted; messages that a reported
+                  loss explains are counted and not checked. term-one-instance, alone: SIGTERM of one service after
+                  another, with one instance of each, whose successor starts first
+  --sessions N    number of sessions (20)
+  --pages N       follow N sessions in pages of the web UI, whose text must equal the history (0); needs Chromium
+  --seed N        repeats the faults and messages of the run with this seed; default: random
+  --auth          each session authenticates as a separate principal, with limits and an audit log; every tool
+                  call must have its entries in the log
+  --accounts      each service has its own account at nats-server
+  --cluster       three nats-servers that replicate the data, instead of one
+  --keep          keep the folder of logs and streams even without violations
+  --help          print this text
 
-Exit code: 0 when all is well, 1 when a rule was broken, 2 for faulty options.`
+Exit code: 0 without violations, 1 with violations, 2 for wrong options.
+`
 
-export type ParsedOptions =
-  | { readonly isHelp: boolean; readonly options: Omit<ChaosOptions, 'say'> }
-  | { readonly problems: readonly string[] }
-
-/** What the command line asks for, or everything that is wrong with it. */
+/** Returns `undefined` when the usage is asked for. Throws one `UsageError` for all wrong options. */
 export function parseOptions(
   args: readonly string[],
   random: () => number = Math.random,
-): ParsedOptions {
+): Omit<ChaosOptions, 'say'> | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      turns: { type: 'string' },
+      faults: { type: 'string' },
+      seconds: { type: 'string' },
+      kill: { type: 'string' },
+      signal: { type: 'string' },
+      sessions: { type: 'string' },
+      pages: { type: 'string' },
+      seed: { type: 'string' },
+      auth: { type: 'boolean' },
+      accounts: { type: 'boolean' },
+      cluster: { type: 'boolean' },
+      keep: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
   const problems: string[] = []
-  let values: Partial<Record<string, string | boolean>>
-  try {
-    values = parseArgs({
-      args: [...args],
-      options: {
-        turns: { type: 'string' },
-        faults: { type: 'string' },
-        seconds: { type: 'string' },
-        kill: { type: 'string' },
-        signal: { type: 'string' },
-        sessions: { type: 'string' },
-        seed: { type: 'string' },
-        cluster: { type: 'boolean' },
-        keep: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    }).values
-  } catch (error) {
-    // It says which option is not known or has no value.
-    return { problems: [(error as Error).message] }
-  }
-
-  const whole = <T>(name: string, fallback: T, low: number, high = 2 ** 32 - 1): number | T => {
+  type NumberName = 'turns' | 'faults' | 'seconds' | 'sessions' | 'pages' | 'seed'
+  const integer = <T>(
+    name: NumberName,
+    fallback: T,
+    min: number,
+    max = 2 ** 32 - 1,
+  ): number | T => {
     const text = values[name]
     if (text === undefined) return fallback
     const value = Number(text)
-    if (/^\d+$/.test(String(text)) && value >= low && value <= high) return value
-    problems.push(`--${name} must be a whole number from ${low} to ${high}, not "${text}"`)
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value
+    problems.push(`--${name} must be a whole number from ${min} to ${max}, not "${text}"`)
     return fallback
   }
-  const some = <T extends string>(name: string, all: readonly T[]): readonly T[] => {
-    const text = String(values[name] ?? 'all')
+  const some = <T extends string>(name: 'kill' | 'signal', all: readonly T[]): readonly T[] => {
+    const text = values[name] ?? 'all'
     if (text === 'all') return all
     const chosen = text.split(',')
-    const isKnown = (each: string): boolean => all.some((known) => known === each)
-    const unknown = chosen.filter((each) => !isKnown(each))
+    const unknown = chosen.filter((each) => !all.some((known) => known === each))
     if (unknown.length > 0) {
       problems.push(
         `--${name} must be all or some of ${all.join(', ')}, not "${unknown.join(',')}"`,
@@ -83,28 +87,39 @@ export function parseOptions(
     return all.filter((each) => chosen.includes(each))
   }
 
-  const isRolling = values['signal'] === ROLLING
-  const isTimed = values['seconds'] !== undefined
-  if (isTimed && (values['turns'] !== undefined || values['faults'] !== undefined)) {
+  const { seconds, turns, faults, signal } = values
+  const isRolling = signal === ROLLING
+  if (seconds !== undefined && (turns !== undefined || faults !== undefined)) {
     problems.push('--seconds excludes --turns and --faults: give one or the other')
   }
   const chosenKinds = (): readonly FaultKind[] =>
-    values['signal'] === undefined ? FAULT_KINDS : some('signal', ALL_FAULT_KINDS)
+    signal === undefined ? FAULT_KINDS : some('signal', ALL_FAULT_KINDS)
   const options = {
-    turns: whole('turns', 500, 1),
-    faults: whole('faults', 100, 0),
-    seconds: whole('seconds', undefined, 1, 86_400),
-    sessions: whole('sessions', 20, 1, MOST_SESSIONS),
-    seed: whole('seed', between(random, 0, 999_999), 0),
-    // With its only nats-server the host is away.
+    turns: integer('turns', 500, 1),
+    faults: integer('faults', 100, 0),
+    seconds: integer('seconds', undefined, 1, 86_400),
+    sessions: integer('sessions', 20, 1, MAX_SESSIONS),
+    pages: integer('pages', 0, 0, MAX_PAGES),
+    seed: integer('seed', between(random, 0, 999_999), 0),
+    // Without its only nats-server a host has an outage.
     targets: some('kill', TARGETS).filter((target) => !isRolling || target !== 'nats'),
     kinds: isRolling ? ([ROLLING] as const) : chosenKinds(),
-    natsServers: values['cluster'] === true ? 3 : 1,
-    isKept: values['keep'] === true,
+    hasAuth: values.auth === true,
+    hasAccounts: values.accounts === true,
+    natsServers: values.cluster === true ? 3 : 1,
+    isKept: values.keep === true,
   }
   if (options.kinds.includes('corrupt') && options.natsServers > 1) {
     problems.push('--signal corrupt excludes --cluster, whose other servers have the data')
   }
-  if (problems.length > 0) return { problems }
-  return { isHelp: values['help'] === true, options }
+  if (options.pages > options.sessions) {
+    problems.push('--pages must be at most --sessions: each page follows a session')
+  }
+  if (options.pages > 0 && (options.hasAuth || options.kinds.includes('corrupt'))) {
+    problems.push(
+      '--pages excludes --auth and --signal corrupt: pages do not log in, nor know of losses',
+    )
+  }
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  return values.help === true ? undefined : options
 }

@@ -3,34 +3,34 @@ import type { Received } from './client.ts'
 import type { Fault } from './faults.ts'
 import { ROLLING } from './faults.ts'
 
-/** A fault that was done, and what ran at that moment. */
-export interface Struck {
+/** A fault, and the turns that were running at its time. */
+export interface InjectedFault {
   readonly fault: Fault
-  /** Milliseconds of `performance.now()`. */
+  /** Time by `performance.now()`. */
   readonly at: number
-  /** Sessions, by number, in mid-turn: their turn was started and not done, by the clients' streams. */
+  /** Numbers of the sessions whose turn was running, by the streams of the clients. */
   readonly sessions: readonly number[]
 }
 
-/** What clients felt of one kind of fault on one target, in milliseconds. */
+/** The pauses of clients by one kind of fault on one target, in milliseconds. */
 export interface Pauses {
   readonly faults: number
-  /** Of sessions in mid-turn, over all faults; also of those whose own processes were not struck. */
+  /** Number of running turns at all faults, including those that other processes serve. */
   readonly samples: number
   readonly p50: number
   readonly p95: number
   readonly max: number
-  /** The longest there should be. */
+  /** The upper limit. */
   readonly goal: number
 }
 
 const WINDOW_MS = 15_000
-/** Who was silent for so long already when the fault came waits for the end of an earlier one. */
+/** A session that was silent for this long before a fault still waits for the end of an earlier one. */
 const MOVING_MS = 1_000
 
 /**
- * The longest that a session in mid-turn was silent after a fault, until the turn's end or 15 s later. A
- * silence that begins after the next fault is not counted. `undefined`: it was silent before.
+ * The longest silence of a running turn after a fault, until its end or for 15 s. A silence that begins after the next
+ * fault is not counted. `undefined`: the session was silent before.
  */
 export function longestPause(
   received: readonly Received[],
@@ -51,19 +51,19 @@ export function longestPause(
   return longest
 }
 
-/** The pauses of every kind and target, as `kill gateway`. */
+/** The pauses by kind and target, as `kill gateway`. */
 export function summarizePauses(
-  struck: readonly Struck[],
+  injected: readonly InjectedFault[],
   sessions: readonly (readonly Received[])[],
   natsServers: number,
 ): Record<string, Pauses> {
-  const felt = struck.map(({ fault, at, sessions: running }, index) => ({
+  const measured = injected.map(({ fault, at, sessions: running }, index) => ({
     fault,
     pauses: running.flatMap(
-      (number) => longestPause(sessions[number] ?? [], at, struck[index + 1]?.at) ?? [],
+      (number) => longestPause(sessions[number] ?? [], at, injected[index + 1]?.at) ?? [],
     ),
   }))
-  const groups = Object.groupBy(felt, ({ fault }) => `${fault.kind} ${fault.target}`)
+  const groups = Object.groupBy(measured, ({ fault }) => `${fault.kind} ${fault.target}`)
   const rows = Object.entries(groups).map(([name, group]) => {
     const pauses = group.flatMap((each) => each.pauses)
     const goals = group.map(({ fault }) => goalMs(fault, natsServers))
@@ -80,10 +80,10 @@ export function summarizePauses(
   return Object.fromEntries(rows.toSorted(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** The longest silence that a client is promised. */
+/** The limit for the silence of a client. */
 function goalMs({ kind, target, downMs }: Fault, natsServers: number): number {
   if (kind === 'disk-full') return downMs + 10_000
-  // The log is filled up as far as its end is known.
+  // The log is first filled up to its known end.
   if (kind === 'corrupt') return downMs + 10_000
   if (kind === ROLLING) return 3_000
   if (target === 'nats') return natsServers > 1 ? 10_000 : downMs + 6_000
@@ -97,7 +97,7 @@ function goalMs({ kind, target, downMs }: Fault, natsServers: number): number {
   return goals[target]
 }
 
-/** Index of the first frame after a time. */
+/** Index of the first event after a time. */
 function firstAfter(received: readonly Received[], at: number): number {
   let [low, high] = [0, received.length]
   while (low < high) {

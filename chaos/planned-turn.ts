@@ -3,37 +3,37 @@ import { script } from '@mcp-host/testkit'
 import type { Random } from './random.ts'
 import { between } from './random.ts'
 
-/** The MCP servers of the host under test: one that one supervisor runs, one that every supervisor runs. */
+/** The MCP servers of the host under test, with the placements `one` and `every`. */
 export const SERVERS = ['one', 'every'] as const
 
-/** `mark` must never run twice; `look` is declared read-only. */
+/** `mark` must never run twice. `look` is declared read-only. */
 export type ToolName = 'mark' | 'look'
 
 export interface PlannedCall {
-  /** Its argument, unique in the run: the servers' journals are matched by it. */
+  /** The argument, unique in the run, by which the journals are matched. */
   readonly id: string
   readonly tool: ToolName
 }
 
-/** What one generation is told to write. */
+/** The script of one generation. */
 export interface PlannedStep {
   readonly thinking: string
   readonly text: string
   readonly calls: readonly PlannedCall[]
 }
 
-/** A user message and the whole of the answer that it must get. */
+/** A user message and its expected answer. */
 export interface PlannedTurn {
-  /** Of the message. All sessions use the same ones, which must not trouble any of them. */
+  /** Id of the message. All sessions use the same ids, which must not interfere. */
   readonly id: string
-  /** For the scripted demo model. */
+  /** Text of the message, for the scripted demo model. */
   readonly message: string
   readonly steps: readonly PlannedStep[]
-  /** Its user wants it to end: it may be cancelled, or have been done before. */
+  /** Whether the user cancels the turn, which may have ended before. */
   isCancelled?: boolean
 }
 
-/** The tools that each generation calls. */
+/** The tool calls of each generation, by turn. */
 const SHAPES: readonly (readonly (readonly ToolName[])[])[] = [
   [[]],
   [['mark'], []],

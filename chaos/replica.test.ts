@@ -2,7 +2,7 @@ import type { GuardedProcess, ProcessExit } from 'mcp-host/process'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Replica } from './replica.ts'
 
-/** A process that does as it is told, or only SIGKILL. */
+/** A process that ends by SIGTERM and SIGKILL, or only by SIGKILL. */
 function fakeProcess(signals: string[], { obeys = true } = {}) {
   const ended = Promise.withResolvers<ProcessExit>()
   const end = (exit: ProcessExit): void => ended.resolve(exit)
@@ -15,8 +15,7 @@ function fakeProcess(signals: string[], { obeys = true } = {}) {
       return true
     },
   }
-  // What a replica does not use is left out.
-  // Only what a replica uses of it.
+  // A replica uses only these members.
   return { process: process as unknown as GuardedProcess, end }
 }
 
@@ -38,67 +37,67 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test.each(['kill', 'term'] as const)('after %s another one takes its place', async (kind) => {
+test.each(['kill', 'term'] as const)('a process is replaced after %s', async (kind) => {
   const { replica, signals, started } = await start()
-  const suffered = replica.suffer({ kind, downMs: 500 })
+  const injection = replica.inject({ kind, downMs: 500 })
   await vi.advanceTimersByTimeAsync(499)
   expect(started).toHaveLength(1)
   await vi.advanceTimersByTimeAsync(1)
-  await suffered
+  await injection
   expect(signals).toEqual([`SIG${kind.toUpperCase()}`])
   expect(started).toHaveLength(2)
   expect(replica.violations).toEqual([])
 })
 
-test('its data is struck while it is down', async () => {
+test('the data of a process is damaged while it is down', async () => {
   const { replica, signals, started } = await start()
-  const strike = vi.fn(() => {
+  const damage = vi.fn(() => {
     expect([signals, started.length]).toEqual([['SIGKILL'], 1])
     return Promise.resolve()
   })
-  const suffered = replica.suffer({ kind: 'kill', downMs: 500 }, strike)
+  const injection = replica.inject({ kind: 'kill', downMs: 500 }, damage)
   await vi.advanceTimersByTimeAsync(500)
-  await suffered
-  expect(strike).toHaveBeenCalledOnce()
+  await injection
+  expect(damage).toHaveBeenCalledOnce()
   expect(started).toHaveLength(2)
 })
 
-test('the successor of the only one starts before it stops', async () => {
+test('in a rolling restart the successor starts before the process stops', async () => {
   const { replica, signals, started } = await start({ obeys: false })
-  const suffered = replica.suffer({ kind: 'term-one-instance', downMs: 500 })
+  const injection = replica.inject({ kind: 'term-one-instance', downMs: 500 })
   await vi.advanceTimersByTimeAsync(0)
   expect(started).toHaveLength(2)
   expect(signals).toEqual(['SIGTERM', 'SIGINT'])
   started[0]?.end({ code: 0, signal: null })
-  await suffered
+  await injection
   expect(replica.violations).toEqual([])
 })
 
-test('a frozen one goes on after its time', async () => {
+test('a frozen process continues after its time', async () => {
   const { replica, signals, started } = await start()
-  const suffered = replica.suffer({ kind: 'stop', downMs: 8_000 })
+  const injection = replica.inject({ kind: 'stop', downMs: 8_000 })
   await vi.advanceTimersByTimeAsync(7_999)
   expect(signals).toEqual(['SIGSTOP'])
   await vi.advanceTimersByTimeAsync(1)
-  await suffered
+  await injection
   expect(signals).toEqual(['SIGSTOP', 'SIGCONT'])
   expect(started).toHaveLength(1)
 })
 
-test('one that SIGTERM does not end is reported and killed', async () => {
+test('a process that SIGTERM does not end is reported and killed', async () => {
   const { replica, signals, started } = await start({ obeys: false })
-  const suffered = replica.suffer({ kind: 'term', downMs: 0 })
+  const injection = replica.inject({ kind: 'term', downMs: 0 })
   await vi.advanceTimersByTimeAsync(31_999)
   expect(signals).toEqual(['SIGTERM'])
   await vi.advanceTimersByTimeAsync(1)
   await vi.advanceTimersByTimeAsync(1)
-  await suffered
+  await injection
   expect(signals).toEqual(['SIGTERM', 'SIGKILL'])
   expect(started).toHaveLength(2)
   expect(replica.violations).toMatchObject([{ rule: 'does not stop', where: 'one' }])
 })
 
-test('one that ends by itself is reported and started again, unless it was released', async () => {
+test('a process that ends by itself is reported and restarted, unless it was released', async () => {
   const { replica, started } = await start()
   started[0]?.end({ code: 1, signal: null })
   await vi.waitFor(() => expect(started).toHaveLength(2))
@@ -110,7 +109,7 @@ test('one that ends by itself is reported and started again, unless it was relea
   expect(replica.violations).toHaveLength(1)
 })
 
-test('one that cannot be started is reported, and tried again with the next fault', async () => {
+test('a process that cannot be started is reported, and started by the next fault', async () => {
   const signals: string[] = []
   const starts = [
     () => Promise.resolve(fakeProcess(signals).process),
@@ -122,9 +121,9 @@ test('one that cannot be started is reported, and tried again with the next faul
     () => starts.shift()?.() ?? Promise.reject(new Error()),
   )
   for (let fault = 0; fault < 2; fault++) {
-    const suffered = replica.suffer({ kind: 'kill', downMs: 0 })
+    const injection = replica.inject({ kind: 'kill', downMs: 0 })
     await vi.advanceTimersByTimeAsync(0)
-    await suffered
+    await injection
   }
   expect(replica.violations).toMatchObject([{ rule: 'does not start', detail: 'Error: no' }])
   expect(starts).toHaveLength(0)

@@ -4,24 +4,22 @@ import type { Violation } from './check/violation.ts'
 import type { ProcessFault } from './faults.ts'
 import { ROLLING } from './faults.ts'
 
-/** How long a process may take to end by SIGTERM: a service drains for up to 25 s and is gone after 30. */
+/** Limit for SIGTERM. A service drains for up to 25 s and ends within 30 s. */
 const TERM_LIMIT_MS = 32_000
-
-/** From the end of a nats-server whose disk was full to its next start. */
+/** Pause before the restart of a nats-server whose disk was full. */
 const RESTART_PAUSE_MS = 200
 
 type Disk = Pick<SmallDisk, 'fill' | 'free'>
 
-/** One process of a service that is started again when it ends, as a keeper would. */
+/** A process of a service that is restarted when it ends. */
 export class Replica {
   readonly name: string
   readonly violations: Violation[] = []
   readonly #start: () => Promise<GuardedProcess>
   #process: GuardedProcess
   #mayEnd = false
-  /** Being started again after an end of its own. */
-  #reviving: Promise<void> | undefined
-
+  /** The restart after the process ended by itself. */
+  #restarting: Promise<void> | undefined
   readonly #disk: Disk | undefined
 
   private constructor(
@@ -37,7 +35,7 @@ export class Replica {
     this.#watch()
   }
 
-  /** `disk`: where it keeps its data, when that can be filled. */
+  /** `disk`: the disk of its data, if it can be filled. */
   static async start(
     name: string,
     start: () => Promise<GuardedProcess>,
@@ -47,14 +45,13 @@ export class Replica {
   }
 
   /**
-   * Does a fault and what follows it; resolves when the process is at work again. `whileDown` runs before an ended
-   * process is started again.
+   * Injects a fault. Resolves when the process works again. `whileDown` runs before the restart of an ended process.
    */
-  async suffer(
+  async inject(
     { kind, downMs }: Pick<ProcessFault, 'kind' | 'downMs'>,
     whileDown?: () => Promise<void>,
   ): Promise<void> {
-    await this.#reviving
+    await this.#restarting
     const victim = this.#process
     if (kind === 'stop') {
       victim.signal('SIGSTOP')
@@ -66,14 +63,14 @@ export class Replica {
       await this.#disk?.fill()
       await pause(downMs)
       await this.#disk?.free()
-      // As the starter does: a nats-server whose disk was full stores nothing until it is restarted.
-      return this.suffer({ kind: 'term', downMs: RESTART_PAUSE_MS })
+      // As the starter does: after a full disk nats-server stores nothing until it is restarted.
+      return this.inject({ kind: 'term', downMs: RESTART_PAUSE_MS })
     }
     this.#mayEnd = true
     if (kind === ROLLING) {
       victim.signal('SIGTERM')
-      await this.#revive()
-      // As the starter tells a process that its successor is ready.
+      await this.#restart()
+      // The signal by which the starter reports that the successor is ready.
       victim.signal('SIGINT')
       return this.#end(victim)
     }
@@ -81,7 +78,7 @@ export class Replica {
     await this.#end(victim)
     await pause(downMs)
     await whileDown?.()
-    await this.#revive()
+    await this.#restart()
   }
 
   async #end(victim: GuardedProcess): Promise<void> {
@@ -91,16 +88,16 @@ export class Replica {
     await victim.gone
   }
 
-  /** From here on it may end and stays so. */
+  /** Allows the process to end without a restart. */
   release(): void {
     this.#mayEnd = true
   }
 
-  async #revive(): Promise<void> {
+  async #restart(): Promise<void> {
     try {
       this.#process = await this.#start()
     } catch (error) {
-      // The next fault that strikes it tries again.
+      // The next fault starts it.
       this.#report('does not start', String(error))
       return
     }
@@ -114,7 +111,7 @@ export class Replica {
       if (this.#mayEnd || watched !== this.#process) return
       this.#report('ended by itself', signal ?? `exit code ${code}`)
       this.#mayEnd = true
-      this.#reviving = watched.gone.then(() => this.#revive())
+      this.#restarting = watched.gone.then(() => this.#restart())
     })
   }
 
@@ -133,6 +130,6 @@ async function isLate(gone: Promise<unknown>): Promise<boolean> {
   using timer = new DisposableStack()
   const { promise, resolve } = Promise.withResolvers<boolean>()
   timer.adopt(setTimeout(resolve, TERM_LIMIT_MS, true), clearTimeout)
-  // Awaited here: the timer is to run until then.
+  // Awaited here, because the timer is cleared on return.
   return await Promise.race([gone.then(() => false), promise])
 }

@@ -1,11 +1,9 @@
-import type { LogEntry, LostRange } from '@mcp-host/contracts'
-import type { Excused } from './check-run.ts'
-import { logStories } from './check/log-stories.ts'
+import type { Run } from './check-run.ts'
+import { turnsOfLog } from './check/turns-of-log.ts'
 import type { Violation } from './check/violation.ts'
-import type { Pauses, Struck } from './pauses.ts'
+import type { Pauses, InjectedFault } from './pauses.ts'
 import { summarizePauses } from './pauses.ts'
 import type { ChaosOptions } from './run-chaos.ts'
-import type { ChaosSession } from './session.ts'
 
 type Counts = Readonly<Record<string, number>>
 
@@ -15,70 +13,68 @@ export interface Report {
   readonly durationMs: number
   readonly natsServers: number
   readonly sessions: number
-  /** Further sessions that were begun and deleted. */
+  /** Further sessions that were created and deleted. */
   readonly deleted: number
   readonly turns: number
-  /** Turns by how they ended. */
+  /** Turns by outcome. */
   readonly outcomes: Counts
-  /** Tool calls by how they ended. */
+  /** Tool calls by tool and outcome. */
   readonly calls: Counts
   /** Faults by kind and target. */
   readonly faults: Counts
-  /** Faults in whose moment a turn was running, by kind and in all. */
+  /** Faults during a running turn, by kind and in total. */
   readonly landed: Counts
-  /** Generations that were visibly written anew. */
+  /** Generations whose text was reset. */
   readonly resets: number
-  /** After damage to the log. */
+  /** Effects of damage to the log. */
   readonly damage: {
     /** Losses that the host reported. */
     readonly losses: number
-    /** Messages that were not checked, by why not. */
+    /** Messages that were not checked, by reason. */
     readonly excused: Counts
-    /** Turns that were not waited for any longer. */
+    /** Turns that were given up. */
     readonly givenUp: number
-    /** Streams that began anew because their last event was lost. */
+    /** Streams that restarted because their last event was lost. */
     readonly restarts: number
   }
   readonly pauses: Readonly<Record<string, Pauses>>
   readonly violations: number
   readonly violationsByRule: Counts
-  /** Twenty at most. */
+  /** The first violations, at most twenty. */
   readonly firstViolations: readonly Violation[]
-  /** Where logs and streams are, when they were kept. */
+  /** The folder of logs and streams, if it was kept. */
   readonly folder?: string
 }
 
 export interface ReportInput {
   readonly options: ChaosOptions
-  readonly sessions: readonly ChaosSession[]
+  readonly run: Run
+  readonly injected: readonly InjectedFault[]
   readonly deleted: number
-  readonly struck: readonly Struck[]
   readonly violations: readonly Violation[]
-  readonly logs: ReadonlyMap<ChaosSession, readonly LogEntry[]>
-  readonly excused: Excused
-  readonly lost: readonly LostRange[]
   readonly durationMs: number
 }
 
 export function makeReport(input: ReportInput): Report {
-  const { options, sessions, deleted, struck, violations, logs, excused, lost, durationMs } = input
-  const stories = [...logs.values()].flatMap((log) => [...logStories(log).values()])
+  const { options, run, injected, deleted, violations, durationMs } = input
+  const { sessions, logs, excused, lost } = run
+  const turns = [...logs.values()].flatMap((log) => [...turnsOfLog(log).values()])
   const clients = sessions.flatMap((session) => session.clients)
-  const landed = struck.filter((each) => each.sessions.length > 0)
+  const landed = injected.filter((each) => each.sessions.length > 0)
   return {
     seed: options.seed,
     durationMs: Math.round(durationMs),
     natsServers: options.natsServers,
     sessions: sessions.length,
     deleted,
-    turns: stories.length,
-    outcomes: count(stories.map(({ outcome = 'none' }) => outcome)),
+    turns: turns.length,
+    outcomes: count(turns.map(({ outcome = 'none' }) => outcome)),
     calls: count(
-      stories.flatMap(({ calls }) =>
+      turns.flatMap(({ calls }) =>
         Array.from(calls.values(), ({ tool, outcome = 'none' }) => `${tool} ${outcome}`),
       ),
     ),
-    faults: count(struck.map(({ fault }) => `${fault.kind} ${fault.target}`)),
+    faults: count(injected.map(({ fault }) => `${fault.kind} ${fault.target}`)),
     landed: { total: landed.length, ...count(landed.map(({ fault }) => fault.kind)) },
     resets: sessions.reduce(
       (sum, { client: { checks } }) => sum + checks.reduce((all, { resets }) => all + resets, 0),
@@ -91,7 +87,7 @@ export function makeReport(input: ReportInput): Report {
       restarts: clients.reduce((sum, { restarts }) => sum + restarts.length, 0),
     },
     pauses: summarizePauses(
-      struck,
+      injected,
       sessions.map(({ client }) => client.received),
       options.natsServers,
     ),
@@ -110,7 +106,7 @@ function count(names: readonly string[]): Counts {
   )
 }
 
-/** The figures for people. */
+/** The figures as readable text. */
 export function describeReport({
   pauses,
   violationsByRule,
@@ -123,7 +119,7 @@ export function describeReport({
   )
   const heads = ['faults', 'sessions', 'p50', 'p95', 'max', 'goal']
   return [
-    `longest pause of each session in mid-turn, in ms`,
+    'longest pause of each running turn, in ms',
     `${''.padEnd(22)}${heads.map((each) => each.padStart(9)).join('')}`,
     ...rows,
     `${rest.turns} turns ${JSON.stringify(rest.outcomes)}, calls ${JSON.stringify(rest.calls)}, ${rest.resets} resets, ${rest.deleted} sessions deleted`,

@@ -3,52 +3,74 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@mcp-host/bus'
-import { connectBus } from '@mcp-host/bus'
 import type { LogEntry, SessionId } from '@mcp-host/contracts'
+import { createKey } from '@mcp-host/testkit'
+import { connectQuietly } from '@mcp-host/tools/host'
+import { buildWeb, webFolder } from '../tools/web/build-web.ts'
 import type { Run } from './check-run.ts'
 import { checkRun, excuseSessions, found } from './check-run.ts'
+import { checkAudit, readAudit } from './check/check-audit.ts'
 import type { Violation } from './check/violation.ts'
+import type { Credential } from './client.ts'
 import { Deletions } from './deletions.ts'
 import type { Fault, FaultKind, Target } from './faults.ts'
 import { planFaults, ROLLING } from './faults.ts'
 import type { Fleet } from './fleet.ts'
 import { startFleet } from './fleet.ts'
-import type { Struck } from './pauses.ts'
+import { OpenPages } from './open-pages.ts'
+import type { InjectedFault } from './pauses.ts'
 import { summarizePauses } from './pauses.ts'
 import type { Report } from './report.ts'
 import { makeReport } from './report.ts'
 import { ChaosSession } from './session.ts'
 
-/** After the last fault every turn ends within this. */
+/** Settings of a host whose clients authenticate. The limits are never reached: they must only not be in the way. */
+const SECURED = {
+  AUTH: 'keys',
+  AUDIT: 'required',
+  LIMIT_ADDRESS: '100000/s',
+  LIMIT_REQUESTS: '10000/s',
+  LIMIT_MESSAGES: '10000/m',
+  LIMIT_SESSION_MESSAGES: '10000/m',
+  LIMIT_TOOL_CALLS: '10000/m',
+  LIMIT_TOKENS: '1000000000/d',
+}
+/** Limit for the last turns after the last fault. */
 const LAST_TURNS_MS = 120_000
 const WATCHERS_MS = 30_000
 const PROGRESS_MS = 5_000
-/** A cluster of nats-server 2.15 that loses its leader in its first seconds loses its streams with it. */
+/** A cluster of nats-server 2.15 loses its streams when it loses its leader within the first seconds. */
 const YOUNG_CLUSTER_MS = 15_000
-/** When no turn ends for so long none ever will. */
+/** A run in which no turn ends for this long is stopped. */
 const STALLED_MS = 180_000
-/** So long after damage to the log the turns of messages from before it are given up. */
+/** Time after damage to the log until the turns of earlier messages are given up. */
 const GIVE_UP_MS = 25_000
 
 export interface ChaosOptions {
   readonly seed: number
   readonly sessions: number
+  /** Number of sessions that a page of the web UI follows. */
+  readonly pages?: number
   readonly targets: readonly Target[]
   readonly kinds: readonly FaultKind[]
-  /** How many nats-servers keep the data together: 1 or 3. */
+  /** Whether clients authenticate, and the audit log is checked. */
+  readonly hasAuth?: boolean
+  /** Whether each service has its own account at nats-server. */
+  readonly hasAccounts?: boolean
+  /** Number of nats-servers in the cluster: 1 or 3. */
   readonly natsServers: number
-  /** Goes on until so many turns have ended and so many faults have landed in mid-turn … */
+  /** Ends the run after this many turns, and this many faults during running turns … */
   readonly turns: number
   readonly faults: number
-  /** … or, when it is given, for so long. */
+  /** … or after this time. */
   readonly seconds?: number | undefined
-  /** Keep logs and streams also when nothing is wrong. */
+  /** Keeps logs and streams even without violations. */
   readonly isKept: boolean
-  /** Tells a person how it goes. */
+  /** Prints a line of progress. */
   readonly say: (line: string) => void
 }
 
-/** Strikes processes while sessions chat, and checks all that every client saw. */
+/** Injects faults while sessions chat, and checks everything that the clients received. */
 export async function runChaos(options: ChaosOptions): Promise<Report> {
   const { say, seed } = options
   const folder = await mkdtemp(join(tmpdir(), 'mcp-host-chaos-'))
@@ -70,25 +92,37 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const startedAt = performance.now()
   const instances = isRolling(options) ? 1 : 2
   const hasSmallDisks = options.kinds.includes('disk-full')
-  await using fleet = await startFleet({ folder, natsServers, instances, hasSmallDisks })
+  await using fleet = await startFleet({
+    folder,
+    natsServers,
+    instances,
+    hasSmallDisks,
+    hasAccounts: options.hasAccounts === true,
+    env: { ...(options.hasAuth === true ? SECURED : {}), ...(await webSettings(options)) },
+  })
   const isDamaged = options.kinds.includes('corrupt')
   const stopChat = new AbortController()
   await using stack = new AsyncDisposableStack()
+  const names = Array.from({ length: options.sessions + 1 }, (_, number) => `user:u${number}`)
+  const [deleter, ...credentials] =
+    options.hasAuth === true ? await createCredentials(fleet, names) : []
+  const common = { seed, urls: fleet.urls, signal: stopChat.signal }
   const sessions = Array.from({ length: options.sessions }, (_, number) =>
-    stack.use(
-      new ChaosSession({ seed, number, urls: fleet.urls, signal: stopChat.signal, isDamaged }),
-    ),
+    stack.use(new ChaosSession({ ...common, number, headers: credentials[number], isDamaged })),
   )
-  const deletions = stack.use(new Deletions({ seed, urls: fleet.urls, signal: stopChat.signal }))
-  const struck: Struck[] = []
+  const deletions = stack.use(new Deletions({ ...common, headers: deleter }))
+  const { pages: count = 0 } = options
+  const pages =
+    count === 0 ? undefined : stack.use(await OpenPages.open(sessions.slice(0, count), fleet.urls))
+  const injected: InjectedFault[] = []
   const progress = setInterval(
-    () => options.say(progressLine(sessions, struck, fleet, startedAt)),
+    () => options.say(progressLine(sessions, injected, fleet, startedAt)),
     PROGRESS_MS,
   )
   stack.defer(() => clearInterval(progress))
 
   if (natsServers > 1) await delay(YOUNG_CLUSTER_MS)
-  await strike(fleet, sessions, struck, options)
+  await injectFaults(fleet, sessions, injected, options)
   stopChat.abort()
   const violations: Violation[] = []
   const ends = [...sessions.map((session) => session.over), deletions.over]
@@ -98,11 +132,12 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   }
   for (const session of sessions) {
     if (await session.settle(WATCHERS_MS)) continue
-    const detail = 'the watcher did not get as far as the user'
+    const detail = 'the second client did not receive the last events'
     violations.push({ rule: 'tabs differ', where: session.name, detail })
   }
+  violations.push(...((await pages?.check()) ?? []))
   const connectedAt = Date.now()
-  await using bus = await connect(fleet)
+  await using bus = await connectQuietly(fleet.broker, 'chaos', natsServers)
   const logs = await readLogs(bus, sessions)
   const reported = (await bus.sessions.counts()).lost.filter(({ at }) => at < connectedAt)
   const lost = reported.filter(({ at }) => !fleet.hasConnected(at))
@@ -110,35 +145,45 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const run = { sessions, logs, lost, excused, journal: await fleet.journal() }
   violations.push(...found(fleet, sessions, excused), ...checkRun(run))
   violations.push(...(await deletions.check(bus, lost)))
-  if (isRolling(options)) violations.push(...checkRestarts(sessions, struck, natsServers))
+  if (options.hasAuth === true) {
+    violations.push(...checkAudit(await readAudit(bus), run.journal))
+  }
+  if (isRolling(options)) violations.push(...checkRestarts(sessions, injected, natsServers))
   await writeEvidence(folder, run, violations)
   const durationMs = performance.now() - startedAt
   const deleted = deletions.sessions.length
-  return makeReport({
-    options,
-    sessions,
-    deleted,
-    struck,
-    violations,
-    logs,
-    excused,
-    lost,
-    durationMs,
-  })
+  return makeReport({ options, run, injected, deleted, violations, durationMs })
+}
+
+async function webSettings({ pages = 0 }: ChaosOptions): Promise<{ WEB_FOLDER?: string }> {
+  if (pages === 0) return {}
+  const folder = await webFolder()
+  await buildWeb(folder)
+  return { WEB_FOLDER: folder }
+}
+
+async function createCredentials(
+  { broker, natsServers }: Fleet,
+  principals: readonly string[],
+): Promise<Credential[]> {
+  await using bus = await connectQuietly(broker, 'chaos', natsServers)
+  const credentials: Credential[] = []
+  for (const principal of principals) credentials.push(await createKey(bus, principal))
+  return credentials
 }
 
 function isRolling({ kinds }: ChaosOptions): boolean {
   return kinds.includes(ROLLING)
 }
 
-/** What clients must not notice of a rolling restart. */
+/** Checks that clients do not notice a rolling restart. */
 function checkRestarts(
   sessions: readonly ChaosSession[],
-  struck: readonly Struck[],
+  injected: readonly InjectedFault[],
   natsServers: number,
 ): Violation[] {
   const streams = sessions.map(({ client }) => client.received)
-  const late = Object.entries(summarizePauses(struck, streams, natsServers))
+  const late = Object.entries(summarizePauses(injected, streams, natsServers))
     .filter(([, { max, goal }]) => max > goal)
     .map(([where, { max, goal }]) => {
       return { rule: 'paused', where, detail: `for ${max} ms, at most ${goal} are allowed` }
@@ -151,11 +196,11 @@ function checkRestarts(
   return [...late, ...broken]
 }
 
-/** One fault after another until there were enough. */
-async function strike(
+/** Injects one fault after another until the run is to end. */
+async function injectFaults(
   fleet: Fleet,
   sessions: readonly ChaosSession[],
-  struck: Struck[],
+  injected: InjectedFault[],
   { seed, targets, kinds, seconds, turns, faults }: ChaosOptions,
 ): Promise<void> {
   const endAt = performance.now() + (seconds ?? Number.POSITIVE_INFINITY) * 1_000
@@ -165,7 +210,7 @@ async function strike(
       progress = { turns: turnsDone(sessions), at: performance.now() }
     } else if (performance.now() - progress.at > STALLED_MS) return true
     if (seconds !== undefined) return performance.now() >= endAt
-    const landed = struck.filter((each) => each.sessions.length > 0).length
+    const landed = injected.filter((each) => each.sessions.length > 0).length
     return turnsDone(sessions) >= turns && landed >= faults
   }
   const replicas = (target: Target): number => fleet.replicas(target).length
@@ -175,21 +220,16 @@ async function strike(
     const running = sessions.flatMap(({ client }, number) =>
       client.check.running === undefined ? [] : [number],
     )
-    struck.push({ fault, at: performance.now(), sessions: running })
-    if (fault.kind === 'hostile-server') await fleet.sufferServer(fault.server, fault.downMs)
+    injected.push({ fault, at: performance.now(), sessions: running })
+    if (fault.kind === 'hostile-server') await fleet.runHostileServer(fault.server, fault.downMs)
     else if (fault.kind === 'corrupt') {
       await fleet.corrupt(fault)
       const backAt = performance.now()
       setTimeout(() => {
         for (const { client } of sessions) client.giveUp(backAt)
       }, GIVE_UP_MS).unref()
-    } else await fleet.replicas(fault.target)[fault.replica]?.suffer(fault)
+    } else await fleet.replicas(fault.target)[fault.replica]?.inject(fault)
   }
-}
-
-function connect({ natsUrl: url, natsServers: replicas }: Fleet): Promise<Bus> {
-  const silent = { info: () => {}, warn: () => {}, error: () => {} }
-  return connectBus({ url, name: 'chaos', logger: silent, replicas })
 }
 
 async function readLogs(
@@ -210,15 +250,15 @@ function turnsDone(sessions: readonly ChaosSession[]): number {
 
 function progressLine(
   sessions: readonly ChaosSession[],
-  struck: readonly Struck[],
+  injected: readonly InjectedFault[],
   fleet: Fleet,
   startedAt: number,
 ): string {
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
-  const landed = struck.filter((each) => each.sessions.length > 0).length
-  const last = struck.at(-1)?.fault
+  const landed = injected.filter((each) => each.sessions.length > 0).length
+  const last = injected.at(-1)?.fault
   const now = last === undefined ? '' : `, last ${describeFault(last)}`
-  return `${seconds} s: ${turnsDone(sessions)} turns, ${struck.length} faults (${landed} in mid-turn)${now}, ${found(fleet, sessions).length} violations`
+  return `${seconds} s: ${turnsDone(sessions)} turns, ${injected.length} faults (${landed} in mid-turn)${now}, ${found(fleet, sessions).length} violations`
 }
 
 function describeFault(fault: Fault): string {

@@ -5,71 +5,75 @@ import { eventually } from '@mcp-host/testkit'
 import type { Excuse } from './check/excuses.ts'
 import { excuses } from './check/excuses.ts'
 import { StreamCheck } from './check/stream-check.ts'
-import type { ClientOptions } from './client.ts'
+import type { ClientOptions, Credential } from './client.ts'
 import { Client } from './client.ts'
 import type { PlannedTurn } from './planned-turn.ts'
 import { planTurn } from './planned-turn.ts'
 import type { Random } from './random.ts'
 import { between, seededRandom } from './random.ts'
 
-const LONGEST_THOUGHT_MS = 2_500
+const MAX_PAUSE_MS = 2_500
 
 export interface SessionOptions {
   readonly seed: number
   readonly number: number
-  /** Of all gateways. */
+  /** URLs of all gateways. */
   readonly urls: readonly string[]
-  /** No new message after it. */
+  /** Headers that authenticate the principal of the session. */
+  readonly headers?: Credential | undefined
+  /** Ends the sending of messages. */
   readonly signal: AbortSignal
-  /** Its events may be lost with damaged data. */
+  /** Whether stored events may be lost. */
   readonly isDamaged?: boolean
 }
 
-/** A user who chats, and on every third session a second one who only watches. */
+/** A session with a client that chats. Every third session has a second client, which only receives. */
 export class ChaosSession implements AsyncDisposable {
   readonly name: string
   readonly client: Client
-  /** Everything that was said, by message. */
+  /** The plans of all sent messages, by message id. */
   readonly plans = new Map<string, PlannedTurn>()
-  /** What the watcher saw, once there is one. */
+  /** The second client, once it has joined. */
   tab: Client | undefined
   turnsDone = 0
-  /** Resolves when every turn of it has ended after the signal. */
+  /** Resolves when all turns have ended, after the signal. */
   readonly over: Promise<void>
   readonly #isDamaged: boolean
+  readonly #headers: Credential | undefined
   readonly #random: Random
-  /** Apart from the other, so that what is said does not depend on what is cancelled. */
-  readonly #moods: Random
+  /** A separate generator, so that messages do not depend on cancels. */
+  readonly #cancels: Random
 
-  constructor({ seed, number, urls, signal, isDamaged = false }: SessionOptions) {
+  constructor({ seed, number, urls, headers, signal, isDamaged = false }: SessionOptions) {
     this.name = `s${number}`
     this.#isDamaged = isDamaged
+    this.#headers = headers
     this.#random = seededRandom(seed, this.name)
-    this.#moods = seededRandom(seed, `${this.name} cancels`)
+    this.#cancels = seededRandom(seed, `${this.name} cancels`)
     this.client = new Client({ urls, first: number, ...this.#checks(this.name) })
     this.over = this.#chat(signal)
-    // A session that never begins shows in its turns.
-    if (number % 3 === 0) this.#watch(urls, number).catch(() => undefined)
+    // If the session never begins, its turns fail and report that.
+    if (number % 3 === 0) this.#join(urls, number).catch(() => undefined)
   }
 
   get clients(): readonly Client[] {
     return this.tab === undefined ? [this.client] : [this.client, this.tab]
   }
 
-  /** Waits until the watcher has seen as much as the user; `false` when it does not. */
+  /** Waits until the second client has the last event of the first. Resolves with `false` when it does not arrive. */
   async settle(limitMs: number): Promise<boolean> {
     const { tab, client } = this
     if (tab === undefined) return true
     const hasAll = (): boolean => {
-      const [own, other] = this.comparable(client, tab)
+      const [own, other] = this.commonEvents(client, tab)
       const isBack = [client, tab].every(({ restarts }) => restarts.at(-1)?.from !== '')
       return isBack && own.at(-1)?.id === other.at(-1)?.id
     }
     return eventually(hasAll, { limitMs }).catch(() => false)
   }
 
-  /** What both were sent since the newest start of either. */
-  comparable(client: Client, tab: Client): [SessionEvent[], SessionEvent[]] {
+  /** The events of both clients since the newest restart of either. */
+  commonEvents(client: Client, tab: Client): [SessionEvent[], SessionEvent[]] {
     const starts = [client, tab].flatMap(({ restarts }) => {
       const last = restarts.at(-1)
       return last === undefined ? [] : [parseCursor(last.from)?.seq ?? Infinity]
@@ -82,7 +86,7 @@ export class ChaosSession implements AsyncDisposable {
     return [since(client), since(tab)]
   }
 
-  /** The messages that a reported loss explains. */
+  /** The messages whose faults are explained by reported losses. */
   excuses(log: readonly LogEntry[], lost: readonly LostRange[]): Map<string, Excuse> {
     const places = new Map<string, Set<number>>()
     for (const check of this.clients.flatMap(({ checks }) => checks)) {
@@ -97,10 +101,10 @@ export class ChaosSession implements AsyncDisposable {
     return excuses({ lost, log, places, accepted, restarts })
   }
 
-  #checks(name: string): Pick<ClientOptions, 'check' | 'checkAnew'> {
+  #checks(name: string): Pick<ClientOptions, 'headers' | 'check' | 'makeCheck'> {
     const check = new StreamCheck(name, this.plans)
-    const checkAnew = (): StreamCheck => new StreamCheck(name, this.plans, { isJoined: true })
-    return { check, ...(this.#isDamaged ? { checkAnew } : {}) }
+    const makeCheck = (): StreamCheck => new StreamCheck(name, this.plans, { isJoined: true })
+    return { headers: this.#headers, check, ...(this.#isDamaged ? { makeCheck } : {}) }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -109,18 +113,18 @@ export class ChaosSession implements AsyncDisposable {
 
   async #chat(signal: AbortSignal): Promise<void> {
     for (let number = 0; !signal.aborted;) {
-      // Sometimes a second message waits for the answer to the first.
+      // Sometimes a second message is queued behind the first.
       const count = this.#random() < 0.2 ? 2 : 1
-      const said = Array.from({ length: count }, async () => {
+      const sent = Array.from({ length: count }, async () => {
         const plan = planTurn(this.#random, this.name, number++)
         this.plans.set(plan.id, plan)
-        if (this.#moods() < 0.12) void this.#cancel(plan, between(this.#moods, 0, 1_500))
+        if (this.#cancels() < 0.12) void this.#cancel(plan, between(this.#cancels, 0, 1_500))
         await this.client.say(plan.id, plan.message)
         this.turnsDone++
       })
-      if (this.#random() < 0.15) void this.#lose(between(this.#random, 0, 1_500))
-      await Promise.all(said)
-      await delay(between(this.#random, 0, LONGEST_THOUGHT_MS))
+      if (this.#random() < 0.15) void this.#drop(between(this.#random, 0, 1_500))
+      await Promise.all(sent)
+      await delay(between(this.#random, 0, MAX_PAUSE_MS))
     }
   }
 
@@ -132,12 +136,12 @@ export class ChaosSession implements AsyncDisposable {
     this.client.cancel(plan.id)
   }
 
-  async #lose(afterMs: number): Promise<void> {
+  async #drop(afterMs: number): Promise<void> {
     await delay(afterMs)
     this.client.drop()
   }
 
-  async #watch(urls: readonly string[], first: number): Promise<void> {
+  async #join(urls: readonly string[], first: number): Promise<void> {
     const join = await eventually(() => this.client.start)
     const checks = this.#checks(`${this.name} (tab)`)
     this.tab = new Client({ urls, first: first + 1, ...checks, join })

@@ -11,16 +11,21 @@ export type Sdk = (typeof SDKS)[number]
 
 export type Endpoint = { readonly command: Command } | { readonly url: string }
 
-export const LISTS = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const
-export type ListName = (typeof LISTS)[number]
+const LIST_METHODS = {
+  tools: 'listTools',
+  prompts: 'listPrompts',
+  resources: 'listResources',
+  resourceTemplates: 'listResourceTemplates',
+} as const
+export type ListName = keyof typeof LIST_METHODS
 
-/** A page of a list, as the SDK parsed it. */
+/** A page of a list, as parsed by the SDK. */
 export type Page = Readonly<Record<string, unknown>> & { readonly nextCursor?: string | undefined }
 
-/** The calls of both SDKs under the same signatures. */
+/** The calls of both SDKs, with the same signatures. */
 export interface SdkClient extends AsyncDisposable {
   readonly instructions: string | undefined
-  list(name: ListName, cursor: string | undefined): Promise<Page>
+  list(name: ListName, params: { readonly cursor: string } | undefined): Promise<Page>
   callTool(name: string, args: Readonly<Record<string, unknown>>): Promise<unknown>
   readResource(uri: string): Promise<unknown>
   getPrompt(name: string): Promise<unknown>
@@ -28,7 +33,7 @@ export interface SdkClient extends AsyncDisposable {
 
 const INFO = { name: 'compat', version: '1.0.0' }
 const LIMITS = { timeout: 20_000 }
-/** A server that starts beside others takes long on a small machine. */
+/** On a small machine, servers that start concurrently take long. */
 const CONNECT_LIMITS = { timeout: 45_000 }
 
 export const connect: Readonly<Record<Sdk, (endpoint: Endpoint) => Promise<SdkClient>>> = {
@@ -41,13 +46,7 @@ export const connect: Readonly<Record<Sdk, (endpoint: Endpoint) => Promise<SdkCl
     await client.connect(transport, CONNECT_LIMITS)
     return {
       instructions: client.getInstructions(),
-      list: (name, cursor) => {
-        const params = cursor === undefined ? undefined : { cursor }
-        if (name === 'tools') return client.listTools(params, LIMITS)
-        if (name === 'prompts') return client.listPrompts(params, LIMITS)
-        if (name === 'resources') return client.listResources(params, LIMITS)
-        return client.listResourceTemplates(params, LIMITS)
-      },
+      list: (name, params) => client[LIST_METHODS[name]](params, LIMITS),
       callTool: (name, args) => client.callTool({ name, arguments: args }, undefined, LIMITS),
       readResource: (uri) => client.readResource({ uri }, LIMITS),
       getPrompt: (name) => client.getPrompt({ name }, LIMITS),
@@ -65,16 +64,11 @@ export const connect: Readonly<Record<Sdk, (endpoint: Endpoint) => Promise<SdkCl
     const capabilities = client.getServerCapabilities()
     return {
       instructions: client.getInstructions(),
-      list: async (name, cursor) => {
-        const params = cursor === undefined ? undefined : { cursor }
-        if (name === 'tools') return client.listTools(params, LIMITS)
-        // Without the capability the SDK answers with an empty list, and writes that to stdout.
-        if (name === 'prompts') {
-          return capabilities?.prompts ? client.listPrompts(params, LIMITS) : {}
-        }
-        if (capabilities?.resources === undefined) return {}
-        if (name === 'resources') return client.listResources(params, LIMITS)
-        return client.listResourceTemplates(params, LIMITS)
+      async list(name, params) {
+        // Without the capability the SDK returns an empty list, and logs that to stdout.
+        const capability = name === 'resourceTemplates' ? 'resources' : name
+        if (name !== 'tools' && capabilities?.[capability] === undefined) return {}
+        return client[LIST_METHODS[name]](params, LIMITS)
       },
       callTool: (name, args) => client.callTool({ name, arguments: args }, LIMITS),
       readResource: (uri) => client.readResource({ uri }, LIMITS),

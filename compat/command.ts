@@ -5,7 +5,7 @@ import type { RealServer } from './servers.ts'
 
 const Manifest = z.object({ bin: z.union([z.string(), z.record(z.string(), z.string())]) })
 
-/** How a server is started, directly and as an entry of `mcp.json`. */
+/** The command that starts a server, directly and as an entry of `mcp.json`. */
 export interface Command {
   readonly command: string
   readonly args: string[]
@@ -13,7 +13,7 @@ export interface Command {
   readonly cwd: string
 }
 
-/** Prepares the server's working folder. `packageFolder` is where its package is installed. */
+/** Prepares the working folder of a server. `packageFolder`: the folder of its installed package. */
 export async function prepareCommand(
   server: RealServer,
   packageFolder: string,
@@ -31,13 +31,13 @@ export async function prepareCommand(
   return {
     command: process.execPath,
     args: [join(packageFolder, program), ...inFolder(server.args ?? [], folder)],
-    // A home of its own: what servers keep there is the same for every client.
+    // With a separate home folder, servers have the same stored data for every client.
     env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...inFolder(server.env ?? {}, folder) },
     cwd: folder,
   }
 }
 
-/** The same value with `{folder}` replaced in all its strings. */
+/** A copy of a value with `{folder}` replaced in all strings. */
 export function inFolder<T>(value: T, folder: string): T {
   return JSON.parse(JSON.stringify(value).replaceAll('{folder}', folder)) as T
 }

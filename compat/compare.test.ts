@@ -4,12 +4,12 @@ import { compareObservations } from './compare.ts'
 const echo = { name: 'echo', inputSchema: { type: 'object', required: ['text'] } }
 const say = { name: 'say', inputSchema: { type: 'object' } }
 
-test('the same answers do not differ', () => {
+test('equal observations have no differences', () => {
   const seen = { tools: { echo, say }, instructions: undefined }
   expect(compareObservations(seen, structuredClone(seen))).toEqual([])
 })
 
-test('a difference is found where it is, and on either side', () => {
+test('every difference is found with its path and both values', () => {
   const changed = { ...echo, inputSchema: { type: 'object', required: ['texts'] }, title: 'Echo' }
   expect(compareObservations({ tools: { echo, say } }, { tools: { echo: changed } })).toEqual([
     {
@@ -21,13 +21,13 @@ test('a difference is found where it is, and on either side', () => {
   ])
 })
 
-test('a list in another order differs', () => {
+test('another order of a list is a difference', () => {
   expect(compareObservations({ tools: { echo, say } }, { tools: { say, echo } })).toEqual([
     { path: ['tools'], text: 'in another order through /mcp' },
   ])
 })
 
-test('parts that the gateway was not asked for are not compared', () => {
+test('parts without an observation through the gateway are not compared', () => {
   expect(compareObservations({ tools: { echo }, resources: {} }, { tools: { echo } })).toEqual([])
 })
 

@@ -1,12 +1,12 @@
 export interface Difference {
-  /** Where in the observation. */
+  /** The place within the observation. */
   readonly path: readonly string[]
   readonly text: string
 }
 
-const MOST_LETTERS = 160
+const MAX_CHARACTERS = 160
 
-/** Where `through` differs from `direct`, in the parts that `through` has. */
+/** The differences between two observations, in the parts that `through` has. */
 export function compareObservations(
   direct: Readonly<Record<string, unknown>>,
   through: Readonly<Record<string, unknown>>,
@@ -40,5 +40,5 @@ function hasSameOrder(one: object, other: object): boolean {
 
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? 'absent'
-  return text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS)}…` : text
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text
 }

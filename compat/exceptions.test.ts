@@ -9,7 +9,7 @@ const exceptions = [
 const find = (server: string, sdk: 'v1' | 'v2', ...path: string[]): string | undefined =>
   findException({ server, sdk, path }, exceptions)?.why
 
-test('an exception holds for its servers, its SDK, its path and all below', () => {
+test('an exception applies to its servers, its SDK, its path and everything below', () => {
   expect(find('one', 'v2', 'tools', 'echo', 'title')).toBe('titles of one')
   expect(find('one', 'v2', 'tools', 'echo', 'title', 'below')).toBe('titles of one')
   expect(find('one', 'v1', 'tools', 'echo', 'title')).toBeUndefined()
@@ -18,6 +18,6 @@ test('an exception holds for its servers, its SDK, its path and all below', () =
   expect(find('one', 'v2', 'tools', 'echo', 'description')).toBeUndefined()
 })
 
-test('an exception without servers or SDK holds for all', () => {
+test('an exception without servers or SDK applies to all', () => {
   expect(find('two', 'v1', 'instructions')).toBe('instructions')
 })

@@ -1,16 +1,16 @@
 import type { Sdk } from './clients.ts'
 
 export interface Exception {
-  /** Default: all. */
+  /** Names of servers. Default: all. */
   readonly servers?: readonly string[]
-  /** Default: both. */
+  /** Default: both SDKs. */
   readonly sdk?: Sdk
-  /** Where the answers differ, and all that is below; `*` stands for any one name. */
+  /** The place of the difference, with everything below it. `*` stands for any one name. */
   readonly path: readonly string[]
   readonly why: string
 }
 
-/** Where a difference is intended or cannot be avoided. */
+/** Differences that are intended or cannot be avoided. */
 const EXCEPTIONS: readonly Exception[] = [
   {
     sdk: 'v2',
@@ -20,12 +20,12 @@ const EXCEPTIONS: readonly Exception[] = [
   ...['ttlMs', 'cacheScope'].map((field) => ({
     sdk: 'v2' as const,
     path: ['resources/read', '*', field],
-    why: 'revision 2026-07-28 requires `ttlMs` and `cacheScope`, which older servers do not give',
+    why: 'revision 2026-07-28 requires `ttlMs` and `cacheScope`, which older servers do not send',
   })),
   ...['tools/call', 'resources/read', 'prompts/get'].map((method) => ({
     servers: ['angular', 'searxng', 'mongodb'],
     path: [method, '*', '_meta'],
-    why: 'a server of 2026-07-28 names itself in each result of that revision, which its client need not speak',
+    why: 'a server of 2026-07-28 adds its name to each result; the supervisor uses that revision with the server even for clients of older ones',
   })),
   {
     servers: ['everything'],
@@ -35,7 +35,7 @@ const EXCEPTIONS: readonly Exception[] = [
   {
     servers: ['everything'],
     path: ['tools/call', 'get-sum {"a":"two","b":3}', 'content'],
-    why: 'the supervisor refuses wrong arguments itself, in its own words',
+    why: 'the supervisor validates arguments itself, with other error messages',
   },
   {
     servers: ['gitlab'],

@@ -1,7 +1,8 @@
-// `npm run compat`: compares real MCP servers, directly and through a gateway.
+// `npm run compat`: compares published MCP servers, directly and through a gateway.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCommand } from '../tools/command-line.ts'
 import { stopWithLauncher } from '../tools/lifeline.ts'
 import { installServer } from './install.ts'
 import type { CompatOptions } from './options.ts'
@@ -9,7 +10,11 @@ import { parseOptions, USAGE } from './options.ts'
 import { describeReport, describeResult, describeServers, isAsDirect } from './report.ts'
 import { runCompat } from './run-compat.ts'
 
-async function run({ servers, isKept }: CompatOptions): Promise<number> {
+async function run({ servers, isList, isKept }: CompatOptions): Promise<number> {
+  if (isList) {
+    console.log(describeServers(servers))
+    return 0
+  }
   const folder = await mkdtemp(join(tmpdir(), 'mcp-host-compat-'))
   console.error(`${servers.length} servers; logs in ${folder}`)
   const results = await runCompat({
@@ -26,14 +31,4 @@ async function run({ servers, isKept }: CompatOptions): Promise<number> {
 }
 
 stopWithLauncher()
-const options = parseOptions(process.argv.slice(2))
-if ('problem' in options) {
-  console.error(`${options.problem}\n\n${USAGE}`)
-  process.exitCode = 2
-} else if (options.isHelp) {
-  console.log(USAGE)
-} else if (options.isList) {
-  console.log(describeServers(options.servers))
-} else {
-  process.exitCode = await run(options)
-}
+await runCommand({ usage: USAGE, parse: parseOptions, run })

@@ -2,19 +2,19 @@ import { inFolder } from './command.ts'
 import type { ListName, SdkClient } from './clients.ts'
 import type { RealServer } from './servers.ts'
 
-/** What a client sees of a server, as one JSON value. */
+/** Everything that a client sees of a server, as one JSON value. */
 export type Observation = Readonly<Record<string, unknown>>
 
 export interface ObserveOptions {
   readonly server: RealServer
   readonly folder: string
-  /** What the names of its tools and prompts begin with. Then its resources, which have no prefix, are left out. */
+  /** Prefix of the names of tools and prompts. With a prefix, resources are not observed, because they have none. */
   readonly prefix?: string
 }
 
 type Item = Readonly<Record<string, unknown>>
 
-/** An error in the place of an answer, so that both can be compared. */
+/** An error in place of a result, so that errors can be compared. */
 export class Failure {
   readonly code: unknown
   readonly message: string
@@ -26,8 +26,8 @@ export class Failure {
   }
 }
 
-/** Prompts and resources of a server that are tried. */
-const MOST_READS = 2
+/** Prompts and resources that are read per server. */
+const MAX_READS = 2
 const METHOD_NOT_FOUND = -32_601
 
 const KEYS: Readonly<Record<ListName, string>> = {
@@ -37,7 +37,7 @@ const KEYS: Readonly<Record<ListName, string>> = {
   resourceTemplates: 'uriTemplate',
 }
 
-/** Lists what the server has, calls its safe tools, and tries its first prompts and resources. */
+/** Reads the lists of a server, calls its safe tools, and reads its first prompts and resources. */
 export async function observe(
   client: SdkClient,
   { server, folder, prefix }: ObserveOptions,
@@ -53,7 +53,7 @@ export async function observe(
       ask: ({ tool, arguments: args = {} }) =>
         client.callTool(`${begin}${tool}`, inFolder(args, folder)),
     }),
-    'prompts/get': await askEach(itemsOf(prompts).filter(hasNoArguments).slice(0, MOST_READS), {
+    'prompts/get': await askEach(itemsOf(prompts).filter(hasNoArguments).slice(0, MAX_READS), {
       key: ({ name }) => String(name),
       ask: ({ name }) => client.getPrompt(`${begin}${String(name)}`),
     }),
@@ -65,7 +65,7 @@ export async function observe(
     instructions: client.instructions,
     resources,
     resourceTemplates: await listItems(client, 'resourceTemplates'),
-    'resources/read': await askEach(itemsOf(resources).slice(0, MOST_READS), {
+    'resources/read': await askEach(itemsOf(resources).slice(0, MAX_READS), {
       key: ({ uri }) => String(uri),
       ask: ({ uri }) => client.readResource(String(uri)),
     }),
@@ -84,14 +84,14 @@ async function listItems(
       const key = String(item[KEYS[name]])
       if (!key.startsWith(prefix)) continue
       const own = key.slice(prefix.length)
-      // Of several with the same key each counts.
+      // Several items with the same key are all kept.
       const place = found.has(own) ? `${own} (${found.size})` : own
       found.set(place, prefix === '' ? item : { ...item, [KEYS[name]]: own })
     }
     return Object.fromEntries(found)
   } catch (error) {
     const failure = new Failure(error)
-    // A server without a list says so by its capabilities or by this error.
+    // Servers without a list show it by their capabilities or by this error.
     return failure.code === METHOD_NOT_FOUND ? {} : failure
   }
 }
@@ -100,7 +100,7 @@ async function allPages(client: SdkClient, name: ListName): Promise<Item[]> {
   const items: Item[] = []
   let cursor: string | undefined
   do {
-    const page = await client.list(name, cursor)
+    const page = await client.list(name, cursor === undefined ? undefined : { cursor })
     items.push(...((page[name] ?? []) as Item[]))
     cursor = page.nextCursor === '' ? undefined : page.nextCursor
   } while (cursor !== undefined)

@@ -1,50 +1,44 @@
 import { parseArgs } from 'node:util'
+import { UsageError } from '../tools/command-line.ts'
 import type { RealServer } from './servers.ts'
 import { SERVERS } from './servers.ts'
 
 export const USAGE = `Usage: npm run compat -- [options]
 
-Starts real MCP servers from npm, lists what they have and calls their safe tools, with versions 1 and 2 of the
-TypeScript SDK: directly, at /mcp, and at /mcp/servers/<name>. Prints every difference; those that
-compat/exceptions.ts lists are only counted. The servers are installed once, into the cache folder of mcp-host.
+Starts published MCP servers from npm, reads their lists and calls their safe tools, with versions 1 and 2 of the
+TypeScript SDK: directly, at /mcp, and at /mcp/servers/<name>. Prints every difference, and counts those that
+compat/exceptions.ts lists. Each server is installed once, into the cache folder of mcp-host.
 
-  --only NAME   this server; may be given several times
-  --list        print the servers and leave
-  --keep        keep the folder of logs also when nothing differs
-  --help        this text
+  --only NAME   test only this server; may be repeated
+  --list        print the servers and exit
+  --keep        keep the folder of logs even without differences
+  --help        print this text
 
-Exit code: 0 when nothing differs but what is listed, 1 otherwise, 2 for faulty options.`
+Exit code: 0 when all differences are listed, 1 otherwise, 2 for wrong options.
+`
 
 export interface CompatOptions {
   readonly servers: readonly RealServer[]
-  readonly isHelp: boolean
   readonly isList: boolean
   readonly isKept: boolean
 }
 
-export type ParsedOptions = CompatOptions | { readonly problem: string }
-
-export function parseOptions(args: readonly string[]): ParsedOptions {
-  let values
-  try {
-    values = parseArgs({
-      args: [...args],
-      options: {
-        only: { type: 'string', multiple: true, default: [] },
-        list: { type: 'boolean', default: false },
-        keep: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    }).values
-  } catch (error) {
-    // It says which option is not known.
-    return { problem: (error as Error).message }
-  }
-  const { only } = values
+/** Returns `undefined` when the usage is asked for. Throws for wrong options. */
+export function parseOptions(args: readonly string[]): CompatOptions | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string', multiple: true, default: [] },
+      list: { type: 'boolean', default: false },
+      keep: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  })
+  const { only, list: isList, keep: isKept, help } = values
   const unknown = only.find((name) => SERVERS.every((server) => server.name !== name))
   if (unknown !== undefined) {
-    return { problem: `there is no server "${unknown}"; --list prints all names` }
+    throw new UsageError(`there is no server "${unknown}"; --list prints all names`)
   }
   const servers = SERVERS.filter(({ name }) => only.length === 0 || only.includes(name))
-  return { servers, isHelp: values.help, isList: values.list, isKept: values.keep }
+  return help ? undefined : { servers, isList, isKept }
 }

@@ -18,13 +18,13 @@ function result(changes: Partial<ServerResult> = {}): ServerResult {
   return { name: 'one', faults: [], differences: [], direct: { tools: { echo: {} } }, ...changes }
 }
 
-test('a server with listed differences only is as directly', () => {
+test('a server whose differences are all listed counts as equal', () => {
   expect(isAsDirect(result({ differences: [listed] }))).toBe(true)
   expect(isAsDirect(result({ differences: [listed, difference] }))).toBe(false)
   expect(isAsDirect(result({ faults: ['not ready'] }))).toBe(false)
 })
 
-test('each difference that is not listed has a line', () => {
+test('the result of a server has a line for each difference that is not listed', () => {
   expect(describeResult(result({ faults: ['slow'], differences: [listed, difference] }))).toBe(
     'one: differs; 1 tools, 0 prompts, 0 resources; 1 listed differences\n' +
       '  slow\n' +
@@ -32,7 +32,7 @@ test('each difference that is not listed has a line', () => {
   )
 })
 
-test('the report ends with the counts, below the reasons that applied', () => {
+test('the report ends with the counts, after the reasons that applied', () => {
   const results = [result({ differences: [listed, listed] }), result({ faults: ['slow'] })]
   expect(describeReport(results)).toBe(
     '2 differences: a good reason\n2 servers: 1 as directly, 1 differ; 2 listed differences',

@@ -2,14 +2,14 @@ import { Failure } from './observe.ts'
 import type { ServerResult } from './run-compat.ts'
 import type { RealServer } from './servers.ts'
 
-/** Of one server, more of them rarely say more. */
-const MOST_DIFFERENCES = 20
+/** Differences that are printed per server. */
+const MAX_DIFFERENCES = 20
 
 export function isAsDirect({ faults, differences }: ServerResult): boolean {
   return faults.length === 0 && differences.every(({ exception }) => exception !== undefined)
 }
 
-/** A line for a server, and one for each difference that is not listed. */
+/** One line for a server, and one for each difference that is not an exception. */
 export function describeResult(result: ServerResult): string {
   const { name, faults, differences, direct } = result
   const unlisted = differences.filter(({ exception }) => exception === undefined)
@@ -21,10 +21,10 @@ export function describeResult(result: ServerResult): string {
     const place = mount === '/mcp' ? '/mcp' : 'its own mount'
     return `${sdk} at ${place}, ${path.join(' › ')}: ${text}`
   })
-  const rest = lines.length - MOST_DIFFERENCES
+  const rest = lines.length - MAX_DIFFERENCES
   const shown = [
     ...faults,
-    ...lines.slice(0, MOST_DIFFERENCES),
+    ...lines.slice(0, MAX_DIFFERENCES),
     ...(rest > 0 ? [`… and ${rest} more`] : []),
   ]
   return [head, ...shown].join('\n  ')
@@ -34,7 +34,7 @@ function countOf(list: unknown): number {
   return list instanceof Failure ? 0 : Object.keys(list ?? {}).length
 }
 
-/** The reasons that applied, and the counts as the last line. */
+/** The reasons of the exceptions that applied, and a last line with the counts. */
 export function describeReport(results: readonly ServerResult[]): string {
   const listed = results.flatMap(({ differences }) =>
     differences.flatMap(({ exception }) => exception ?? []),
@@ -48,7 +48,7 @@ export function describeReport(results: readonly ServerResult[]): string {
   return [...reasons, last].join('\n')
 }
 
-/** A row of a Markdown table for each server, as docs/reference/compat.md has them. */
+/** A row of the Markdown table in docs/reference/compat.md for each server. */
 export function describeServers(servers: readonly RealServer[]): string {
   return servers
     .map(({ name, package: id, version, calls = [] }) => {

@@ -14,9 +14,9 @@ import type { Observation } from './observe.ts'
 import { observe } from './observe.ts'
 import type { RealServer } from './servers.ts'
 
-/** Servers that run at the same time. */
+/** Servers that run concurrently. */
 const BATCH_SIZE = 4
-/** For all that one client does. */
+/** Limit for all requests of one client. */
 const CLIENT_LIMIT_MS = 90_000
 const READY_LIMIT_MS = 60_000
 
@@ -24,29 +24,29 @@ export interface CompatRun {
   readonly servers: readonly RealServer[]
   /** Resolves with the folder of the server's installed package. */
   readonly locate: (server: RealServer) => Promise<string>
-  /** For logs and working folders. */
+  /** Folder for logs and working folders. */
   readonly folder: string
-  /** Called with each result as soon as it is there. */
+  /** Called with each result as soon as it is known. */
   readonly onResult?: (result: ServerResult) => void
 }
 
 export interface ServerResult {
   readonly name: string
-  /** Why something could not be compared. */
+  /** Reasons why a comparison failed. */
   readonly faults: readonly string[]
   readonly differences: readonly FoundDifference[]
-  /** What a client sees of the server itself; the last one if several have seen it. */
+  /** The observation without a gateway, by the last SDK that succeeded. */
   readonly direct: Observation
 }
 
 export interface FoundDifference extends Difference {
   readonly sdk: Sdk
   readonly mount: string
-  /** The listed one that it falls under. */
+  /** The exception that applies. */
   readonly exception: Exception | undefined
 }
 
-/** A server with what is known of it so far. */
+/** A server and its results so far. */
 interface Subject {
   readonly server: RealServer
   readonly folder: string
@@ -56,7 +56,7 @@ interface Subject {
   readonly differences: FoundDifference[]
 }
 
-/** Compares what clients see of each server by itself and through a gateway. */
+/** Compares observations of each server with and without a gateway. */
 export async function runCompat(run: CompatRun): Promise<ServerResult[]> {
   const results: ServerResult[] = []
   for (let start = 0; start < run.servers.length; start += BATCH_SIZE) {
@@ -83,7 +83,7 @@ async function runBatch(
       const found = { direct: new Map(), faults: [], differences: [] }
       subjects.set(name, { server, folder: ownFolder, command, ...found })
     } catch (error) {
-      // The other servers are worth trying all the same.
+      // The other servers are still compared.
       results.set(name, { name, faults: [messageOf(error)], differences: [], direct: {} })
     }
   }

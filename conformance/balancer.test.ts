@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { listen } from '../tools/host/listen.ts'
 import { startBalancer } from './balancer.ts'
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -11,12 +11,10 @@ async function serve(listener: RequestListener): Promise<string> {
     server.closeAllConnections()
     server.close()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listen(server)}`
 }
 
-test('each request goes to the next server, with its body', async () => {
+test('the balancer forwards each request with its body to the next server', async () => {
   const echo =
     (name: string): RequestListener =>
     (incoming, response) => {
@@ -32,17 +30,17 @@ test('each request goes to the next server, with its body', async () => {
   expect(seen).toEqual(['one 0', 'two 1', 'one 2', 'two 3'])
 })
 
-test('servers see the host that was asked for', async () => {
+test('servers see the Host header of the client', async () => {
   const url = await serve((incoming, response) => response.end(incoming.headers.host))
   await using balancer = await startBalancer([url])
   const asked = request(balancer.url, { headers: { host: 'evil.example.com' } }).end()
-  // The event has the response alone.
+  // The only argument of the event is the response.
   const [response] = (await once(asked, 'response')) as [AsyncIterable<Buffer>]
   const body = await Array.fromAsync(response)
   expect(Buffer.concat(body).toString()).toBe('evil.example.com')
 })
 
-test('a stream arrives as it is written, and its server learns when the reader has left', async () => {
+test('a stream arrives as it is written, and its server learns when the reader leaves', async () => {
   const left = Promise.withResolvers<void>()
   const url = await serve((_, response) => {
     response.on('close', left.resolve)
@@ -58,7 +56,7 @@ test('a stream arrives as it is written, and its server learns when the reader h
   await left.promise
 })
 
-test('a server that is not there is a bad gateway', async () => {
+test('requests to a server that does not answer get 502', async () => {
   await using balancer = await startBalancer(['http://127.0.0.1:1'])
   expect((await fetch(balancer.url)).status).toBe(502)
 })

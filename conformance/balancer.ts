@@ -1,20 +1,19 @@
-import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer, request as sendRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from '../tools/host/listen.ts'
 
 export interface Balancer extends AsyncDisposable {
   readonly url: string
 }
 
 export interface BalancerOptions {
-  /** Whether the servers shall seem to know no revision from 2026-07-28 on. */
+  /** Refuses requests of revision 2026-07-28 and later, as older servers do. */
   readonly isLegacy?: boolean
 }
 
 /**
- * Gives each request to the next server in turn, from any client: nothing holds a client to the
- * server it began with. The `Host` header stays as it was, for it is what servers are to judge.
+ * Forwards requests to the servers in turn, without sticky sessions. Keeps the `Host` header, because the servers
+ * validate it.
  */
 export async function startBalancer(
   urls: readonly string[],
@@ -28,12 +27,8 @@ export async function startBalancer(
     else if (isLegacy && isModern(request)) refuse(request, response)
     else forward(request, response, new URL(request.url ?? '/', next), agent)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // Not a pipe's name: it listens on a port.
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       agent.destroy()
@@ -46,7 +41,7 @@ function isModern({ headers }: IncomingMessage): boolean {
   return String(headers['mcp-protocol-version'] ?? '') >= '2026-07-28'
 }
 
-/** As the SDK of older servers does. */
+/** Answers as the SDK of older servers does. */
 function refuse(request: IncomingMessage, response: ServerResponse): void {
   const error = { code: -32_000, message: 'Bad Request: Unsupported protocol version' }
   request.resume()
@@ -58,12 +53,12 @@ function forward(request: IncomingMessage, response: ServerResponse, url: URL, a
   const { method } = request
   const onward = sendRequest(url, {
     agent,
-    headers: ofMessage(request.headers),
+    headers: endToEnd(request.headers),
     ...(method === undefined ? {} : { method }),
   })
   onward.on('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, ofMessage(answer.headers))
-    // A stream of events may be silent for long: its reader has to know that it is there.
+    response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers))
+    // A stream of events may be silent for long, and its reader waits for the headers.
     response.flushHeaders()
     answer.on('error', () => response.destroy())
     answer.pipe(response)
@@ -72,13 +67,13 @@ function forward(request: IncomingMessage, response: ServerResponse, url: URL, a
     if (response.headersSent) response.destroy()
     else response.writeHead(502).end()
   })
-  // Also when the client left in the middle: the server has to hear of it.
+  // The server must learn of a client that leaves early.
   response.on('close', () => onward.destroy())
   request.pipe(onward)
 }
 
-/** Without what belongs to a connection. */
-function ofMessage(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+/** The headers without those of the connection. */
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const ofConnection = new Set(['connection', 'keep-alive'])
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)))
 }

@@ -1,16 +1,16 @@
-/** The suite's sets of what a revision of the protocol requires. */
+/** The requirement sets of the suite, by protocol revision. */
 export const REQUIREMENTS = ['2025-11-25', '2026-07-28'] as const
 export type Requirements = (typeof REQUIREMENTS)[number]
 
-/** What the suite talks to: the fixture itself, or gateways that have it as their server. */
+/** The target of the suite: the fixture itself, or gateways with the fixture as their server. */
 export type Target =
   | { readonly kind: 'direct' }
   | {
       readonly kind: 'gateway'
-      /** How gateways reach the fixture, and what it speaks to them. */
+      /** The transport and the era between the supervisor and the fixture. */
       readonly transport: 'stdio' | 'http'
       readonly era: 'legacy' | 'modern'
-      /** More than one take requests in turn. */
+      /** With several, requests go to the gateways in turn. */
       readonly gateways: 1 | 2
     }
 
@@ -31,7 +31,7 @@ export const CELLS: readonly Cell[] = TARGETS.flatMap((target) =>
   REQUIREMENTS.map((requirements) => ({ requirements, target })),
 )
 
-/** What a target is called on the command line, in words that can be asked for. */
+/** The words that select a target on the command line. */
 export function wordsOfTarget(target: Target): string[] {
   if (target.kind === 'direct') return ['direct']
   return ['gateway', target.transport, target.era, `x${target.gateways}`]

@@ -9,7 +9,7 @@ async function writeChecks(folder: string, name: string, checks: readonly object
   await writeFile(join(folder, name, 'checks.json'), JSON.stringify(checks))
 }
 
-test('a fault is told once, in a line; what passed is not told, nor what belongs to another scenario', async () => {
+test('each fault of the scenario is reported once, in one line, without passed checks', async () => {
   await using folder = await testFolder()
   await writeChecks(folder.path, 'server-ping-2026-11-22T10-00-00-000Z', [
     { name: 'Ping', status: 'SUCCESS' },
@@ -23,7 +23,7 @@ test('a fault is told once, in a line; what passed is not told, nor what belongs
   expect(await readFaults(folder.path, 'ping')).toEqual(['Pong: no answer', 'Echo: skipped'])
 })
 
-test('of many faults the first are told, and how many more there are', async () => {
+test('only the first faults are listed, followed by the number of the others', async () => {
   await using folder = await testFolder()
   const checks = Array.from({ length: 9 }, (_, index) => ({
     name: `Check${index}`,

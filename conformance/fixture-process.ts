@@ -7,12 +7,12 @@ import type { FixtureEra } from './fixture/options.ts'
 
 const program = join(import.meta.dirname, 'fixture', 'main.ts')
 
-/** An entry of `mcp.json` that starts the fixture. */
+/** An entry of `mcp.json` that starts the fixture over stdio. */
 export function fixtureCommand(era: FixtureEra): object {
   return { command: process.execPath, args: [program, era] }
 }
 
-/** Starts the fixture with HTTP. Resolves with its URL. */
+/** Starts the fixture over HTTP. Resolves with its URL. */
 export async function startFixture(guardian: Guardian, era: FixtureEra): Promise<string> {
   const child = await spawnGuarded(guardian, {
     command: process.execPath,
@@ -27,7 +27,7 @@ export async function startFixture(guardian: Guardian, era: FixtureEra): Promise
   const ended = child.exited.then(({ code }) => {
     throw new Error(`the fixture ended with ${code}`)
   })
-  // It prints nothing but its URL.
+  // The first line is the URL.
   const [url] = (await Promise.race([once(lines, 'line'), ended])) as [string]
   return url
 }

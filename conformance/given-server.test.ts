@@ -9,7 +9,7 @@ import { startGivenServer } from './given-server.ts'
 const program =
   "console.log('here'); http.createServer((_, response) => response.end('hello')).listen(process.env.PORT)"
 
-test('a server is started by its command, and reached at /mcp of the port that it was given', async () => {
+test('a given server is started by its command, and reached at /mcp of its PORT', async () => {
   await using folder = await testFolder()
   await using guardian = new Guardian()
   const url = await startGivenServer(guardian, `node -e "${program}"`, folder.path)
@@ -24,9 +24,9 @@ test('a server is started by its command, and reached at /mcp of the port that i
   expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: -32_000 } }])
 })
 
-test('a command that ends has no server', async () => {
+test('a command that ends before its server listens is refused', async () => {
   await using folder = await testFolder()
   await using guardian = new Guardian()
   const started = startGivenServer(guardian, 'exit 3', folder.path)
-  await expect(started).rejects.toThrow('the server ended with 3: exit 3')
+  await expect(started).rejects.toThrow('the server did not start (exit code 3): exit 3')
 })

@@ -1,16 +1,18 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
-import { eventually } from '@mcp-host/testkit'
 import type { Guardian } from 'mcp-host/process'
 import { spawnGuarded } from 'mcp-host/process'
+import { freePort } from '../tools/host/listen.ts'
+import { untilStarted } from '../tools/host/until-started.ts'
+
+const START_LIMIT_MS = 20_000
 
 /**
- * Starts a server that is not the fixture by a command line. It has to listen at the PORT of its environment and serve
- * MCP at `/mcp`; what it says goes to `server.log`. Resolves with its URL.
+ * Starts a server that is not the fixture by a shell command. The server must serve MCP at `/mcp` of the PORT in its
+ * environment. Its output goes to `server.log`. Resolves with its URL.
  */
 export async function startGivenServer(
   guardian: Guardian,
@@ -28,31 +30,21 @@ export async function startGivenServer(
   })
   const log = createWriteStream(join(folder, 'server.log'))
   for (const output of [child.stdout, child.stderr]) output?.pipe(log, { end: false })
-  const ended = child.exited.then(({ code }) => {
-    throw new Error(`the server ended with ${code}: ${command}`)
-  })
-  await Promise.race([eventually(() => isListening(port), { what: command }), ended])
-  return `http://127.0.0.1:${port}/mcp`
+  const isStarted = await untilStarted(child, START_LIMIT_MS, () => canConnect(port))
+  if (isStarted) return `http://127.0.0.1:${port}/mcp`
+  child.signal('SIGKILL')
+  const { code } = await child.exited
+  throw new Error(`the server did not start (exit code ${code}): ${command}`)
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // Not a pipe's name: it listens on a port.
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function isListening(port: number): Promise<boolean> {
+async function canConnect(port: number): Promise<true | undefined> {
   const socket = connect(port, '127.0.0.1')
   try {
     await once(socket, 'connect')
     return true
   } catch {
-    // Not yet.
-    return false
+    // The server does not listen yet.
+    return undefined
   } finally {
     socket.destroy()
   }

@@ -4,26 +4,26 @@ import { eventually, serverStates, startGateways } from '@mcp-host/testkit'
 import type { Guardian } from 'mcp-host/process'
 
 const SERVER = 'fixture'
-/** The suite wants its own names, so nothing stands before them. */
+/** The suite expects the names of the fixture, without prefixes. */
 const BUNDLES = { bundles: { suite: { names: 'never' } } }
-/** Longer than what the suite calls takes, but for the tool that hangs up. */
+/** The time limit for a call, longer than all calls of the suite except the one that closes its stream. */
 const STREAM_MS = '3500'
 const MOUNT = '/mcp/bundles/suite'
 
 export interface HostOptions {
-  /** For logs and `mcp.json`. */
+  /** Folder for logs and `mcp.json`. */
   readonly folder: string
   readonly guardian: Guardian
-  /** The entry of `mcp.json`. */
+  /** The entry of the server in `mcp.json`. */
   readonly server: object
   readonly gateways: number
 }
 
-/** Gateways with one server behind them. */
+/** Gateways with one server. */
 export interface Host extends AsyncDisposable {
-  /** Of all gateways. */
+  /** Base URLs of all gateways. */
   readonly urls: readonly string[]
-  /** Where the server is, at each of them. */
+  /** Path of the server at each gateway. */
   readonly mount: string
 }
 

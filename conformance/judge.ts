@@ -4,7 +4,7 @@ import { readFaults } from './faults.ts'
 import type { ExpectedTotals } from './totals.ts'
 import { compareTotals } from './totals.ts'
 
-/** What is not as expected in a cell; nothing when all is. `isGiven`: of a server in place of the fixture. */
+/** The unexpected results of a cell. `isGiven`: the server is not the fixture. */
 export async function judgeCell(
   { cell, outcome, folder }: CellResult,
   expected: ExpectedTotals,

@@ -1,7 +1,8 @@
-// `npm run conformance`: runs the MCP conformance suite against the gateways, and against a server without them.
+// `npm run conformance`: runs the MCP conformance suite against gateways, and against a server without them.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCommand } from '../tools/command-line.ts'
 import { stopWithLauncher } from '../tools/lifeline.ts'
 import { judgeCell } from './judge.ts'
 import type { ConformanceOptions } from './options.ts'
@@ -26,19 +27,11 @@ async function run({ cells, isUpdate, isKept, command }: ConformanceOptions): Pr
     })),
   )
   console.log(`\n${describeReport(judged)}`)
-  const isWell = judged.every(({ differences }) => differences.length === 0)
-  if (isWell && !isKept) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  const isGood = judged.every(({ differences }) => differences.length === 0)
+  if (isGood && !isKept) await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   else say(`\nlogs and results are kept in ${folder}`)
-  return isWell ? 0 : 1
+  return isGood ? 0 : 1
 }
 
 stopWithLauncher()
-const parsed = parseOptions(process.argv.slice(2))
-if ('problem' in parsed) {
-  console.error(`${parsed.problem}\n\n${USAGE}`)
-  process.exitCode = 2
-} else if (parsed.isHelp) {
-  console.log(USAGE)
-} else {
-  process.exitCode = await run(parsed.options)
-}
+await runCommand({ usage: USAGE, parse: parseOptions, run })

@@ -7,11 +7,11 @@ import { startGivenServer } from './given-server.ts'
 import { startHost } from './host.ts'
 
 export interface OpenTarget extends AsyncDisposable {
-  /** What the suite is pointed at. */
+  /** URL for the suite. */
   readonly url: string
 }
 
-/** Starts all that a target is made of. `command`: starts a server in place of the fixture. */
+/** Starts the processes of a target. `command`: starts another server instead of the fixture. */
 export async function openTarget(
   target: Target,
   folder: string,
@@ -28,14 +28,14 @@ export async function openTarget(
     const { transport, era, gateways } = target
     const reach =
       transport === 'stdio' ? fixtureCommand(era) : { type: 'http', url: await startServer(era) }
-    // An older server may ask a client only where it has that one client alone.
+    // An older server may only send requests to a client that has a dedicated process.
     const server = { ...reach, scope: era === 'legacy' ? 'session' : 'shared' }
     const { urls, mount } = stack.use(await startHost({ folder, guardian, server, gateways }))
     const { url: front } = stack.use(await startBalancer(urls))
     return `${gateways === 1 ? urls[0] : front}${mount}`
   }
 
-  /** With HTTP. */
+  /** Starts the server over HTTP. */
   async function startServer(era: FixtureEra): Promise<string> {
     if (command === undefined) return startFixture(guardian, era)
     const given = await startGivenServer(guardian, command, folder)

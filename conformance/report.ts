@@ -3,13 +3,13 @@ import type { CellResult } from './run-conformance.ts'
 
 export interface JudgedCell {
   readonly result: CellResult
-  /** What is not as expected. */
+  /** The unexpected results. */
   readonly differences: readonly string[]
 }
 
 const HEAD = ['cell', 'passed', 'failed', 'unscored passed', 'unscored failed', 'as expected']
 
-/** A table of all cells; below it, what is not as expected. */
+/** A table of all cells, followed by the unexpected results. */
 export function describeReport(cells: readonly JudgedCell[]): string {
   const rows = [HEAD, ...cells.map(rowOf)]
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))

@@ -18,7 +18,7 @@ Not scored for 2026-07-28: 2 scenario(s) run, 1 failing. These do not affect con
   ✓ json-schema-2020-12 (pending)
 `
 
-test('what is scored is told apart from what is not', () => {
+test('scored and unscored scenarios are counted separately', () => {
   expect(readTotals(output)).toEqual({
     scored: { passed: 3, failed: 2 },
     unscored: { passed: 9, failed: 8 },
@@ -31,6 +31,6 @@ test('what is scored is told apart from what is not', () => {
   })
 })
 
-test('where there is no summary, the end of the output is what there is to tell', () => {
+test('output without a summary is an error with the end of the output', () => {
   expect(() => readTotals('no such option: --url')).toThrow('no such option: --url')
 })

@@ -3,17 +3,17 @@ import { z } from 'zod'
 const Count = z.object({ passed: z.number(), failed: z.number() })
 export type Count = z.infer<typeof Count>
 
-/** What a run of the suite came to. */
+/** The results of one run of the suite. */
 export const Totals = z.object({
-  /** Of the scenarios that conformance is judged by … */
+  /** Checks of the scenarios that count for conformance … */
   scored: Count,
-  /** … and of those that run for information only. */
+  /** … and of those that only run for information. */
   unscored: Count,
   scenarios: z.record(z.string(), Count),
 })
 export type Totals = z.infer<typeof Totals>
 
-/** From what the suite prints: it has a line for each scenario, also for those that came to nothing. */
+/** Reads the output of the suite, which has one line for each scenario. */
 export function readTotals(output: string): Totals {
   const [, summary] = output.split('=== SUMMARY ===')
   if (summary === undefined) {

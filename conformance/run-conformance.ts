@@ -8,23 +8,23 @@ import { runSuite } from './suite.ts'
 export interface CellResult {
   readonly cell: Cell
   readonly seconds: number
-  /** What it came to, or why it came to nothing. */
+  /** The results, or the reason why there are none. */
   readonly outcome: { readonly totals: Totals } | { readonly error: string }
-  /** Where the results of its scenarios lie. */
+  /** The folder of the results of its scenarios. */
   readonly folder: string
 }
 
 export interface ConformanceRun {
   readonly cells: readonly Cell[]
-  /** Starts the server, in place of the fixture. */
+  /** Starts another server instead of the fixture. */
   readonly command?: string | undefined
-  /** For logs and results. */
+  /** Folder for logs and results. */
   readonly folder: string
-  /** Tells a person how it goes. */
+  /** Prints a line of progress. */
   readonly say: (line: string) => void
 }
 
-/** Runs the suite once for each cell. A target is started once for all of its cells. */
+/** Runs the suite once for each cell. Starts each target once for all its cells. */
 export async function runConformance({
   cells,
   folder,
@@ -54,7 +54,7 @@ async function runTarget(
     }
     return results
   } catch (error) {
-    // The other targets are worth trying all the same.
+    // The other targets still run.
     say(`${nameOfTarget(target)} did not start: ${(error as Error).message}`)
     const outcome = { error: (error as Error).message }
     return cells.map((cell) => ({ cell, seconds: 0, outcome, folder }))

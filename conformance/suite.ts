@@ -15,11 +15,11 @@ const program = join(dirname(manifest), 'dist', 'index.js')
 export interface SuiteOptions {
   readonly url: string
   readonly requirements: Requirements
-  /** For what it prints and the results of each scenario. */
+  /** Folder for the output and the results of each scenario. */
   readonly folder: string
 }
 
-/** Runs the suite for servers, in a process of its own. */
+/** Runs the suite for servers in a separate process. */
 export async function runSuite({ url, requirements, folder }: SuiteOptions): Promise<Totals> {
   await mkdir(folder, { recursive: true })
   await using guardian = new Guardian()
@@ -34,7 +34,7 @@ export async function runSuite({ url, requirements, folder }: SuiteOptions): Pro
   if (stdout === null || stderr === null) throw new Error('the suite has no output')
   const [output, errors] = await Promise.all([text(stdout), text(stderr)])
   await writeFile(join(folder, 'output.txt'), output + errors)
-  // Its exit code judges what is scored alone; the totals say more.
+  // The exit code only reflects the scored scenarios.
   await child.exited
   return readTotals(output + errors)
 }

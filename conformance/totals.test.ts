@@ -7,7 +7,7 @@ function totals(scenarios: Record<string, Count>): Totals {
   return { scored: none, unscored: none, scenarios }
 }
 
-test('each scenario that came out otherwise is named', () => {
+test('each scenario with other results is named', () => {
   const expected = totals({
     ping: { passed: 2, failed: 0 },
     'tools-list': { passed: 3, failed: 0 },

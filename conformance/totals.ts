@@ -8,7 +8,7 @@ import { Totals } from './results.ts'
 
 const FILE = join(import.meta.dirname, 'totals.json')
 
-/** What the fixture itself comes to. A gateway in front of it must not make a difference. */
+/** The results of the fixture without a gateway, which a gateway must not change. */
 const ExpectedTotals = z.record(z.enum(REQUIREMENTS), Totals)
 export type ExpectedTotals = Readonly<Record<Requirements, Totals>>
 
@@ -25,7 +25,7 @@ export interface Difference {
   readonly text: string
 }
 
-/** The scenarios that came out otherwise. */
+/** The scenarios with other results. */
 export function compareTotals(actual: Totals, expected: Totals): Difference[] {
   const names = Object.keys({ ...expected.scenarios, ...actual.scenarios })
   return names.flatMap((scenario) => {

@@ -1,7 +1,7 @@
 import type { CellResult } from './run-conformance.ts'
 import type { ExpectedTotals } from './totals.ts'
 
-/** What the fixture itself has come to takes the place of what it came to before. */
+/** Replaces the expected results by those of the direct cells. */
 export function updateExpected(
   expected: ExpectedTotals,
   results: readonly CellResult[],

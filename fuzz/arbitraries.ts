@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
 import * as fc from 'fast-check'
 
-/** Texts that have broken programs before. */
+/** Strings that break naive programs. */
 const NASTY = [
   '',
   ' ',
@@ -40,7 +40,7 @@ const NASTY = [
   'x'.repeat(1_500),
 ]
 
-/** UTF-16 units in any order, so lone surrogates too. */
+/** UTF-16 units in any order, including lone surrogates. */
 const units: Arbitrary<string> = fc
   .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 12 })
   .map((codes) => String.fromCharCode(...codes))
@@ -57,7 +57,7 @@ const anyNumber: Arbitrary<number> = fc.oneof(
   fc.constantFrom(0, -1, 2 ** 31, 2 ** 53, 1e308, 0.5),
 )
 
-/** What a parser of JSON may answer with; `__proto__` is a key like any other. */
+/** Any value that JSON can have; `__proto__` is a plain key. */
 export const anyJson: Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -65,7 +65,7 @@ export const anyJson: Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) =
     anyNumber,
     fc.boolean(),
     fc.constant(null),
-    // What looks like a text or a list until its length is compared.
+    // Objects with a length, which look like strings or lists.
     fc.constantFrom({ length: {} }, { length: { toString: '' } }, { length: -1 }),
     fc.array(tie('value'), { maxLength: 4 }),
     fc
@@ -74,7 +74,7 @@ export const anyJson: Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) =
   ),
 })).value
 
-/** JSON text, nested deeper than programs that call themselves can follow. */
+/** JSON text that is nested too deep for recursive functions. */
 const deepText: Arbitrary<string> = fc
   .tuple(fc.constantFrom(100, 2_000, 20_000), fc.boolean())
   .map(([depth, isObject]) =>
@@ -83,11 +83,11 @@ const deepText: Arbitrary<string> = fc
       : `${'['.repeat(depth)}${']'.repeat(depth)}`,
   )
 
-/** A value like those given, in some of whose places something else stands, is missing or is more. */
+/** A value like those of `valid`, in which some members are replaced, missing, added or renamed. */
 export function nearly(valid: Arbitrary<unknown>): Arbitrary<unknown> {
   const change = fc.record({
     path: fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 6 }),
-    how: fc.constantFrom('replace', 'remove', 'add', 'rename'),
+    action: fc.constantFrom('replace', 'remove', 'add', 'rename'),
     name: anyText,
     value: fc.oneof({ weight: 3, arbitrary: anyJson }, { weight: 1, arbitrary: valid }),
   })
@@ -98,7 +98,7 @@ export function nearly(valid: Arbitrary<unknown>): Arbitrary<unknown> {
 
 interface Change {
   readonly path: readonly number[]
-  readonly how: string
+  readonly action: string
   readonly name: string
   readonly value: unknown
 }
@@ -109,17 +109,17 @@ function changed(target: unknown, { path: [step = 0, ...path], ...change }: Chan
   const index = step % Math.max(1, members.length)
   const member = members[index]
   if (member === undefined || path.length === 0) {
-    const { how, name, value } = change
-    if (how === 'add' || member === undefined) members.push([name, value])
-    else if (how === 'remove') members.splice(index, 1)
-    else members[index] = how === 'rename' ? [name, member[1]] : [member[0], value]
+    const { action, name, value } = change
+    if (action === 'add' || member === undefined) members.push([name, value])
+    else if (action === 'remove') members.splice(index, 1)
+    else members[index] = action === 'rename' ? [name, member[1]] : [member[0], value]
   } else {
     members[index] = [member[0], changed(member[1], { path, ...change })]
   }
   return Array.isArray(target) ? members.map(([, value]) => value) : Object.fromEntries(members)
 }
 
-/** Puts a deep value into one of the objects of a text. */
+/** Adds a deep value to one of the objects of a JSON text. */
 function withDeepMember([text, deep, at]: readonly [string, string, number]): string {
   const [first, ...rest] = text.split('{')
   const object = at % Math.max(1, rest.length)
@@ -131,7 +131,7 @@ function withDeepMember([text, deep, at]: readonly [string, string, number]): st
   return [first, ...objects].join('')
 }
 
-/** Text that is nearly JSON of the values, or something else altogether. */
+/** JSON text like that of the values, with some random or deep text instead. */
 export function textLike(values: Arbitrary<unknown>): Arbitrary<string> {
   const json = nearly(values).map((value) => JSON.stringify(value) ?? '')
   return fc.oneof(
@@ -151,7 +151,7 @@ export function textLike(values: Arbitrary<unknown>): Arbitrary<string> {
   )
 }
 
-/** The same as bytes, some of which are no UTF-8. A counterexample is shown as text. */
+/** Bytes of such text, some of which are no UTF-8. A counterexample is shown as text. */
 export function bytesLike(values: Arbitrary<unknown>): Arbitrary<Buffer> {
   return fc
     .oneof(

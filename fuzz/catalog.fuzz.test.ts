@@ -1,6 +1,6 @@
 import { decode } from '../packages/bus/src/codec.ts'
 import { CatalogEntries } from '../packages/bus/src/catalog-entries.ts'
-import { CatalogEntry, viewServers } from '@mcp-host/contracts'
+import { CatalogEntry, LOCAL, viewServers } from '@mcp-host/contracts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { capabilities } from '../services/gateway/src/status-summary.ts'
@@ -67,13 +67,13 @@ const supervisor = fc.record(
 const model = fc.record({ kind: fc.constant('model'), provider: anyText, model: anyText })
 const entry = fc.oneof({ weight: 4, arbitrary: server }, supervisor, model)
 
-/** Supervisors refuse what is nested deeper, so no reader need be able to write it again. */
+/** Supervisors refuse deeper nesting, so readers need not write such values again. */
 const READABLE_DEPTH = 2_000
 const tooDeep = ['[', '{"a":'].map((begin) => begin.repeat(READABLE_DEPTH + 1))
 const bytesOf = (values: fc.Arbitrary<unknown>): fc.Arbitrary<Buffer> =>
   bytesLike(values).filter((bytes) => !tooDeep.some((deep) => bytes.includes(deep)))
 
-/** An entry as the bus reads it; `undefined`: it was refused. */
+/** An entry as the bus decodes it; undefined if the bus refuses it. */
 function read(bytes: Buffer): CatalogEntry | undefined {
   try {
     return decode(CatalogEntry, bytes, 'entry')
@@ -83,12 +83,13 @@ function read(bytes: Buffer): CatalogEntry | undefined {
   }
 }
 
-test('whatever supervisors write, all readers of the catalog go on', async () => {
+test('all readers of the catalog accept whatever supervisors write', async () => {
   const lists = bytesOf(fc.record({ tools: list(tool) }))
   await fc.assert(
     fc.asyncProperty(fc.array(bytesOf(entry), { maxLength: 6 }), lists, async (all, stored) => {
       const view = new CatalogEntries({
         blobs: { get: async () => new Uint8Array(stored) },
+        withLists: true,
         isClosed: () => true,
         warn: () => undefined,
       })
@@ -104,7 +105,7 @@ test('whatever supervisors write, all readers of the catalog go on', async () =>
       const offered = offeredTools(views)
       expect(new Set(offered.map(({ safeName }) => safeName)).size).toBe(offered.length)
       for (const { safeName } of offered) expect(safeName).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
-      capabilities(view).summary()
+      capabilities(view).summary(LOCAL, () => undefined)
       capabilities(view).welcome()
       const listings = [
         virtualServers.all(),
@@ -122,12 +123,12 @@ test('whatever supervisors write, all readers of the catalog go on', async () =>
   )
 })
 
-test('what a sender of the bus wrote is read, or refused as not valid', () => {
+test('an entry is decoded or refused as invalid', () => {
   fc.assert(
     fc.property(bytesOf(entry), (bytes) => {
       const once = read(bytes)
       fc.pre(once !== undefined)
-      // A number that is too large for JSON is not written as it was read.
+      // A number too large for JSON is not written as it was read.
       const written = JSON.stringify(once)
       expect(JSON.stringify(read(Buffer.from(written)))).toEqual(written)
     }),

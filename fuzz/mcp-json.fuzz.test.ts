@@ -59,7 +59,7 @@ const file = fc.record(
 const FILE = '/etc/host/mcp.json'
 const variables = { TOKEN: 'secret' }
 
-test('an mcp.json is read, or refused with the place and the remedy of every fault', async () => {
+test('an mcp.json is read, or refused with the position and the remedy of every fault', async () => {
   await fc.assert(
     fc.asyncProperty(textLike(file), fc.boolean(), async (text, strict) => {
       try {
@@ -80,7 +80,7 @@ test('an mcp.json is read, or refused with the place and the remedy of every fau
   )
 })
 
-test('an object is read as its text is', () => {
+test('a configuration object is read as its JSON text', () => {
   const read = (source: string | object): unknown => {
     try {
       return parseMcpConfig(source, { variables })

@@ -16,7 +16,7 @@ import { anyJson, anyText } from './arbitraries.ts'
 
 const token = fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/)
 
-test('a cursor comes back from its text, and no other text is one', () => {
+test('a cursor is parsed from its text, and any parsed text is a cursor', () => {
   const cursor = fc.record({
     seq: fc.nat({ max: 999_999_999_999_999 }),
     part: fc.nat({ max: 999_999 }),
@@ -32,7 +32,7 @@ test('a cursor comes back from its text, and no other text is one', () => {
   )
 })
 
-test('a subject gives back what it was filled with, and takes no value that widens it', () => {
+test('a subject matches the parameters that fill it, and refuses values that widen it', () => {
   fc.assert(
     fc.property(fc.oneof(token, anyText), token, (server, client) => {
       const template = 'mcp.{server}.{client}.req'
@@ -50,41 +50,41 @@ test('a subject gives back what it was filled with, and takes no value that wide
   )
 })
 
-test('the id of an event comes back, and a made-up one is read without an error', () => {
+test('an event id is read as it was written, and any other id is read without an error', () => {
   const rpcId = fc.oneof(fc.maxSafeInteger(), anyText)
   fc.assert(
-    fc.property(token, token, token, rpcId, anyText, (supervisor, server, id, request, made) => {
+    fc.property(token, token, token, rpcId, anyText, (supervisor, server, id, request, other) => {
       const kept = { supervisor, server, id }
       const idOf = eventIds({ kept, request })
       // Lone surrogates have no form in UTF-8.
       if (idOf !== undefined && String(request).isWellFormed()) {
         expect(readEventId(idOf(7))).toEqual({ kept, request, progressToken: undefined, number: 7 })
       }
-      readEventId(made)
-      readEventId(`${made}.1`)
+      readEventId(other)
+      readEventId(`${other}.1`)
     }),
   )
 })
 
-test('a session of MCP and a sealed state come back, and made-up ones are refused without an error', async () => {
+test('an MCP session and a sealed state are read as they were written, and others are refused without an error', async () => {
   const seal = new StateSeal(async () => new Uint8Array(32))
   const content = fc.dictionary(fc.string(), fc.jsonValue())
   await fc.assert(
-    fc.asyncProperty(content, anyText, async (given, made) => {
+    fc.asyncProperty(content, anyText, async (given, other) => {
       const session = readSession(newSession(given))
       if (JSON.stringify(given).length < 1_000) {
         expect(session?.capabilities).toEqual(JSON.parse(JSON.stringify(given)))
       }
       expect(await seal.open(await seal.seal(given))).toEqual(JSON.parse(JSON.stringify(given)))
-      readSession(`${'0'.repeat(32)}.${made}`)
-      for (const text of [made, `mcp-host-sealed.${made}`, `mcp-host-sealed.${made}.${made}`]) {
+      readSession(`${'0'.repeat(32)}.${other}`)
+      for (const text of [other, `mcp-host-sealed.${other}`, `mcp-host-sealed.${other}.${other}`]) {
         expect(await seal.open(text)).toBeUndefined()
       }
     }),
   )
 })
 
-test('every tool has a name of its own that every model takes, and that follows from the tools alone', () => {
+test('every tool has a unique name that every model accepts, and that depends on the tools alone', () => {
   const identity = fc.record({
     server: fc.oneof(fc.constantFrom('a', 'a__b', 'b'), token),
     tool: fc.oneof(fc.constantFrom('b__c', 'c', '_c'), anyText),
@@ -103,7 +103,7 @@ test('every tool has a name of its own that every model takes, and that follows 
   )
 })
 
-test('arguments that were coerced are valid, and are not coerced again', async () => {
+test('coerced arguments are valid, and are not coerced again', async () => {
   const type = fc.constantFrom('string', 'number', 'integer', 'boolean', 'array', 'object')
   const scalar = fc.oneof(
     anyText,
@@ -128,19 +128,19 @@ test('arguments that were coerced are valid, and are not coerced again', async (
   )
 })
 
-/** A text cut at places of its own. */
-const cut = (whole: fc.Arbitrary<string>): fc.Arbitrary<readonly [string, string[]]> =>
-  fc.tuple(whole, fc.array(fc.nat(), { maxLength: 6 })).map(([text, places]) => {
-    const at = places.map((place) => place % (text.length + 1)).toSorted((a, b) => a - b)
+/** A text, and the same text split at random positions. */
+const split = (whole: fc.Arbitrary<string>): fc.Arbitrary<readonly [string, string[]]> =>
+  fc.tuple(whole, fc.array(fc.nat(), { maxLength: 6 })).map(([text, positions]) => {
+    const at = positions.map((place) => place % (text.length + 1)).toSorted((a, b) => a - b)
     return [text, [...at, text.length].map((end, index) => text.slice(at[index - 1] ?? 0, end))]
   })
 
-test('lines are the same however their bytes are cut', () => {
+test('lines are the same for any split of their bytes', () => {
   const text = fc
     .array(fc.oneof(fc.constantFrom('\n', '\r\n', '\r', ''), fc.string()), { maxLength: 8 })
     .map((parts) => parts.join(''))
   fc.assert(
-    fc.property(cut(text), ([whole, parts]) => {
+    fc.property(split(text), ([whole, parts]) => {
       const linesOf = (chunks: readonly string[]): string[] => {
         const splitter = new LineSplitter({ maxLineBytes: 1_000_000, whenTooLong: 'throw' })
         const lines = chunks.flatMap((chunk) =>
@@ -153,7 +153,7 @@ test('lines are the same however their bytes are cut', () => {
   )
 })
 
-test('calls in the text of a model are the same however the text is cut', () => {
+test('tool calls in the text of a model are the same for any split of the text', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '{"tool":"add","arguments":{"a":1}}',
@@ -174,8 +174,8 @@ test('calls in the text of a model are the same however the text is cut', () => 
   )
   const text = fc.array(piece, { maxLength: 8 }).map((parts) => parts.join(''))
   fc.assert(
-    fc.property(cut(text), ([whole, parts]) => {
-      const said = (chunks: readonly string[]): string => {
+    fc.property(split(text), ([whole, parts]) => {
+      const partsOf = (chunks: readonly string[]): string => {
         const splitter = new ToolCallSplitter((tool) => tool === 'add')
         const pieces = [...chunks.flatMap((chunk) => splitter.push(chunk)), ...splitter.end()]
         return pieces
@@ -183,7 +183,7 @@ test('calls in the text of a model are the same however the text is cut', () => 
           .join('')
           .replaceAll(/"id":"[^"]*"/g, '"id":""')
       }
-      expect(said(parts)).toBe(said([whole]))
+      expect(partsOf(parts)).toBe(partsOf([whole]))
     }),
   )
 })

@@ -1,4 +1,4 @@
-// Chooses the seed of a run, once for all test files, and says it: with it a failure comes again.
+// Chooses the seed of a run, once for all test files, and prints it: a run with this seed repeats a failure.
 
 const HIGHEST_SEED = 2 ** 31 - 1
 

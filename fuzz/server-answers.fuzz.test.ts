@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { MCPHost, McpHostError } from 'mcp-host'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LEGACY, MemoryEndpoint } from '../packages/mcp-host/test/fixtures/memory-endpoint.ts'
-import { Connection } from '../packages/mcp-host/src/connection/connection.ts'
+import { openConnection } from '../packages/mcp-host/test/open-connection.ts'
 import { MESSAGE_LIMITS } from '../packages/mcp-host/src/intake/message-limits.ts'
 import { Inventory } from '../packages/mcp-host/src/inventory/inventory.ts'
 import { silentLogger } from '../packages/mcp-host/src/logger.ts'
@@ -31,13 +31,13 @@ const error = fc.record(
   { requiredKeys: ['code', 'message'] },
 )
 
-/** Stands for the id of the call that is under way. */
+/** Placeholder for the id of the call in flight. */
 const ID = '$ID'
 const jsonrpc = fc.constant('2.0')
 const id = fc.oneof({ weight: 4, arbitrary: fc.constant(ID) }, anyJson)
 
 const answer = fc.oneof(fc.record({ jsonrpc, id, result }), fc.record({ jsonrpc, id, error }))
-const notice = fc.record({
+const notification = fc.record({
   jsonrpc,
   method: fc.constantFrom(
     'notifications/message',
@@ -73,11 +73,11 @@ const request = fc.record({
   ),
   params: fc.record({ messages: anyJson, message: anyText, requestedSchema: anyJson }),
 })
-const line = textLike(fc.oneof({ weight: 3, arbitrary: answer }, notice, request)).map((text) =>
-  text.replaceAll(/[\r\n]/g, ' ').replaceAll(`"${ID}"`, ID),
+const line = textLike(fc.oneof({ weight: 3, arbitrary: answer }, notification, request)).map(
+  (text) => text.replaceAll(/[\r\n]/g, ' ').replaceAll(`"${ID}"`, ID),
 )
 
-const ECHO = fileURLToPath(new URL('fixtures/saying-server.ts', import.meta.url))
+const SERVER = fileURLToPath(new URL('fixtures/saying-server.ts', import.meta.url))
 
 let host: MCPHost
 beforeAll(async () => {
@@ -85,7 +85,7 @@ beforeAll(async () => {
   const server = {
     type: 'stdio',
     command: process.execPath,
-    args: [ECHO],
+    args: [SERVER],
     env: {},
     cwd: '/',
   } as const
@@ -93,18 +93,18 @@ beforeAll(async () => {
 })
 afterAll(() => host.shutdown())
 
-test('a host goes on, whatever lines a server writes in the place of an answer', async () => {
+test('a host keeps working, whatever lines a server writes instead of an answer', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 3 }), async (lines) => {
-      const said = await host
+      const outcome = await host
         .callTool('hostile.say', { lines }, { timeoutMs: 1_000 })
         .catch((failure: unknown) => failure)
-      if (said instanceof Error) expect(said).toBeInstanceOf(McpHostError)
+      if (outcome instanceof Error) expect(outcome).toBeInstanceOf(McpHostError)
       const good = await host.callTool('good.say', { lines: [] })
       expect(good).toMatchObject({ content: [{ text: 'done' }] })
     }),
   )
-  // Its failed calls may have opened the circuit; the process is the same.
+  // Failed calls may have opened the circuit; the process must be the same.
   const hostile = host.getServers().find(({ name }) => name === 'hostile')
   expect(hostile).toMatchObject({ state: 'ready', restarts: 0 })
 })
@@ -124,10 +124,10 @@ const page = nearly(
   ),
 )
 
-test('lists of any shape are taken in without an error', async () => {
+test('listings of any shape are read without an error', async () => {
   await fc.assert(
-    fc.asyncProperty(page, async (listed) => {
-      const list = (): unknown => listed
+    fc.asyncProperty(page, async (listing) => {
+      const list = (): unknown => listing
       const endpoint = new MemoryEndpoint({
         ...LEGACY,
         'tools/list': list,
@@ -135,15 +135,7 @@ test('lists of any shape are taken in without an error', async () => {
         'resources/list': list,
         'resources/templates/list': list,
       })
-      const connection = await Connection.open(endpoint, {
-        clientInfo: { name: 'fuzz', version: '1' },
-        capabilities: {},
-        era: 'legacy',
-        signal: new AbortController().signal,
-        onClose: () => undefined,
-        onError: () => undefined,
-        prepare: () => undefined,
-      })
+      const connection = await openConnection(endpoint, { era: 'legacy' })
       const inventory = new Inventory(
         connection,
         { logger: silentLogger, onChange: () => undefined },
@@ -152,7 +144,7 @@ test('lists of any shape are taken in without an error', async () => {
       await inventory.load(new AbortController().signal)
       JSON.stringify(Array.from(inventory.tools.values()))
       await connection.close()
-      // Timers fire and memory is given back only between two tasks.
+      // Timers fire and memory is freed only between two tasks.
       await setImmediate()
     }),
   )

@@ -1,14 +1,6 @@
 import type { LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
-import {
-  applyEntry,
-  emptySession,
-  fromSnapshot,
-  generationId,
-  LOG_FACTS,
-  newEnvelope,
-  toolCallId,
-  toSnapshot,
-} from '@mcp-host/contracts'
+import { generationId, LOG_FACTS, newEnvelope, toolCallId } from '@mcp-host/contracts'
+import { applyEntry, emptySession, fromSnapshot, toSnapshot } from '@mcp-host/session-state'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { anyJson, anyText } from './arbitraries.ts'
@@ -16,7 +8,7 @@ import { anyJson, anyText } from './arbitraries.ts'
 const session = 'sessionsessionsession' as SessionId
 const envelope = newEnvelope('local')
 
-// Few of each, so that facts are about the same things.
+// Few values of each kind, so that facts refer to each other.
 const seq = fc.integer({ min: 1, max: 12 })
 const messageId = fc.constantFrom('m1', 'm2', 'm3', '__proto__')
 const generation = seq.map((fence) => generationId(session, fence))
@@ -155,18 +147,18 @@ const fact = fc
   .constantFrom(...(Object.keys(facts) as LogFact['kind'][]))
   .chain((kind) => facts[kind].map((value) => ({ kind, fact: value })))
 
-/** Any facts in any order, as no host of ours writes them. */
+/** Any facts in any order, including orders that the services never write. */
 const log = fc.array(fact, { maxLength: 30 }).map((all) =>
   all.flatMap(({ kind, fact: value }, index): LogEntry[] => {
     const parsed = LOG_FACTS[kind].payload.safeParse(value)
     if (!parsed.success) return []
     const at = { session, seq: index + 1, time: index + 1, envelope }
-    // The kind decides the type of the fact, which TypeScript cannot follow through the table.
+    // The kind decides the type of the fact, which TypeScript cannot infer through the table.
     return [{ kind, fact: parsed.data, ...at } as LogEntry]
   }),
 )
 
-test('any log is folded, and taking it in again changes nothing', () => {
+test('any log is folded, and folding it again changes nothing', () => {
   fc.assert(
     fc.property(log, (entries) => {
       const state = emptySession()
@@ -179,30 +171,30 @@ test('any log is folded, and taking it in again changes nothing', () => {
   )
 })
 
-test('a log is folded from a snapshot to the same turns, inputs and fence', () => {
+test('folding a log from a snapshot results in the same turns, inputs and fence', () => {
   fc.assert(
     fc.property(log, fc.nat({ max: 30 }), (all, at) => {
-      // No turn is claimed before its message is there, which is what snapshots rely on.
+      // Snapshots rely on the order that a turn is claimed after its message.
       const entries = all.filter(({ kind, fact: event, seq: own }) =>
         kind === 'turn'
           ? all.some((each) => each.kind === 'input' && each.seq === event.turn && each.seq < own)
           : true,
       )
       const whole = emptySession()
-      const begun = emptySession()
+      const partial = emptySession()
       for (const entry of entries) applyEntry(whole, entry)
-      for (const entry of entries.slice(0, at)) applyEntry(begun, entry)
-      const text = toSnapshot(begun)
+      for (const entry of entries.slice(0, at)) applyEntry(partial, entry)
+      const text = toSnapshot(partial)
       fc.pre(text !== undefined)
-      const read = fromSnapshot(text)
-      if (read === undefined) throw new Error('the snapshot was not read')
-      for (const entry of entries.slice(at)) applyEntry(read, entry)
-      expect(read.seq).toBe(whole.seq)
-      expect(read.fence).toBe(whole.fence)
-      expect(read.head).toBe(whole.head)
-      expect(Array.from(read.inputs.keys())).toEqual(Array.from(whole.inputs.keys()))
+      const restored = fromSnapshot(text)
+      if (restored === undefined) throw new Error('the snapshot was not read')
+      for (const entry of entries.slice(at)) applyEntry(restored, entry)
+      expect(restored.seq).toBe(whole.seq)
+      expect(restored.fence).toBe(whole.fence)
+      expect(restored.head).toBe(whole.head)
+      expect(Array.from(restored.inputs.keys())).toEqual(Array.from(whole.inputs.keys()))
       for (const input of whole.inputs.keys()) {
-        expect(read.turns.get(input)?.done?.outcome).toBe(whole.turns.get(input)?.done?.outcome)
+        expect(restored.turns.get(input)?.done?.outcome).toBe(whole.turns.get(input)?.done?.outcome)
       }
     }),
   )

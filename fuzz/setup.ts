@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 
-/** For each property; `npm run fuzz -- --minutes N` gives more. */
+/** The time for each property; `npm run fuzz -- --minutes N` sets more. */
 const SECONDS = 1.5
-/** What needs no second is over sooner. */
+/** Ends a property earlier that runs fast. */
 const RUNS = 2_000
-/** One case that takes longer counts as one that never ends. */
+/** A case that takes longer counts as one that hangs. */
 const HANGS_MS = 10_000
 
 const { FUZZ_SEED, FUZZ_SECONDS } = process.env

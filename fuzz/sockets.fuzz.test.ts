@@ -13,10 +13,10 @@ beforeAll(async () => {
 })
 afterAll(() => gateway[Symbol.asyncDispose]())
 
-/** What a long log costs is not what is tested. */
+/** Bounds the log, whose length is not under test. */
 const MAX_ENTRIES = 100
 
-test('a socket answers every frame with frames of the protocol, and stays open', async () => {
+test('a socket answers every frame with valid frames, and stays open', async () => {
   const sent = fc.array(
     fc.record({ text: textLike(upFrame), isBinary: fc.nat({ max: 9 }).map((n) => n === 0) }),
     { maxLength: 6 },
@@ -35,10 +35,10 @@ test('a socket answers every frame with frames of the protocol, and stays open',
   )
 })
 
-test('a socket is opened or refused with a reason, whatever its address asks for', async () => {
-  const place = fc.oneof(fc.constantFrom('0.0.-.0', '1.0.-.0', '9.9.9.9'), anyText)
+test('a socket is opened or refused with a reason, whatever its URL is', async () => {
+  const position = fc.oneof(fc.constantFrom('0.0.-.0', '1.0.-.0', '9.9.9.9'), anyText)
   await fc.assert(
-    fc.asyncProperty(fc.option(anyText), fc.option(place), async (sessionId, after) => {
+    fc.asyncProperty(fc.option(anyText), fc.option(position), async (sessionId, after) => {
       using chat = ChatSocket.start({
         url: gateway.url,
         ...(sessionId === null ? {} : { sessionId: sessionId.toWellFormed() }),

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { anyText } from './arbitraries.ts'
 
-/** What clients of a socket send. */
+/** The frames that clients send on a socket. */
 export const upFrame = fc.oneof(
   fc.record({
     type: fc.constant('message'),

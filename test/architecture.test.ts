@@ -1,5 +1,5 @@
-// Who may import whom. What is not in a package's manifest does not resolve, so holding the manifests holds the imports;
-// the scans at the end see what neither the package manager nor the linter can.
+// Allowed imports between packages. An import that the manifest of a package lacks does not resolve, so it is enough
+// to check the manifests. The scans at the end find what neither the package manager nor the linter can find.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -15,10 +15,30 @@ interface Allowance {
 
 const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/contracts': { own: [], outside: ['zod'] },
+  '@mcp-host/audit': { own: ['@mcp-host/contracts', '@mcp-host/policy'], outside: ['zod'] },
+  '@mcp-host/auth': {
+    own: ['@mcp-host/bus', '@mcp-host/contracts'],
+    outside: ['jose', 'zod'],
+  },
   '@mcp-host/bus': { own: ['@mcp-host/contracts'], outside: ['@nats-io/*', 'zod'] },
+  '@mcp-host/limits': { own: [], outside: [] },
+  '@mcp-host/policy': { own: ['@mcp-host/contracts', '@mcp-host/limits'], outside: ['zod'] },
   '@mcp-host/service': {
-    own: ['@mcp-host/contracts', '@mcp-host/bus', 'mcp-host'],
-    outside: ['fastify', 'jsonc-parser', 'pino', 'prom-client', 'zod'],
+    own: [
+      '@mcp-host/audit',
+      '@mcp-host/contracts',
+      '@mcp-host/bus',
+      '@mcp-host/limits',
+      '@mcp-host/policy',
+      'mcp-host',
+    ],
+    outside: ['fastify', 'jsonc-parser', 'pino', 'prom-client', 'yaml', 'zod'],
+  },
+  '@mcp-host/session-state': { own: ['@mcp-host/contracts'], outside: [] },
+  '@mcp-host/client': { own: ['@mcp-host/contracts'], outside: [] },
+  '@mcp-host/web': {
+    own: ['@mcp-host/client'],
+    outside: ['highlight.js', 'marked', 'react', 'react-dom', 'remend', 'temml', 'virtua'],
   },
   '@mcp-host/tool-search': { own: [], outside: ['minisearch'] },
   'mcp-host': {
@@ -34,22 +54,39 @@ const everyService: Allowance = {
 
 const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/gateway': {
-    own: [...everyService.own, '@mcp-host/tool-search', 'mcp-host'],
+    own: [
+      ...everyService.own,
+      '@mcp-host/audit',
+      '@mcp-host/auth',
+      '@mcp-host/limits',
+      '@mcp-host/policy',
+      '@mcp-host/session-state',
+      '@mcp-host/tool-search',
+      'mcp-host',
+    ],
     outside: [
       ...everyService.outside,
       'fastify',
       'fastify-type-provider-zod',
       '@fastify/*',
+      'oidc-provider',
+      'openid-client',
       'ws',
       '@types/ws',
     ],
   },
   '@mcp-host/orchestrator': {
-    own: [...everyService.own, '@mcp-host/tool-search', 'mcp-host'],
+    own: [
+      ...everyService.own,
+      '@mcp-host/policy',
+      '@mcp-host/session-state',
+      '@mcp-host/tool-search',
+      'mcp-host',
+    ],
     outside: everyService.outside,
   },
   '@mcp-host/mcp-supervisor': {
-    own: [...everyService.own, 'mcp-host'],
+    own: [...everyService.own, '@mcp-host/audit', '@mcp-host/session-state', 'mcp-host'],
     outside: everyService.outside,
   },
   '@mcp-host/llm-worker': {
@@ -60,7 +97,7 @@ const services: Readonly<Record<string, Allowance>> = {
 
 const table: Readonly<Record<string, Allowance>> = { ...packages, ...services }
 
-/** Serves tests only, so it may know everything; no product code may know it. */
+/** For tests only: it may import any package, and no product code may import it. */
 const testkit = '@mcp-host/testkit'
 
 interface Manifest {
@@ -74,21 +111,21 @@ const manifests: readonly Manifest[] = globSync('{packages,services}/*/package.j
   .toSorted()
   .map((file) => JSON.parse(readFileSync(join(root, file), 'utf8')))
 
-/** What packages offer besides their main entry. */
-const doors = new Set(
+/** Entry points of packages besides the main one. */
+const entryPoints = new Set(
   globSync('{packages/*,services/*,tools}/package.json', { cwd: root })
     .map((file) => JSON.parse(readFileSync(join(root, file), 'utf8')) as Manifest)
     .flatMap(({ name, exports = {} }) => Object.keys(exports).map((path) => join(name, path))),
 )
 
 describe('the import table', () => {
-  test('names every package and service there is', () => {
+  test('the import table names every package and service', () => {
     const names = manifests.map(({ name }) => name)
     expect(names.toSorted()).toEqual([...Object.keys(table), testkit].toSorted())
   })
 
   test.each(manifests.filter(({ name }) => name in table))(
-    '$name depends on nothing else',
+    '$name has only the dependencies of the import table',
     (manifest) => {
       expect(forbiddenDependencies(manifest)).toEqual([])
     },
@@ -100,7 +137,7 @@ function forbiddenDependencies(manifest: Manifest): string[] {
   const forbidden = Object.keys(manifest.dependencies ?? {}).filter(
     (dependency) => !own.includes(dependency) && !matchesAny(outside, dependency),
   )
-  // Tests may use what they like, but a service is nobody's library.
+  // Tests may import any package except services.
   const forbiddenInTests = Object.keys(manifest.devDependencies ?? {}).filter(
     (dependency) => dependency in services,
   )
@@ -118,7 +155,7 @@ interface SourceFile {
   readonly lines: readonly string[]
 }
 
-const sources: readonly SourceFile[] = globSync('{packages,services}/*/{src,test}/**/*.ts', {
+const sources: readonly SourceFile[] = globSync('{packages,services}/*/{src,test}/**/*.{ts,tsx}', {
   cwd: root,
 })
   .toSorted()
@@ -129,14 +166,17 @@ const productSources = sources.filter(
 )
 
 describe('what answers MCP clients', () => {
-  const places = ['services/gateway/src/mcp/core/', 'services/gateway/src/mcp/web-handler.ts']
+  const places = ['mcp/core/', 'mcp/web-handler.ts', 'edge/byte-buffer.ts']
   const code = productSources.filter(
-    ({ path }) => places.some((each) => path.startsWith(each)) && !path.includes('/__fixtures__/'),
+    ({ path }) =>
+      places.some((each) => path.startsWith(`services/gateway/src/${each}`)) &&
+      !path.includes('/__fixtures__/'),
   )
 
-  test('imports nothing that knows Node, the bus or fastify', () => {
+  test('the MCP core imports neither Node, the bus nor fastify', () => {
     const known = [
       '@mcp-host/contracts',
+      '@mcp-host/policy',
       '@mcp-host/tool-search',
       'mcp-host/async',
       'mcp-host/json',
@@ -144,54 +184,62 @@ describe('what answers MCP clients', () => {
       'mcp-host/tool-names',
     ]
     const isForbidden = (_file: SourceFile, target: string): boolean =>
-      !/^\.\/(core\/)?[\w-]+\.ts$/.test(target) && !known.includes(target)
+      !/^(\.\/(core\/)?[\w-]+|\.\.\/edge\/byte-buffer)\.ts$/.test(target) && !known.includes(target)
     expect(code.length).toBeGreaterThan(1)
     expect(findImports(code, isForbidden)).toEqual([])
   })
 
-  test('uses nothing that only Node has', () => {
+  test('the MCP core uses no globals of Node', () => {
     expect(findLines(code, /\b(Buffer|process|setImmediate|global)[.(]/)).toEqual([])
   })
 })
 
-/** What each file imports of its own package, by the path from the root. */
+/** Imports of each file within its own package, by path. */
 const imports = new Map(
   productSources.map(({ path, lines }) => [
     path,
     lines
       .flatMap((line) => Array.from(line.matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.[^'"]+)['"]/g)))
       .map(([, target]) => join(dirname(path), target!))
-      .filter((target) => target.endsWith('.ts')),
+      .filter((target) => /\.tsx?$/.test(target)),
   ]),
 )
 
-describe('imports go in one direction', () => {
-  test('between files', () => {
+describe('import directions', () => {
+  test('files have no import cycles', () => {
     expect(findCircles(imports)).toEqual([])
   })
 
-  test('between folders; a file beside them is a folder of its own', () => {
-    const roomOf = (path: string): string => {
+  test('folders have no import cycles; a file beside folders counts as one', () => {
+    const folderOf = (path: string): string => {
       const folder = dirname(path)
       return folder.endsWith('/src') ? path : folder
     }
-    const rooms = new Map<string, string[]>()
+    const folders = new Map<string, string[]>()
     for (const [path, targets] of imports) {
-      const room = roomOf(path)
-      const others = targets.map(roomOf).filter((other) => other !== room)
-      rooms.set(room, [...(rooms.get(room) ?? []), ...others])
+      const folder = folderOf(path)
+      const others = targets.map(folderOf).filter((other) => other !== folder)
+      folders.set(folder, [...(folders.get(folder) ?? []), ...others])
     }
-    expect(findCircles(rooms)).toEqual([])
+    expect(findCircles(folders)).toEqual([])
   })
 
-  test('in a supervisor: nothing but its composition imports the handlers', () => {
-    const isHandlers = ({ path }: SourceFile, target: string): boolean =>
-      /\/handlers\//.test(target) && !path.endsWith('/supervisor.ts')
+  test('in a supervisor: one file answers everything on the bus', () => {
     const files = productSources.filter(({ path }) => path.startsWith('services/mcp-supervisor/'))
-    expect(findImports(files, isHandlers)).toEqual([])
+    const lines = findLines(files, /\bbus\.(serve|serveOpaque|listen)\(/)
+    expect(lines.length).toBeGreaterThan(1)
+    expect(lines.filter((line) => !line.includes('/src/subjects.ts:'))).toEqual([])
   })
 
-  test('in every service: the main file is imported by none, and the composition by it alone', () => {
+  test('in the gateway: what the entrances share imports none of them', () => {
+    const isEntrance = (_file: SourceFile, target: string): boolean =>
+      /^\.\.\/(http|mcp|socket)\//.test(target)
+    const files = productSources.filter(({ path }) => path.startsWith('services/gateway/src/edge/'))
+    expect(files.length).toBeGreaterThan(1)
+    expect(findImports(files, isEntrance)).toEqual([])
+  })
+
+  test('the main file of a service is not imported, and its composition only by the main file', () => {
     const isAbove = ({ path }: SourceFile, target: string): boolean => {
       const resolved = target.startsWith('.') ? join(dirname(path), target) : ''
       if (/^services\/[\w-]+\/src\/main\.ts$/.test(resolved)) return true
@@ -232,48 +280,48 @@ function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] 
   return circles
 }
 
-describe('no source file', () => {
-  test('imports from inside another package, except through the doors it declares', () => {
+describe('forbidden imports and exports', () => {
+  test('no file imports another package except by its entry points', () => {
     const deepImport = /^(mcp-host|@mcp-host\/[^/]+)\/./
     const isForbidden = (_file: SourceFile, target: string): boolean =>
-      deepImport.test(target) && !doors.has(target)
+      deepImport.test(target) && !entryPoints.has(target)
     expect(findImports(sources, isForbidden)).toEqual([])
   })
 
-  test('reaches into another package by a relative path', () => {
+  test('no file imports another package by a relative path', () => {
     const home = (path: string): string => path.split('/').slice(0, 2).join('/')
     const leavesHome = ({ path }: SourceFile, target: string): boolean =>
       target.startsWith('.') && !resolve('/', dirname(path), target).startsWith(`/${home(path)}/`)
     expect(findImports(sources, leavesHome)).toEqual([])
   })
 
-  test('imports the index of its own folder', () => {
+  test('no file imports the index of its own folder', () => {
     const isOwnIndex = (_file: SourceFile, target: string): boolean => target === './index.ts'
-    // Tests may come in by the front door.
+    // Tests may import the index of their folder.
     expect(findImports(productSources, isOwnIndex)).toEqual([])
   })
 
-  test('exports a default', () => {
+  test('no file has a default export', () => {
     expect(findLines(sources, /^\s*export\s+default\b|\bas\s+default\b/)).toEqual([])
   })
 
-  test('exports everything another file has', () => {
+  test('no file re-exports all of another', () => {
     expect(findLines(sources, /^\s*export\s+\*/)).toEqual([])
   })
 
-  test('outside the tests knows the testkit', () => {
+  test('no product file imports the testkit', () => {
     const code = productSources.filter(({ path }) => !path.startsWith('packages/testkit/'))
     expect(findImports(code, (_file, target) => target === testkit)).toEqual([])
   })
 
-  test('outside the contracts writes a subject as a string', () => {
+  test('no file outside the contracts has a subject as a string', () => {
     const subject = /['"`](s\.|llm\.gen|(tool|gen|live)\.[\w{$*>])/
     const code = productSources.filter(({ path }) => !path.startsWith('packages/contracts/'))
     expect(findLines(code, subject)).toEqual([])
   })
 })
 
-/** Lines that match, as `path:line text`. */
+/** Matching lines as `path:line text`. */
 function findLines(files: readonly SourceFile[], pattern: RegExp): string[] {
   return files.flatMap(({ path, lines }) =>
     lines.flatMap((line, index) =>
@@ -282,7 +330,7 @@ function findLines(files: readonly SourceFile[], pattern: RegExp): string[] {
   )
 }
 
-/** Imports that are forbidden, as `path:line → target`. */
+/** Forbidden imports as `path:line → target`. */
 function findImports(
   files: readonly SourceFile[],
   isForbidden: (file: SourceFile, target: string) => boolean,
@@ -298,7 +346,7 @@ function findImports(
   )
 }
 
-/** The lines of a text with its comments blanked, so that line numbers stay true. */
+/** The lines of a text with blanked comments, which keeps line numbers. */
 function withoutComments(text: string): string[] {
   const blank = (comment: string): string => comment.replaceAll(/[^\n]/g, '')
   return text

@@ -1,8 +1,8 @@
-// A minute of `npm run chaos` on one nats-server. The cluster, and more of it, by command.
+// A minute of `npm run chaos` on one nats-server. Clusters and longer runs are run by command.
 import { runChaos } from '@mcp-host/chaos'
 import { expect, test } from 'vitest'
 
-test('while processes are killed, stopped and frozen no session loses, doubles or garbles anything', async () => {
+test('sessions of many principals lose, duplicate and garble nothing, and each call is audited, while processes are killed, stopped and frozen', async () => {
   const lines: string[] = []
   const report = await runChaos({
     seed: 1,
@@ -13,6 +13,7 @@ test('while processes are killed, stopped and frozen no session loses, doubles o
     turns: 0,
     faults: 0,
     seconds: 60,
+    hasAuth: true,
     isKept: false,
     say: (line) => lines.push(line),
   })
@@ -27,7 +28,7 @@ test('while processes are killed, stopped and frozen no session loses, doubles o
   })
 }, 400_000)
 
-test('while one instance of each service is restarted after another no client sees more than a reconnect', async () => {
+test('clients see only reconnects while the services are restarted one after another', async () => {
   const lines: string[] = []
   const report = await runChaos({
     seed: 1,
@@ -43,13 +44,13 @@ test('while one instance of each service is restarted after another no client se
   })
   expect(report.firstViolations, lines.join('\n')).toEqual([])
   expect(report.turns).toBeGreaterThan(12)
-  // Turns are cancelled by their users only; else that is a violation.
+  // Only users may cancel turns; other cancels are violations.
   expect(Object.keys(report.outcomes)).toEqual(expect.arrayContaining(['completed']))
   expect(report.outcomes).not.toHaveProperty('failed')
   expect(report.landed['total']).toBeGreaterThan(3)
 }, 200_000)
 
-test('while servers misbehave and stored data is damaged every loss is reported', async () => {
+test('every loss is reported while servers misbehave and stored data is damaged', async () => {
   const lines: string[] = []
   const report = await runChaos({
     seed: 2,

@@ -1,9 +1,9 @@
-// A chat from the socket to the tool and back, on real processes.
+// A chat from the socket to the tool and back, with real processes.
 import type { Stack, ToolScript } from '@mcp-host/testkit'
 import { ChatSocket, script, startStack } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** A name nobody can know beforehand. */
+/** A random name. */
 const word = (): string =>
   Array.from({ length: 7 }, () => String.fromCharCode(97 + Math.floor(Math.random() * 26))).join('')
 
@@ -31,8 +31,8 @@ beforeAll(async () => {
 })
 afterAll(() => stack[Symbol.asyncDispose]())
 
-describe('a client that knows only the base shapes', () => {
-  test('sees the demo model call a tool whose names it cannot know', async () => {
+describe('clients that know only the base shapes', () => {
+  test('a client sees the demo model call a tool with a random name', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(`call ${tool.first} with ${tool.argument} Oslo`)
     await chat.turnsDone()
@@ -64,14 +64,14 @@ describe('a client that knows only the base shapes', () => {
     })
   })
 
-  test('is told in the welcome that a demo model answers', async () => {
+  test('the welcome states that a demo model answers', async () => {
     using chat = await ChatSocket.open(stack)
     expect(chat.frames[0]?.type === 'connection' && chat.frames[0].payload.message).toMatch(
       /demo.*4 tools are ready, of 1 MCP servers.*demonstration model/s,
     )
   })
 
-  test('gets deltas that join to the text in the log', async () => {
+  test('deltas join to the text in the log', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(script({ reasoning: 'because', tokens: 200, tokensPerSecond: 400 }))
     await chat.turnsDone()
@@ -83,7 +83,7 @@ describe('a client that knows only the base shapes', () => {
 })
 
 describe('tools', () => {
-  test('of one step run side by side', async () => {
+  test('tool calls of one reply run concurrently', async () => {
     using chat = await ChatSocket.open(stack)
     const calls = ['a', 'b', 'c'].map((each) => ({
       name: 'test__slow',
@@ -102,7 +102,7 @@ describe('tools', () => {
     expect(chat.text).toBe('done')
   })
 
-  test('that do not exist, and arguments that do not fit, never reach a server', async () => {
+  test('calls of unknown tools and with invalid arguments do not reach a server', async () => {
     using chat = await ChatSocket.open(stack)
     const before = await stack.journal()
     chat.say(
@@ -122,14 +122,14 @@ describe('tools', () => {
       .filter((event) => event.type === 'tool')
       .map(({ payload }) => payload)
       .filter((payload) => payload.state === 'result')
-    const said = results.map(({ outcome, error, content }) => [
+    const summaries = results.map(({ outcome, error, content }) => [
       outcome,
       error?.message ?? content[0]?.['text'],
     ])
-    expect(said).toHaveLength(3)
-    expect(said).toContainEqual(['error', expect.stringContaining('text')])
-    expect(said).toContainEqual(['refused', expect.stringContaining('must be a JSON object')])
-    expect(said).toContainEqual([
+    expect(summaries).toHaveLength(3)
+    expect(summaries).toContainEqual(['error', expect.stringContaining('text')])
+    expect(summaries).toContainEqual(['refused', expect.stringContaining('must be a JSON object')])
+    expect(summaries).toContainEqual([
       'refused',
       expect.stringContaining('there is no tool "test__imagined"'),
     ])
@@ -137,7 +137,7 @@ describe('tools', () => {
     expect(await stack.journal()).toEqual(before)
   })
 
-  test('that fail are reported as tool errors and the turn goes on', async () => {
+  test('failed tools are reported as tool errors, and the turn continues', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(
       script({ calls: [{ name: 'test__broken', arguments: { text: 'x' } }] }, { text: 'ok' }),
@@ -155,7 +155,7 @@ describe('tools', () => {
     expect(chat.text).toBe('ok')
   })
 
-  test('with results that are too large for the log are shown in part and kept whole', async () => {
+  test('a result that is too large for the log is shown as an excerpt and stored whole', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(script({ calls: [{ name: 'test__huge', arguments: { text: 'x' } }] }, { text: 'ok' }))
     await chat.turnsDone()
@@ -176,7 +176,7 @@ describe('tools', () => {
     expect(chat.text).toBe('ok')
   })
 
-  test('are refused beyond the limit of a turn, and the model has to answer', async () => {
+  test('tool calls beyond the limit of a turn are refused, and the model must answer', async () => {
     using chat = await ChatSocket.open(stack)
     const call = { name: `test__${tool.first}`, arguments: { [tool.argument]: 'x' } }
     chat.say(script({ calls: [call, call, call] }, { calls: [call, call] }, { text: 'enough' }))
@@ -191,19 +191,19 @@ describe('tools', () => {
   })
 })
 
-describe('a turn', () => {
-  test('is of the model that its message names, if there is one', async () => {
+describe('turns', () => {
+  test('a turn uses the model that its message names', async () => {
     using chat = await ChatSocket.open(stack)
-    const say = (words: string, model: string): void =>
+    const send = (words: string, model: string): void =>
       chat.send({ type: 'message', payload: { text: words, model } })
-    say(script({ text: 'it is me' }), 'demo')
-    say('hello', 'parrot/grey')
+    send(script({ text: 'it is me' }), 'demo')
+    send('hello', 'parrot/grey')
     await chat.turnsDone(2)
     expect(chat.text).toMatch(/^it is me/)
     expect(chat.text).toMatch(/there is no provider "parrot"; there are .*demo\. Your message/)
   })
 
-  test('whose model fails ends with the reason, and the next one works', async () => {
+  test('a turn whose model fails ends with the reason, and the next one completes', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(script({ tokens: 10, error: { afterTokens: 3, message: 'the model tripped' } }))
     chat.say(script({ text: 'fine' }))
@@ -218,7 +218,7 @@ describe('a turn', () => {
     expect(chat.text).toContain('fine')
   })
 
-  test('waits for the one before it', async () => {
+  test('a turn waits for the one before it', async () => {
     using chat = await ChatSocket.open(stack)
     for (const each of ['a', 'b', 'c']) chat.say(script({ text: each, tokensPerSecond: 50 }), each)
     await chat.turnsDone(3)
@@ -229,7 +229,7 @@ describe('a turn', () => {
     expect(chat.text).toBe('abc')
   })
 
-  test('is run once for a message that was sent twice', async () => {
+  test('a message that is sent twice has one turn', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(script({ text: 'once' }), 'same')
     chat.say(script({ text: 'once' }), 'same')
@@ -251,7 +251,7 @@ test('two sessions that use the same message id both keep their messages', async
   expect([one.text, other.text]).toEqual(['for one', 'for the other'])
 })
 
-test('every service counts what it did', async () => {
+test('every service has metrics of its work', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(`call ${tool.first} with ${tool.argument} Rome`)
   await chat.turnsDone()

@@ -1,4 +1,4 @@
-// A few servers of `npm run compat`, those that the workspace has installed anyway.
+// The servers of `npm run compat` that the workspace has installed.
 import { join } from 'node:path'
 import { describeResult, isAsDirect, runCompat, SERVERS } from '@mcp-host/compat'
 import { testFolder } from '@mcp-host/testkit'
@@ -8,7 +8,7 @@ const installed = ['everything', 'filesystem', 'memory', 'playwright']
 const folderOf = (name: string): string =>
   join(import.meta.dirname, '../packages/mcp-host/node_modules', name)
 
-test('clients see of real servers at a gateway what they see of the servers themselves', async () => {
+test('clients see the same of real servers through a gateway and directly', async () => {
   await using folder = await testFolder()
   const results = await runCompat({
     servers: SERVERS.filter(({ name }) => installed.includes(name)),

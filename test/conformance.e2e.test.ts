@@ -1,5 +1,5 @@
-// Two cells of `npm run conformance`, one for each era: what the suite finds must not depend on a gateway between, but for
-// what conformance/exceptions.ts lists.
+// Two cells of `npm run conformance`, one per era: the findings of the suite must not depend on a gateway in between,
+// except for those that conformance/exceptions.ts lists.
 import type { Cell } from '@mcp-host/conformance'
 import { judgeCell, nameOfCell, readExpected, runConformance } from '@mcp-host/conformance'
 import { testFolder } from '@mcp-host/testkit'
@@ -12,7 +12,7 @@ const cells: readonly Cell[] = [
 ]
 
 test.each(cells.map((cell) => [nameOfCell(cell), cell] as const))(
-  '%s comes to what the server comes to by itself, but for the exceptions that are listed',
+  '%s has the findings of the server alone, except for the listed ones',
   { timeout: 300_000 },
   async (_, cell) => {
     await using folder = await testFolder()

@@ -1,4 +1,4 @@
-// Conversations and results that are too long for the model that is to read them.
+// Conversations and results that are too long for their model.
 import type { SessionEvent } from '@mcp-host/contracts'
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, script, startStack } from '@mcp-host/testkit'
@@ -16,8 +16,8 @@ const outcomes = (chat: ChatSocket): string[] =>
 const resets = (chat: ChatSocket): number =>
   chat.events.filter(({ type }) => type === 'reset').length
 
-/** A conversation of several long turns, each answered by a word. */
-async function talkLong(stack: Stack, turns: number): Promise<ChatSocket> {
+/** A conversation of several long turns with short answers. */
+async function longConversation(stack: Stack, turns: number): Promise<ChatSocket> {
   const chat = await ChatSocket.open(stack)
   for (let turn = 0; turn < turns; turn++) {
     chat.say(`${LONG} ${turn}`)
@@ -26,28 +26,28 @@ async function talkLong(stack: Stack, turns: number): Promise<ChatSocket> {
   return chat
 }
 
-describe('a conversation that grows longer than its model takes', () => {
-  test('is summarised before that, which clients are told', async () => {
+describe('conversations that are too long for their model', () => {
+  test('a conversation is summarised before it is too long, and clients are notified', async () => {
     await using stack = await startStack({ env: { DEMO_CONTEXT_TOKENS: '4000' } })
-    using chat = await talkLong(stack, 8)
+    using chat = await longConversation(stack, 8)
     expect(outcomes(chat)).toEqual(Array.from({ length: 8 }, () => 'completed'))
     expect(compactions(chat).length).toBeGreaterThan(0)
     expect(new Set(compactions(chat))).toEqual(new Set(['summarised']))
-    // Not at every turn: each time costs the provider's cache.
+    // Fewer compactions than turns: each one invalidates the cache of the provider.
     expect(compactions(chat).length).toBeLessThan(5)
     expect(resets(chat)).toBe(0)
   })
 
-  test('is shortened and sent again when the model itself finds it too long', async () => {
+  test('a conversation is shortened and retried after a context overflow', async () => {
     const env = { DEMO_CONTEXT_TOKENS: '3000', CONTEXT_TOKENS: '100000' }
     await using stack = await startStack({ env })
-    using chat = await talkLong(stack, 6)
+    using chat = await longConversation(stack, 6)
     expect(outcomes(chat)).toEqual(Array.from({ length: 6 }, () => 'completed'))
     expect(compactions(chat).length).toBeGreaterThan(0)
     expect(resets(chat)).toBeGreaterThan(0)
   })
 
-  test('ends in words when one message alone is too long', async () => {
+  test('a message that is too long ends its turn with a reason', async () => {
     await using stack = await startStack({ env: { DEMO_CONTEXT_TOKENS: '2000' } })
     using chat = await ChatSocket.open(stack)
     chat.say(LONG.repeat(5))
@@ -57,12 +57,12 @@ describe('a conversation that grows longer than its model takes', () => {
   })
 })
 
-describe('a tool result that is longer than a model is sent', () => {
+describe('tool results that are too long for their model', () => {
   const lastResult = (chat: ChatSocket): SessionEvent['payload'] | undefined =>
     chat.events.findLast(({ type, payload }) => type === 'tool' && payload.state === 'result')
       ?.payload
 
-  test('can be read on and searched by the model, also when it is in the object store', async () => {
+  test('the model reads and searches the rest of a long result, also in the object store', async () => {
     const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index}`).join('\n')
     await using stack = await startStack({
       tools: [{ name: 'lines', inputSchema: schema, lines: 60_000 }],
@@ -97,7 +97,7 @@ describe('a tool result that is longer than a model is sent', () => {
   })
 })
 
-test('of more tools than it is offered a model finds what it needs, and may call only that', async () => {
+test('a model finds tools beyond the offered ones, and may call only those', async () => {
   const tools = ['merge_requests', 'read_mail', 'send_mail'].map((name) => ({
     name,
     description: `Does ${name.replace('_', ' ')}.`,

@@ -8,7 +8,7 @@ export interface Block {
 
 export interface DocumentedCommand {
   readonly text: string
-  /** What the document shows of its output. */
+  /** The output that the document shows. */
   readonly expected: readonly string[]
 }
 
@@ -17,7 +17,7 @@ export function blocksOf(markdown: string): Block[] {
   return Array.from(fences, ([, language = '', text = '']) => ({ language, text }))
 }
 
-/** The commands of a document in their order: those of its shell blocks, and its programs for Node. */
+/** The commands of a document in order: lines of shell blocks, and programs for Node. */
 export function commandsOf(markdown: string): DocumentedCommand[] {
   return blocksOf(markdown).flatMap(({ language, text }) => {
     if (language === 'console') return shellCommands(text, '$ ')
@@ -26,7 +26,7 @@ export function commandsOf(markdown: string): DocumentedCommand[] {
   })
 }
 
-/** Each command begins with the prompt. Lines between commands are output; without a prompt those in comments are. */
+/** The commands after the prompt. Other lines are output; without a prompt, output is in comments. */
 function shellCommands(text: string, prompt: string): DocumentedCommand[] {
   const commands: { text: string; expected: string[] }[] = []
   let open = ''

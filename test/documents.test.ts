@@ -1,4 +1,4 @@
-// What the documents name must be there.
+// References of documents to files, commands and contracts.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CONTRACTS } from '@mcp-host/contracts'
@@ -11,7 +11,7 @@ const documents = ['*.md', 'docs/**/*.md', '{packages,services}/*/*.md', '*/READ
 )
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-test('every link of a document to a file leads to one', () => {
+test('every link of a document to a file has a target', () => {
   const dead = documents.flatMap((path) =>
     Array.from(read(path).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g), ([, link = '']) => link)
       .filter((link) => !/^[a-z]+:/.test(link))
@@ -21,7 +21,7 @@ test('every link of a document to a file leads to one', () => {
   expect(dead).toEqual([])
 })
 
-test('every `npm run` of a document is a command of the repository', () => {
+test('every `npm run` of a document names a script of the repository', () => {
   const scripts = new Set(Object.keys(manifest.scripts))
   const unknown = documents.flatMap((path) =>
     Array.from(read(path).matchAll(/\bnpm run (?:-s )?([a-z:-]+)/g), ([, name = '']) => name)
@@ -46,7 +46,7 @@ test('every contract names the services that import it as its senders and receiv
     const imported = importers.get(name) ?? new Set()
     const declared = new Set<string>([...from, ...to])
     const undeclared = [...imported].filter((service) => !declared.has(service))
-    // Facts and live text of a session are read and written through the session log of the bus.
+    // Facts and live text of a session go through the session log of the bus, not through imported contracts.
     const isOfSession = kind === 'event' && /^(s|live)\./.test(subject)
     const unused = [...declared].filter((service) => {
       return !isOfSession && service !== 'tools' && !imported.has(service)
@@ -56,7 +56,7 @@ test('every contract names the services that import it as its senders and receiv
   expect(wrong).toEqual([])
 })
 
-/** The files and folders that a text names in code spans by their whole path. */
+/** Files and folders that a text names by their whole path in code spans. */
 function pathsIn(text: string): string[] {
   const spans = text.matchAll(/`((?:chaos|docs|fuzz|packages|services|test|tools)\/[^`\s]*)`/g)
   return Array.from(spans, ([, path = '']) => path)
@@ -97,7 +97,7 @@ test('every row of the common changes names files that exist', () => {
 test.each([
   ['docs/internals/mcp-tool-call.md', 28],
   ['docs/internals/chat-message.md', 36],
-])('%s names at most %i files in order, which exist, and none of them twice', (document, limit) => {
+])('%s names at most %i existing files in order, each once', (document, limit) => {
   const text = read(document)
   const steps = Array.from(text.matchAll(/^(\d+)\. `([^`]+)`/gm), ([, number, path = '']) => {
     return { number: Number(number), path }
@@ -127,17 +127,17 @@ test('the index of decisions lists every page in order, and each has the same pa
   }
 })
 
-const places = globSync('{packages,services}/*/package.json', { cwd: root })
+const packages = globSync('{packages,services}/*/package.json', { cwd: root })
   .map(dirname)
-  // Its README is for users of the library.
+  // The README of the library is for its users.
   .filter((place) => place !== 'packages/mcp-host')
   .concat('bench', 'chaos', 'compat', 'conformance', 'fuzz', 'tools')
 
-test.each(places)(
+test.each(packages)(
   '%s has a README that names its entry file, its folders and its tests',
   (place) => {
     const text = read(`${place}/README.md`)
-    // The library's is written for its users; its folders are in a picture of their own.
+    // The README of the library has its folders in a diagram.
     if (place === 'packages/mcp-host') return
     const named = Array.from(text.matchAll(/^- `([\w-]+)\/`/gm), ([, folder]) => folder)
     const isInSource = existsSync(join(root, place, 'src'))

@@ -1,4 +1,4 @@
-// The programs of examples/ as a reader of the documents runs them.
+// The programs of examples/, run as documented.
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 
-test('the weather example answers a call, and says which cities it knows', async () => {
+test('the weather example answers a call, and an unknown city with the known ones', async () => {
   const client = new Client({ name: 'test', version: '1.0.0' })
   await client.connect(
     new StdioClientTransport({
@@ -35,7 +35,7 @@ test('the weather example answers a call, and says which cities it knows', async
   }
 })
 
-test('a copy of the weather example installs the libraries that it was tried with', async () => {
+test('a copy of the weather example installs the tested versions of its libraries', async () => {
   const manifest = JSON.parse(
     await readFile(join(root, 'examples/weather/package.json'), 'utf8'),
   ) as {
@@ -48,7 +48,7 @@ test('a copy of the weather example installs the libraries that it was tried wit
 })
 
 test(
-  'the agent example answers with what its tool said, without control characters',
+  'the agent example answers with the result of its tool without control characters',
   { timeout: 30_000 },
   async () => {
     const model = new LLMock({ port: 0 })
@@ -59,7 +59,7 @@ test(
       name: 'weather__get_forecast',
       arguments: '{"city":"Oslo","days":1}',
     }
-    // The first that fits counts, and the question stays in the conversation.
+    // The first matching rule applies, and the question stays in the conversation.
     model.onToolResult('call-1', { content: 'Take \u001B[2Ja \u009B2J\u202Ecoat.\n' })
     model.onMessage('What is the weather in Oslo?', { toolCalls: [call] })
     const { stdout, stderr } = await promisify(execFile)(

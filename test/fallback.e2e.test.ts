@@ -1,5 +1,5 @@
-// A provider that fails in every way it can: the user gets one whole answer all the same, and is told whose.
-// And who answers a session, within which limits, at which price.
+// Fallbacks for every kind of failure of a provider: the user gets one whole answer with the name of its model.
+// Also the model, limits and cost of a session.
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let answer: (response: ServerResponse) => void
 const provider = createServer((request, response) => {
-  // Asked for its models.
+  // The list of models.
   if (request.method === 'GET') {
     response.writeHead(404).end()
     return
@@ -84,28 +84,34 @@ test.each<[string, string, (response: ServerResponse) => void]>([
       response.write(part('half of'))
     },
   ],
-])('one that %s', { timeout: 30_000 }, async (failure, model, act) => {
-  answer = act
-  using chat = await ChatSocket.open(stack)
-  const begun = performance.now()
-  chat.send({ type: 'message', payload: { text: script({ text: 'all of it' }), model } })
-  await chat.turnsDone()
-  const tookMs = performance.now() - begun
-  const events = chat.events
-  const reset = events.findLastIndex(({ type }) => type === 'reset')
-  const text = events
-    .slice(reset + 1)
-    .flatMap((event) => (event.type === 'text' ? [event.payload.content] : []))
-  expect(text.join('')).toBe('all of it')
-  const [name] = model.split('/')
-  const told = events.flatMap((event) => (event.type === 'status' ? [event.payload.message] : []))
-  expect(told.join('\n')).toContain(`${name} ${failure}`)
-  expect(told.join('\n')).toContain('demo answers instead')
-  // Its limits are a second; two more tries take one.
-  expect(tookMs).toBeLessThan(10_000)
-})
+])(
+  'a provider that %s is replaced by its fallback',
+  { timeout: 30_000 },
+  async (failure, model, act) => {
+    answer = act
+    using chat = await ChatSocket.open(stack)
+    const begun = performance.now()
+    chat.send({ type: 'message', payload: { text: script({ text: 'all of it' }), model } })
+    await chat.turnsDone()
+    const tookMs = performance.now() - begun
+    const events = chat.events
+    const reset = events.findLastIndex(({ type }) => type === 'reset')
+    const text = events
+      .slice(reset + 1)
+      .flatMap((event) => (event.type === 'text' ? [event.payload.content] : []))
+    expect(text.join('')).toBe('all of it')
+    const [name] = model.split('/')
+    const messages = events.flatMap((event) =>
+      event.type === 'status' ? [event.payload.message] : [],
+    )
+    expect(messages.join('\n')).toContain(`${name} ${failure}`)
+    expect(messages.join('\n')).toContain('demo answers instead')
+    // The time limit is a second, and two retries take another.
+    expect(tookMs).toBeLessThan(10_000)
+  },
+)
 
-/** An answer that is whole and counted. */
+/** A complete answer with a usage. */
 const whole =
   (text: string, wait = Promise.resolve()) =>
   (response: ServerResponse): void => {
@@ -117,7 +123,7 @@ const whole =
     void wait.then(() => response.end(`data: ${end}\n\ndata: [DONE]\n\n`))
   }
 
-test('a session is answered by the model it is given, with its cost, until it is given another', async () => {
+test('a session uses its chosen model with its cost, until another is chosen', async () => {
   answer = whole('paid for')
   const call = async (method: string, path: string, body: object): Promise<unknown> => {
     const headers = { 'content-type': 'application/json' }
@@ -147,7 +153,7 @@ test('a session is answered by the model it is given, with its cost, until it is
   })
 })
 
-test('a provider that has as much to do as it may is stood in for', async () => {
+test('a provider at its limit of requests is replaced by its fallback', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   answer = whole('slowly', promise)
   using first = await ChatSocket.open(stack)
@@ -158,8 +164,8 @@ test('a provider that has as much to do as it may is stood in for', async () => 
   second.send({ type: 'message', payload: { text: script({ text: 'at once' }), model } })
   await second.turnsDone()
   expect(second.text).toBe('at once')
-  const told = second.events.map((event) => JSON.stringify(event.payload)).join('\n')
-  expect(told).toContain('failing has as much to do as it may; demo answers instead')
+  const payloads = second.events.map((event) => JSON.stringify(event.payload)).join('\n')
+  expect(payloads).toContain('failing has as much to do as it may; demo answers instead')
   resolve()
   await first.turnsDone()
   expect(first.text).toBe('slowly')

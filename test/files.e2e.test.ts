@@ -1,4 +1,4 @@
-// Pictures and documents on their way: from the user and from tools to the model, and back to who asks for them.
+// Images and documents of users and tools, sent to the model and downloaded again.
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -9,7 +9,7 @@ import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, startStack, testFolder } from '@mcp-host/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
-/** More than fits into the log. */
+/** An image that is too large for the log. */
 const LARGE = 700_000
 const screenshot = {
   name: 'screenshot',
@@ -22,18 +22,18 @@ interface Request {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[]
 }
 
-/** What the model was asked, each time. */
-let asked: Request[]
-/** What it answers, in turn: a text, or a call of the tool. */
+/** Requests that the model received. */
+let requests: Request[]
+/** Answers of the model, in order: a text, or `undefined` for a call of the tool. */
 let answers: (string | undefined)[]
 const provider = createServer((request, response) => {
-  // Asked for its models.
+  // The list of models.
   if (request.method === 'GET') {
     response.writeHead(404).end()
     return
   }
   void bodyOf(request).then((body) => {
-    asked.push(JSON.parse(body) as Request)
+    requests.push(JSON.parse(body) as Request)
     const content = answers.shift()
     const call = {
       index: 0,
@@ -71,7 +71,7 @@ afterAll(async () => {
   provider.close()
 })
 beforeEach(() => {
-  asked = []
+  requests = []
   answers = []
 })
 
@@ -99,7 +99,7 @@ async function fileOf(session: string, key: string): Promise<Buffer> {
   return Buffer.from(await (await fetch(at(session, `file/${key}`))).arrayBuffer())
 }
 
-test('a picture and a text of the user reach the model, again with the next message, and can be had back', async () => {
+test('an image and a text file of the user reach the model in each turn, and can be downloaded', async () => {
   answers = ['a cat', 'still a cat']
   using chat = await ChatSocket.open(stack)
   const { sessionId } = chat
@@ -115,10 +115,10 @@ test('a picture and a text of the user reach the model, again with the next mess
     { type: 'image_url', image_url: { url: url(picture) } },
     { type: 'text', text: 'File hint.txt (text/plain):\nit is a cat' },
   ]
-  expect(asked[0]?.messages.at(-1)).toMatchObject({ role: 'user', content: shown })
+  expect(requests[0]?.messages.at(-1)).toMatchObject({ role: 'user', content: shown })
   chat.send({ type: 'message', payload: { text: 'sure?' } })
   await chat.turnsDone(2)
-  expect(asked[1]?.messages).toContainEqual(expect.objectContaining({ content: shown }))
+  expect(requests[1]?.messages).toContainEqual(expect.objectContaining({ content: shown }))
   const response = await fetch(at(sessionId, 'messages'))
   const { messages } = (await response.json()) as {
     messages: { metadata: { attachments?: { name: string; blob: { key: string } }[] } }[]
@@ -128,13 +128,13 @@ test('a picture and a text of the user reach the model, again with the next mess
   expect(picture.equals(await fileOf(sessionId, cat?.blob.key ?? ''))).toBe(true)
 })
 
-test('a large picture of a tool reaches the model, and can be had', async () => {
+test('a large image of a tool reaches the model, and can be downloaded', async () => {
   answers = [undefined, 'I see']
   using chat = await ChatSocket.open(stack)
   chat.send({ type: 'message', payload: { text: 'show me' } })
   await chat.turnsDone()
   const picture = Buffer.alloc(LARGE, 7)
-  const [tool, user] = asked[1]?.messages.slice(-2) ?? []
+  const [tool, user] = requests[1]?.messages.slice(-2) ?? []
   expect(tool).toMatchObject({ role: 'tool', content: expect.stringContaining('here') })
   expect(user).toMatchObject({ role: 'user', content: [{}, { image_url: { url: url(picture) } }] })
   const ended = chat.events.find((event) => JSON.stringify(event).includes('"stored"'))
@@ -142,7 +142,7 @@ test('a large picture of a tool reaches the model, and can be had', async () => 
   expect(picture.equals(await fileOf(chat.sessionId, key))).toBe(true)
 })
 
-test('a file that is not there is refused in words', async () => {
+test('a message with an unknown file is refused with the reason', async () => {
   using chat = await ChatSocket.open(stack)
   const key = `${chat.sessionId}.${crypto.randomUUID()}`
   chat.send({ type: 'message', payload: { text: 'look', id: 'm', attachments: [key] } })

@@ -1,4 +1,4 @@
-// The HTTP API of a whole host, as a client meets it that has nothing but HTTP.
+// The HTTP API of a whole host, for clients without WebSocket.
 import { join } from 'node:path'
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
@@ -56,7 +56,7 @@ async function newSession(title?: string): Promise<string> {
   return body.sessionId
 }
 
-/** The events of a stream, as they come. Leaving it leaves the stream. */
+/** The events of a stream as they arrive. A reader that stops closes the stream. */
 async function* eventsOf(response: Response): AsyncGenerator<Event> {
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   let text = ''
@@ -71,13 +71,13 @@ async function* eventsOf(response: Response): AsyncGenerator<Event> {
   }
 }
 
-/** Says something and gives the stream of its answer. */
+/** Sends a message and returns the stream of its turn. */
 async function* say(session: string, message: string, id?: string): AsyncGenerator<Event> {
   const body = id === undefined ? { message } : { message, id }
   yield* eventsOf(await send(stack.url, 'POST', `/session/${session}/message`, body))
 }
 
-/** Follows a session from an id on, at the other gateway, until a turn is done. */
+/** Follows a session after an id at the other gateway until a turn is done. */
 async function* follow(session: string, after: string): AsyncGenerator<Event> {
   const headers = { 'last-event-id': after }
   const response = await fetch(`${otherGateway}/api/chat/session/${session}/events`, { headers })
@@ -96,8 +96,8 @@ const turn = script(
 )
 const longTurn = script({ tokens: 120, tokensPerSecond: 120 })
 
-describe('a conversation', () => {
-  test('is begun, led, listed, read, renamed and deleted', async () => {
+describe('sessions', () => {
+  test('a session is created, used, listed, read, renamed and deleted', async () => {
     const session = await newSession('About tea')
     const events = await Array.fromAsync(say(session, turn, 'm1'))
     expect(textOf(events)).toBe('Let me see. It said hi.')
@@ -126,7 +126,7 @@ describe('a conversation', () => {
 
     const renamed = await request('PATCH', `/session/${session}`, { title: 'About coffee' })
     expect(renamed).toMatchObject({ status: 200, body: { id: session, title: 'About coffee' } })
-    // The list may lag behind.
+    // The list is eventually consistent.
     await eventually(async () => {
       const { body } = await request<{ sessions: { title: string }[] }>('GET', '/sessions')
       return body.sessions.some(({ title }) => title === 'About coffee')
@@ -144,7 +144,7 @@ describe('a conversation', () => {
     }
   })
 
-  test('has settings of its own, which its turns obey, and the tools in its answer', async () => {
+  test('turns of a session follow its settings, and its creation lists the tools', async () => {
     const settings = { maxToolCalls: 0, metadata: { from: 'test' } }
     const { body } = await request<{ sessionId: string; tools: object[] }>(
       'POST',
@@ -162,45 +162,62 @@ describe('a conversation', () => {
     expect(again.at(-1)).toMatchObject({ type: 'done', content: 'It said hi.' })
   })
 
-  test('goes on at another gateway exactly where it was left, again and again', async () => {
-    const session = await newSession()
-    const kept: Event[] = []
-    for await (const event of say(session, longTurn)) {
-      kept.push(event)
-      if (kept.length === 6) break
+  test('turns of a session use only the tools of its servers', async () => {
+    const outcome = async (sessionId: string): Promise<unknown> => {
+      const events = await Array.fromAsync(say(sessionId, turn))
+      return events.find(({ type }) => type === 'tool_result')
     }
-    // Away after every few events, wherever that is, and back with the id of the last one.
-    for (let visits = 0; kept.at(-1)?.type !== 'done'; visits++) {
+    const { body } = await request<{ sessionId: string }>('POST', '/session', { servers: [] })
+    const { sessionId } = body
+    expect(body).toMatchObject({ session: { servers: [] } })
+    expect(await outcome(sessionId)).toMatchObject({ outcome: 'refused' })
+    await request('PATCH', `/session/${sessionId}`, { servers: ['test'] })
+    expect(await outcome(sessionId)).toMatchObject({ outcome: 'ok' })
+    const faulty = await request('PATCH', `/session/${sessionId}`, { servers: ['no name'] })
+    expect(faulty).toMatchObject({ status: 400, body: { error: { field: 'servers.0' } } })
+    const all = await request('PATCH', `/session/${sessionId}`, { servers: null })
+    expect(all.body).not.toHaveProperty('servers')
+  })
+
+  test('an event stream is resumed repeatedly at another gateway', async () => {
+    const session = await newSession()
+    const received: Event[] = []
+    for await (const event of say(session, longTurn)) {
+      received.push(event)
+      if (received.length === 6) break
+    }
+    // Reconnects after every few events with the id of the last one.
+    for (let visits = 0; received.at(-1)?.type !== 'done'; visits++) {
       let left = (visits % 4) + 1
       for await (const event of follow(
         session,
-        kept.findLast(({ id }) => id !== undefined)?.id ?? '',
+        received.findLast(({ id }) => id !== undefined)?.id ?? '',
       )) {
-        kept.push(event)
+        received.push(event)
         if (--left === 0) break
       }
     }
     const words = Array.from({ length: 120 }, (_, index) => `w${index}`)
-    expect(textOf(kept).trim().split(' ')).toEqual(words)
-    const ids = kept.flatMap(({ id }) => id ?? [])
+    expect(textOf(received).trim().split(' ')).toEqual(words)
+    const ids = received.flatMap(({ id }) => id ?? [])
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  test('is the same over a socket and over HTTP', async () => {
+  test('a session has the same events over a socket and over HTTP', async () => {
     using socket = await ChatSocket.open({ url: otherGateway })
     const events = await Array.fromAsync(say(socket.sessionId, turn))
     await socket.turnsDone()
     expect(textOf(events)).toBe(socket.text)
     const ids = new Set(socket.events.map(({ id }) => id))
-    // Pieces of text may be cut elsewhere.
-    const places = events.filter(({ type }) => type.startsWith('tool_') || type === 'done')
-    expect(places).toHaveLength(3)
-    for (const { id } of places) expect(ids).toContain(id)
+    // The two streams may split text differently.
+    const toolEvents = events.filter(({ type }) => type.startsWith('tool_') || type === 'done')
+    expect(toolEvents).toHaveLength(3)
+    for (const { id } of toolEvents) expect(ids).toContain(id)
   })
 })
 
-describe('a message', () => {
-  test('that is sent again counts once, and gives the turn from its beginning', async () => {
+describe('messages', () => {
+  test('a message that is sent again is stored once and answered with its whole turn', async () => {
     const session = await newSession()
     const [one, two] = await Promise.all([
       Array.fromAsync(say(session, turn, 'same')),
@@ -218,7 +235,7 @@ describe('a message', () => {
     expect(body.messages.filter(({ role }) => role === 'user')).toHaveLength(1)
   })
 
-  test('is answered anew on a branch of its own', async () => {
+  test('a regenerated message has a branch of its own', async () => {
     const session = await newSession()
     await Array.fromAsync(say(session, script({ text: 'one' }), 'm1'))
     const again = await send(stack.url, 'POST', `/session/${session}/regenerate`, {
@@ -235,7 +252,7 @@ describe('a message', () => {
     ])
   })
 
-  test('waits for the one before it, and gets only its own answer', async () => {
+  test('a queued message waits for the one before it and receives only its own turn', async () => {
     const session = await newSession()
     const first = Array.fromAsync(say(session, longTurn, 'm1'))
     await eventually(async () => {
@@ -254,7 +271,7 @@ describe('a message', () => {
   })
 })
 
-test('a turn that runs is ended, and says so', async () => {
+test('a running turn is cancelled, which its stream states', async () => {
   const session = await newSession()
   const events: Event[] = []
   let ended: Promise<Reply<unknown>> | undefined
@@ -268,7 +285,7 @@ test('a turn that runs is ended, and says so', async () => {
   expect((await request('POST', `/session/${session}/abort`)).status).toBe(409)
 })
 
-test('a question of a tool is answered', async () => {
+test('an elicitation of a tool is answered over HTTP', async () => {
   const session = await newSession()
   const requestedSchema = {
     type: 'object',
@@ -291,7 +308,7 @@ test('a question of a tool is answered', async () => {
   expect(answers).toMatchObject([
     { status: 400, body: { error: { field: 'content.name' } } },
     { status: 202 },
-    // By now the turn may be over, and the question with it.
+    // The turn may have ended, and the elicitation with it.
     { status: 404, body: { error: { field: 'id' } } },
   ])
   const result = events.find(({ type }) => type === 'tool_result')
@@ -299,7 +316,7 @@ test('a question of a tool is answered', async () => {
   expect(textOf(events)).toBe('done')
 })
 
-test('sockets at any gateway are found, and told the progress of a running tool as HTTP is', async () => {
+test('sockets at all gateways are listed, and receive the progress of tools as HTTP does', async () => {
   using socket = await ChatSocket.open({ url: otherGateway, headers: { 'user-agent': 'tab' } })
   const { body: open } = await request('GET', `/session/${socket.sessionId}/connections`)
   expect(open).toMatchObject({ connections: [{ userAgent: 'tab' }] })
@@ -310,12 +327,12 @@ test('sockets at any gateway are found, and told the progress of a running tool 
   expect(types.at(0)).toBe('tool_start')
   expect(types.at(-1)).toBe('tool_result')
   const tool = { callId: expect.any(String), tool: 'test.slow', server: 'test' }
-  // Progress that comes fast is thinned out, so not every step is told.
-  const told = events.filter(({ type }) => type === 'tool_progress')
-  const steps = told.map((event) => Number(event['progress']))
+  // Fast progress is coalesced, so not every step is sent.
+  const progressEvents = events.filter(({ type }) => type === 'tool_progress')
+  const steps = progressEvents.map((event) => Number(event['progress']))
   expect(steps.length).toBeGreaterThan(0)
   expect(steps).toEqual(Array.from(new Set(steps)).toSorted((one, other) => one - other))
-  expect(told).toEqual(
+  expect(progressEvents).toEqual(
     steps.map((progress) => ({
       type: 'tool_progress',
       content: `${progress}`,
@@ -330,22 +347,22 @@ test('sockets at any gateway are found, and told the progress of a running tool 
   })
 })
 
-test('a gateway that is told to stop ends its streams, which go on elsewhere', async () => {
+test('a stopping gateway ends its streams, which are resumed at another', async () => {
   const { url, process: gateway } = await stack.add('gateway')
   const session = await newSession()
   const body = { message: longTurn }
-  const kept: Event[] = []
+  const received: Event[] = []
   for await (const event of eventsOf(
     await send(url, 'POST', `/session/${session}/message`, body),
   )) {
-    kept.push(event)
-    if (kept.length === 6) gateway.signal('SIGTERM')
+    received.push(event)
+    if (received.length === 6) gateway.signal('SIGTERM')
   }
   expect((await gateway.gone).code).toBe(0)
-  expect(kept.at(-1)?.type).not.toBe('done')
-  for await (const event of follow(session, kept.at(-1)?.id ?? '')) kept.push(event)
+  expect(received.at(-1)?.type).not.toBe('done')
+  for await (const event of follow(session, received.at(-1)?.id ?? '')) received.push(event)
   const words = Array.from({ length: 120 }, (_, index) => `w${index}`)
-  expect(textOf(kept).trim().split(' ')).toEqual(words)
+  expect(textOf(received).trim().split(' ')).toEqual(words)
 })
 
 test.each<[string, string, unknown, number, string | undefined]>([
@@ -365,7 +382,7 @@ test.each<[string, string, unknown, number, string | undefined]>([
   ['PATCH', '/session/{}', { title: 'x' }, 404, 'id'],
   ['DELETE', `/session/${'0'.repeat(32)}`, undefined, 404, 'id'],
   ['GET', '/sessions?before=nonsense', undefined, 400, 'before'],
-])('%s %s is refused when it is faulty', async (method, path, given, status, field) => {
+])('an invalid %s %s is refused', async (method, path, given, status, field) => {
   const url = `${stack.url}/api/chat${path.replace('{}', await newSession())}`
   const body = typeof given === 'string' ? given : JSON.stringify(given)
   const content = { body, headers: { 'content-type': 'application/json' } }
@@ -374,12 +391,12 @@ test.each<[string, string, unknown, number, string | undefined]>([
   expect([response.status, error.field]).toEqual([status, field])
 })
 
-test('the description is served', async () => {
+test('the OpenAPI document is served', async () => {
   const document = await (await fetch(`${stack.url}/openapi.json`)).json()
   expect(document).toMatchObject({ openapi: '3.1.0', paths: { '/api/chat/sessions': {} } })
 })
 
-test('a session that has a file and no message is deleted with its file', async () => {
+test('a session with a file and no message is deleted with its file', async () => {
   const session = await newSession()
   const url = `${stack.url}/api/chat/session/${session}/file`
   const headers = { 'content-type': 'text/plain' }

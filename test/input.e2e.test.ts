@@ -1,4 +1,4 @@
-// What an MCP server asks while a tool runs reaches the session, and the answer goes back.
+// Requests of MCP servers during tool calls reach the session, and the answers return.
 import { join } from 'node:path'
 import type { Down, SessionEvent, ToolCallId } from '@mcp-host/contracts'
 import { callControl, newEnvelope } from '@mcp-host/contracts'
@@ -26,7 +26,7 @@ const requestedSchema = {
   required: ['name'],
 }
 
-/** A turn in which the tool asks, and whose text is `done`. */
+/** A message whose tool sends a server request, and whose answer is `done`. */
 const turnThatAsks = (method: string, params: object): string =>
   script({ calls: [{ name: 'asker__ask', arguments: { method, params } }] }, { text: 'done' })
 const elicits = turnThatAsks('elicitation/create', { message: 'Who are you?', requestedSchema })
@@ -46,7 +46,7 @@ function answer(chat: ChatSocket, id: string, action: string, content?: object):
   })
 }
 
-/** What the tool got, as it reports it. */
+/** The response to the server request, as the tool reports it. */
 function toolResult(chat: ChatSocket): unknown {
   const results = chat.events.flatMap((event) =>
     event.type === 'tool' && event.payload.state === 'result' ? [event.payload] : [],
@@ -63,8 +63,8 @@ function toolError(chat: ChatSocket): unknown {
 
 const errorFrame = (chat: ChatSocket): Promise<Down> => chat.waitFor(({ type }) => type === 'error')
 
-describe('a question of a tool', () => {
-  test('is answered by the second tab, at another gateway; both see how it ended', async () => {
+describe('elicitations', () => {
+  test('an elicitation is answered at another gateway, and both sockets see its end', async () => {
     using one = await ChatSocket.open(stack)
     using two = await ChatSocket.open({ url: otherGateway, sessionId: one.sessionId })
     one.say(elicits)
@@ -88,7 +88,7 @@ describe('a question of a tool', () => {
     expect(one.text).toBe('done')
   })
 
-  test('is told in a status to clients of the base shapes', async () => {
+  test('an elicitation is a status for clients of the base shapes', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(elicits)
     const id = await question(chat)
@@ -107,7 +107,7 @@ describe('a question of a tool', () => {
     expect(toolResult(chat)).toEqual({ action: 'decline' })
   })
 
-  test('is shown to who joins late, and who comes back has it once', async () => {
+  test('an elicitation is sent to sockets that join later, and once to one that reconnects', async () => {
     using one = await ChatSocket.open(stack)
     one.say(elicits)
     const id = await question(one)
@@ -120,7 +120,7 @@ describe('a question of a tool', () => {
     expect(toolResult(one)).toEqual({ action: 'cancel' })
   })
 
-  test('stays open when an answer does not fit, and the sender is told what is wrong', async () => {
+  test('an invalid answer is refused with its faults, and the elicitation stays open', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(elicits)
     const id = await question(chat)
@@ -138,7 +138,7 @@ describe('a question of a tool', () => {
     expect(toolResult(chat)).toEqual({ action: 'accept', content: { name: 'Ann' } })
   })
 
-  test('takes one answer', async () => {
+  test('an elicitation takes one answer', async () => {
     using one = await ChatSocket.open(stack)
     using two = await ChatSocket.open({ url: otherGateway, sessionId: one.sessionId })
     one.say(elicits)
@@ -158,12 +158,12 @@ describe('a question of a tool', () => {
     expect(await errorFrame(one)).toMatchObject({ payload: { code: 'not-found' } })
   })
 
-  test('ends with its call when that is cancelled', async () => {
+  test('an elicitation ends when its call is cancelled', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(elicits)
     const id = await question(chat)
     const call = inputs(chat)[0]?.callId as ToolCallId
-    const bus = await stack.broker.connect()
+    const bus = await stack.broker.connect('orchestrator')
     const options = { envelope: newEnvelope('local'), timeoutMs: 5_000 }
     await bus.call(callControl, { call }, { action: 'cancel' }, options)
     await chat.turnsDone()
@@ -173,7 +173,7 @@ describe('a question of a tool', () => {
     expect(await errorFrame(chat)).toMatchObject({ payload: { code: 'not-found' } })
   })
 
-  test('outlives its gateway', async () => {
+  test('an elicitation outlives its gateway', async () => {
     using one = await ChatSocket.open(stack)
     one.say(elicits)
     const id = await question(one)
@@ -187,7 +187,7 @@ describe('a question of a tool', () => {
   })
 })
 
-test('a server gets a reply of the model when it asks for one', async () => {
+test('a sampling request of a server is answered by the model', async () => {
   using chat = await ChatSocket.open(stack)
   const messages = [
     { role: 'user', content: { type: 'text', text: script({ text: 'forty-two and more' }) } },
@@ -202,7 +202,7 @@ test('a server gets a reply of the model when it asks for one', async () => {
   })
 })
 
-test('a server that asks a model for what it cannot do gets an error that says so', async () => {
+test('an unsupported sampling request is answered with an error', async () => {
   using chat = await ChatSocket.open(stack)
   const content = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
   const messages = [{ role: 'user', content }]
@@ -213,7 +213,7 @@ test('a server that asks a model for what it cannot do gets an error that says s
   })
 })
 
-test('a question is void when the process that asked it is gone', async () => {
+test('an elicitation is void when its process has ended', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(elicits)
   await question(chat)

@@ -1,4 +1,4 @@
-// A server of several instances behind the whole host: who gets what, and what is left when one goes.
+// A server of several instances behind a whole host: distribution of calls, and the loss of an instance.
 import { readFile, writeFile } from 'node:fs/promises'
 import type { CatalogView } from '@mcp-host/bus'
 import type { ServerEntry } from '@mcp-host/contracts'
@@ -50,7 +50,7 @@ async function call(tool: string, text: string): Promise<{ status: number; reaso
   return { status: response.status, reason: body.error?.reason }
 }
 
-/** The processes that calls with these texts ran in. */
+/** The processes that ran calls with these texts. */
 async function ran(prefix: string): Promise<{ text: string; pid: number }[]> {
   return (await stack.journal()).flatMap(({ arguments: given, pid }) => {
     const { text } = given as { text: string }
@@ -58,14 +58,14 @@ async function ran(prefix: string): Promise<{ text: string; pid: number }[]> {
   })
 }
 
-test('calls are spread over the instances of one server', async () => {
+test('calls are distributed over the instances of a server', async () => {
   const pids = await pidsOnceReady(3)
   for (let index = 0; index < 9; index++) await call('echo', `spread-${index}`)
   const counts = Map.groupBy(await ran('spread-'), ({ pid }) => pid)
   expect(pids.map((pid) => counts.get(pid)?.length)).toEqual([3, 3, 3])
 })
 
-test('an instance that is killed -9 under load costs what it has been given, and no call runs twice', async () => {
+test('an instance that is killed under load loses only its own calls, and no call runs twice', async () => {
   const [first = 0, victim = 0, third = 0] = await pidsOnceReady(3)
   const ends: { status: number; reason: unknown }[] = []
   let next = 0
@@ -87,7 +87,7 @@ test('an instance that is killed -9 under load costs what it has been given, and
   expect(await isAlive(victim)).toBe(false)
 })
 
-test('an instance comes and goes with the configuration, and the others stay', async () => {
+test('an instance is added and removed with the configuration, and the others keep running', async () => {
   const before = await pidsOnceReady(3)
   const { servers } = JSON.parse(await readFile(stack.mcpJson, 'utf8')) as {
     servers: Record<string, object>

@@ -1,4 +1,4 @@
-// How much goes through /mcp, and what happens where it is too much.
+// The limits of /mcp.
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
@@ -43,7 +43,7 @@ async function call(name: string, meta?: object, args?: object): Promise<Respons
   })
 }
 
-/** Of JSON-RPC. */
+/** A JSON-RPC response. */
 interface Answer {
   readonly result?: { readonly content: readonly { readonly text: string }[] }
   readonly error?: { readonly code: number; readonly message: string }
@@ -56,7 +56,7 @@ async function expectAlive(): Promise<void> {
   await eventually(async () => (await answerOf(call('echo'))).result, { what: 'another call' })
 }
 
-test('lists of megabytes come whole to a client that reads only the first page', async () => {
+test('a list of megabytes is one page', async () => {
   const client = new OldClient({ name: 'test', version: '1.0.0' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp/servers/many`)))
   const { tools } = await client.listTools()
@@ -70,18 +70,18 @@ test('lists of megabytes come whole to a client that reads only the first page',
   await client.close()
 })
 
-test.each([1, 20])('a result of %i MB comes whole', async (size) => {
+test.each([1, 20])('a result of %i MB is returned whole', async (size) => {
   const { result } = await answerOf(call(`mb${size}`))
   expect(result?.content[0]?.text.length).toBe(size * MB)
 })
 
-test.each([0.9, 2, 7])('arguments of %d MB come whole', async (size) => {
+test.each([0.9, 2, 7])('arguments of %d MB reach the server whole', async (size) => {
   const text = 'x'.repeat(size * MB)
   const { result } = await answerOf(call('echo', {}, { text }))
   expect(result?.content[0]?.text).toContain(text)
 })
 
-test('a result of 200 MB ends its call in words, and its server is started anew', async () => {
+test('a result of 200 MB fails its call with the reason, and its server is restarted', async () => {
   const { error } = await answerOf(call('mb200'))
   expect(error?.message).toMatch(
     /more than 67108864 bytes; whether the tool took effect is not known/,
@@ -89,7 +89,7 @@ test('a result of 200 MB ends its call in words, and its server is started anew'
   await expectAlive()
 })
 
-test('of 10,000 notices of progress those who read get the last, in order', async () => {
+test('the latest of 10,000 progress notifications are received in order', async () => {
   const response = await call('counts', { progressToken: 'p' })
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   const messages = (await response.text())
@@ -103,7 +103,7 @@ test('of 10,000 notices of progress those who read get the last, in order', asyn
   expect(messages.at(-1)).toMatchObject({ id: 1, result: {} })
 })
 
-test('a client that never reads costs nobody anything', async () => {
+test('a client that never reads does not affect others', async () => {
   const { port } = new URL(stack.url)
   const sockets = Array.from({ length: 5 }, () => {
     const socket = connect({ port: Number(port), host: '127.0.0.1' })

@@ -1,4 +1,4 @@
-// What MCP clients see of processes that die under a load of calls: an answer or an error to act on, and nothing twice.
+// MCP calls under load while processes die: each call ends with an answer or an actionable error, and none runs twice.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stack } from '@mcp-host/testkit'
 import { eventually, startStack } from '@mcp-host/testkit'
@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const CALLERS_OF_A_KIND = 12
 const OUTAGE_MS = 2_000
-/** More than go through a message of the bus. */
+/** Arguments that are too large for a message of the bus. */
 const LARGE_BYTES = 600_000
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
 
 let stack: Stack
-/** The first one is killed. */
+/** The gateways, of which the first is killed. */
 let gateways: readonly string[]
 beforeAll(async () => {
   stack = await startStack({
@@ -35,11 +35,11 @@ async function areAllReady(): Promise<boolean> {
 }
 
 interface Given {
-  /** In no other call. */
+  /** A text that is unique to the call. */
   readonly text: string
 }
 
-/** How a call ended: with its result, nothing begun, in doubt, or without an answer. */
+/** The end of a call: with its result, not started, in doubt, or without an answer. */
 type End = 'result' | 'not-begun' | 'unknown-outcome' | 'broken'
 
 interface Call extends Given {
@@ -87,8 +87,8 @@ function restEndOf({ status, body }: Answer): Ended['end'] {
 
 const rpc = (method: string, params: object): object => ({ jsonrpc: '2.0', id: 1, method, params })
 
-/** A client of 2025-11-25 with a session, which any gateway takes. */
-async function older(): Promise<Caller> {
+/** A client of 2025-11-25 with a session, which is valid at any gateway. */
+async function legacyCaller(): Promise<Caller> {
   const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'old' } }
   const { headers } = await post(`${stack.url}/mcp`, rpc('initialize', hello))
   const session = { 'mcp-session-id': headers.get('mcp-session-id') ?? '' }
@@ -98,8 +98,8 @@ async function older(): Promise<Caller> {
   }
 }
 
-/** One of 2026-07-28, without any. */
-async function newer(): Promise<Caller> {
+/** A client of 2026-07-28 without a session. */
+async function modernCaller(): Promise<Caller> {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'new', version: '1.0.0' },
@@ -114,32 +114,32 @@ async function newer(): Promise<Caller> {
   }
 }
 
-/** And one that speaks no MCP. */
-async function plain(): Promise<Caller> {
+/** A client of the REST routes. */
+async function restCaller(): Promise<Caller> {
   return async ({ gateway, tool, text }) =>
     restEndOf(await post(`${gateway}/mcp/tools/call`, { name: tool, arguments: { text } }))
 }
 
-test('of calls under load none runs twice, whatever dies', async () => {
-  const over = new AbortController()
+test('no call under load runs twice when a process of any service dies', async () => {
+  const stop = new AbortController()
   const ended: Ended[] = []
   let count = 0
   const call = async (caller: Caller, gateway: string): Promise<Ended> => {
     const number = count++
     const server = number % 2 === 0 ? 'test' : 'many'
     const tool = number % 20 < 2 ? 'large' : 'work'
-    const asked = { gateway, tool: `${server}__${tool}`, text: `call ${number}` }
-    const end = await caller(asked).catch((error: unknown): End => {
+    const target = { gateway, tool: `${server}__${tool}`, text: `call ${number}` }
+    const end = await caller(target).catch((error: unknown): End => {
       if (error instanceof TypeError) return 'broken'
       throw error
     })
-    ended.push({ ...asked, end })
-    return { ...asked, end }
+    ended.push({ ...target, end })
+    return { ...target, end }
   }
-  /** At either gateway in turn, and not only when the last call is over. */
+  /** Calls alternate between the gateways and overlap. */
   const keepCalling = async (caller: Caller): Promise<void> => {
     const calls: Promise<Ended>[] = []
-    for (let turn = 0; !over.signal.aborted; turn++) {
+    for (let turn = 0; !stop.signal.aborted; turn++) {
       const next = call(caller, gateways[turn % 2] ?? '')
       calls.push(next)
       await Promise.race([next, sleep(500)])
@@ -152,7 +152,9 @@ test('of calls under load none runs twice, whatever dies', async () => {
     await eventually(() => results() >= before + 200, { what: 'calls that go well' })
   }
 
-  const kinds = [older, newer, plain].map((kind) => Array.from({ length: CALLERS_OF_A_KIND }, kind))
+  const kinds = [legacyCaller, modernCaller, restCaller].map((kind) =>
+    Array.from({ length: CALLERS_OF_A_KIND }, kind),
+  )
   const callers = await Promise.all(kinds.flat())
   const load = Promise.all(callers.map(keepCalling))
   await someMore()
@@ -170,7 +172,7 @@ test('of calls under load none runs twice, whatever dies', async () => {
       call(callers[(index * 5) % callers.length] as Caller, gateways[index % 2] ?? ''),
     ),
   )
-  over.abort()
+  stop.abort()
   await load
 
   const runs = Map.groupBy(await stack.journal(), (entry) => (entry.arguments as Given).text)
@@ -184,6 +186,6 @@ test('of calls under load none runs twice, whatever dies', async () => {
     })
   expect(wrong).toEqual([])
   expect(last.map(({ end }) => end)).toEqual(last.map(() => 'result'))
-  // Four times 200 went well, and these.
+  // Besides these, four times 200 calls have succeeded.
   expect(runs.size).toBeGreaterThan(800)
 })

@@ -1,4 +1,4 @@
-// A server changes its lists for one client alone, at any gateway.
+// Own lists: a server changes its lists for one client, at any gateway.
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
@@ -32,25 +32,28 @@ beforeAll(async () => {
 })
 afterAll(() => stack[Symbol.asyncDispose]())
 
-/** A client, and what it was told. */
+/** A client and its notifications. */
 interface Connected extends AsyncDisposable {
-  /** As the bus calls it. */
+  /** The id of its session on the bus. */
   readonly id: () => string
   readonly client: OldClient
-  readonly told: { tools: number; resources: number; updated: string[] }
+  readonly counts: { tools: number; resources: number; updated: string[] }
   readonly tools: () => Promise<string[]>
   readonly call: (name: string) => Promise<unknown>
 }
 
-/** Sends each request to the next of the gateways, as a balancer would that knows nothing of sessions. */
+/** Connects through a round-robin balancer without session affinity. */
 async function connect(gateways: () => readonly string[] = both): Promise<Connected> {
   let turn = 0
   const client = new OldClient({ name: 'test', version: '1.0.0' })
-  const told = { tools: 0, resources: 0, updated: [] as string[] }
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told.tools++)
-  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => void told.resources++)
+  const counts = { tools: 0, resources: 0, updated: [] as string[] }
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => void counts.tools++)
+  client.setNotificationHandler(
+    ResourceListChangedNotificationSchema,
+    () => void counts.resources++,
+  )
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-    told.updated.push(params.uri)
+    counts.updated.push(params.uri)
   })
   const transport = new OldTransport(new URL(`${stack.url}/mcp`), {
     fetch: (_, init) => {
@@ -68,7 +71,7 @@ async function connect(gateways: () => readonly string[] = both): Promise<Connec
   return {
     id: () => transport.sessionId?.split('.')[0] ?? '',
     client,
-    told,
+    counts,
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name) => {
       const result = await client.callTool({ name, arguments: {} })
@@ -80,20 +83,20 @@ async function connect(gateways: () => readonly string[] = both): Promise<Connec
 
 const both = (): string[] => [stack.url, other.url]
 
-/** At both gateways, of which one may hear of it a little later than the other. */
-async function sees({ tools }: Connected, wanted: readonly string[]): Promise<void> {
+/** Waits until a client sees these tools at both gateways. */
+async function expectTools({ tools }: Connected, wanted: readonly string[]): Promise<void> {
   const all = wanted.join()
   const isSeen = async (): Promise<boolean> => (await tools()).join() === all
   await eventually(async () => (await isSeen()) && (await isSeen()), { what: all })
 }
 
-test('a client sees, and can use, what its process lists once that changes; others do not', async () => {
+test('a client lists and uses the own lists of its process, other clients do not', async () => {
   await using ann = await connect()
   await using bob = await connect()
-  for (const each of [ann, bob]) await sees(each, SHARED)
+  for (const each of [ann, bob]) await expectTools(each, SHARED)
   expect(await ann.call('own__login')).toBe('welcome')
-  await eventually(() => ann.told.tools === 1 && ann.told.resources === 1, { what: 'a change' })
-  await sees(ann, HERS)
+  await eventually(() => ann.counts.tools === 1 && ann.counts.resources === 1, { what: 'a change' })
+  await expectTools(ann, HERS)
   const { resources } = await ann.client.listResources()
   expect(resources.map(({ uri }) => uri)).toEqual(['mine://one'])
   for (const _ of both()) {
@@ -103,106 +106,108 @@ test('a client sees, and can use, what its process lists once that changes; othe
   }
   await ann.client.subscribeResource({ uri: 'mine://one' })
   await ann.call('own__touch')
-  await eventually(() => ann.told.updated.length > 0, { what: 'an update' })
+  await eventually(() => ann.counts.updated.length > 0, { what: 'an update' })
 
   expect(await bob.call('own__secret').catch((error: unknown) => error)).toMatchObject({
     code: -32_602,
   })
-  await sees(bob, SHARED)
+  await expectTools(bob, SHARED)
   expect((await bob.client.listResources()).resources).toEqual([])
-  expect(bob.told).toEqual({ tools: 0, resources: 0, updated: [] })
-  expect(ann.told).toMatchObject({ tools: 1, resources: 1 })
+  expect(bob.counts).toEqual({ tools: 0, resources: 0, updated: [] })
+  expect(ann.counts).toMatchObject({ tools: 1, resources: 1 })
 })
 
-test('when its process ends it is told again, and sees what all see', async () => {
+test('a client is notified of the end of its process and gets the shared lists', async () => {
   await using ann = await connect()
   await ann.call('own__login')
-  await eventually(() => ann.told.tools === 1, { what: 'a change' })
+  await eventually(() => ann.counts.tools === 1, { what: 'a change' })
   await ann.call('own__quit').catch(() => undefined)
-  await eventually(() => ann.told.tools === 2, { what: 'a change back' })
-  await sees(ann, SHARED)
-  // The one that has ended may be asked once more.
+  await eventually(() => ann.counts.tools === 2, { what: 'a change back' })
+  await expectTools(ann, SHARED)
+  // The ended process may still be requested once.
   await eventually(() => ann.call('own__login').catch(() => undefined))
-  await eventually(() => ann.told.tools === 3, { what: 'a change by another process' })
-  await sees(ann, HERS)
+  await eventually(() => ann.counts.tools === 3, { what: 'a change by another process' })
+  await expectTools(ann, HERS)
 })
 
-test('when its process was idle for too long it is told again, too', async () => {
+test('a client is notified when its process ends because it was idle', async () => {
   await using ann = await connect()
   await ann.call('brief__login')
-  await eventually(() => ann.told.tools === 2, { what: 'both changes' })
-  await sees(ann, SHARED)
+  await eventually(() => ann.counts.tools === 2, { what: 'both changes' })
+  await expectTools(ann, SHARED)
 })
 
-test('over WebSocket it is told the same', async () => {
+test('a client over WebSocket receives the same notifications', async () => {
   const socket = new WebSocket(`${stack.url.replace('http', 'ws')}/mcp/servers/own/ws`, 'mcp')
-  const got: { id?: number; method?: string; result?: { tools?: { name: string }[] } }[] = []
-  socket.addEventListener('message', ({ data }) => got.push(JSON.parse(String(data))))
+  const messages: { id?: number; method?: string; result?: { tools?: { name: string }[] } }[] = []
+  socket.addEventListener('message', ({ data }) => messages.push(JSON.parse(String(data))))
   await new Promise((resolve) => socket.addEventListener('open', resolve))
   const send = (message: object): void =>
     socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
-  const answer = (id: number) => eventually(() => got.find((each) => each.id === id))
+  const answer = (id: number) => eventually(() => messages.find((each) => each.id === id))
   const clientInfo = { name: 'test', version: '1' }
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
   send({ id: 1, method: 'initialize', params })
   await answer(1)
   send({ method: 'notifications/initialized' })
   send({ id: 2, method: 'tools/call', params: { name: 'login', arguments: {} } })
-  await eventually(() => got.some(({ method }) => method === 'notifications/tools/list_changed'))
+  await eventually(() =>
+    messages.some(({ method }) => method === 'notifications/tools/list_changed'),
+  )
   send({ id: 3, method: 'tools/list' })
   const { result } = await answer(3)
   expect(result?.tools?.map(({ name }) => name)).toEqual(['login', 'quit', 'secret', 'touch'])
   socket.close()
 })
 
-test('a newer client has no process that could be its own, and sees what all see', async () => {
+test('a modern client has no dedicated process and gets the shared lists', async () => {
   const options = { versionNegotiation: { mode: 'auto' as const } }
   const client = new Client({ name: 'test', version: '1.0.0' }, options)
   await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`)))
   expect(client.getProtocolEra()).toBe('modern')
   const call = (name: string): Promise<unknown> => client.callTool({ name, arguments: {} })
   await call('own__login')
-  // It had the same process, as nobody else has asked: so what that told has been heard.
+  // The modern client used the same process, because no other has called it: its own lists are known by then.
   await call('own__login')
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(SHARED)
   await client.close()
-  // Had it been told of, that would have come before this.
+  // A notification of the change would have arrived before this one.
   await using ann = await connect()
   await ann.call('own__login')
-  await eventually(() => ann.told.tools === 1, { what: 'a change' })
+  await eventually(() => ann.counts.tools === 1, { what: 'a change' })
 })
 
-test('when its gateway dies it is told at another one', async () => {
+test('a client is notified at another gateway when its gateway dies', async () => {
   const first = await stack.add('gateway')
   let gateways = [first.url]
   await using ann = await connect(() => gateways)
   await ann.call('own__login')
-  await eventually(() => ann.told.tools === 1, { what: 'a change' })
+  await eventually(() => ann.counts.tools === 1, { what: 'a change' })
   gateways = [other.url]
   first.process.signal('SIGKILL')
-  await eventually(() => ann.told.tools === 2, { what: 'a change at the other gateway' })
+  await eventually(() => ann.counts.tools === 2, { what: 'a change at the other gateway' })
   expect(await ann.tools()).toEqual(HERS)
   expect(await ann.call('own__secret')).toBe('did secret')
 })
 
-test('when the supervisor of its process dies it is told again, and sees what all see', async () => {
+test('a client is notified of the death of its supervisor and gets the shared lists', async () => {
   await using ann = await connect()
   await using bob = await connect()
   await ann.call('own__login')
-  await eventually(() => ann.told.tools === 1, { what: 'a change' })
+  await eventually(() => ann.counts.tools === 1, { what: 'a change' })
   await stack.kill('mcp-supervisor')
   await stack.restart('mcp-supervisor')
-  await eventually(() => ann.told.tools === 2, { what: 'a change back', limitMs: 40_000 })
-  await sees(ann, SHARED)
+  await eventually(() => ann.counts.tools === 2, { what: 'a change back', limitMs: 40_000 })
+  await expectTools(ann, SHARED)
   expect(await ann.call('own__login')).toBe('welcome')
-  await eventually(() => ann.told.tools === 3, { what: 'a change by another process' })
-  await sees(ann, HERS)
-  await sees(bob, SHARED)
-  expect(bob.told.tools).toBe(0)
+  await eventually(() => ann.counts.tools === 3, { what: 'a change by another process' })
+  await expectTools(ann, HERS)
+  await expectTools(bob, SHARED)
+  expect(bob.counts.tools).toBe(0)
 })
 
-test('when a supervisor dies that had its process and told no lists, it is told all the same', async () => {
+test('a client is notified of the death of a supervisor that had announced no own lists', async () => {
   await using bus = await stack.broker.connect()
   const { entries } = await bus.catalog.watch()
   const records = await bus.mcpClients.watch()
@@ -212,15 +217,15 @@ test('when a supervisor dies that had its process and told no lists, it is told 
   const { process } = await stack.add('mcp-supervisor')
   const added = await eventually(() => ids().find((id) => !before.includes(id)))
   await using clients = new AsyncDisposableStack()
-  // Either of them may take a client's first call.
+  // Either supervisor may take the first call of a client.
   const ann = await eventually(async () => {
     const each = clients.use(await connect())
     await each.call('own__login')
-    await eventually(() => each.told.tools === 1, { what: 'a change' })
+    await eventually(() => each.counts.tools === 1, { what: 'a change' })
     await records.read(each.id())
     return records.get(each.id())?.ownLists?.['own']?.supervisor === added && each
   })
   process.signal('SIGKILL')
-  await eventually(() => ann.told.tools === 2, { what: 'a change back', limitMs: 40_000 })
-  await sees(ann, SHARED)
+  await eventually(() => ann.counts.tools === 2, { what: 'a change back', limitMs: 40_000 })
+  await expectTools(ann, SHARED)
 })

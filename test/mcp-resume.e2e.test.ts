@@ -1,4 +1,4 @@
-// A client of the older protocol loses the way to an answer, and comes back to it at another gateway.
+// Resumed requests: a legacy client loses its connection and resumes at another gateway.
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
@@ -13,7 +13,7 @@ const NOTICES = 20
 const ALL = Array.from({ length: NOTICES }, (_, index) => index + 1)
 
 let stack: Stack
-/** The one that is lost, or to which the way is. */
+/** The gateway that is killed, or whose connection is cut. */
 let first: Awaited<ReturnType<Stack['add']>>
 beforeAll(async () => {
   stack = await startStack({
@@ -53,7 +53,7 @@ interface Message {
 
 type Headers = Readonly<Record<string, string>>
 
-/** A session of a client of this version, as its headers. */
+/** Starts a session of this version and returns its headers. */
 async function begin(version: string): Promise<Headers> {
   const clientInfo = { name: 'test', version: '1' }
   const params = { protocolVersion: version, capabilities, clientInfo }
@@ -70,7 +70,7 @@ async function begin(version: string): Promise<Headers> {
 interface Open {
   readonly response: Response
   readonly events: AsyncGenerator<Event>
-  /** As a network that breaks. */
+  /** Cuts the connection, as a network failure. */
   readonly cut: () => void
 }
 
@@ -86,11 +86,11 @@ function call(headers: Headers, name: string, args: object): Promise<Open> {
   return open(first.url, { method: 'POST', headers, body })
 }
 
-function comeBack(headers: Headers, lastEventId: string | undefined): Promise<Open> {
+function resume(headers: Headers, lastEventId: string | undefined): Promise<Open> {
   return open(stack.url, { headers: { ...headers, 'last-event-id': lastEventId ?? '' } })
 }
 
-/** The events until the stream ends or breaks. */
+/** The events until the stream ends or is cut. */
 async function* eventsOf({ body }: Response): AsyncGenerator<Event> {
   let text = ''
   const decoder = new TextDecoder()
@@ -106,7 +106,7 @@ async function* eventsOf({ body }: Response): AsyncGenerator<Event> {
       }
     }
   } catch {
-    // Cut.
+    // The connection was cut.
   }
 }
 
@@ -116,7 +116,7 @@ const messagesOf = (events: readonly Event[]): Message[] =>
 const progressOf = (events: readonly Event[]): unknown[] =>
   messagesOf(events).flatMap(({ params }) => (params === undefined ? [] : [params.progress]))
 
-/** The first so many events. */
+/** The first `count` events. */
 async function take({ events }: Open, count: number): Promise<Event[]> {
   const taken: Event[] = []
   while (taken.length < count) {
@@ -127,7 +127,7 @@ async function take({ events }: Open, count: number): Promise<Event[]> {
   return taken
 }
 
-/** How often a tool has run with this text. */
+/** The number of calls of a tool with this text. */
 async function callsOf(text: string): Promise<number> {
   const journal = await stack.journal()
   return journal.filter((entry) => JSON.stringify(entry).includes(text)).length
@@ -137,13 +137,13 @@ describe.each(['2025-03-26', '2025-11-25'])('a client of %s', (version) => {
   test.each([
     ['its connection is cut', (stream: Open) => stream.cut()],
     ['its gateway is killed', () => void first.process.signal('SIGKILL')],
-  ])('gets all that it has missed, once, when %s', async (how, lose) => {
+  ])('a client gets all missed messages once when %s', async (how, lose) => {
     const headers = await begin(version)
     const text = `${version}: ${how}`
     const stream = await call(headers, 'test__telling', { text })
     const before = await take(stream, 6)
     lose(stream)
-    const { events } = await comeBack(headers, before.at(-1)?.id)
+    const { events } = await resume(headers, before.at(-1)?.id)
     const after = await Array.fromAsync(events)
     expect(progressOf([...before, ...after])).toEqual(ALL)
     expect(messagesOf(after).at(-1)).toMatchObject({
@@ -156,31 +156,31 @@ describe.each(['2025-03-26', '2025-11-25'])('a client of %s', (version) => {
 
 const LATEST = '2025-11-25'
 
-test('a client gets an answer of which it had heard nothing when its gateway was killed', async () => {
+test('an answer without earlier messages is resumed after its gateway was killed', async () => {
   const headers = await begin(LATEST)
   const stream = await call(headers, 'test__silent', { text: 'silent' })
   const [primed] = await take(stream, 1)
   expect(primed?.data).toBe('')
   first.process.signal('SIGKILL')
-  const { events } = await comeBack(headers, primed?.id)
+  const { events } = await resume(headers, primed?.id)
   const messages = messagesOf(await Array.fromAsync(events))
   expect(messages).toMatchObject([{ id: 7, result: { content: [{ text: '{"text":"silent"}' }] } }])
   expect(await callsOf('silent')).toBe(1)
 })
 
-test('a large result is there for a client that comes back, also twice', async () => {
+test('a large result can be resumed twice', async () => {
   const headers = await begin(LATEST)
   const stream = await call(headers, 'test__large', {})
   const [primed] = await take(stream, 1)
   stream.cut()
   for (let time = 0; time < 2; time++) {
-    const { events } = await comeBack(headers, primed?.id)
+    const { events } = await resume(headers, primed?.id)
     const [answer] = messagesOf(await Array.fromAsync(events))
     expect(answer?.result?.content[0]?.text).toHaveLength(3_000_000)
   }
 })
 
-test('what was asked is asked again under its id, and may be answered anywhere', async () => {
+test('a server request is sent again with its id, and answered at any gateway', async () => {
   const headers = await begin(LATEST)
   const question = {
     method: 'elicitation/create',
@@ -189,7 +189,7 @@ test('what was asked is asked again under its id, and may be answered anywhere',
   const stream = await call(headers, 'asking__ask', question)
   const [primed, asked] = await take(stream, 2)
   stream.cut()
-  const again = await comeBack(headers, primed?.id)
+  const again = await resume(headers, primed?.id)
   const [, askedAgain] = await take(again, 2)
   expect(askedAgain).toEqual(asked)
   const { id } = JSON.parse(asked?.data ?? '') as Message
@@ -201,39 +201,39 @@ test('what was asked is asked again under its id, and may be answered anywhere',
   ])
 })
 
-test('who comes back takes the stream over: nobody is told anything twice', async () => {
+test('a resumed stream replaces the former one without duplicates', async () => {
   const headers = await begin(LATEST)
   const stream = await call(headers, 'test__telling', { text: 'taken over' })
   const before = await take(stream, 4)
-  const { events } = await comeBack(headers, before.at(-1)?.id)
+  const { events } = await resume(headers, before.at(-1)?.id)
   const [after, rest] = await Promise.all([Array.fromAsync(events), Array.fromAsync(stream.events)])
-  // What was on its way already may come on both.
+  // A message in flight may arrive on both streams.
   expect(rest.length).toBeLessThan(5)
   expect(progressOf([...before, ...after])).toEqual(ALL)
   expect(messagesOf(rest).some(({ result }) => result !== undefined)).toBe(false)
 })
 
-test('nobody comes back to what another session has asked for, or to what is over', async () => {
+test('a request of another session or that has ended is not resumed', async () => {
   const headers = await begin(LATEST)
   const stream = await call(headers, 'test__telling', { text: 'mine' })
   const before = await take(stream, 3)
-  const { events } = await comeBack(await begin(LATEST), before.at(-1)?.id)
+  const { events } = await resume(await begin(LATEST), before.at(-1)?.id)
   const stolen = messagesOf(await Array.fromAsync(events))
   expect(stolen).toMatchObject([
     { id: 7, error: { code: -32_000, data: { reason: 'unknown-outcome' } } },
   ])
   const mine = await Array.fromAsync(stream.events)
   expect(progressOf([...before, ...mine])).toEqual(ALL)
-  const { response } = await comeBack(headers, mine.at(-1)?.id)
+  const { response } = await resume(headers, mine.at(-1)?.id)
   expect(response.status).toBe(405)
 })
 
-type Call = (onprogress: (told: { progress: number }) => void) => Promise<unknown>
+type Call = (onprogress: (notice: { progress: number }) => void) => Promise<unknown>
 
 const info = { name: 'test', version: '1' }
 const calling = { name: 'test__telling', arguments: { text: 'by itself' } }
 
-/** A client behind a balancer: what the first gateway does not take any more goes to the other. */
+/** A client behind a balancer, which sends requests to the other gateway when the first one refuses. */
 const balanced: typeof fetch = async (input, init) => {
   try {
     return await fetch(new URL('/mcp', first.url), init)
@@ -259,20 +259,20 @@ test.each<[string, (url: URL) => Promise<Call>]>([
       return (onprogress) => client.callTool(calling, { onprogress })
     },
   ],
-])('%s of the SDK comes back by itself', async (_, connect) => {
+])('%s of the SDK resumes by itself', async (_, connect) => {
   const before = await callsOf('by itself')
   const callTool = await connect(new URL(`${stack.url}/mcp`))
-  const told: number[] = []
-  const answered = callTool(({ progress }) => void told.push(progress))
-  await eventually(() => told.length > 5, { what: 'some progress' })
+  const steps: number[] = []
+  const answered = callTool(({ progress }) => void steps.push(progress))
+  await eventually(() => steps.length > 5, { what: 'some progress' })
   first.process.signal('SIGKILL')
   expect(await answered).toMatchObject({ content: [{ text: '{"text":"by itself"}' }] })
-  expect(told).toEqual(ALL)
+  expect(steps).toEqual(ALL)
   expect(await callsOf('by itself')).toBe(before + 1)
 })
 
 test(
-  'a client is told what it cannot come back to: its supervisor is gone',
+  'a request whose supervisor has died is answered with an error when it is resumed',
   { timeout: 60_000 },
   async () => {
     const headers = await begin(LATEST)
@@ -280,7 +280,7 @@ test(
     const [primed] = await take(stream, 1)
     stream.cut()
     await stack.kill('mcp-supervisor')
-    const { events } = await comeBack(headers, primed?.id)
+    const { events } = await resume(headers, primed?.id)
     const messages = messagesOf(await Array.fromAsync(events))
     expect(messages).toMatchObject([
       { id: 7, error: { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } } },

@@ -1,4 +1,4 @@
-// What needs a session of an MCP client: servers that ask it, tell it things, and have a process for it alone.
+// Sessions of MCP clients: server requests, notifications and dedicated processes.
 import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -62,7 +62,7 @@ async function toolsOf(url: string): Promise<string> {
   return response.text()
 }
 
-/** How many of the asking server run. */
+/** The number of processes of the server `asking`. */
 async function processes(): Promise<number> {
   const lines = await Promise.all(
     (await readdir('/proc'))
@@ -72,7 +72,7 @@ async function processes(): Promise<number> {
   return lines.filter((line) => line.includes(asking) && !line.includes('/bin/sh')).length
 }
 
-/** Sends each request to the next gateway, as a balancer would that knows nothing of sessions. */
+/** A round-robin balancer without session affinity. */
 function balanced(): typeof fetch {
   let turn = 0
   return (input, init) => {
@@ -98,7 +98,7 @@ const sampling = {
   maxTokens: 10,
 }
 
-/** An older client that answers what it is asked. */
+/** A legacy client that answers server requests. */
 async function connect(isModelOffered = true): Promise<OldClient & AsyncDisposable> {
   const model = isModelOffered ? { sampling: {} } : {}
   const capabilities = { ...model, elicitation: {}, roots: { listChanged: true } }
@@ -124,8 +124,8 @@ const ask = (client: OldClient, method: string, params: object): Promise<unknown
     .callTool({ name: 'asking__ask', arguments: { method, params } })
     .then((result) => JSON.parse(String(content(result))))
 
-describe('an older client behind a balancer that knows no sessions', () => {
-  test('is asked by a server in mid-call, in every way that it offers', async () => {
+describe('legacy clients behind a balancer without session affinity', () => {
+  test('a server request of each supported kind reaches the client during a call', async () => {
     await using client = await connect()
     expect(await ask(client, 'elicitation/create', form)).toEqual({
       action: 'accept',
@@ -135,14 +135,14 @@ describe('an older client behind a balancer that knows no sessions', () => {
     expect(await ask(client, 'roots/list', {})).toEqual({ roots: [{ uri: 'file:///mine' }] })
   })
 
-  test('is not asked for what it does not offer', async () => {
+  test('a server request without the capability is refused', async () => {
     await using client = await connect(false)
     expect(await ask(client, 'sampling/createMessage', sampling)).toMatchObject({
       error: { code: -32_601 },
     })
   })
 
-  test('gets log messages, and changes of the resources that it watches', async () => {
+  test('a client gets log messages and changes of watched resources', async () => {
     await using client = await connect()
     let messages = 0
     const updated = new Set<string>()
@@ -162,7 +162,7 @@ describe('an older client behind a balancer that knows no sessions', () => {
     await eventually(() => messages > 0, { what: 'a log message', limitMs: 60_000 })
   })
 
-  test('has a process that is its own, and that ends with its session', async () => {
+  test('a client has a dedicated process that ends with its session', async () => {
     await using one = await connect()
     await using other = await connect()
     await ask(one, 'roots/list', {})
@@ -174,7 +174,7 @@ describe('an older client behind a balancer that knows no sessions', () => {
     await eventually(async () => (await processes()) === before, { what: 'its end' })
   })
 
-  test('goes on when all gateways were started anew', { timeout: 90_000 }, async () => {
+  test('a session continues after a restart of all gateways', { timeout: 90_000 }, async () => {
     await using client = await connect()
     await ask(client, 'roots/list', {})
     await stack.kill('gateway')
@@ -182,20 +182,24 @@ describe('an older client behind a balancer that knows no sessions', () => {
     expect(await ask(client, 'roots/list', {})).toEqual({ roots: [{ uri: 'file:///mine' }] })
   })
 
-  test('goes on when the supervisor of its process dies', { timeout: 90_000 }, async () => {
-    await using client = await connect()
-    await ask(client, 'roots/list', {})
-    await stack.kill('mcp-supervisor')
-    await stack.restart('mcp-supervisor')
-    expect(
-      await eventually(() => ask(client, 'roots/list', {}).catch(() => undefined), {
-        limitMs: 30_000,
-      }),
-    ).toEqual({ roots: [{ uri: 'file:///mine' }] })
-  })
+  test(
+    'a session continues when the supervisor of its process dies',
+    { timeout: 90_000 },
+    async () => {
+      await using client = await connect()
+      await ask(client, 'roots/list', {})
+      await stack.kill('mcp-supervisor')
+      await stack.restart('mcp-supervisor')
+      expect(
+        await eventually(() => ask(client, 'roots/list', {}).catch(() => undefined), {
+          limitMs: 30_000,
+        }),
+      ).toEqual({ roots: [{ uri: 'file:///mine' }] })
+    },
+  )
 })
 
-test('a newer client is asked by an older server, wherever its answer lands', async () => {
+test('a modern client answers a legacy server at any gateway', async () => {
   const client = new Client(info, {
     versionNegotiation: { mode: 'auto' },
     capabilities: { elicitation: {}, sampling: {}, roots: {} },
@@ -218,7 +222,7 @@ test('a newer client is asked by an older server, wherever its answer lands', as
   await client.close()
 })
 
-describe('a tool that runs only when the user allows it', () => {
+describe('tools that need approval', () => {
   const calls = async (text: string): Promise<number> =>
     (await stack.journal()).filter((entry) => JSON.stringify(entry).includes(text)).length
   const danger = (text: string) => ({ name: 'test__danger', arguments: { text } })
@@ -226,39 +230,51 @@ describe('a tool that runs only when the user allows it', () => {
   test.each([
     ['accept', 1],
     ['decline', 0],
-  ] as const)('asks an older client, and after %s has run %i times', async (action, count) => {
-    const client = new OldClient(info, { capabilities: { elicitation: {} } })
-    const asked: string[] = []
-    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
-      asked.push(params.message)
-      return { action, content: {} }
-    })
-    await client.connect(new OldTransport(new URL(`${stack.url}/mcp`), { fetch: balanced() }))
-    const result = await client.callTool(danger(`older ${action}`))
-    expect(asked).toEqual([`May test.danger be called with {"text":"older ${action}"}?`])
-    expect([result.isError ?? false, await calls(`older ${action}`)]).toEqual([count === 0, count])
-    await client.close()
-  })
+  ] as const)(
+    'a call with the approval %s of a legacy client runs %i times',
+    async (action, count) => {
+      const client = new OldClient(info, { capabilities: { elicitation: {} } })
+      const messages: string[] = []
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        messages.push(params.message)
+        return { action, content: {} }
+      })
+      await client.connect(new OldTransport(new URL(`${stack.url}/mcp`), { fetch: balanced() }))
+      const result = await client.callTool(danger(`older ${action}`))
+      expect(messages).toEqual([`May test.danger be called with {"text":"older ${action}"}?`])
+      expect([result.isError ?? false, await calls(`older ${action}`)]).toEqual([
+        count === 0,
+        count,
+      ])
+      await client.close()
+    },
+  )
 
   test.each([
     ['accept', 1],
     ['decline', 0],
-  ] as const)('asks a newer client, and after %s has run %i times', async (action, count) => {
-    const options = {
-      versionNegotiation: { mode: 'auto' },
-      capabilities: { elicitation: {} },
-    } as const
-    const client = new Client(info, options)
-    client.setRequestHandler('elicitation/create', () => ({ action }))
-    await client.connect(
-      new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`), { fetch: balanced() }),
-    )
-    const result = await client.callTool(danger(`newer ${action}`))
-    expect([result.isError ?? false, await calls(`newer ${action}`)]).toEqual([count === 0, count])
-    await client.close()
-  })
+  ] as const)(
+    'a call with the approval %s of a modern client runs %i times',
+    async (action, count) => {
+      const options = {
+        versionNegotiation: { mode: 'auto' },
+        capabilities: { elicitation: {} },
+      } as const
+      const client = new Client(info, options)
+      client.setRequestHandler('elicitation/create', () => ({ action }))
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`), { fetch: balanced() }),
+      )
+      const result = await client.callTool(danger(`newer ${action}`))
+      expect([result.isError ?? false, await calls(`newer ${action}`)]).toEqual([
+        count === 0,
+        count,
+      ])
+      await client.close()
+    },
+  )
 
-  test('is refused, with the reason, where nobody can be asked', async () => {
+  test('a call that needs approval does not run without elicitation, and the reason is told', async () => {
     const client = new OldClient(info)
     await client.connect(new OldTransport(new URL(`${stack.url}/mcp`)))
     await expect(client.callTool(danger('unasked'))).rejects.toMatchObject({
@@ -272,13 +288,13 @@ describe('a tool that runs only when the user allows it', () => {
       body: JSON.stringify(danger('unasked')),
     })
     expect([response.status, await response.json()]).toMatchObject([
-      403,
-      { error: { code: 'denied', reason: 'approval-required' } },
+      409,
+      { error: { code: 'conflict', reason: 'approval-required' } },
     ])
     expect(await calls('unasked')).toBe(0)
   })
 
-  test('that a rule misspells is warned of', async () => {
+  test('a rule that matches no tool is logged', async () => {
     const log = (await stack.log('orchestrator')).split('\n')
     expect(log.filter((line) => line.includes('matches no tool'))).toEqual([
       expect.stringContaining('test.dagner'),

@@ -1,4 +1,4 @@
-// MCP over WebSocket, as a web page speaks it: both eras, servers that ask, and a gateway that stops.
+// MCP over WebSocket as used by web pages: both eras, server requests, and a stopping gateway.
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,14 +37,14 @@ afterAll(() => stack[Symbol.asyncDispose]())
 
 type Message = Record<string, unknown>
 
-/** A page's socket that remembers all it was sent. */
+/** The socket of a page, which records all messages. */
 class Page implements Disposable {
   readonly socket: WebSocket
   readonly messages: Message[] = []
   closed: { code: number; reason: string } | undefined
 
   constructor(path: string, origin?: string) {
-    // Node's WebSocket takes headers too, which the type of the web's does not know.
+    // The WebSocket of Node accepts headers, which its web type does not have.
     const init: unknown = {
       protocols: ['other', 'mcp'],
       headers: origin === undefined ? {} : { origin },
@@ -66,7 +66,7 @@ class Page implements Disposable {
     this.socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
   }
 
-  /** Asks as a newer client. */
+  /** Sends a modern request. */
   ask(id: number, method: string, params: object = {}, capabilities: object = {}): void {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -87,7 +87,7 @@ class Page implements Disposable {
   }
 }
 
-/** How many of the asking server run. */
+/** The number of processes of the server `asking`. */
 async function processes(): Promise<number> {
   const lines = await Promise.all(
     (await readdir('/proc'))
@@ -97,10 +97,10 @@ async function processes(): Promise<number> {
   return lines.filter((line) => line.includes(asking) && !line.includes('/bin/sh')).length
 }
 
-describe('an older client', () => {
-  test('lists, calls, is asked in mid-call, and takes its process along when it goes', async () => {
+describe('legacy clients', () => {
+  test('a legacy client lists, calls, answers a server request, and ends its process when it leaves', async () => {
     const areGone = async (): Promise<boolean> => (await processes()) === 0
-    // One was there to be asked for its lists.
+    // One process was started for its lists.
     await eventually(areGone, { what: 'the end of the process that told its lists' })
     const client = new Client({ name: 'old', version: '1' }, { capabilities: { elicitation: {} } })
     client.setRequestHandler(ElicitRequestSchema, () => ({
@@ -118,7 +118,7 @@ describe('an older client', () => {
     expect(result['content']).toEqual([
       { type: 'text', text: '{"action":"accept","content":{"name":"Ann"}}' },
     ])
-    // Runs only when the user allows it, who is asked in the same way.
+    // The call needs approval, which is requested by the same elicitation.
     expect(await client.callTool({ name: 'test__danger', arguments: { c: 3 } })).toMatchObject({
       content: [{ text: '{"c":3}' }],
     })
@@ -128,8 +128,8 @@ describe('an older client', () => {
   })
 })
 
-describe('a newer client', () => {
-  test('lists, calls and cancels without headers', async () => {
+describe('modern clients', () => {
+  test('a modern client lists, calls and cancels without headers', async () => {
     using page = await Page.open('/mcp/ws')
     expect(page.socket.protocol).toBe('mcp')
     page.ask(1, 'server/discover')
@@ -138,14 +138,14 @@ describe('a newer client', () => {
     expect(await page.answerTo(1)).toMatchObject({ result: { supportedVersions: ['2026-07-28'] } })
     expect(await page.answerTo(3)).toMatchObject({ result: { content: [{ text: '{"b":2}' }] } })
     page.send({ method: 'notifications/cancelled', params: { requestId: 2 } })
-    // An id that is free again was cancelled.
+    // The id can be reused once its request was cancelled.
     await eventually(() => {
       page.ask(2, 'tools/list')
       return page.messages.some(({ id, result }) => id === 2 && result !== undefined)
     })
   })
 
-  test('is asked by an older server, and answers by asking again', async () => {
+  test('a modern client answers a legacy server by a retry', async () => {
     using page = await Page.open('/mcp/servers/asking/ws')
     const call = { name: 'ask', arguments: { method: 'elicitation/create', params: form } }
     page.ask(1, 'tools/call', call, { elicitation: {} })
@@ -160,7 +160,7 @@ describe('a newer client', () => {
   })
 })
 
-test('a tool that its user must allow runs once a newer client has asked', async () => {
+test('a call that needs approval runs after the approval of a modern client', async () => {
   using page = await Page.open('/mcp/ws')
   const call = { name: 'test__danger', arguments: { d: 4 } }
   page.ask(1, 'tools/call', call, { elicitation: {} })
@@ -171,7 +171,7 @@ test('a tool that its user must allow runs once a newer client has asked', async
   expect(await page.answerTo(2)).toMatchObject({ result: { content: [{ text: '{"d":4}' }] } })
 })
 
-test('our own library connects, and is asked', async () => {
+test('the library mcp-host connects and answers a server request', async () => {
   await using folder = await testFolder()
   const file = join(folder.path, 'mcp.json')
   await writeFile(file, JSON.stringify({ servers: { all: { url: `${url}/mcp/ws` } } }))
@@ -184,8 +184,8 @@ test('our own library connects, and is asked', async () => {
   })
 })
 
-describe('at the door', () => {
-  test('what is no message is answered, and the socket stays open', async () => {
+describe('refused messages and connections', () => {
+  test('an invalid message is answered, and the socket stays open', async () => {
     using page = await Page.open('/mcp/ws')
     page.socket.send('{"jsonrpc":')
     expect(await page.answerTo(null)).toMatchObject({ error: { code: -32_700 } })
@@ -195,26 +195,26 @@ describe('at the door', () => {
     expect(await page.answerTo(2)).toMatchObject({ result: {} })
   })
 
-  test('a server that there is not has no socket', async () => {
+  test('an unknown server has no socket', async () => {
     using page = new Page('/mcp/servers/none/ws')
     await eventually(() => page.closed)
     expect(page.closed).toEqual({ code: 1008, reason: 'there is no such MCP server or bundle' })
   })
 
-  test('foreign pages get none', async () => {
+  test('a page of a foreign origin gets no socket', async () => {
     using page = new Page('/mcp/ws', 'https://evil.example')
     page.socket.addEventListener('error', () => undefined)
     await eventually(() => page.closed)
     expect(page.closed?.code).toBe(1006)
   })
 
-  test('a request of HTTP is told what is meant', async () => {
+  test('an HTTP request is answered with an upgrade hint', async () => {
     const { status, headers } = await fetch(`${stack.url}/mcp/ws`)
     expect([status, headers.get('upgrade')]).toEqual([426, 'websocket'])
   })
 })
 
-test('a gateway that stops answers what it has begun, then sends its clients on', async () => {
+test('a stopping gateway answers requests in flight, then closes its sockets', async () => {
   using page = await Page.open('/mcp/ws')
   page.ask(1, 'tools/call', { name: 'test__slow', arguments: {} })
   await eventually(async () => (await stack.journal()).some(({ tool }) => tool === 'slow'))

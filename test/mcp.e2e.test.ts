@@ -1,4 +1,4 @@
-// A whole host as one MCP server, as its clients meet it: the official SDKs, over real HTTP.
+// A whole host as one MCP server, used by the official SDKs over real HTTP.
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -25,7 +25,7 @@ beforeAll(async () => {
       { name: 'short', inputSchema, delayMs: 700 },
       { name: 'slow', inputSchema, delayMs: 3_000 },
       { name: 'longer', inputSchema, delayMs: 8_000 },
-      // Clients of the SDK refuse a whole list with such a schema in it.
+      // Clients of the SDK refuse a list with such a schema.
       { name: 'large', inputSchema: {}, bytes: 3_000_000 },
     ],
     servers: {
@@ -51,7 +51,7 @@ type Connect = (url: string) => Promise<Caller>
 const textOf = (result: unknown): string =>
   (result as { content: { text: string }[] }).content.map(({ text }) => text).join('')
 
-const newer =
+const modernClient =
   (mode: 'legacy' | 'auto'): Connect =>
   async (url) => {
     const client = new Client(info, { versionNegotiation: { mode } })
@@ -65,7 +65,7 @@ const newer =
     }
   }
 
-const older: Connect = async (url) => {
+const legacyClient: Connect = async (url) => {
   const client = new OldClient(info)
   await client.connect(new OldTransport(new URL(url)))
   return {
@@ -77,11 +77,11 @@ const older: Connect = async (url) => {
 }
 
 describe.each<[string, Connect, unknown]>([
-  ['v1 of the SDK', older, { result: ['hello'] }],
-  ['v2 of the SDK, as an older client', newer('legacy'), { result: ['hello'] }],
-  ['v2 of the SDK', newer('auto'), ['hello']],
-])('%s', (_, connect, array) => {
-  test('lists and calls the tools of all servers', async () => {
+  ['v1 of the SDK', legacyClient, { result: ['hello'] }],
+  ['v2 of the SDK as a legacy client', modernClient('legacy'), { result: ['hello'] }],
+  ['v2 of the SDK', modernClient('auto'), ['hello']],
+])('clients with %s', (_, connect, array) => {
+  test('a client lists and calls the tools of all servers', async () => {
     await using client = await connect(`${stack.url}/mcp`)
     const names = ['echo', 'large', 'longer', 'short', 'slow']
     const all = ['other', 'test'].flatMap((server) => names.map((name) => `${server}__${name}`))
@@ -91,28 +91,28 @@ describe.each<[string, Connect, unknown]>([
     expect(await client.call('test__echo', 'hi')).toBe('{"text":"hi"}')
   })
 
-  test('gets an array as its structured result, wrapped where its revision has only objects', async () => {
+  test('a structured result that is an array is wrapped for revisions with objects only', async () => {
     await using client = await connect(`${stack.url}/mcp`)
-    // The SDK checks the result by the schema that was listed.
+    // The SDK validates the result with the listed schema.
     await client.tools()
     const result = await client.result('cacheable__say')
     expect(result).toMatchObject({ structuredContent: array })
   })
 
-  test('lists and calls those of one, under their own names', async () => {
+  test('a client lists and calls the tools of one server under their own names', async () => {
     await using client = await connect(`${otherGateway}/mcp/servers/other`)
     expect((await client.tools()).toSorted()).toEqual(['echo', 'large', 'longer', 'short', 'slow'])
     expect(await client.call('echo', 'hi')).toBe('{"text":"hi"}')
     await expect(client.call('nope', 'hi')).rejects.toMatchObject({ code: -32_602 })
   })
 
-  test('gets a result that is larger than a message of the bus', async () => {
+  test('a client gets a result that is larger than a message of the bus', async () => {
     await using client = await connect(`${stack.url}/mcp`)
     expect((await client.call('test__large', 'hi')).length).toBe(3_000_000)
   })
 })
 
-describe('resources of two servers that call them the same', () => {
+describe('resources with equal URIs of two servers', () => {
   interface Reader extends AsyncDisposable {
     readonly client: OldClient
     readonly read: (uri: string) => Promise<string>
@@ -131,7 +131,7 @@ describe('resources of two servers that call them the same', () => {
     }
   }
 
-  /** The URIs that a tool answers with. */
+  /** The URIs in the result of a tool. */
   async function linksOf({ client }: Reader, name: string): Promise<string[]> {
     const { content } = (await client.callTool({ name })) as {
       content: { uri?: string; resource?: { uri: string } }[]
@@ -139,7 +139,7 @@ describe('resources of two servers that call them the same', () => {
     return content.map(({ uri, resource }) => uri ?? resource?.uri ?? '')
   }
 
-  test('are read where a link came from, also at another gateway', async () => {
+  test('a linked resource is read at its server, also through another gateway', async () => {
     await using one = await open(stack.url)
     await using other = await open(otherGateway)
     const { resources } = await one.client.listResources()
@@ -151,7 +151,7 @@ describe('resources of two servers that call them the same', () => {
     await expect(one.read('note://of-nobody')).rejects.toMatchObject({ code: -32_002 })
   })
 
-  test('are read by templates, and as pages of apps, of the server that is meant', async () => {
+  test('templates and pages of apps are read at their server', async () => {
     await using one = await open(stack.url)
     const { resourceTemplates } = await one.client.listResourceTemplates()
     const read = resourceTemplates.map(({ uriTemplate }) =>
@@ -163,13 +163,13 @@ describe('resources of two servers that call them the same', () => {
       const { ui } = (meta ?? {}) as { ui?: { resourceUri: string } }
       return ui === undefined ? [] : [ui.resourceUri]
     })
-    // Hosts of apps take no other scheme.
+    // Hosts of apps accept only this scheme.
     expect(pages.every((uri) => uri.startsWith('ui://'))).toBe(true)
     const texts = await Promise.all(pages.map((uri) => one.read(uri)))
     expect(texts).toEqual(['left has ui://page', 'right has ui://page'])
   })
 
-  test('are told to be changed under the name by which the client has asked', async () => {
+  test('a changed resource is announced under the URI of its subscription', async () => {
     await using one = await open(stack.url)
     const updated: string[] = []
     one.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
@@ -185,7 +185,7 @@ describe('resources of two servers that call them the same', () => {
   })
 })
 
-/** Of JSON-RPC. */
+/** A JSON-RPC response. */
 interface Answer {
   readonly result?: object
   readonly error?: object
@@ -208,13 +208,13 @@ async function call(
   })
 }
 
-/** How often the server was really called with this. */
+/** The number of calls that reached the server with this text. */
 async function callsOf(text: string): Promise<number> {
   const journal = await stack.journal()
   return journal.filter((entry) => JSON.stringify(entry).includes(text)).length
 }
 
-test('requests go to either gateway in turn: none keeps anything', async () => {
+test('requests alternate between stateless gateways', async () => {
   for (let index = 0; index < 10; index++) {
     const url = index % 2 === 0 ? stack.url : otherGateway
     const response = await call(url, 'test__echo', `turn ${index}`)
@@ -222,7 +222,7 @@ test('requests go to either gateway in turn: none keeps anything', async () => {
   }
 })
 
-test('a call is part of its caller’s trace at its server', async () => {
+test('a call has the trace of its caller at its server', async () => {
   const [ours, theirs] = ['a', 'b'].map((digit) => `00-${digit.repeat(32)}-${'c'.repeat(16)}-01`)
   const header = { headers: { traceparent: ours } }
   await call(stack.url, 'test__echo', 'header', header)
@@ -240,7 +240,7 @@ test('a call is part of its caller’s trace at its server', async () => {
   ])
 })
 
-test('a large answer is compressed for who accepts it, and a small one is not', async () => {
+test('a large answer is compressed for a client that accepts it, a small one is not', async () => {
   const encodings = ['test__large', 'test__echo'].map(async (name) => {
     const { headers } = await call(stack.url, name, 'hi', {
       headers: { 'accept-encoding': 'gzip' },
@@ -250,10 +250,10 @@ test('a large answer is compressed for who accepts it, and a small one is not', 
   expect(await Promise.all(encodings)).toEqual(['gzip', null])
 })
 
-test('a list may be kept for as long as all its servers say', async () => {
+test('a list may be cached for the shortest time of its servers', async () => {
   const client = new Client(info, { versionNegotiation: { mode: 'auto' } })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`)))
-  // The others are older and say nothing.
+  // The other servers are legacy and have no caching.
   expect(await client.listTools()).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
   await client.close()
   const alone = new Client(info, { versionNegotiation: { mode: 'auto' } })
@@ -262,13 +262,13 @@ test('a list may be kept for as long as all its servers say', async () => {
   )
   const { ttlMs, cacheScope } = await alone.listTools()
   expect(cacheScope).toBe('public')
-  // It tells of no changes, so what is left is counted from when it was asked.
+  // The server announces no changes, so the time runs from when it was listed.
   expect(ttlMs).toBeGreaterThan(0)
   expect(ttlMs).toBeLessThan(600_000)
   await alone.close()
 })
 
-test('what a client of 2026-07-28 leaves is cancelled at its server', async () => {
+test('a request whose modern client leaves is cancelled at its server', async () => {
   const client = new Client(info, { versionNegotiation: { mode: 'auto' } })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${stack.url}/mcp`)))
   const cancel = new AbortController()
@@ -286,7 +286,7 @@ test('what a client of 2026-07-28 leaves is cancelled at its server', async () =
 })
 
 test(
-  'a supervisor that dies ends its calls with an error to act on; those after it work, none runs twice',
+  'calls of a dead supervisor end with an actionable error, later ones succeed, none runs twice',
   {
     timeout: 60_000,
   },
@@ -299,7 +299,7 @@ test(
     expect(await answerOf(slow)).toMatchObject({
       error: { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } },
     })
-    // Whether it waited long enough depends on how long the restart took; it is clear in any case.
+    // The time of the restart decides between success and failure; the outcome is definite in both cases.
     const answer = await answerOf(waiting)
     expect(answer).toMatchObject(
       'error' in answer ? { error: { code: -32_000, data: { retryable: true } } } : { result: {} },
@@ -310,8 +310,8 @@ test(
   },
 )
 
-test('calls outlast a broker that is away for two seconds', { timeout: 60_000 }, async () => {
-  // The answer of the first falls into the outage.
+test('calls survive an outage of the broker of two seconds', { timeout: 60_000 }, async () => {
+  // The answer of the first call is sent during the outage.
   const calls = ['short', 'slow'].map((tool) =>
     answerOf(call(stack.url, `test__${tool}`, 'through the outage')),
   )
@@ -326,7 +326,7 @@ test('calls outlast a broker that is away for two seconds', { timeout: 60_000 },
   expect(await callsOf('through the outage')).toBe(2)
 })
 
-test('of a gateway that dies under calls each call has run once, and later ones go to another', async () => {
+test('calls through a dying gateway run once, and later ones use another gateway', async () => {
   const { url, process } = await stack.add('gateway')
   const texts = Array.from({ length: 20 }, (_, index) => `dying ${index}.`)
   const calls = Promise.allSettled(texts.map((text) => call(url, 'test__slow', text)))
@@ -338,7 +338,7 @@ test('of a gateway that dies under calls each call has run once, and later ones 
   expect(await Promise.all(texts.map(callsOf))).toEqual(texts.map(() => 1))
 })
 
-test('a gateway that is stopped ends what it has in hand', { timeout: 60_000 }, async () => {
+test('a stopping gateway finishes its requests in flight', { timeout: 60_000 }, async () => {
   const { url, process } = await stack.add('gateway')
   const slow = answerOf(call(url, 'test__slow', 'before the end'))
   await eventually(async () => (await callsOf('before the end')) > 0, { what: 'the call' })
@@ -348,7 +348,7 @@ test('a gateway that is stopped ends what it has in hand', { timeout: 60_000 }, 
 })
 
 test(
-  'a supervisor that is stopped ends what it has in hand, and says that it lives',
+  'a stopping supervisor finishes its requests in flight and sends heartbeats',
   {
     timeout: 60_000,
   },

@@ -1,4 +1,4 @@
-// Which supervisor runs which server, and what is left when one of them goes.
+// Placement of servers on supervisors, and the loss of supervisors.
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Bus, CatalogView } from '@mcp-host/bus'
 import type { ServerInstance, ServerName, SessionId } from '@mcp-host/contracts'
@@ -27,7 +27,7 @@ const slow = { name: 'slow', inputSchema: { type: 'object' }, delayMs: 150 }
 let stack: Stack
 let bus: Bus
 let catalog: CatalogView
-/** The supervisors that run, by process id. */
+/** The running supervisors, by process id. */
 const supervisors = new Map<number, { signal(name: NodeJS.Signals): void }>()
 
 beforeAll(async () => {
@@ -39,14 +39,14 @@ beforeAll(async () => {
       kept: { scope: 'session' },
     },
   })
-  bus = await stack.broker.connect()
+  bus = await stack.broker.connect('orchestrator')
   catalog = await bus.catalog.watch()
   const first = stack.pids()['mcp-supervisor'] ?? 0
   supervisors.set(first, { signal: (name) => void process.kill(first, name) })
 })
 afterAll(() => stack[Symbol.asyncDispose]())
 
-// Each test has two supervisors to begin with.
+// Each test starts with two supervisors.
 beforeEach(async () => {
   while (supervisors.size < 2) {
     const { pid, process: added } = await stack.add('mcp-supervisor')
@@ -68,12 +68,12 @@ function isReady({ entry }: ServerInstance): boolean {
   return entry.state === 'ready'
 }
 
-/** The process that runs a server, once it is ready. */
+/** The process of a server, once it is ready. */
 async function serverPid(server: string): Promise<number> {
   return eventually(() => instances(server).find(isReady)?.entry.pid, { what: `${server}, ready` })
 }
 
-/** The supervisor whose child a process is. */
+/** The supervisor that is the parent of a process. */
 async function supervisorOf(pid: number): Promise<number> {
   return eventually(
     async () => {
@@ -91,7 +91,7 @@ function kill(supervisor: number): void {
 
 let calls = 0
 
-/** Asks for a call as an orchestrator does; answers who took it and how to wait for its end. */
+/** Requests a call as an orchestrator does. Returns its supervisor and a function that waits for its end. */
 async function dispatch(
   server: string,
   session: SessionId,
@@ -105,7 +105,7 @@ async function dispatch(
         const envelope = { ...newEnvelope('local'), deadline: Date.now() + ACCEPT_MS }
         return await bus.call(runTool, { server }, request, { envelope, timeoutMs: ACCEPT_MS })
       } catch (error) {
-        // Asked of one that is dead or frozen by now: asking again is safe, an attempt runs once.
+        // The supervisor died or froze. A retry is safe, because an attempt runs once.
         if (!['unavailable', 'deadline'].includes(BusError.from(error).code)) throw error
         return undefined
       }
@@ -123,7 +123,7 @@ async function dispatch(
   return { supervisor, end: () => eventually(result, { what: `the end of call ${call}` }) }
 }
 
-/** Calls a tool; answers with the process that ran it. */
+/** Calls a tool and returns the process that ran it. */
 async function callEcho(server: string, session: SessionId = newSessionId()): Promise<number> {
   const number = calls
   const { end } = await dispatch(server, session)
@@ -139,7 +139,7 @@ async function isGone(pid: number): Promise<void> {
   await eventually(async () => !(await isAlive(pid)), { what: `the end of process ${pid}` })
 }
 
-test('a server of which there is one moves when its supervisor is killed -9, and serves on', async () => {
+test('a server with the placement policy one moves when its supervisor is killed', async () => {
   const before = await serverPid('test')
   expect(await callEcho('test')).toBe(before)
   expect(instances('test')).toHaveLength(1)
@@ -147,12 +147,12 @@ test('a server of which there is one moves when its supervisor is killed -9, and
   const after = await callEcho('test')
   expect(after).not.toBe(before)
   await isGone(before)
-  // The dead supervisor is not listed any more, neither are its servers.
+  // The dead supervisor and its servers have left the catalog.
   await eventually(() => instances('test').length === 1 && instances('many').length === 1)
   expect(await serverPid('test')).toBe(after)
 })
 
-test('a supervisor that comes does not move what runs well elsewhere', async () => {
+test('a further supervisor does not move running servers', async () => {
   const before = await serverPid('test')
   const { pid, process: added } = await stack.add('mcp-supervisor')
   supervisors.set(pid, added)
@@ -163,7 +163,7 @@ test('a supervisor that comes does not move what runs well elsewhere', async () 
   expect(await callEcho('test')).toBe(before)
 })
 
-test('a supervisor that is asked to stop hands over what it has, and no call is lost', async () => {
+test('a stopping supervisor hands over its servers, and no call is lost', async () => {
   const before = await serverPid('test')
   const leaving = await supervisorOf(before)
   const ends: Promise<string>[] = []
@@ -180,7 +180,7 @@ test('a supervisor that is asked to stop hands over what it has, and no call is 
   await isGone(leaving)
 })
 
-test('a frozen supervisor loses its server, and gives it up when it thaws', async () => {
+test('a frozen supervisor loses its server and ends it when it thaws', async () => {
   const before = await serverPid('test')
   const frozen = await supervisorOf(before)
   supervisors.get(frozen)?.signal('SIGSTOP')
@@ -198,13 +198,13 @@ test('a frozen supervisor loses its server, and gives it up when it thaws', asyn
   await eventually(() => instances('many').filter(isReady).length === 2, { what: 'its return' })
 })
 
-test('of a server that every replica runs only the calls under way are lost', async () => {
+test('a server with the placement policy every loses only the calls in flight of a dead supervisor', async () => {
   const outcomes: { supervisor: string; result: string | undefined }[] = []
   let isKilled = false
   const lane = async (): Promise<void> => {
     for (let index = 0; index < 12; index++) {
       const { supervisor, end } = await dispatch('many', newSessionId(), 'slow')
-      // Who waits for a dead one waits in vain; the orchestrator finds that out by probing.
+      // A call at a dead supervisor has no end; the orchestrator finds that out by probes.
       const dead = eventually(() => isKilled && !isPresent(supervisor)).then(() => undefined)
       dead.catch(() => undefined)
       outcomes.push({ supervisor, result: await Promise.race([end(), dead]) })
@@ -226,13 +226,13 @@ function isPresent(supervisor: string): boolean {
   return catalog.entries.has(`supervisor.${supervisor}`)
 }
 
-test('sessions have processes of their own, wherever their calls land, until they are idle', async () => {
+test('sessions have dedicated processes across supervisors until they are idle', async () => {
   const [one, other] = [newSessionId(), newSessionId()]
-  // Nothing runs until somebody needs it.
+  // Dedicated processes start with their first call.
   expect(instances('own').map(({ entry }) => entry.pid)).toEqual([undefined])
   const [first, second] = await Promise.all([callEcho('own', one), callEcho('own', other)])
   expect(first).not.toBe(second)
-  // The queue hands calls to any replica.
+  // The queue group delivers calls to any replica.
   const again = await Promise.all(Array.from({ length: 8 }, () => callEcho('own', one)))
   expect(new Set(again)).toEqual(new Set([first]))
   await isGone(second)
@@ -241,14 +241,14 @@ test('sessions have processes of their own, wherever their calls land, until the
   expect(await callEcho('own', one)).not.toBe(first)
 })
 
-test('two calls of a new session at once share its one process', async () => {
+test('two concurrent first calls of a session share its process', async () => {
   const session = newSessionId()
   const pids = await Promise.all(Array.from({ length: 6 }, () => callEcho('own', session)))
   expect(new Set(pids).size).toBe(1)
 })
 
-test("a session whose supervisor is killed -9 gets another process, others' go on", async () => {
-  // Enough of them that both supervisors have some.
+test('a session whose supervisor is killed gets another process, other sessions keep theirs', async () => {
+  // Enough sessions that both supervisors have some.
   const sessions = Array.from({ length: 8 }, newSessionId)
   const before = await Promise.all(sessions.map((session) => callEcho('kept', session)))
   const owners = await Promise.all(before.map(supervisorOf))
@@ -261,7 +261,7 @@ test("a session whose supervisor is killed -9 gets another process, others' go o
   }
 })
 
-test('a broker that was away for long does not cost the server its process', async () => {
+test('a server keeps its process through a long outage of the broker', async () => {
   const before = await serverPid('test')
   await stack.broker.kill()
   await new Promise((passed) => setTimeout(passed, 6_500))
@@ -270,7 +270,7 @@ test('a broker that was away for long does not cost the server its process', asy
   expect(await callEcho('test')).toBe(before)
 })
 
-test('a changed configuration touches only the servers that differ, a faulty one none', async () => {
+test('a changed configuration restarts only changed servers, an invalid one none', async () => {
   const before = { test: await serverPid('test'), many: await manyPids() }
   const good = await readFile(stack.mcpJson, 'utf8')
   const { servers } = JSON.parse(good) as { servers: Record<string, object> }
@@ -326,7 +326,7 @@ function faults(): string[] {
     .flatMap((entry) => (entry.faults === undefined ? [] : [entry.faults]))
 }
 
-test('a server is started again by command, at the supervisor that runs it', async () => {
+test('a server is restarted by command at its supervisor', async () => {
   const before = await serverPid('test')
   const restart = (supervisor: string, server: string): Promise<unknown> =>
     bus.call(
@@ -346,9 +346,12 @@ test('a server is started again by command, at the supervisor that runs it', asy
   expect(await callEcho('test')).toBe(await serverPid('test'))
 })
 
-test('`npm run servers` lists what runs where, and its commands do as they say', async () => {
+test('`npm run servers` lists servers with their supervisors, and its commands work', async () => {
   const run = async (...args: string[]): Promise<{ code: number | null; output: string }> => {
-    await using program = await runProgram(['servers', '--nats', stack.broker.url, ...args])
+    await using program = await runProgram(
+      ['servers', '--nats', stack.broker.url, ...args],
+      stack.broker.env,
+    )
     const { code } = await program.ended()
     return { code, output: program.output() }
   }

@@ -1,7 +1,7 @@
-// What is left after processes died.
+// Recovery of turns after the death of processes.
 import type { Bus } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
-import { applyEntry, emptySession } from '@mcp-host/contracts'
+import { applyEntry, emptySession } from '@mcp-host/session-state'
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -21,16 +21,16 @@ beforeAll(async () => {
 })
 afterAll(() => stack[Symbol.asyncDispose]())
 
-/** How often a tool was really called. */
+/** The number of calls that reached a tool. */
 async function calls(tool: string): Promise<number> {
   return (await stack.journal()).filter((each) => each.tool === tool).length
 }
 
-/** A turn that uses all four services. */
+/** A message whose turn uses all four services. */
 const turn = (answer: string): string =>
   script({ calls: [{ name: 'test__echo', arguments: { text: answer } }] }, { text: answer })
 
-/** The session's messages and answers, from its log alone. */
+/** Messages and answers of a session, read from its log. */
 async function history(session: string): Promise<string[]> {
   const state = emptySession()
   for (const entry of await bus.sessions.read(session as SessionId, 0)) applyEntry(state, entry)
@@ -42,7 +42,7 @@ async function history(session: string): Promise<string[]> {
 }
 
 test.each(['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const)(
-  'after kill -9 of the %s and its restart the next turn works and the history is complete',
+  'the next turn completes and the history is whole after the %s was killed and restarted',
   async (name) => {
     const first = await ChatSocket.open(stack)
     first.say(turn('before'))
@@ -59,7 +59,7 @@ test.each(['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const)(
   },
 )
 
-test('a message sent while no orchestrator and no worker is there is answered when they are', async () => {
+test('a message that is sent without orchestrator and worker is answered once they start', async () => {
   using chat = await ChatSocket.open(stack)
   await Promise.all([stack.kill('orchestrator'), stack.kill('llm-worker')])
   chat.say(turn('patience'))
@@ -69,7 +69,7 @@ test('a message sent while no orchestrator and no worker is there is answered wh
   expect(chat.text).toBe('patience')
 })
 
-test('a turn whose worker is killed in mid-answer is written anew, visibly', async () => {
+test('a turn whose worker is killed in mid-answer is generated again after a reset', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(script({ tokens: 100, tokensPerSecond: 50 }))
   await eventually(() => chat.text.includes('w10'))
@@ -86,7 +86,7 @@ test('a turn whose worker is killed in mid-answer is written anew, visibly', asy
   expect(anew.trim()).toBe(Array.from({ length: 100 }, (_, index) => `w${index}`).join(' '))
 })
 
-test('a turn whose orchestrator is killed in mid-answer goes on and loses nothing', async () => {
+test('a turn whose orchestrator is killed in mid-answer continues without a loss', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(script({ tokens: 100, tokensPerSecond: 50 }))
   await eventually(() => chat.text.includes('w10'))
@@ -97,7 +97,7 @@ test('a turn whose orchestrator is killed in mid-answer goes on and loses nothin
   expect(chat.text.trim()).toBe(Array.from({ length: 100 }, (_, index) => `w${index}`).join(' '))
 })
 
-test('a tool that is running when its orchestrator is killed runs once, and its answer is used', async () => {
+test('a running call whose orchestrator is killed runs once, and its result is used', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(script({ calls: [{ name: 'test__slow', arguments: {} }] }, { text: 'it is done' }))
   await eventually(async () => (await calls('slow')) === 1)
@@ -108,7 +108,7 @@ test('a tool that is running when its orchestrator is killed runs once, and its 
   expect(await calls('slow')).toBe(1)
 })
 
-test('a tool that is running when its supervisor is killed is not repeated, and that is said', async () => {
+test('a running call whose supervisor is killed is not retried but reported as unknown', async () => {
   using chat = await ChatSocket.open(stack)
   const before = await calls('slow')
   chat.say(script({ calls: [{ name: 'test__slow', arguments: {} }] }, { text: 'so be it' }))
@@ -124,7 +124,7 @@ test('a tool that is running when its supervisor is killed is not repeated, and 
   expect(result?.payload).toMatchObject({ outcome: 'unknown', server: 'test', tool: 'slow' })
 })
 
-test('after kill -9 of nats-server alone and its restart the chat goes on', async () => {
+test('a chat continues after nats-server was killed and restarted', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(turn('before'))
   await chat.turnsDone()
@@ -135,7 +135,7 @@ test('after kill -9 of nats-server alone and its restart the chat goes on', asyn
   expect(chat.text).toBe('beforewhile away')
 })
 
-test('after kill -9 of everything and a restart the sessions are there', async () => {
+test('sessions are kept after all processes were killed and restarted', async () => {
   const first = await ChatSocket.open(stack)
   first.say(turn('kept'))
   await first.turnsDone()
@@ -150,11 +150,11 @@ test('after kill -9 of everything and a restart the sessions are there', async (
   expect(await history(sessionId)).toEqual(['completed: kept', 'completed: and more'])
 })
 
-test('a turn under way when all services are killed goes on after their restart', async () => {
+test('a running turn continues after all services were killed and restarted', async () => {
   const first = await ChatSocket.open(stack)
   const call = { name: 'test__slow', arguments: {} }
-  const said = script({ calls: [call] }, { tokens: 40, tokensPerSecond: 40 })
-  first.say(said)
+  const message = script({ calls: [call] }, { tokens: 40, tokensPerSecond: 40 })
+  first.say(message)
   await eventually(() => first.text.length > 20)
   const { sessionId, lastId, text } = first
   const all = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
@@ -163,7 +163,7 @@ test('a turn under way when all services are killed goes on after their restart'
   using back = await ChatSocket.open({ ...stack, sessionId, after: lastId })
   await back.turnsDone()
   const words = Array.from({ length: 40 }, (_, index) => `w${index}`).join(' ')
-  // The worker's text died with it: it is written anew, which the client is told.
+  // The text of the killed worker is lost: the client receives a reset.
   const reset = back.events.findIndex(({ type }) => type === 'reset')
   expect(reset).toBeGreaterThanOrEqual(0)
   const anew = back.events.slice(reset).filter((event) => event.type === 'text')

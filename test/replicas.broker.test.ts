@@ -9,11 +9,11 @@ import { Guardian } from 'mcp-host/process'
 import { expect, test } from 'vitest'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }
-/** The logs, six buckets and the store of blobs. */
+/** The streams of the logs, six buckets and the object store. */
 const STREAMS = 8
 const bytes = new Uint8Array(2_000_000)
 
-/** What `/jsz` of a nats-server says of itself and its streams. */
+/** The answer of `/jsz` of a nats-server. */
 interface JetStreamState {
   readonly meta_cluster: { readonly leader?: string }
   readonly account_details?: readonly {
@@ -55,7 +55,7 @@ async function look(server: { readonly name: string; readonly healthPort: number
   const response = await fetch(`http://127.0.0.1:${server.healthPort}/jsz?${query}`)
   const state = (await response.json()) as JetStreamState
   const details = state.account_details?.flatMap((account) => account.stream_detail ?? []) ?? []
-  // Only its leader knows how a stream stands.
+  // Only the leader of a stream knows its state.
   const led = details.filter(({ cluster }) => cluster.leader === server.name)
   const isComplete = ({ config, cluster }: (typeof led)[number]): boolean =>
     config.num_replicas === 3 && cluster.replicas?.every(({ current }) => current) === true
@@ -68,7 +68,7 @@ async function look(server: { readonly name: string; readonly healthPort: number
 
 type Server = Awaited<ReturnType<typeof startCluster>>[number]
 
-/** A server that leads nothing. Elections may give each server something to lead: that is moved away from one. */
+/** A nats-server that leads no stream. If each one leads some, those of one server are moved away. */
 async function findFollower(servers: readonly Server[]): Promise<Server | undefined> {
   const states = await Promise.all(servers.map(look))
   if (states.reduce((sum, { complete }) => sum + complete, 0) !== STREAMS) return undefined
@@ -78,7 +78,7 @@ async function findFollower(servers: readonly Server[]): Promise<Server | undefi
   return servers[idle]
 }
 
-/** Asks for other leaders of these streams. The bus cannot, and only it knows a client of the broker. */
+/** Requests other leaders of these streams over a plain socket, because the bus has no such call. */
 async function stepDown(server: Server | undefined, streams: readonly string[]): Promise<void> {
   const { hostname, port, username } = new URL(server?.url ?? '')
   const socket = connectSocket(Number(port), hostname)
@@ -93,8 +93,8 @@ async function stepDown(server: Server | undefined, streams: readonly string[]):
 async function useAll(bus: Bus): Promise<void> {
   const id = newSessionId()
   const envelope = newEnvelope('local')
-  const said = { kind: 'input', fact: { id: 'a', text: 'a' } } as const
-  const { seq } = await bus.sessions.append(id, said, { envelope, messageId: 'a' })
+  const input = { kind: 'input', fact: { id: 'a', text: 'a' } } as const
+  const { seq } = await bus.sessions.append(id, input, { envelope, messageId: 'a' })
   expect(await bus.sessions.lastSequence(id)).toBe(seq)
   expect(await bus.sessions.read(id, 0, { through: seq })).toHaveLength(1)
   await bus.snapshots.put(id, bytes)
@@ -111,20 +111,20 @@ async function useAll(bus: Bus): Promise<void> {
   )
 }
 
-test('what was kept once is kept three times when told so, and outlasts the loss of a server', async () => {
+test('stored data is replicated three times when configured, and survives the loss of a nats-server', async () => {
   await using stack = new AsyncDisposableStack()
   const servers = await startCluster(stack)
   const url = servers.map((server) => server.url).join(',')
   const connect = async (count: number): Promise<Bus> =>
     stack.use(
       await eventually(() =>
-        // The cluster has just started.
+        // The cluster may still elect leaders.
         connectBus({ url, name: 'test', logger, replicas: count }).catch(() => undefined),
       ),
     )
   await useAll(await connect(1))
   const bus = await connect(3)
-  // A cluster that is some seconds old forgets its streams with its leader (nats-server 2.15.1).
+  // A cluster that has just started loses its streams with its leader (nats-server 2.15.1).
   const follower = await eventually(() => findFollower(servers), {
     limitMs: 60_000,
     what: 'three of each stream',
@@ -134,7 +134,7 @@ test('what was kept once is kept three times when told so, and outlasts the loss
   await useAll(bus)
 }, 120_000)
 
-test('a server that is no cluster says so when it is to keep more than one', async () => {
+test('replicas without a cluster are refused with the reason', async () => {
   await using broker = await startBroker()
   const connecting = connectBus({ url: broker.url, name: 'test', logger, replicas: 3 })
   await expect(connecting).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-// MCP servers as those meet them who do not speak MCP: plain JSON over HTTP, and statuses.
+// MCP servers over the REST routes: plain JSON over HTTP with statuses.
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -59,7 +59,7 @@ async function hasBegun(text: string): Promise<void> {
   await eventually(isNoted, { what: 'the call' })
 }
 
-test('what the host offers is told in one answer, and again only when it changes', async () => {
+test('the capabilities are one answer, with 304 until they change', async () => {
   const response = await fetch(`${stack.url}/capabilities`)
   const body = await response.json()
   expect(body).toMatchObject({
@@ -77,7 +77,7 @@ test('what the host offers is told in one answer, and again only when it changes
   expect((await fetch(`${stack.url}/capabilities`, { headers })).status).toBe(304)
 })
 
-test('everything is listed', async () => {
+test('tools, prompts and resources are listed', async () => {
   const { body } = await post('tools/list')
   const names = (body['tools'] as { name: string }[]).map(({ name }) => name)
   expect(names).toHaveLength(21)
@@ -91,7 +91,7 @@ test('everything is listed', async () => {
   expect((await post('resources/templates/list')).body['resourceTemplates']).toHaveLength(2)
 })
 
-test('a tool is called, a prompt got, resources are read', async () => {
+test('tools are called, prompts rendered and resources read', async () => {
   const sum = await post('tools/call', {
     name: 'everything__get-sum',
     arguments: { a: 2, b: 3 },
@@ -117,11 +117,11 @@ test('a tool is called, a prompt got, resources are read', async () => {
   }
 })
 
-test('a tool that fails has answered; arguments that it does not take are refused', async () => {
+test('a failed tool is answered with 200, invalid arguments with 400', async () => {
   expect(await call('test__broken', 'x')).toMatchObject({ status: 200, body: { isError: true } })
   const echo = (text: unknown): Promise<Answer> =>
     post('tools/call', { name: 'test__echo', arguments: { text } })
-  // A scalar is sent as the schema asks for it.
+  // A scalar is converted to the type of the schema.
   expect(await echo(1)).toMatchObject({ body: { content: [{ text: '{"text":"1"}' }] } })
   expect(await echo(['x'])).toMatchObject({
     status: 400,
@@ -129,7 +129,7 @@ test('a tool that fails has answered; arguments that it does not take are refuse
   })
 })
 
-test('what is not there is 404, what a prompt does not take is 400', async () => {
+test('unknown items are answered with 404, invalid arguments of a prompt with 400', async () => {
   const missing = [
     await call('test__nope', 'x'),
     await post('prompts/get', { name: 'everything__nope' }),
@@ -145,7 +145,7 @@ test('what is not there is 404, what a prompt does not take is 400', async () =>
   })
 })
 
-test('a body that is too large, or none of ours, is refused', async () => {
+test('a body that is too large or of another type is refused', async () => {
   expect(await call('test__echo', 'x'.repeat(8 * 1024 * 1024))).toMatchObject({
     status: 413,
     body: { error: { code: 'invalid' } },
@@ -154,7 +154,7 @@ test('a body that is too large, or none of ours, is refused', async () => {
   expect(response.status).toBe(415)
 })
 
-test('who does not want to wait is told so, and the server to stop', async () => {
+test('a call beyond its timeoutMs is answered with 504 and cancelled at its server', async () => {
   const answer = await call('test__slow', 'too long', { timeoutMs: 300 })
   expect(answer).toMatchObject({
     status: 504,
@@ -164,7 +164,7 @@ test('who does not want to wait is told so, and the server to stop', async () =>
   await eventually(() => existsSync(cancelled), { what: 'the cancellation' })
 })
 
-test('a server that is too slow is 504, and after five times 503 with how long to wait', async () => {
+test('a slow server is answered with 504, and after five timeouts with 503 and Retry-After', async () => {
   for (let count = 0; count < 5; count++) {
     const answer = await call('hasty__slow', 'no answer')
     expect(answer).toMatchObject({
@@ -179,7 +179,7 @@ test('a server that is too slow is 504, and after five times 503 with how long t
   expect(headers.get('retry-after')).toBe(String(Math.ceil(retryAfterMs / 1_000)))
 })
 
-test('a server that ends in mid-call is 502: nobody knows whether it did it', async () => {
+test('a call whose server ends in mid-call is answered with 502 and an unknown outcome', async () => {
   const slow = call('test__slow', 'until it ends')
   await hasBegun('until it ends')
   process.kill((await stack.journal()).at(-1)?.pid ?? Number.NaN, 'SIGKILL')
@@ -190,7 +190,7 @@ test('a server that ends in mid-call is 502: nobody knows whether it did it', as
 })
 
 test(
-  'a supervisor that dies is 502 for the calls it ran and 503 for the next ones',
+  'running calls of a dead supervisor are answered with 502, the next ones with 503',
   { timeout: 60_000 },
   async () => {
     const slow = call('other__slow', 'until it dies')

@@ -1,4 +1,4 @@
-// What several sockets of one session see, and what one sees that was away.
+// Several sockets of one session, and sockets that reconnect.
 import type { SessionEvent } from '@mcp-host/contracts'
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack[Symbol.asyncDispose]())
 
-/** Reasons, calls a tool and writes for about a second. */
+/** A message whose turn reasons, calls a tool and writes for about a second. */
 const longTurn = script(
   {
     reasoning: 'thinking about it',
@@ -50,30 +50,30 @@ test('two sockets of one session see the same events with the same ids', async (
 test.each([
   ['the same gateway', () => stack.url],
   ['another gateway', () => otherGateway],
-])('a socket that drops again and again ends with the same text: %s', async (_, url) => {
+])('a socket that reconnects repeatedly ends with the same text: %s', async (_, url) => {
   using stayed = await ChatSocket.open(stack)
   const { sessionId } = stayed
-  const kept: SessionEvent[] = []
+  const received: SessionEvent[] = []
   let visits = 0
   let after: string | undefined
   stayed.say(longTurn)
-  // Away after every few events, wherever that is, and back with the id of the last one.
-  for (; !kept.some(isTurnDone); visits++) {
+  // Reconnects after every few events with the id of the last one.
+  for (; !received.some(isTurnDone); visits++) {
     const from = after === undefined ? {} : { after }
     using chat = await ChatSocket.open({ url: url(), sessionId, ...from })
     const take = (visits % 4) + 1
     await eventually(() => chat.events.length >= take || chat.events.some(isTurnDone))
-    kept.push(...chat.events.slice(0, take))
-    after = kept.at(-1)?.id
+    received.push(...chat.events.slice(0, take))
+    after = received.at(-1)?.id
     if (visits === 1) {
       expect(chat.frames[0]).toMatchObject({ payload: { state: 'reconnected' } })
     }
   }
   await stayed.turnsDone()
   expect(visits).toBeGreaterThan(6)
-  expect(textOf(kept)).toBe(stayed.text)
-  expect(new Set(kept.map(({ id }) => id)).size).toBe(kept.length)
-  expect(kept.filter(isNoText)).toEqual(stayed.events.filter(isNoText))
+  expect(textOf(received)).toBe(stayed.text)
+  expect(new Set(received.map(({ id }) => id)).size).toBe(received.length)
+  expect(received.filter(isNoText)).toEqual(stayed.events.filter(isNoText))
 })
 
 test('a socket that joins in mid-answer gets the running turn from its beginning', async () => {
@@ -88,7 +88,7 @@ test('a socket that joins in mid-answer gets the running turn from its beginning
   expect(late.events[0]).toMatchObject({ type: 'user' })
 })
 
-test('a socket that joins between turns gets only what is new', async () => {
+test('a socket that joins between turns gets only later events', async () => {
   using one = await ChatSocket.open(stack)
   one.say(script({ text: 'old' }))
   await one.turnsDone()
@@ -98,14 +98,14 @@ test('a socket that joins between turns gets only what is new', async () => {
   expect(late.text).toBe('new')
 })
 
-test('a cursor that lies beyond the log is refused, instead of waiting for what has passed', async () => {
+test('a cursor beyond the end of the log is refused', async () => {
   using one = await ChatSocket.open(stack)
   using lost = ChatSocket.start({ ...stack, sessionId: one.sessionId, after: '999999999.1.-.0' })
   expect(await lost.hasClosed()).toMatchObject({ code: 1008 })
   expect(lost.frames[0]).toMatchObject({ payload: { state: 'error' } })
 })
 
-test('leaving does not cancel: the turn is complete for who comes back after its end', async () => {
+test('a turn continues without sockets and is complete for one that reconnects', async () => {
   const one = await ChatSocket.open(stack)
   one.say(script({ tokens: 40, tokensPerSecond: 80 }))
   await eventually(() => one.text.includes('w5'))

@@ -1,4 +1,4 @@
-// A provider that repeats the key it was sent, in all it answers: nobody else ever sees it.
+// A provider that repeats its key in all answers: the key must not leave the worker.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,27 +9,27 @@ import { expect, test } from 'vitest'
 const KEY = 'AIza-a-key-that-nobody-may-see'
 const SERVICES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
 
-/** All that is sent over the broker, from now on. */
-async function tap(url: string): Promise<Disposable & { heard(): string }> {
+/** Records all messages of the broker. */
+async function tap(url: string): Promise<Disposable & { received(): string }> {
   const { hostname, port, username } = new URL(url)
   const socket = connect(Number(port), hostname)
-  let heard = ''
+  let received = ''
   socket.setEncoding('latin1').on('data', (text: string) => {
-    heard += text
+    received += text
     if (text.startsWith('PING')) socket.write('PONG\r\n')
   })
   const options = JSON.stringify({ verbose: false, auth_token: username })
   socket.write(`CONNECT ${options}\r\nSUB > 1\r\nPING\r\n`)
-  await eventually(() => heard.includes('PONG'))
-  return { heard: () => heard, [Symbol.dispose]: () => socket.destroy() }
+  await eventually(() => received.includes('PONG'))
+  return { received: () => received, [Symbol.dispose]: () => socket.destroy() }
 }
 
 test(
-  'no key is in a log, on the bus, in metrics or with a client',
+  'the key of a provider is not in logs, on the bus, in metrics or sent to clients',
   { timeout: 60_000 },
   async () => {
     const sent: unknown[] = []
-    /** It is asked for its models, too. */
+    /** Requests for the list of models. */
     const listings: unknown[] = []
     const provider = createServer((request, response) => {
       const key = request.headers['x-goog-api-key']
@@ -67,7 +67,7 @@ test(
 
     const seen = new Map<string, string>([
       ['frames', JSON.stringify(chat.frames)],
-      ['bus', bus.heard()],
+      ['bus', bus.received()],
     ])
     for (const name of SERVICES) {
       seen.set(`log of ${name}`, await stack.log(name))
@@ -76,7 +76,7 @@ test(
         seen.set(`${path} of ${name}`, await response.text())
       }
     }
-    // Of each something came.
+    // None of the texts is empty.
     expect(Array.from(seen.values(), (text) => text.length > 50)).not.toContain(false)
     expect(seen.get('log of llm-worker')).toContain('[secret]')
     expect(seen.get('bus')).toContain('gemini answered 401')

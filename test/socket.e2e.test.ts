@@ -1,4 +1,4 @@
-// The socket as a careless, hostile or unlucky client meets it.
+// The socket with invalid, hostile and disconnecting clients.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get } from 'node:http'
@@ -35,7 +35,7 @@ function payloads(chat: ChatSocket, type: Down['type']): unknown[] {
     .map((frame) => ('payload' in frame ? frame.payload : undefined))
 }
 
-describe('a frame the gateway cannot take is answered by an error, and the socket goes on', () => {
+describe('invalid frames', () => {
   const message = (payload: unknown): string => JSON.stringify({ type: 'message', payload })
   test.each<[string, string | Buffer, { message: RegExp; field?: string }]>([
     ['that is not JSON', 'hello', { message: /not JSON/ }],
@@ -61,7 +61,7 @@ describe('a frame the gateway cannot take is answered by an error, and the socke
       { message: /1 to 64/, field: 'payload.id' },
     ],
     ['of 2 MB', message({ text: 'x'.repeat(2_000_000) }), { message: /frame of 20000\d\d bytes/ }],
-  ])('%s', async (_, frame, expected) => {
+  ])('a frame %s is answered by an error on an open socket', async (_, frame, expected) => {
     using chat = await ChatSocket.open(stack)
     chat.socket.send(frame)
     const refusal = await chat.waitFor(({ type }) => type === 'error')
@@ -86,7 +86,7 @@ test('a frame over the hard limit ends the connection', async () => {
   expect(await chat.hasClosed()).toMatchObject({ code: 1009 })
 })
 
-test('control characters are gone from a text before anybody sees it', async () => {
+test('control characters are removed from messages', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say('a\u0000b\nc', 'm1')
   await chat.turnsDone()
@@ -102,7 +102,7 @@ test('messages of one socket keep their order', async () => {
   expect(chat.text.trim().split(' ')).toEqual(ids)
 })
 
-test('every socket is told which messages wait, also one that comes later', async () => {
+test('every socket receives the queue, also one that joins later', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(script({ tokens: 60, tokensPerSecond: 20 }), 'm1')
   for (const id of ['m2', 'm3']) chat.say(script({ text: id }), id)
@@ -119,7 +119,7 @@ test('every socket is told which messages wait, also one that comes later', asyn
   await eventually(() => JSON.stringify(payloads(chat, 'queue').at(-1)) === '{"messages":[]}')
 })
 
-test('a message in the place of one that is not there is refused, and the socket goes on', async () => {
+test('a message that replaces an unknown one is refused on an open socket', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(script({ text: 'one' }), 'm1')
   await chat.turnsDone()
@@ -142,7 +142,7 @@ test('a ping is answered by a pong', async () => {
 })
 
 test.each(['/health', '/metrics', '/', '/openapi.json', '/api/chat/sessions', '/nothing'])(
-  'no WebSocket is opened at %s',
+  'a WebSocket at %s is refused',
   async (path) => {
     const headers = {
       connection: 'upgrade',
@@ -150,19 +150,19 @@ test.each(['/health', '/metrics', '/', '/openapi.json', '/api/chat/sessions', '/
       'sec-websocket-version': '13',
       'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
     }
-    const asked = get(new URL(path, stack.url), { headers, agent: false })
-    const [response] = await Promise.race([once(asked, 'response'), once(asked, 'upgrade')])
-    asked.destroy()
+    const upgrade = get(new URL(path, stack.url), { headers, agent: false })
+    const [response] = await Promise.race([once(upgrade, 'response'), once(upgrade, 'upgrade')])
+    upgrade.destroy()
     expect((response as IncomingMessage).statusCode).toBe(path === '/nothing' ? 404 : 400)
   },
 )
 
-describe('a foreign web page', () => {
+describe('web pages', () => {
   test.each([
     ['of another origin', { origin: 'https://evil.example' }, 'Origin'],
-    ['of no origin', { origin: 'null' }, 'Origin'],
-    ['under a bent host name', { host: 'evil.example:3000' }, 'Host'],
-  ])('%s gets no socket and no answer', async (_, headers, field) => {
+    ['of an opaque origin', { origin: 'null' }, 'Origin'],
+    ['under a forged host name', { host: 'evil.example:3000' }, 'Host'],
+  ])('a page %s gets no socket and no answer', async (_, headers, field) => {
     using chat = ChatSocket.start({ ...stack, headers })
     const [, response] = await once(chat.socket, 'unexpected-response')
     expect((response as IncomingMessage).statusCode).toBe(403)
@@ -173,20 +173,20 @@ describe('a foreign web page', () => {
     }
   })
 
-  test('of this machine may connect', async () => {
+  test('a page of localhost may connect', async () => {
     const headers = { origin: 'http://localhost:5173' }
     using chat = await ChatSocket.open({ ...stack, headers })
     expect(chat.sessionId).not.toBe('')
   })
 })
 
-describe('a faulty query', () => {
+describe('invalid queries', () => {
   test.each([
     ['a session id that is too short', { sessionId: 'short' }, 'sessionId'],
     ['a session id that would widen a subject', { sessionId: 'a.>.*.bcdefghijklmno' }, 'sessionId'],
-    ['an id that is none', { sessionId: 'a'.repeat(20), after: 'nonsense' }, 'after'],
-    ['an id without a session', { after: '1.0.-.0' }, 'sessionId'],
-  ])('%s is told, then the connection is closed', async (_, query, field) => {
+    ['an invalid cursor', { sessionId: 'a'.repeat(20), after: 'nonsense' }, 'after'],
+    ['a cursor without a session', { after: '1.0.-.0' }, 'sessionId'],
+  ])('%s is answered by an error, then the connection is closed', async (_, query, field) => {
     using chat = await ChatSocket.open({ ...stack, ...query })
     expect(payloads(chat, 'connection')).toMatchObject([
       { state: 'error', message: expect.stringContaining(field) },
@@ -195,7 +195,7 @@ describe('a faulty query', () => {
   })
 })
 
-test('a socket that does not answer pings is closed, its session can be joined again', async () => {
+test('a socket that does not answer pings is closed, and its session can be joined again', async () => {
   using alive = await ChatSocket.open(stack)
   using silent = await ChatSocket.open({ ...stack, autoPong: false })
   silent.say(script({ text: 'a word' }))
@@ -209,8 +209,8 @@ test('a socket that does not answer pings is closed, its session can be joined a
   expect(back.text).toBe('another')
 })
 
-describe('a gateway that is told to stop', () => {
-  test('sends its clients on, and they go on elsewhere', async () => {
+describe('stopping gateways', () => {
+  test('a stopping gateway closes its sockets, which are resumed at another', async () => {
     const { url, process } = await stack.add('gateway')
     using one = await ChatSocket.open({ url })
     one.say(script({ tokens: 60, tokensPerSecond: 60 }))
@@ -236,8 +236,8 @@ describe('a gateway that is told to stop', () => {
     expect((await process.gone).code).toBe(0)
   })
 
-  test('is not held up by a client that does not hear it', async () => {
-    // With pings at their usual pace: else these end such a client.
+  test('a stopping gateway does not wait for an unresponsive client', async () => {
+    // With the default interval of pings: shorter ones would end such a client.
     await using slow = await startStack()
     const { url, process } = await slow.add('gateway')
     using deaf = await ChatSocket.open({ url })
@@ -256,7 +256,7 @@ test('an unknown path is answered in JSON', async () => {
   })
 })
 
-test.each(services)('the %s tells how it is', async (name) => {
+test.each(services)('the %s serves its health', async (name) => {
   const url = stack.urlOf(name)
   const health = await fetch(`${url}/health`)
   expect(await health.json()).toMatchObject({ ok: true, service: name })
@@ -267,7 +267,7 @@ test.each(services)('the %s tells how it is', async (name) => {
   expect(await metrics.text()).toContain(`process_cpu_seconds_total{service="${name}"}`)
 })
 
-test('while the broker is away nobody is ready, and all are when it is back', async () => {
+test('services are not ready during an outage of the broker, and ready after it', async () => {
   const statuses = async (): Promise<number[]> =>
     Promise.all(services.map(async (name) => (await fetch(`${stack.urlOf(name)}/ready`)).status))
   await stack.broker.kill()
@@ -286,8 +286,8 @@ test('while the broker is away nobody is ready, and all are when it is back', as
   expect(chat.text).toBe('back again')
 })
 
-// The last one: by now they have logged all there is to log.
-test.each(services)('no secret is in what the %s logs and counts', async (name) => {
+// The last test of this file: all logs have been written by then.
+test.each(services)('logs and metrics of the %s have no secrets', async (name) => {
   const log = await stack.log(name)
   expect(log).toContain('"message":"ready"')
   const metrics = await fetch(`${stack.urlOf(name)}/metrics`)

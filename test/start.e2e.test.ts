@@ -1,6 +1,6 @@
-// `npm start` as its user sees it, and what it leaves behind.
+// `npm start` as its user sees it, and the processes and files that it leaves behind.
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ async function start(more: Record<string, string> = {}): Promise<Program> {
   return cleanup.use(await runProgram(['start'], { ...env, ...more }))
 }
 
-async function nobodyLeft(pids: readonly number[]): Promise<void> {
+async function expectNoProcesses(pids: readonly number[]): Promise<void> {
   await eventually(async () => !(await Promise.all(pids.map(isAlive))).includes(true), {
     limitMs: 5_000,
     what: `the end of ${pids.join(', ')}`,
@@ -50,12 +50,12 @@ async function nobodyLeft(pids: readonly number[]): Promise<void> {
 }
 
 describe('npm start', () => {
-  test('says what runs, answers a chat through a real MCP server, and Ctrl-C leaves nothing', async () => {
+  test('npm start prints the services, answers a chat with a real MCP server, and ends all with Ctrl-C', async () => {
     const host = await start()
     await host.says('Ctrl-C stops everything')
     expect(host.output()).toMatch(/model +demo-1 \(demo\)/)
     for (const server of ['filesystem', 'everything']) {
-      // On a slow machine a line that it is still starting comes first.
+      // On a slow machine a line about the start comes first.
       const line = new RegExp(`server ${server} +(ready: )?\\d+ tools`)
       await eventually(() => line.test(host.output()), { what: `the line of ${server}` })
     }
@@ -74,7 +74,7 @@ describe('npm start', () => {
         .filter((line) => line === '[FILE] welcome.txt'),
     ).toHaveLength(1)
 
-    // A conversation whose input is over at once ends as if it had been left.
+    // A chat whose input ends at once exits as if its user had left.
     const talk = cleanup.use(await runProgram(['chat'], env))
     expect(await talk.ended()).toEqual({ code: 0, signal: null })
     expect(talk.output()).toMatch(/Session [0-9a-f]{32}/)
@@ -95,7 +95,7 @@ describe('npm start', () => {
     expect(await unknown.ended()).toMatchObject({ code: 1 })
     expect(unknown.output()).toContain('there is no session ffff')
 
-    // As npm hands over `npm run servers --json`.
+    // npm passes `npm run servers --json` on like this.
     const npm = { npm_lifecycle_event: 'servers', npm_config_json: 'true' }
     const listed = cleanup.use(await runProgram(['servers'], { ...env, ...npm }))
     expect(await listed.ended()).toMatchObject({ code: 0 })
@@ -106,10 +106,29 @@ describe('npm start', () => {
     host.process.signal('SIGINT')
     expect(await host.ended()).toEqual({ code: 0, signal: null })
     expect(host.output()).toContain('stopped')
-    await nobodyLeft(pids)
+    await expectNoProcesses(pids)
   })
 
-  test('hands the model worker a key given in each documented way', async () => {
+  test('commands on the machine of a host need no credential where clients do', async () => {
+    const host = await start({ AUTH: 'local' })
+    await host.says('Ctrl-C stops everything')
+    const keyFile = join(env['DATA_DIR'] ?? '', 'operator-key')
+    expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
+    const key = (await readFile(keyFile, 'utf8')).trim()
+    const ask = async (...args: string[]) => {
+      const chat = cleanup.use(await runProgram(['chat', ...args, 'hello'], env))
+      return { ...(await chat.ended()), output: chat.output() }
+    }
+    expect(await ask()).toMatchObject({ code: 0, output: expect.stringContaining('demo model') })
+    // The gateway of another may be behind a URL.
+    const url = ['--url', `http://127.0.0.1:${env['PORT']}`]
+    expect(await ask(...url)).toMatchObject({ code: 1 })
+    expect(await ask(...url, '--token', key)).toMatchObject({ code: 0 })
+    expect(await ask(...url, '--token', key.replace(/.$/, 'x'))).toMatchObject({ code: 1 })
+    expect(host.output()).not.toContain(key)
+  })
+
+  test('npm start passes a key on to the worker in each documented way', async () => {
     const keys = new Set<string>()
     const provider = createServer(({ url = '', headers }, response) => {
       const sent = headers.authorization ?? headers['x-api-key'] ?? headers['x-goog-api-key']
@@ -150,7 +169,7 @@ describe('npm start', () => {
       GEMINI_BASE_URL: at('gemini'),
       MAX_TOOL_CALL: '5',
     })
-    // The worker asks every provider that it has a key for which models there are.
+    // The worker lists the models of every provider with a key.
     const expected = [
       'gemini in-mcp-json',
       'anthropic in-the-environment',
@@ -167,7 +186,7 @@ describe('npm start', () => {
     for (const each of expected) expect(host.output()).not.toContain(each.split(' ')[1])
   })
 
-  test('has its sessions again after a restart', async () => {
+  test('npm start keeps sessions over a restart', async () => {
     const scripted = { DEMO_SCRIPTED: 'true' }
     const url = `http://127.0.0.1:${env['PORT']}`
     const first = await start(scripted)
@@ -182,7 +201,7 @@ describe('npm start', () => {
 
     const second = await start(scripted)
     await eventually(() => fetch(`${url}/health`).catch(() => undefined), { what: 'a gateway' })
-    // Nobody waits until all is ready: requests do.
+    // No wait for readiness: requests wait themselves.
     const params = { name: 'everything__echo', arguments: { message: 'soon' } }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
     const headers = { 'content-type': 'application/json' }
@@ -203,18 +222,23 @@ describe('npm start', () => {
     expect(after.text).toBe('remember me')
   })
 
-  test.each(['the starter', 'the launcher'])('leaves nothing when %s is killed', async (who) => {
-    const host = await start()
-    await host.says('Ctrl-C stops everything')
-    const pids = await family(host.process.pid)
-    const { pid } = JSON.parse(await readFile(join(env['DATA_DIR'] ?? '', 'run.json'), 'utf8')) as {
-      pid: number
-    }
-    process.kill(who === 'the starter' ? pid : host.process.pid, 'SIGKILL')
-    await nobodyLeft(pids)
-  })
+  test.each(['the starter', 'the launcher'])(
+    'npm start leaves no processes when %s is killed',
+    async (who) => {
+      const host = await start()
+      await host.says('Ctrl-C stops everything')
+      const pids = await family(host.process.pid)
+      const { pid } = JSON.parse(
+        await readFile(join(env['DATA_DIR'] ?? '', 'run.json'), 'utf8'),
+      ) as {
+        pid: number
+      }
+      process.kill(who === 'the starter' ? pid : host.process.pid, 'SIGKILL')
+      await expectNoProcesses(pids)
+    },
+  )
 
-  test('starts a service again that died', async () => {
+  test('npm start restarts a dead service', async () => {
     const host = await start()
     await host.says('Ctrl-C stops everything')
     const runFile = join(env['DATA_DIR'] ?? '', 'run.json')
@@ -234,7 +258,7 @@ describe('npm start', () => {
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
   })
 
-  test('replaces services that are told to stop or freeze, and clients see no error', async () => {
+  test('npm start replaces stopped and frozen services without errors for clients', async () => {
     const folder = join(env['DATA_DIR'] ?? '', '..')
     const mcpJson = join(folder, 'mcp.json')
     const tools = [{ name: 'echo', inputSchema: { type: 'object' }, delayMs: 20 }]
@@ -248,7 +272,7 @@ describe('npm start', () => {
       const { processes } = JSON.parse(text) as { processes: { name: string; pid: number }[] }
       return processes.find((each) => each.name === name)?.pid ?? 0
     }
-    // Kept over all restarts of the other services.
+    // The process is kept over all restarts of the other services.
     const chat = await ChatSocket.open({ url })
     let isOver = false
     const answers = new Set<string>()
@@ -297,7 +321,7 @@ describe('npm start', () => {
     await back.waitFor((frame) => frame.type === 'text' && frame.payload.content.includes('again'))
   })
 
-  test('is ready without a server that hangs, says what changes, and ends quietly without a reader', async () => {
+  test('npm start is ready without a hanging server, prints changes, and ends silently without a reader', async () => {
     const folder = join(env['DATA_DIR'] ?? '', '..')
     const mcpJson = join(folder, 'mcp.json')
     const seen = join(folder, 'seen.json')
@@ -313,10 +337,10 @@ describe('npm start', () => {
     const host = await start({ MCP_JSON_PATH: mcpJson, ...network, ...secret })
     await host.says('Ctrl-C stops everything')
     expect(host.output()).toMatch(/server hangs +still starting after 2\.\d s/)
-    // What npx and the like need to fetch a program arrives at the servers.
-    const given: unknown = JSON.parse(await readFile(seen, 'utf8'))
-    expect(given).toMatchObject(network)
-    expect(given).not.toHaveProperty('npm_config__authToken')
+    // The variables that npx and similar programs need reach the servers.
+    const environment: unknown = JSON.parse(await readFile(seen, 'utf8'))
+    expect(environment).toMatchObject(network)
+    expect(environment).not.toHaveProperty('npm_config__authToken')
     await configure({ hangs, works })
     await host.says('added: 1 tool')
     for (const pid of await family(host.process.pid)) {
@@ -336,7 +360,7 @@ describe('npm start', () => {
     expect(host.output()).not.toContain('EPIPE')
   })
 
-  test('says when its data, its port or its broker cannot be used', async () => {
+  test('npm start reports data, port or broker that cannot be used', async () => {
     const host = await start()
     await host.says('Ctrl-C stops everything')
     const same = await start()
@@ -358,7 +382,7 @@ describe('npm start', () => {
     await alone.says('127.0.0.1:1 cannot be reached (ECONNREFUSED)')
   })
 
-  test('names every faulty setting at once and exits with 2', async () => {
+  test('npm start names all faulty settings at once and exits with 2', async () => {
     const mcpJson = join(env['DATA_DIR'] ?? '', '..', 'mcp.json')
     await writeFile(mcpJson, '{\n  "servers": { "llm": { "comand": "x" } }\n}')
     const host = await start({
@@ -382,7 +406,20 @@ describe('npm start', () => {
       expect(host.output()).toContain(each)
   })
 
-  test('that fails leaves nothing, and says why', async () => {
+  test('npm start takes settings from a file, and names faulty and unknown ones', async () => {
+    const file = join(env['DATA_DIR'] ?? '', '..', 'mcp-host.yaml')
+    await writeFile(file, 'maxToolCalls: -1\nllm: { providr: demo }\nshade: dark\n')
+    const faulty = await start({ CONFIG_FILE: file })
+    expect(await faulty.ended()).toMatchObject({ code: 2 })
+    expect(faulty.output()).toContain('MAX_TOOL_CALLS=-1: must be from')
+    expect(faulty.output()).toContain('LLM_PROVIDR is not a setting; did you mean LLM_PROVIDER?')
+    expect(faulty.output()).toContain('SHADE is not a setting; the nearest is')
+    await writeFile(file, `port: ${env['PORT']}\n`)
+    const host = await start({ CONFIG_FILE: file, PORT: '' })
+    await host.says(`http://127.0.0.1:${env['PORT']}`)
+  })
+
+  test('a failed npm start leaves no processes and prints the reason', async () => {
     await using guardian = new Guardian()
     const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
     const dataDir = join(env['DATA_DIR'] ?? '', 'foreign')
@@ -396,10 +433,10 @@ describe('npm start', () => {
     })
     expect(await host.ended()).toMatchObject({ code: 1 })
     expect(host.output()).toContain('refuses our credentials')
-    await nobodyLeft(pids)
+    await expectNoProcesses(pids)
   })
 
-  test('uses the nats-server of NATS_URL', async () => {
+  test('npm start uses the nats-server of NATS_URL', async () => {
     await using guardian = new Guardian()
     const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
     const broker = await startNatsServer(guardian, {
@@ -419,7 +456,7 @@ const isAble = await canMount()
 const unless = isAble ? '' : ' (does not run here: it has to mount a tmpfs)'
 
 describe.skipIf(!isAble)('npm start on a small disk', () => {
-  test(`outlasts a full disk, says so, and answers again once there is room${unless}`, async () => {
+  test(`npm start survives a full disk, reports it, and answers again once there is space${unless}`, async () => {
     const disk = cleanup.use(await smallDisk(64))
     const more = { DATA_DIR: join(disk.path, 'data'), STORE_MIN_FREE_MB: '8' }
     const host = await start(more)
@@ -444,7 +481,7 @@ describe.skipIf(!isAble)('npm start on a small disk', () => {
     process.kill(at('llm-worker')?.pid ?? 0, 'SIGKILL')
     await host.says('llm-worker          ended (SIGKILL)')
     const supervisor = at('mcp-supervisor')?.url
-    // It renews its leases, so its writes fail first.
+    // The supervisor renews its leases, so its writes fail first.
     await eventually(async () => (await fetch(`${supervisor}/ready`)).status === 503, {
       limitMs: 30_000,
       what: 'a supervisor that is not ready',
@@ -468,7 +505,7 @@ describe.skipIf(!isAble)('npm start on a small disk', () => {
   })
 })
 
-test('npm run chat without a host says what to do and exits with 1', async () => {
+test('npm run chat without a host prints the remedy and exits with 1', async () => {
   const chat = cleanup.use(await runProgram(['chat', 'hello'], env))
   expect(await chat.ended()).toMatchObject({ code: 1 })
   expect(chat.output()).toContain('npm start')

@@ -1,4 +1,4 @@
-// `npm run -s stdio` as desktop clients run it: the official SDKs start it and speak to a real host through it.
+// `npm run -s stdio` as desktop clients run it: the official SDKs start it in front of a real host.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -40,7 +40,7 @@ afterAll(() => stack[Symbol.asyncDispose]())
 const program = (...args: string[]) => ({
   command: process.execPath,
   args: [join(import.meta.dirname, '../tools/run.mjs'), 'stdio', ...args],
-  // Without the settings of the user who runs the tests, but with their programs.
+  // The PATH of the user who runs the tests, without their settings.
   env: {
     PATH: process.env['PATH'] ?? '',
     ENV_FILE: 'none',
@@ -65,7 +65,7 @@ type Connect = (...args: string[]) => Promise<Caller>
 const textOf = (result: unknown): string =>
   (result as { content: { text: string }[] }).content.map((each) => each.text).join('')
 
-const older: Connect = async (...args) => {
+const legacyClient: Connect = async (...args) => {
   const client = new OldClient(info, { capabilities: { elicitation: {} } })
   client.setRequestHandler(ElicitRequestSchema, () => ({
     action: 'accept',
@@ -82,7 +82,7 @@ const older: Connect = async (...args) => {
   }
 }
 
-const newer =
+const modernClient =
   (mode: 'legacy' | 'auto'): Connect =>
   async (...args) => {
     const client = new Client(info, {
@@ -114,11 +114,11 @@ const question = {
 }
 
 describe.each<[string, Connect]>([
-  ['v1 of the SDK', older],
-  ['v2 of the SDK, as an older client', newer('legacy')],
-  ['v2 of the SDK', newer('auto')],
-])('%s', (_, connect) => {
-  test('lists, calls and is asked; leaves nothing', async () => {
+  ['v1 of the SDK', legacyClient],
+  ['v2 of the SDK as a legacy client', modernClient('legacy')],
+  ['v2 of the SDK', modernClient('auto')],
+])('clients with %s', (_, connect) => {
+  test('a client lists, calls and answers a server request, and leaves no processes', async () => {
     const client = await connect('--url', stack.url)
     const names = ['asking__ask', 'test__echo', 'test__slow']
     expect((await client.tools()).toSorted()).toEqual(names)
@@ -136,25 +136,29 @@ describe.each<[string, Connect]>([
     })
   })
 
-  test('has the tools of one server under their own names', async () => {
+  test('a client of one mount has the tools of its server under their own names', async () => {
     await using client = await connect('--url', stack.url, '--mount', '/mcp/servers/test')
     expect((await client.tools()).toSorted()).toEqual(['echo', 'slow'])
     expect(await client.call('echo', { city: 'Oslo' })).toBe('{"city":"Oslo"}')
   })
 
-  test('goes on when the gateway was killed and comes back', { timeout: 90_000 }, async () => {
-    await using client = await connect('--url', stack.url)
-    expect(await client.call('test__echo', { city: 'Oslo' })).toBe('{"city":"Oslo"}')
-    await stack.kill('gateway')
-    const asked = client.call('test__echo', { city: 'Rome' })
-    await stack.restart('gateway')
-    expect(await asked).toBe('{"city":"Rome"}')
-    expect(JSON.parse(await client.call('asking__ask', question))).toMatchObject({
-      content: { name: 'Ann' },
-    })
-  })
+  test(
+    'a client continues after its gateway was killed and restarted',
+    { timeout: 90_000 },
+    async () => {
+      await using client = await connect('--url', stack.url)
+      expect(await client.call('test__echo', { city: 'Oslo' })).toBe('{"city":"Oslo"}')
+      await stack.kill('gateway')
+      const reply = client.call('test__echo', { city: 'Rome' })
+      await stack.restart('gateway')
+      expect(await reply).toBe('{"city":"Rome"}')
+      expect(JSON.parse(await client.call('asking__ask', question))).toMatchObject({
+        content: { name: 'Ann' },
+      })
+    },
+  )
 
-  test('cancels a call at its server', async () => {
+  test('a cancelled call is cancelled at its server', async () => {
     await using client = await connect('--url', stack.url)
     const before = (await stack.journal()).length
     const cancelled = new AbortController()
@@ -167,13 +171,13 @@ describe.each<[string, Connect]>([
     await eventually(async () => (await stack.cancels()) > cancels, { what: 'the cancel' })
   })
 
-  test('is told how to start a host that is not there', async () => {
+  test('a client without a host gets an error with the command to start one', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     await expect(connect('--url', url, '--wait', '100')).rejects.toThrow(/npm start/)
   })
 })
 
-test('an older client hears of changes also after the gateway was killed', async () => {
+test('a legacy client receives changes also after its gateway was killed', async () => {
   const client = new OldClient(info)
   let changes = 0
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void changes++)
@@ -192,7 +196,7 @@ test('an older client hears of changes also after the gateway was killed', async
   await client.close()
 })
 
-test('requests from a pipe are answered, one line each, before the end', async () => {
+test('requests from a pipe are answered as one line each before the exit', async () => {
   const { command, args, env } = program('--url', stack.url)
   const child = spawn(command, args, { env: { ...process.env, ...env } })
   child.stdin.end(
@@ -208,7 +212,7 @@ test('requests from a pipe are answered, one line each, before the end', async (
   expect(code).toBe(0)
 })
 
-test('SIGTERM ends it while its input stays open', async () => {
+test('SIGTERM ends the bridge while its input is open', async () => {
   const { command, args, env } = program('--url', stack.url)
   const child = spawn(command, args, { env: { ...process.env, ...env } })
   child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')

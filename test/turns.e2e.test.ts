@@ -1,4 +1,4 @@
-// What users do to turns besides waiting for them: stop, queue, withdraw, permit, say differently.
+// Actions of users on turns: cancel, queue, withdraw, approve, replace.
 import type { Down } from '@mcp-host/contracts'
 import type { Stack, ToolScript } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
@@ -46,8 +46,8 @@ const isText = (frame: Down): boolean => frame.type === 'text'
 const cancel = (chat: ChatSocket, messageId?: string): void =>
   chat.send({ type: 'cancel', payload: messageId === undefined ? {} : { messageId } })
 
-describe('a turn that is cancelled', () => {
-  test('while a model writes ends there, and the next one knows what was written', async () => {
+describe('cancelled turns', () => {
+  test('a turn that is cancelled while its model writes keeps its text for the next turn', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(long, 'm1')
     await chat.waitFor(isText)
@@ -66,7 +66,7 @@ describe('a turn that is cancelled', () => {
     expect(chat.text.slice(before)).toBe('still here')
   })
 
-  test('while a tool runs says so of the call, and the server serves others as before', async () => {
+  test('a turn that is cancelled while a tool runs cancels the call and no other', async () => {
     using chat = await ChatSocket.open(stack)
     using other = await ChatSocket.open(stack)
     other.say(calls('slow', 'of the other'))
@@ -86,7 +86,7 @@ describe('a turn that is cancelled', () => {
     expect(new Set(journal.map(({ pid }) => pid)).size).toBe(1)
   })
 
-  test('is not cancelled by clients that leave', async () => {
+  test('a turn is not cancelled when its clients leave', async () => {
     const chat = await ChatSocket.open(stack)
     chat.say(script({ tokens: 60, tokensPerSecond: 60 }))
     await chat.waitFor(isText)
@@ -99,7 +99,7 @@ describe('a turn that is cancelled', () => {
   })
 })
 
-describe('messages that come while a turn runs', () => {
+describe('queued messages', () => {
   const queues = (chat: ChatSocket): string[] =>
     chat.frames.flatMap((frame) =>
       frame.type === 'queue'
@@ -111,7 +111,7 @@ describe('messages that come while a turn runs', () => {
         : [],
     )
 
-  test('wait in order, are shown to all, and can be withdrawn', async () => {
+  test('queued messages are kept in order, sent to all sockets, and can be withdrawn', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(long, 'first')
     await chat.waitFor(isText)
@@ -131,8 +131,8 @@ describe('messages that come while a turn runs', () => {
   })
 })
 
-describe('a tool that needs permission', () => {
-  async function asked(chat: ChatSocket): Promise<string> {
+describe('approvals', () => {
+  async function approvalRequest(chat: ChatSocket): Promise<string> {
     const frame = await chat.waitFor(
       ({ type, payload }: Down & { payload?: { state?: unknown } }) =>
         type === 'input' && payload?.state === 'required',
@@ -142,11 +142,11 @@ describe('a tool that needs permission', () => {
   const answer = (chat: ChatSocket, id: string, action: string): void =>
     chat.send({ type: 'answer', payload: { id, action } })
 
-  test('runs after the first of two clients allowed it', async () => {
+  test('a call runs after the approval of the first of two clients', async () => {
     using chat = await ChatSocket.open(stack)
     using tab = await ChatSocket.open({ ...stack, sessionId: chat.sessionId })
     chat.say(calls('danger', 'allowed'))
-    const id = await asked(tab)
+    const id = await approvalRequest(tab)
     expect(chat.events).toContainEqual(
       expect.objectContaining({
         type: 'input',
@@ -170,20 +170,20 @@ describe('a tool that needs permission', () => {
     expect(runs.map((call) => call.arguments)).toContainEqual({ text: 'allowed' })
   })
 
-  test('does not run when it is declined, and the model goes on without', async () => {
+  test('a declined call does not run, and the model continues without it', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(calls('danger', 'declined'))
-    answer(chat, await asked(chat), 'decline')
+    answer(chat, await approvalRequest(chat), 'decline')
     await chat.turnsDone()
     expect(results(chat)).toEqual(['danger refused'])
     expect(chat.text).toBe('after it')
     expect(JSON.stringify(await stack.journal())).not.toContain('declined')
   })
 
-  test('does not run when nobody answers in time', async () => {
+  test('a call without an approval in time does not run', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(calls('danger', 'too late'))
-    await asked(chat)
+    await approvalRequest(chat)
     await chat.turnsDone()
     expect(results(chat)).toEqual(['danger refused'])
     expect(chat.events).toContainEqual(
@@ -195,10 +195,10 @@ describe('a tool that needs permission', () => {
     expect(JSON.stringify(await stack.journal())).not.toContain('too late')
   })
 
-  test('is waited for no longer when the turn is cancelled', async () => {
+  test('an approval ends when its turn is cancelled', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(calls('danger', 'given up'))
-    await asked(chat)
+    await approvalRequest(chat)
     await chat.waitFor((frame) => frame.type === 'turn' && frame.payload.state === 'waiting')
     cancel(chat)
     await chat.turnsDone()
@@ -206,22 +206,22 @@ describe('a tool that needs permission', () => {
     expect(results(chat)).toEqual(['danger cancelled'])
   })
 
-  test('is still waited for after the orchestrator was replaced, and then runs once', async () => {
+  test('an approval outlives its orchestrator, and its call runs once', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(calls('danger', 'over a restart'))
-    const id = await asked(chat)
+    const id = await approvalRequest(chat)
     await stack.kill('orchestrator')
     await stack.restart('orchestrator')
     answer(chat, id, 'accept')
     await chat.turnsDone()
-    // It may have waited longer than it was allowed to on a busy machine.
+    // On a busy machine the wait may exceed its limit.
     const isLate = results(chat)[0] === 'danger refused'
     const runs = JSON.stringify(await stack.journal()).split('over a restart').length - 1
     expect(runs).toBe(isLate ? 0 : 1)
   })
 })
 
-test('a model that fails is asked again, and then the user is told in words', async () => {
+test('a failed model is retried before the user gets the reason', async () => {
   using chat = await ChatSocket.open(stack)
   chat.say(script({ tokens: 3, error: { afterTokens: 3, message: 'overloaded' } }))
   await chat.turnsDone()
@@ -230,7 +230,7 @@ test('a model that fails is asked again, and then the user is told in words', as
   expect(chat.text).toMatch(/I could not answer this: .*overloaded/s)
 })
 
-test('an orchestrator that is told to stop leaves its turns to another, and nothing is written anew', async () => {
+test('a stopping orchestrator hands over its turns without a reset', async () => {
   await stack.add('orchestrator')
   using chat = await ChatSocket.open(stack)
   const session = chat
@@ -245,8 +245,8 @@ test('an orchestrator that is told to stop leaves its turns to another, and noth
   expect(chat.text.trim().split(' ')).toHaveLength(150)
 })
 
-describe('a message that is said differently', () => {
-  test('begins another branch, which the model alone sees', async () => {
+describe('replaced messages', () => {
+  test('a replaced message begins a branch without the replaced turn', async () => {
     using chat = await ChatSocket.open(stack)
     chat.say(script({ text: 'one' }), 'm1')
     await chat.turnsDone()
@@ -272,7 +272,7 @@ describe('a message that is said differently', () => {
     ).toEqual(['one', 'other two'])
   })
 
-  test('that is not known is refused', async () => {
+  test('a message that replaces an unknown one is refused', async () => {
     using chat = await ChatSocket.open(stack)
     chat.send({ type: 'message', payload: { text: 'x', replaces: 'nothing' } })
     expect(await chat.waitFor((frame) => frame.type === 'error')).toMatchObject({

@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import type { Interface } from 'node:readline'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { ChatApi, RefusedError } from './chat/chat-api.ts'
-import { ChatClient, NoGatewayError } from './chat/chat-client.ts'
+import type { HostAddress, Sent } from '@mcp-host/client'
+import { HostApi, HostError, SessionClient } from '@mcp-host/client'
 import { ChatCommands } from './chat/chat-commands.ts'
+import { FollowConnection } from './chat/follow-connection.ts'
 import { historyText } from './chat/history-text.ts'
 import { QuestionDesk } from './chat/question-desk.ts'
 import { readLine, readLineAlone } from './chat/read-line.ts'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
+import { credential } from './host/credential.ts'
 import { gatewayUrl } from './host/gateway-url.ts'
 import { plain } from './plain.ts'
 import { stopWithLauncher } from './lifeline.ts'
@@ -23,13 +25,20 @@ const USAGE = `Usage: npm run chat                      talk; Ctrl-C stops the a
 
   --session ID   go on with an earlier session
   --url URL      gateway to talk to; default: the host that runs on DATA_DIR, else PORT
+  --token TOKEN  API key or access token; default: MCP_HOST_TOKEN. The host on DATA_DIR knows its own machine
 `
 
-/** So many turns of an earlier session are shown when it goes on. */
+/** The number of earlier turns that are shown when a session is continued. */
 const HISTORY_TURNS = 10
 
-/** The launcher passes on a Ctrl-C that the terminal has sent to both: so soon it is the same one. */
+/**
+ * The time in which a second SIGINT belongs to the same Ctrl-C: the terminal sends it to this process and to npm, which
+ * forwards it.
+ */
 const ECHO_MS = 500
+
+/** The time for which a restarting host is waited for. */
+const RECONNECT_LIMIT_MS = 30_000
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -38,6 +47,7 @@ async function main(): Promise<number> {
       help: { type: 'boolean', short: 'h' },
       session: { type: 'string' },
       url: { type: 'string' },
+      token: { type: 'string' },
     },
   })
   if (values.help === true) {
@@ -45,18 +55,23 @@ async function main(): Promise<number> {
     return 0
   }
   const question = positionals.join(' ').trim()
-  const url = values.url ?? gatewayUrl(process.env, join(import.meta.dirname, '..'))
+  const root = join(import.meta.dirname, '..')
+  const headers = credential({ env: process.env, root, token: values.token, url: values.url })
+  const gateway: HostAddress = {
+    url: values.url ?? gatewayUrl(process.env, root),
+    ...('authorization' in headers ? { headers: () => headers } : {}),
+  }
   const session = values.session === undefined ? {} : { sessionId: values.session }
-  if (values.session !== undefined) await checkSession(new ChatApi(url), values.session)
-  return question === '' ? talk(url, session) : ask(url, session, question)
+  if (values.session !== undefined) await checkSession(new HostApi(gateway), values.session)
+  return question === '' ? talk(gateway, session) : ask(gateway, session, question)
 }
 
-/** Throws when nothing was ever said in a session: its id is mistyped, or it was deleted or has expired. */
-async function checkSession(api: ChatApi, sessionId: string): Promise<void> {
+/** Throws when a session has no messages: its id is mistyped, or it was deleted or has expired. */
+async function checkSession(api: HostApi, sessionId: string): Promise<void> {
   try {
     await api.session(sessionId)
   } catch (error) {
-    if (!(error instanceof RefusedError)) throw error
+    if (!(error instanceof HostError)) throw error
     const isUnknown = error.code === 'not-found' || error.code === 'invalid'
     const what = isUnknown ? `there is no session ${sessionId}` : error.message
     const remedy = isUnknown
@@ -66,16 +81,16 @@ async function checkSession(api: ChatApi, sessionId: string): Promise<void> {
   }
 }
 
-/** One question; the answer decides the exit code. */
+/** Asks one question. The answer decides the exit code. */
 async function ask(
-  url: string,
+  gateway: HostAddress,
   session: { sessionId?: string },
   question: string,
 ): Promise<number> {
   const printer = new TranscriptPrinter((text) => process.stdout.write(text))
   const { promise, resolve: end } = Promise.withResolvers<number>()
   const asked = crypto.randomUUID()
-  // In an earlier session other turns may be under way.
+  // Other turns may be running in an existing session.
   let isMine = false
   const fail = (reason: string): void => {
     process.stderr.write(plain(`${reason}\n`))
@@ -84,16 +99,20 @@ async function ask(
   const desk = new QuestionDesk({
     write: (text) => process.stdout.write(text),
     readLine: readLineAlone,
-    answer: (answer) => client.answer(answer),
+    answer: (answer) =>
+      whenRefused(client.answer(answer), client, (error) => desk.refused(answer.id, error)),
   })
-  const client = new ChatClient({
-    url,
-    ...session,
+  const connection = new FollowConnection({
+    url: gateway.url,
     onWelcome: () => undefined,
     onConnection: (message) => process.stderr.write(plain(`(${message})\n`)),
-    onRefused: fail,
-    onAnswerRefused: (id, error) => desk.refused(id, error),
     onLost: fail,
+  })
+  const client = new SessionClient({
+    ...gateway,
+    ...session,
+    giveUpAfterMs: RECONNECT_LIMIT_MS,
+    onState: connection.onState,
     onEvent(event) {
       if (event.type === 'turn' && event.payload.state === 'started') {
         isMine = event.payload.messageId === asked
@@ -106,8 +125,8 @@ async function ask(
       }
     },
   })
-  await connectOrExplain(client)
-  client.say(question, { id: asked })
+  await connection.connected(client)
+  whenRefused(client.say(question, { id: asked }), client, ({ message }) => fail(message))
   let stoppedAt: number | undefined
   const stop = (): void => {
     if (stoppedAt === undefined) {
@@ -122,8 +141,8 @@ async function ask(
   return code
 }
 
-/** A conversation: until Ctrl-C, or until the input is over and all of it is answered. */
-async function talk(url: string, session: { sessionId?: string }): Promise<number> {
+/** Runs a conversation until Ctrl-C, or until the input ends and every message is answered. */
+async function talk(gateway: HostAddress, session: { sessionId?: string }): Promise<number> {
   const write = (text: string): boolean => process.stdout.write(text)
   const printer = new TranscriptPrinter(write)
   const { promise, resolve: leave } = Promise.withResolvers<number>()
@@ -132,7 +151,7 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
   let unanswered = 0
   let sessionId = session.sessionId ?? ''
   let lastMessage: string | undefined
-  /** The message whose answer is written, and whether it was stopped. */
+  /** The message whose answer is printed, and whether it was stopped. */
   let running: string | undefined
   let isStopping = false
   const next = (): void => {
@@ -149,26 +168,31 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
       process.stdin.isTTY && terminal !== undefined && !isInputOver
         ? readLine(terminal, prompt, signal)
         : undefined,
-    answer: (answer) => client.answer(answer),
+    answer: (answer) =>
+      whenRefused(client.answer(answer), client, (error) => desk.refused(answer.id, error)),
   })
-  const client = new ChatClient({
-    url,
-    ...session,
+  const refused = ({ message }: HostError): void => {
+    write(plain(`Not accepted: ${message}\n`))
+    answered()
+  }
+  const connection = new FollowConnection({
+    url: gateway.url,
     onWelcome(message, id) {
       sessionId = id
       const hint = '/help lists commands. Ctrl-C stops an answer, else it leaves.'
       write(plain(`${message}\nSession ${id}. ${hint}\n\n`))
     },
     onConnection: (message) => write(plain(`(${message})\n`)),
-    onRefused(reason) {
-      write(plain(`Not accepted: ${reason}\n`))
-      answered()
-    },
-    onAnswerRefused: (id, error) => desk.refused(id, error),
     onLost(reason) {
       process.stderr.write(plain(`${reason}\n`))
       leave(1)
     },
+  })
+  const client = new SessionClient({
+    ...gateway,
+    ...session,
+    giveUpAfterMs: RECONNECT_LIMIT_MS,
+    onState: connection.onState,
     onEvent(event) {
       printer.print(event)
       if (event.type === 'input') desk.take(event)
@@ -183,23 +207,28 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
       }
     },
   })
-  const api = new ChatApi(url)
+  const api = new HostApi(gateway)
   const commands = new ChatCommands({
     api,
     write,
     sessionId: () => sessionId,
     lastMessage: () => lastMessage,
-    regenerate: (messageId, extras) => client.regenerate(messageId, extras),
+    regenerate: (messageId, { model }) =>
+      whenRefused(
+        client.regenerate(messageId, model === undefined ? {} : { model }),
+        client,
+        refused,
+      ),
     leave: () => leave(0),
-    // npm runs this in the folder of the package.
+    // npm runs this command in the folder of the package.
     folder: process.env['INIT_CWD'] ?? process.cwd(),
   })
   if (session.sessionId !== undefined) {
-    const history = await api.history(session.sessionId, HISTORY_TURNS)
-    lastMessage = history.findLast(({ role }) => role === 'user')?.id
-    write(historyText(history))
+    const { messages } = await api.messages(session.sessionId, { limit: HISTORY_TURNS })
+    lastMessage = messages.findLast(({ role }) => role === 'user')?.id
+    write(historyText(messages))
   }
-  await connectOrExplain(client)
+  await connection.connected(client)
   terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' })
   terminal.on('SIGINT', () => {
     if (running === undefined || isStopping) return leave(0)
@@ -207,12 +236,13 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
     client.cancel(running)
     write('\n(stopping; Ctrl-C again leaves)\n')
   })
-  /** Lines one after another: a command may take its time. */
+  /** Resolves when all lines so far are handled. Each line waits for the previous command. */
   let handled = Promise.resolve()
   const handle = async (line: string): Promise<void> => {
     const outcome = await commands.run(line)
-    if (outcome === 'no-command') client.say(line, commands.takeExtras())
-    else if (outcome === 'done') answered()
+    if (outcome === 'no-command') {
+      whenRefused(client.say(line, commands.takeExtras()), client, refused)
+    } else if (outcome === 'done') answered()
   }
   terminal.on('line', (line) => {
     if (line.trim() === '') return next()
@@ -231,13 +261,15 @@ async function talk(url: string, session: { sessionId?: string }): Promise<numbe
   return code
 }
 
-async function connectOrExplain(client: ChatClient): Promise<void> {
-  try {
-    await client.connect()
-  } catch (error) {
-    if (!(error instanceof NoGatewayError)) throw error
-    throw new Error(`${error.message}. Start the host with: npm start`, { cause: error })
-  }
+/** Rejects when a frame is refused. The end of the client is reported by its connection. */
+function whenRefused(
+  { accepted }: Sent,
+  client: SessionClient,
+  refused: (error: HostError) => void,
+): void {
+  accepted.catch((error: unknown) => {
+    if (error instanceof HostError && client.state.state !== 'ended') refused(error)
+  })
 }
 
 stopWithLauncher()

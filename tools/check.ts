@@ -1,4 +1,4 @@
-// The one command behind `npm test`: every check there is. With arguments, only the tests that match them.
+// The command behind `npm test`, which runs every check. With arguments, it runs only the tests that match them.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,6 +19,7 @@ const staticSteps: readonly Step[] = [
   { name: 'format', command: ['oxfmt', '--check', '.'] },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   { name: 'types', command: ['tsc', '--noEmit'] },
+  { name: 'types of the web UI', command: ['tsc', '--noEmit', '-p', 'packages/web'] },
   { name: 'unused code', command: ['knip'] },
   { name: 'generated docs', command: ['node', 'tools/generate.ts', '--check'] },
 ]
@@ -50,7 +51,7 @@ async function main(filters: readonly string[]): Promise<number> {
   return failed === 0 ? 0 : 1
 }
 
-/** All at once; each one's output comes in one piece when it has ended. Answers with the number that failed. */
+/** Runs all steps at once, and prints the output of each when it has ended. Returns the number of failed steps. */
 async function runStaticSteps(): Promise<number> {
   const verdicts = await Promise.all(staticSteps.map((step) => runStep(step)))
   return verdicts.filter((isGood) => !isGood).length
@@ -76,6 +77,7 @@ async function runTests(filters: readonly string[]): Promise<Tally> {
         'run',
         '--reporter=default',
         '--reporter=json',
+        `--reporter=${join(import.meta.dirname, 'unstable-tests.ts')}`,
         `--outputFile.json=${report}`,
         ...filters,
       ],
@@ -91,7 +93,7 @@ async function runTests(filters: readonly string[]): Promise<Tally> {
 function tally(file: string, code: number): Tally {
   if (!existsSync(file)) return { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 }
   const report = TestReport.parse(JSON.parse(readFileSync(file, 'utf8')))
-  // A file that cannot be loaded has no tests that could fail, and an error between tests belongs to none.
+  // A file that cannot be loaded has no tests that could fail, and an error between tests belongs to no test.
   const brokenFiles = report.testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
   ).length
@@ -107,7 +109,7 @@ function run(
   [program, ...args]: Step['command'],
   output: 'show' | 'collect',
 ): Promise<{ code: number; output: string }> {
-  // A group of its own, so that what a test leaves behind can be ended with it.
+  // In its own process group, so that leftover processes of a test can be ended with it.
   const child = spawn(program, args, {
     cwd: root,
     env,
@@ -135,11 +137,11 @@ function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid!, signal)
   } catch {
-    // Nobody is left in it, which is what was wanted.
+    // The group has no processes left.
   }
 }
 
-/** Stops all steps, the stubborn ones by force, and this process with them. */
+/** Stops all steps, by force if necessary, and then this process. */
 function stop(exitCode: number): void {
   for (const child of running) endGroup(child, 'SIGTERM')
   setTimeout(() => {
@@ -148,13 +150,13 @@ function stop(exitCode: number): void {
   }, 2_000)
 }
 
-/** Without the developer's own settings, which must not decide whether a test passes. */
+/** The environment without the developer's settings, which must not affect the tests. */
 function testEnvironment(outer: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const tools = ['NATS_SERVER_BIN', 'MCP_HOST_CACHE']
   const settings = new Set(
     ALL_SETTINGS.flatMap((each) => Object.values(each.settings).map(({ env: name }) => name)),
   )
-  // Programs that tests write into temporary folders would stay in the compile cache for ever.
+  // Programs that tests write into temporary folders would stay in the compile cache forever.
   for (const name of [...tools, 'NODE_ENV', 'MCP_HOST_LIFELINE_FD', 'NODE_COMPILE_CACHE']) {
     if (tools.includes(name)) settings.delete(name)
     else settings.add(name)

@@ -2,10 +2,13 @@
 import { cp } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Bus, BusLogger, DamagedSession } from '@mcp-host/bus'
-import { connectBus, findDamage } from '@mcp-host/bus'
-import { BusError } from '@mcp-host/contracts'
+import type { Bus, DamagedSession } from '@mcp-host/bus'
+import { findDamage } from '@mcp-host/bus'
 import { Guardian } from 'mcp-host/process'
+import { CommandError, runCommand } from './command-line.ts'
+import { busCredentials } from './host/bus-credentials.ts'
+import type { BrokerAddress } from './host/connect-quietly.ts'
+import { connectQuietly } from './host/connect-quietly.ts'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
 import { startNatsServer } from './host/nats-server.ts'
 import type { Env } from './host/read-env.ts'
@@ -14,31 +17,34 @@ import { stopWithLauncher } from './lifeline.ts'
 import { plain } from './plain.ts'
 import { findBroker } from './servers/find-broker.ts'
 
-const USAGE = `Usage: npm run doctor                      check the stored sessions, of a host that runs or is stopped
+const usage = `Usage: npm run doctor                      check the stored sessions, of a host that runs or is stopped
        npm run doctor -- --backup FOLDER   copy the data there first; the host must be stopped
-       npm run doctor -- --repair          accept what is lost; the host must be stopped
+       npm run doctor -- --repair          accept the loss; the host must be stopped
 
-Compares the logs of the sessions with what is noted beside them. Lost sequences are never given out again:
-clients that saw them are told to load their session again. What is left of a damaged session can be read and
-goes on. --repair copies the data to DATA_DIR/backup-<time>, unless --backup names a folder, and takes what is
-left as whole, so that it is not reported again.
+Compares the log of each session with its record. Lost sequence numbers are never reused: clients that saw them
+are told to load their session again. The rest of a damaged session can be read and continued. --repair copies
+the data to DATA_DIR/backup-<time>, unless --backup names a folder, and updates the records, so that the loss is
+not reported again.
 
   --nats URL   broker to check; default: the one of the host on DATA_DIR, else NATS_URL
 
-Exit code: 0 when all is well or repaired, 1 when something is damaged or cannot be checked, 2 for wrong options.
+Exit code: 0 when nothing is damaged or all is repaired, 1 when something is damaged or cannot be checked, 2 for
+wrong options.
 `
 
-/** Something the user has to change; shown without a stack. */
-class DoctorError extends Error {
-  override readonly name = 'DoctorError'
+interface Options {
+  readonly isRepair: boolean
+  /** The folder to copy the data to. */
+  readonly backup: string | undefined
+  readonly natsUrl: string | undefined
 }
 
-const silent: BusLogger = { info: () => {}, warn: () => {}, error: () => {} }
 const print = (text: string): unknown => process.stdout.write(`${text}\n`)
 const root = join(import.meta.dirname, '..')
 
-async function main(): Promise<number> {
+function parse(args: string[]): Options | undefined {
   const { values } = parseArgs({
+    args,
     options: {
       help: { type: 'boolean', short: 'h' },
       backup: { type: 'string' },
@@ -46,31 +52,31 @@ async function main(): Promise<number> {
       nats: { type: 'string' },
     },
   })
-  if (values.help === true) {
-    process.stdout.write(USAGE)
-    return 0
-  }
+  if (values.help === true) return undefined
+  return { isRepair: values.repair === true, backup: values.backup, natsUrl: values.nats }
+}
+
+async function run({ isRepair, backup, natsUrl }: Options): Promise<number> {
   const env = readEnv(process.env, root)
   const dataDir = resolve(root, env['DATA_DIR'] || '.data')
-  const isRepair = values.repair === true
-  const needsRest = isRepair || values.backup !== undefined
   await using stack = new AsyncDisposableStack()
-  const lock = values.nats === undefined ? await lockUnlessRunning(dataDir) : undefined
+  const lock = natsUrl === undefined ? await lockUnlessRunning(dataDir) : undefined
   if (lock !== undefined) stack.use(lock)
-  if (needsRest && (lock === undefined || env['NATS_URL'])) {
-    throw new DoctorError(
-      'Only data of a host that is stopped can be copied or repaired, and only of its own nats-server. Stop it first.',
-    )
-  }
-  if (needsRest) {
+  if (isRepair || backup !== undefined) {
+    if (lock === undefined || env['NATS_URL']) {
+      throw new CommandError(
+        'Only data of a host that is stopped can be copied or repaired, and only of its own nats-server. Stop it first.',
+      )
+    }
     const time = new Date().toISOString().replaceAll(/[:.]/g, '-')
-    const target = resolve(values.backup ?? join(dataDir, `backup-${time}`))
+    const target = resolve(backup ?? join(dataDir, `backup-${time}`))
     const from = join(dataDir, 'nats')
     await cp(from, target, { recursive: true, errorOnExist: true, force: false })
     print(`copied ${from} to ${target}`)
   }
-  const url = values.nats ?? (await brokerUrl(env, dataDir, lock !== undefined, stack))
-  const bus = stack.use(await connectBus({ url, name: 'doctor', logger: silent }))
+  const isStopped = natsUrl === undefined && lock !== undefined && !env['NATS_URL']
+  const broker = isStopped ? await startBroker(env, dataDir, stack) : findBroker(env, root, natsUrl)
+  const bus = stack.use(await connectQuietly(broker, 'doctor'))
   const damaged = await examine(bus)
   if (damaged.length === 0) return 0
   if (!isRepair) {
@@ -84,7 +90,7 @@ async function main(): Promise<number> {
     await bus.directory.put({ ...record, entries: has }, { revision })
     await bus.snapshots.remove(session)
   }
-  print(`${damaged.length} sessions are taken as whole from here on`)
+  print(`the records of ${damaged.length} sessions are repaired`)
   return 0
 }
 
@@ -97,23 +103,22 @@ async function lockUnlessRunning(dataDir: string): Promise<AsyncDisposable | und
   }
 }
 
-/** The broker of the host; where none runs, one is started on its data and ends with the stack. */
-async function brokerUrl(
+/** Starts a broker on the data of a stopped host, which ends with the stack. */
+async function startBroker(
   env: Env,
   dataDir: string,
-  isStopped: boolean,
   stack: AsyncDisposableStack,
-): Promise<string> {
-  if (!isStopped || env['NATS_URL']) return findBroker(env, root)
+): Promise<BrokerAddress> {
   const bin = env['NATS_SERVER_BIN']
-  if (bin === undefined) throw new DoctorError('nats-server was not found; set NATS_SERVER_BIN')
+  if (bin === undefined) throw new CommandError('nats-server was not found; set NATS_SERVER_BIN')
   const guardian = stack.use(new Guardian())
-  const server = await startNatsServer(guardian, { bin, dataDir: join(dataDir, 'nats') })
+  const { accounts, credential } = await busCredentials(env, dataDir)
+  const server = await startNatsServer(guardian, { bin, dataDir: join(dataDir, 'nats'), accounts })
   stack.defer(() => server.stop())
-  return server.url
+  return { url: server.url, credential }
 }
 
-/** Prints what is wrong. */
+/** Prints the damaged data. */
 async function examine(bus: Bus): Promise<DamagedSession[]> {
   const { records } = await bus.directory.watch()
   const { lost, counts, isReliable } = await bus.sessions.counts()
@@ -123,7 +128,7 @@ async function examine(bus: Bus): Promise<DamagedSession[]> {
   for (const { after, through, at } of lost) {
     const when = new Date(at).toISOString()
     print(
-      `lost: the end of the log from ${after + 1} on, noticed at ${when}; it goes on after ${through}`,
+      `lost: the end of the log from ${after + 1} on, noticed at ${when}; it continues after ${through}`,
     )
   }
   for (const { session, title, had, has } of damaged) {
@@ -134,12 +139,4 @@ async function examine(bus: Bus): Promise<DamagedSession[]> {
 }
 
 stopWithLauncher()
-try {
-  process.exitCode = await main()
-} catch (error) {
-  const isWrongUse = error instanceof TypeError && 'code' in error
-  const isKnown = isWrongUse || error instanceof DoctorError || error instanceof BusError
-  const text = isKnown ? error.message : String(error instanceof Error ? error.stack : error)
-  process.stderr.write(isWrongUse ? `${text}\n\n${USAGE}` : `${text}\n`)
-  process.exitCode = isWrongUse ? 2 : 1
-}
+await runCommand({ usage, parse, run })

@@ -3,15 +3,15 @@ import { Socket } from 'node:net'
 let signal: AbortSignal | undefined
 
 /**
- * Aborts when the launcher (`run.mjs`) is gone, however it died: the pipe it handed down then ends.
- * Never aborts in a program that was started without a launcher.
+ * Aborts when the launcher (`run.mjs`) has ended for any reason: the pipe that it handed down then ends. Never aborts
+ * in a program that was started without a launcher.
  */
 export function lifelineSignal(): AbortSignal {
   signal ??= watchLifeline()
   return signal
 }
 
-/** For programs that have nothing to close: ends this process with the launcher. */
+/** Ends this process with the launcher. For programs that have nothing to close. */
 export function stopWithLauncher(): void {
   lifelineSignal().addEventListener('abort', () => process.exit(1))
 }
@@ -19,7 +19,7 @@ export function stopWithLauncher(): void {
 function watchLifeline(): AbortSignal {
   const launcherGone = new AbortController()
   const fd = Number(process.env['MCP_HOST_LIFELINE_FD'])
-  // The number means something else in every process started from here.
+  // Processes that are started from here use this descriptor for something else.
   delete process.env['MCP_HOST_LIFELINE_FD']
   if (!fd) return launcherGone.signal
 

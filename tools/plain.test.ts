@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChatEvent } from './chat/chat-client.ts'
+import type { ClientEvent } from '@mcp-host/client'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
 import { plain } from './plain.ts'
 
@@ -43,7 +43,7 @@ test.each(HOSTILE)('the chat prints no text that %s', (_, text) => {
     { type: 'turn', payload: { state: 'done', error: { message: text } } },
     { type: 'input', payload: { ...call, state: 'answered', kind: 'approval', action: 'accept' } },
     // Fields that the printer does not read are left out.
-  ].map((event) => ({ ...common, ...event }) as unknown as ChatEvent)
+  ].map((event) => ({ ...common, ...event }) as unknown as ClientEvent)
   const written: string[] = []
   const printer = new TranscriptPrinter((line) => written.push(line))
   for (const event of events) printer.print(event)

@@ -30,6 +30,26 @@ const commands = {
     summary: 'list the MCP servers of a running host, restart one, reload mcp.json',
     target: ['tools/servers.ts'],
   },
+  keys: {
+    summary: 'create, list or revoke API keys',
+    target: ['tools/keys.ts'],
+  },
+  accounts: {
+    summary: 'create, list, invite or disable the accounts of a host with AUTH=local',
+    target: ['tools/accounts.ts'],
+  },
+  policy: {
+    summary: 'check policy.json, explain which rule decides about a call',
+    target: ['tools/policy.ts'],
+  },
+  audit: {
+    summary: 'verify, export or search the audit log',
+    target: ['tools/audit.ts'],
+  },
+  'bus-accounts': {
+    summary: 'write an account at nats-server for each service; create the streams',
+    target: ['tools/bus-accounts.ts'],
+  },
   doctor: {
     summary: 'check the stored sessions; back up and repair damaged data',
     target: ['tools/doctor.ts'],
@@ -38,6 +58,10 @@ const commands = {
   stdio: {
     summary: 'be an MCP server on standard input and output: all servers of a running host',
     target: ['tools/stdio.ts'],
+  },
+  build: {
+    summary: 'write the services and the web UI to dist/, as plain JavaScript',
+    target: ['tools/build.ts'],
   },
   bench: {
     summary: 'measure the host, e.g. `bench chat`',

@@ -1,10 +1,11 @@
-// `npm run servers`: the MCP servers of a running host, and commands to their supervisors.
+// `npm run servers`: lists the MCP servers of a running host, and sends commands to their supervisors.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Bus, BusLogger, CatalogView } from '@mcp-host/bus'
-import { connectBus } from '@mcp-host/bus'
+import type { Bus, CatalogView } from '@mcp-host/bus'
 import type { ServerName } from '@mcp-host/contracts'
 import { BusError, newEnvelope, supervisorControl } from '@mcp-host/contracts'
+import { CommandError, runCommand, UsageError } from './command-line.ts'
+import { connectQuietly } from './host/connect-quietly.ts'
 import { readEnv } from './host/read-env.ts'
 import { stopWithLauncher } from './lifeline.ts'
 import { plain } from './plain.ts'
@@ -12,29 +13,33 @@ import { findBroker } from './servers/find-broker.ts'
 import { formatTable, serverRows } from './servers/server-table.ts'
 import { watchTable } from './servers/watch-table.ts'
 
-const USAGE = `Usage: npm run servers                    list the MCP servers of the running host
-       npm run watch                      list them again whenever something changes; Ctrl-C leaves
-       npm run servers -- restart NAME    start a server again, wherever it runs
-       npm run servers -- reload          let the supervisors read mcp.json again
+const usage = `Usage: npm run servers                    list the MCP servers of the running host
+       npm run watch                      list them again after every change; Ctrl-C ends
+       npm run servers -- restart NAME    restart a server at every supervisor that runs it
+       npm run servers -- reload          make the supervisors read mcp.json again
 
-  --watch      as npm run watch
-  --json       as JSON; with --watch one line for each change
+  --watch      same as npm run watch
+  --json       print JSON; with --watch, one line for each change
   --nats URL   broker of the host; default: the one of the host that runs on DATA_DIR, else NATS_URL
 `
 
-/** Calls under way may end before a server is stopped. */
+/** The time limit for a command, since calls in flight may end before a server is stopped. */
 const COMMAND_LIMIT_MS = 90_000
 
-/** Wrong use; shown with the usage. */
-class UsageError extends Error {
-  override readonly name = 'UsageError'
+interface Options {
+  readonly command: 'list' | 'reload' | 'restart'
+  /** The server to restart. */
+  readonly name: string
+  readonly isWatch: boolean
+  readonly isJson: boolean
+  readonly natsUrl: string | undefined
 }
 
-const silent: BusLogger = { info: () => {}, warn: () => {}, error: () => {} }
 const print = (text: string): unknown => process.stdout.write(`${text}\n`)
 
-async function main(): Promise<number> {
+function parse(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
+    args,
     allowPositionals: true,
     options: {
       help: { type: 'boolean', short: 'h' },
@@ -43,32 +48,44 @@ async function main(): Promise<number> {
       nats: { type: 'string' },
     },
   })
-  if (values.help === true) {
-    process.stdout.write(USAGE)
-    return 0
-  }
+  if (values.help === true) return undefined
   const [command = 'list', name, ...rest] = positionals
   const isRestart = command === 'restart'
-  if (!['list', 'restart', 'reload'].includes(command)) {
+  if (command !== 'list' && command !== 'reload' && !isRestart) {
     throw new UsageError(`there is no command "${command}"`)
   }
-  if (isRestart && name === undefined) throw new UsageError('which server is to be restarted?')
+  if (isRestart && name === undefined) throw new UsageError('restart: NAME is missing')
   if (rest.length > 0 || (!isRestart && name !== undefined)) {
     throw new UsageError(`too many words: ${positionals.join(' ')}`)
   }
+  return {
+    command,
+    name: name ?? '',
+    isWatch: values.watch === true || npmTook('watch'),
+    isJson: values.json === true || npmTook('json'),
+    natsUrl: values.nats,
+  }
+}
+
+/** Whether npm took an option itself, as in `npm run servers --watch` without `--` before it. */
+function npmTook(option: string): boolean {
+  const { npm_lifecycle_event: script, [`npm_config_${option}`]: value } = process.env
+  return script === 'servers' && value === 'true'
+}
+
+async function run({ command, name, isWatch, isJson, natsUrl }: Options): Promise<number> {
   const root = join(import.meta.dirname, '..')
-  const url = values.nats ?? findBroker(readEnv(process.env, root), root)
-  await using bus = await connectBus({ url, name: 'servers', logger: silent })
+  const broker = findBroker(readEnv(process.env, root), root, natsUrl)
+  await using bus = await connectQuietly(broker, 'servers')
   const catalog = await bus.catalog.watch()
-  // Awaited here: the bus is closed when this returns.
+  // Awaited here: the bus is closed when this function returns.
   if (command === 'reload') return await reload(bus, catalog)
-  if (isRestart) return await restart(bus, catalog, name ?? '')
-  const isJson = values.json === true || npmTook('json')
+  if (command === 'restart') return await restart(bus, catalog, name)
   const show = (): string =>
     isJson
       ? JSON.stringify(serverRows(catalog.entries.values()))
       : formatTable(catalog.entries.values())
-  if (values.watch !== true && !npmTook('watch')) {
+  if (!isWatch) {
     print(show())
     return 0
   }
@@ -77,19 +94,13 @@ async function main(): Promise<number> {
     bus,
     catalog,
     show,
-    // From the top, and what is left of the last one cleared.
+    // Moves the cursor to the top left, and clears the rest of the previous table.
     print: (text) => void print(isRedrawn ? `\u001B[H\u001B[J${text}` : text),
-    tell: (line) => void process.stderr.write(`${line}\n`),
+    warn: (line) => void process.stderr.write(`${line}\n`),
     // Ctrl-C ends the process.
     signal: new AbortController().signal,
   })
   return 0
-}
-
-/** Whether npm took an option for one of its own, as in `npm run servers --watch` without `--` before it. */
-function npmTook(option: string): boolean {
-  const { npm_lifecycle_event: script, [`npm_config_${option}`]: value } = process.env
-  return script === 'servers' && value === 'true'
 }
 
 async function restart(bus: Bus, catalog: CatalogView, name: string): Promise<number> {
@@ -97,14 +108,14 @@ async function restart(bus: Bus, catalog: CatalogView, name: string): Promise<nu
   const names = new Set(rows.map((row) => row.name))
   if (!names.has(name)) {
     const known = names.size === 0 ? 'none is running' : `there are ${[...names].join(', ')}`
-    throw new Error(`there is no MCP server "${name}"; ${known}`)
+    throw new CommandError(`there is no MCP server "${name}"; ${known}`)
   }
   const supervisors = rows.filter((row) => row.name === name).map((row) => row.supervisor)
-  // It is in the list, so it is a name.
+  // A name in the list is valid.
   const action = { action: 'restart', server: name as ServerName } as const
-  return each(supervisors, async (supervisor) => {
-    await bus.call(supervisorControl, { supervisor }, action, options())
-    return `${name} was started again`
+  return atEach(supervisors, async (supervisor) => {
+    await bus.call(supervisorControl, { supervisor }, action, callOptions())
+    return `${name} was restarted`
   })
 }
 
@@ -112,9 +123,10 @@ async function reload(bus: Bus, catalog: CatalogView): Promise<number> {
   const supervisors = Array.from(catalog.entries.values()).flatMap((entry) =>
     entry.kind === 'supervisor' ? [entry.id] : [],
   )
-  if (supervisors.length === 0) throw new Error('no supervisor is running')
-  return each(supervisors, async (supervisor) => {
-    const reply = await bus.call(supervisorControl, { supervisor }, { action: 'reload' }, options())
+  if (supervisors.length === 0) throw new CommandError('no supervisor is running')
+  return atEach(supervisors, async (supervisor) => {
+    const action = { action: 'reload' } as const
+    const reply = await bus.call(supervisorControl, { supervisor }, action, callOptions())
     const changes = Object.entries(reply.reload ?? {})
       .filter(([, names]) => names.length > 0)
       .map(([how, names]) => `${how} ${names.join(', ')}`)
@@ -122,12 +134,12 @@ async function reload(bus: Bus, catalog: CatalogView): Promise<number> {
   })
 }
 
-function options() {
+function callOptions() {
   return { envelope: newEnvelope('local'), timeoutMs: COMMAND_LIMIT_MS }
 }
 
-/** Does it at each supervisor and says how it went; 1 when it failed anywhere. */
-async function each(
+/** Acts at each supervisor and prints the outcome of each. Resolves with 1 when one failed, else 0. */
+async function atEach(
   supervisors: readonly string[],
   act: (supervisor: string) => Promise<string>,
 ): Promise<number> {
@@ -146,11 +158,4 @@ async function each(
 }
 
 stopWithLauncher()
-try {
-  process.exitCode = await main()
-} catch (error) {
-  const message = error instanceof Error ? error.message : String(error)
-  const isUsage = error instanceof UsageError || (error instanceof TypeError && 'code' in error)
-  process.stderr.write(plain(isUsage ? `${message}\n\n${USAGE}` : `${message}\n`))
-  process.exitCode = isUsage ? 2 : 1
-}
+await runCommand({ usage, parse, run })

@@ -17,12 +17,14 @@ import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
 import { lifelineSignal } from './lifeline.ts'
 import { plain } from './plain.ts'
+import { firstAdminLink } from './start/first-admin.ts'
 import { followStatus } from './start/follow-status.ts'
 import { unreachableBroker } from './start/reach-broker.ts'
+import { buildWeb, webFolder } from './web/build-web.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Something the user has to change; shown without a stack. */
+/** An error that the user has to fix. It is shown without a stack. */
 class StartError extends Error {
   override readonly name = 'StartError'
   readonly exitCode: number
@@ -42,7 +44,7 @@ async function main(args: readonly string[]): Promise<number> {
   const stop = stopSignal()
   try {
     if (args.length > 0) throw new StartError(`unknown argument ${args[0]}\n\n${usage()}`, 2)
-    const { env, configured } = await checkSettings(readEnv(process.env, root))
+    const { env, configured } = await checkSettings()
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
     await checkDisk(dataDir)
@@ -51,20 +53,25 @@ async function main(args: readonly string[]): Promise<number> {
 
     say('mcp-host', 'starting')
     if (env['NATS_URL']) void warnUnreachable(env['NATS_URL'])
+    const web = env['WEB_FOLDER'] || (await webFolder())
+    const built = env['WEB_FOLDER'] ? undefined : buildOrExplain(web)
     await using running = await runHost({
-      env,
+      env: { ...env, WEB_FOLDER: web },
       dataDir,
       natsServerBin: process.env['NATS_SERVER_BIN'],
       say,
       signal: stop,
     })
-    await using status = await followStatus({ natsUrl: running.natsUrl, configured, say })
-    await Promise.race([status.complete, aborted(stop)])
+    await using status = await followStatus({ broker: running.broker, configured, say })
+    await Promise.race([Promise.all([status.complete, built]), aborted(stop)])
     if (!stop.aborted) {
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
       say('ready', `${running.url}   (after ${seconds} s)`)
+      const { link, note } = await firstAdminLink(running.broker, env, root)
+      if (note !== undefined) say('accounts', note)
+      if (link !== undefined) say('first admin', `${link}   (works once, for a day)`)
       process.stdout.write(
-        `\nIn another terminal: npm run chat -- "list the files in ${join(root, 'examples', 'files')}"\nYour own tool: copy examples/weather, see docs/guides/your-own-tool.md\nCtrl-C stops everything.\n`,
+        `\nOpen ${running.url} in a browser, or in another terminal: npm run chat -- "list the files in ${join(root, 'examples', 'files')}"\nYour own tool: copy examples/weather, see docs/guides/your-own-tool.md\nCtrl-C stops everything.\n`,
       )
     }
     await aborted(stop)
@@ -84,14 +91,15 @@ function say(about: string, what: string): void {
 }
 
 interface CheckedSettings {
-  /** With the settings that `mcp.json` adds. */
+  /** The environment, completed with the settings of `mcp.json`. */
   readonly env: Env
   /** Names of the MCP servers. */
   readonly configured: readonly string[]
 }
 
-/** Warns of what has no effect. Throws `StartError` with all that is wrong with the settings. */
-async function checkSettings(given: Env): Promise<CheckedSettings> {
+/** Warns about settings without effect. Throws `StartError` with all faults of the settings. */
+async function checkSettings(): Promise<CheckedSettings> {
+  const given = readGiven()
   const mcpJson = resolve(root, given['MCP_JSON_PATH'] || 'mcp.json')
   const problems: string[] = []
   const warn = (warning: string): void => say('warning', warning)
@@ -114,16 +122,38 @@ async function checkSettings(given: Env): Promise<CheckedSettings> {
   const texts = [mcpJson, resolve(root, env['LLM_CONFIG'] || 'llm.json')].map(readText)
   for (const warning of [...added.warnings, ...unknownSettings(env, texts)]) warn(warning)
   if (problems.length === 0) return { env, configured }
-  const list = problems.map((problem) => `  ${problem.replaceAll('\n', '\n  ')}`).join('\n')
-  throw new StartError(`Faulty settings:\n${list}\nSee docs/reference/config.md.`, 2)
+  throw faultySettings(problems)
 }
 
-/** Empty where there is no such file. */
+function readGiven(): Env {
+  try {
+    return readEnv(process.env, root)
+  } catch (error) {
+    throw error instanceof ConfigError ? faultySettings(error.problems) : error
+  }
+}
+
+function faultySettings(problems: readonly string[]): StartError {
+  const list = problems.map((problem) => `  ${problem.replaceAll('\n', '\n  ')}`).join('\n')
+  return new StartError(`Faulty settings:\n${list}\nSee docs/reference/config.md.`, 2)
+}
+
+/** The names of the servers; empty when there is no file. */
 function readText(file: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8') : ''
 }
 
-/** The services wait for the broker, which may come up after them; the user is told at once. */
+/** Builds the web UI while the services start. Without it browsers get a page with the state of the host. */
+async function buildOrExplain(folder: string): Promise<void> {
+  try {
+    await buildWeb(folder)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    say('warning', `the web UI could not be built, so browsers get a plain page: ${why}`)
+  }
+}
+
+/** Warns when the broker cannot be reached. The services wait for it, since it may start after them. */
 async function warnUnreachable(natsUrl: string): Promise<void> {
   const fault = await unreachableBroker(natsUrl)
   if (fault !== undefined) say('nats-server', `${fault}; waiting for it. Is NATS_URL right?`)
@@ -168,7 +198,7 @@ async function checkPort(host: string, port: number): Promise<void> {
   await new Promise((closed) => server.close(closed))
 }
 
-/** Aborts on the first request to stop; a second one, later than an echo, ends at once. */
+/** Aborts on the first request to stop. A second one ends the process at once, unless it is an echo of the first. */
 function stopSignal(): AbortSignal {
   const ECHO_MS = 300
   const stop = new AbortController()
@@ -180,7 +210,7 @@ function stopSignal(): AbortSignal {
     } else if (Date.now() - firstAt > ECHO_MS) process.exit(130)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onStop)
-  // As with `npm start | head`: without a reader the host stops, and a write that fails is no fault.
+  // The reader of the output may end, as with `npm start | head`. The host then stops, and failed writes are ignored.
   process.stdout.on('error', () => {
     if (!stop.signal.aborted) onStop()
   })
@@ -192,7 +222,7 @@ function stopSignal(): AbortSignal {
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     if (signal.aborted) done()
-    // Held open: the services are other processes and keep nothing alive in this one.
+    // The timer keeps this process alive, since the services are other processes.
     const hold = setInterval(() => undefined, 2 ** 30)
     signal.addEventListener('abort', () => {
       clearInterval(hold)

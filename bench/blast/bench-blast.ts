@@ -2,36 +2,45 @@ import { once } from 'node:events'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { eventually, serverStates, startGateways, testFolder, toolServer } from '@mcp-host/testkit'
+import {
+  eventually,
+  HOSTILE_TOOL,
+  hostileServer,
+  serverStates,
+  startGateways,
+  testFolder,
+  toolServer,
+} from '@mcp-host/testkit'
 import { Guardian } from 'mcp-host/process'
 import { peakRssMb } from '../process-usage.ts'
-import { quantile } from '../quantile.ts'
-import type { Blast, BlastTarget } from './blast.ts'
+import { quantiles } from '../quantile.ts'
+import type { Attack, AttackTarget } from './attack.ts'
 import type { Calls } from './good-callers.ts'
 import { GoodCallers } from './good-callers.ts'
 import { gatewayFloods, SEARCH_BUNDLE, SEARCHED_TOOLS } from './gateway-floods.ts'
 import { hostileServers } from './hostile-servers.ts'
 
 const WARM_UP_MS = 1_000
-const CONTROL_MS = 3_000
-const BLAST_MS = 6_000
-const RSS_PERIOD_MS = 50
-const GOOD = ['good1', 'good2', 'good3']
+const CONTROL_MS = 6_000
+// About 4,500 calls, so that the 99th percentile stands on 45 of them: half of it moved by a third from run to run.
+const BLAST_MS = 12_000
+const GOOD = ['good1', 'good2']
+const GOOD_REMOTE = 'good3'
 const GOALS = { ratioP99: 2, failed: 0, rssMb: 600 }
 
-const blasts: Readonly<Record<string, Blast>> = { ...hostileServers, ...gatewayFloods }
+const attacks: Readonly<Record<string, Attack>> = { ...hostileServers, ...gatewayFloods }
 
 interface Figures {
   readonly control: Times
   readonly blast: Times
-  /** Beside a flood that is sent to another process, which discards it: the machine's part in the ratio. */
+  /** Beside a flood to another process, which discards it: shows the part of the machine in the ratio. */
   readonly sink: Times | undefined
   readonly ratioP99: number
   readonly failed: number
-  /** The most that the victim had; `NaN` when it ended. */
+  /** The peak of the victim. `NaN` when it has ended. */
   readonly rssMb: number
   readonly firstFault: string | undefined
-  /** What the attacker was told. */
+  /** Beginning of the last reply to the attacker. */
   readonly answered: string
 }
 
@@ -42,18 +51,18 @@ interface Times {
   readonly max: number
 }
 
-/** How the calls of good servers fare beside each thing that harms a host, each on a host of its own. Default: all. */
+/** Measures the calls of good servers beside each attack, on a separate host. Default: all attacks. */
 export async function benchBlast(names: readonly string[]): Promise<object> {
   const figures: Record<string, Figures> = {}
   console.log(
     `${''.padEnd(20)}control p50   p99   blast p50     p99     max   ratio    sink  failed  RSS MB`,
   )
-  for (const name of names.length === 0 ? Object.keys(blasts) : names) {
-    const blast = blasts[name]
-    if (blast === undefined) {
-      throw new Error(`there is no blast "${name}"; there are ${Object.keys(blasts).join(', ')}`)
+  for (const name of names.length === 0 ? Object.keys(attacks) : names) {
+    const attack = attacks[name]
+    if (attack === undefined) {
+      throw new Error(`there is no attack "${name}"; there are ${Object.keys(attacks).join(', ')}`)
     }
-    const measured = await measure(blast)
+    const measured = await measure(attack)
     figures[name] = measured
     console.log(line(name, measured))
     if (!isGood(measured)) process.exitCode = 1
@@ -65,14 +74,19 @@ export async function benchBlast(names: readonly string[]): Promise<object> {
   return { goals: GOALS, missed: failed, figures }
 }
 
-async function measure({ victim, strike }: Blast): Promise<Figures> {
+async function measure({ victim, run }: Attack): Promise<Figures> {
   await using stack = new AsyncDisposableStack()
   const { path } = stack.use(await testFolder())
   const guardian = stack.use(new Guardian())
   const journal = join(path, 'journal.jsonl')
   const echo = toolServer([{ name: 'echo', inputSchema: { type: 'object' } }], journal)
   const searched = toolServer(SEARCHED_TOOLS, journal)
-  const servers = { searched, ...Object.fromEntries(GOOD.map((name) => [name, echo])) }
+  const remote = await hostileServer(guardian, 'remote-harmless')
+  const servers = {
+    searched,
+    ...Object.fromEntries(GOOD.map((name) => [name, echo])),
+    [GOOD_REMOTE]: remote,
+  }
   const bundles = join(path, 'bundles.json')
   await writeFile(bundles, JSON.stringify({ bundles: { [SEARCH_BUNDLE]: { toolSearch: true } } }))
   const env = { BUNDLES_CONFIG: bundles }
@@ -80,10 +94,10 @@ async function measure({ victim, strike }: Blast): Promise<Figures> {
   const [url = ''] = host.urls
   const areReady = async (): Promise<boolean> => {
     const states = await serverStates(url)
-    return states.filter(({ state }) => state === 'ready').length > GOOD.length
+    return states.filter(({ state }) => state === 'ready').length === Object.keys(servers).length
   }
   await eventually(areReady, { what: 'ready servers' })
-  const tools = GOOD.map((name) => `${name}__echo`)
+  const tools = [...GOOD.map((name) => `${name}__echo`), `${GOOD_REMOTE}__${HOSTILE_TOOL}`]
   const callers = stack.use(await GoodCallers.open(`${url}/mcp`, tools))
   await callers.callFor(WARM_UP_MS)
   const control = await callers.callFor(CONTROL_MS)
@@ -91,15 +105,14 @@ async function measure({ victim, strike }: Blast): Promise<Figures> {
   const addServer = (name: string, entry: object): Promise<void> =>
     addEntry(host.mcpJson, name, entry)
   const target = { url, guardian, addServer }
-  const sink = victim === 'gateway' ? await callBesideSink(callers, strike, target) : undefined
+  const sink = victim === 'gateway' ? await callBesideSink(callers, run, target) : undefined
   const over = new AbortController()
-  const rssMb = watchMemory(host.pids[`${victim}-0`] ?? 0, over.signal)
-  const striking = strike(target, over.signal)
+  const running = run(target, over.signal)
   const blast = await callers.callFor(BLAST_MS)
+  const rssMb = peakOf(host.pids[`${victim}-0`] ?? 0)
   over.abort()
-  const answered = await striking
-  const peak = rssMb()
-  // One that hangs would be given half a minute to drain.
+  const answered = await running
+  // A process that hangs would get half a minute to drain.
   for (const pid of Object.values(host.pids)) kill(pid)
   return {
     control: timesOf(control),
@@ -107,7 +120,7 @@ async function measure({ victim, strike }: Blast): Promise<Figures> {
     sink: sink && timesOf(sink),
     ratioP99: ratioOf(timesOf(blast), timesOf(control)),
     failed: blast.faults.length,
-    rssMb: peak,
+    rssMb,
     firstFault: blast.faults[0],
     answered,
   }
@@ -115,23 +128,22 @@ async function measure({ victim, strike }: Blast): Promise<Figures> {
 
 async function callBesideSink(
   callers: GoodCallers,
-  strike: Blast['strike'],
-  target: BlastTarget,
+  run: Attack['run'],
+  target: AttackTarget,
 ): Promise<Calls> {
   const sink = new Worker(new URL('sink.ts', import.meta.url))
   const [sinkPort] = (await once(sink, 'message')) as [number]
   const over = new AbortController()
-  const striking = strike({ ...target, sinkPort }, over.signal)
+  const running = run({ ...target, sinkPort }, over.signal)
   const calls = await callers.callFor(CONTROL_MS)
   over.abort()
-  await striking
+  await running
   await sink.terminate()
   return calls
 }
 
-/** By another file in its place: half of one is not to be read. */
+/** Replaces the file, so that a reader never sees half of it. */
 async function addEntry(mcpJson: string, name: string, entry: object): Promise<void> {
-  // Written by ourselves.
   const { servers } = JSON.parse(await readFile(mcpJson, 'utf8')) as { servers: object }
   await writeFile(`${mcpJson}.new`, JSON.stringify({ servers: { ...servers, [name]: entry } }))
   await rename(`${mcpJson}.new`, mcpJson)
@@ -141,35 +153,28 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // The blast has ended it.
+    // The attack has ended it.
   }
 }
 
-function watchMemory(pid: number, signal: AbortSignal): () => number {
-  let peak = 0
-  const look = (): void => {
-    try {
-      peak = peakRssMb(pid)
-    } catch {
-      // The process has ended, which is worse than any figure.
-      peak = Number.NaN
-    }
+function peakOf(pid: number): number {
+  try {
+    return peakRssMb(pid)
+  } catch {
+    // The process has ended, which is worse than any figure.
+    return Number.NaN
   }
-  const timer = setInterval(look, RSS_PERIOD_MS)
-  signal.addEventListener('abort', () => clearInterval(timer), { once: true })
-  return () => peak
 }
 
 function timesOf({ times }: Calls): Times {
-  const [p50, p99, max] = [quantile(times, 0.5), quantile(times, 0.99), quantile(times, 1)]
-  return { calls: times.length, p50, p99, max }
+  return { calls: times.length, ...quantiles(times, 'p50', 'p99', 'max') }
 }
 
 function ratioOf(beside: Times, control: Times): number {
   return Math.round((beside.p99 / control.p99) * 100) / 100
 }
 
-/** `NaN` is no good figure. */
+/** `false` for figures that are `NaN`. */
 function isGood({ ratioP99, failed, rssMb }: Figures): boolean {
   return ratioP99 <= GOALS.ratioP99 && failed <= GOALS.failed && rssMb <= GOALS.rssMb
 }

@@ -4,16 +4,16 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** What a thread sends on many connections at once, until it is ended. */
+/** The bytes that a thread sends on many connections, until the thread is terminated. */
 export interface ConnectionFlood {
   readonly port: number
   readonly connections: number
   /** Sent once on each connection. */
   readonly head: Uint8Array
-  /** Sent again and again. */
+  /** Sent repeatedly. */
   readonly part: Uint8Array
   readonly pauseMs: number
-  /** Nothing more is sent on a connection, which stays open. */
+  /** The limit of each connection, which then stays open. */
   readonly maxBytes: number
 }
 
@@ -27,7 +27,7 @@ async function send(socket: Socket): Promise<void> {
 async function flood(): Promise<never> {
   for (;;) {
     const socket = connect(port, '127.0.0.1')
-    // Being cut off is what is to happen.
+    // The gateway is expected to close connections.
     socket.on('error', () => undefined)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     socket.on('data', (data) => parentPort?.postMessage(String(data).slice(0, 100)))

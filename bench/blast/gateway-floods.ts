@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { Blast } from './blast.ts'
+import type { Attack } from './attack.ts'
 import type { ConnectionFlood } from './flood-connections.ts'
 
 const CONNECTIONS = 60
@@ -8,15 +8,15 @@ const MIB = 1024 * 1024
 
 /** Name of the bundle that `search_tools` searches. */
 export const SEARCH_BUNDLE = 'searched'
-/** The tools in it, of 20 words each; they are never called. */
+/** The tools of that bundle, with descriptions of 20 words. Never called. */
 export const SEARCHED_TOOLS = Array.from({ length: 300 }, (_, tool) => ({
   name: `tool${tool}`,
   description: words(20 * tool, 20),
   inputSchema: { type: 'object' },
 }))
 
-/** Requests and frames that cost a gateway more than their sender, over many connections at once. */
-export const gatewayFloods: Readonly<Record<string, Blast>> = {
+/** Requests and frames that cost the gateway more than their sender, over many concurrent connections. */
+export const gatewayFloods: Readonly<Record<string, Attack>> = {
   'one-byte-chunks': flood({ head: upload, part: bytes('1\r\nx\r\n'.repeat(2_000)) }),
   'slow-bodies': flood({ head: upload, part: bytes('1\r\nx\r\n'), pauseMs: 500 }),
   'unfinished-uploads': flood({
@@ -50,7 +50,7 @@ export const gatewayFloods: Readonly<Record<string, Blast>> = {
 
 interface FloodOptions {
   readonly path?: string
-  /** Path below the URL of the gateway, where it depends on the gateway; else `path`. */
+  /** Resolves with the path, where it depends on the gateway. Default: `path`. */
   readonly addressOf?: (url: string) => Promise<string>
   readonly head?: (path: string) => Uint8Array
   readonly part: Uint8Array
@@ -59,13 +59,13 @@ interface FloodOptions {
   readonly maxBytes?: number
 }
 
-/** Sends from a thread, so that the good callers beside it are not delayed by the sender. */
-function flood(options: FloodOptions): Blast {
+/** Sends from a thread, which does not delay the callers in this one. */
+function flood(options: FloodOptions): Attack {
   const { path = '/mcp', addressOf = async () => path, head = () => new Uint8Array() } = options
   const { part, connections = CONNECTIONS, pauseMs = 20 } = options
   return {
     victim: 'gateway',
-    async strike({ url, sinkPort }, signal) {
+    async run({ url, sinkPort }, signal) {
       const workerData: ConnectionFlood = {
         port: sinkPort ?? Number(new URL(url).port),
         head: head(await addressOf(url)),
@@ -84,7 +84,7 @@ function flood(options: FloodOptions): Blast {
   }
 }
 
-/** The path for files of a new session: those of unknown ones are refused unread. */
+/** Resolves with the path for files of a new session. The gateway refuses those of unknown sessions unread. */
 async function beginUpload(url: string): Promise<string> {
   const response = await fetch(`${url}/api/chat/session`, { method: 'POST' })
   const { sessionId } = (await response.json()) as { sessionId: string }
@@ -106,7 +106,7 @@ function chunk(length: number): Uint8Array {
   return bytes(`${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`)
 }
 
-/** Of a frame of text whose mask changes nothing. */
+/** The head of a text frame with a mask of zeros. */
 function frameHead(length: number): Uint8Array {
   const head = Buffer.alloc(14)
   head.writeUInt16BE(0x81_ff)
@@ -120,7 +120,7 @@ function frame(message: (padding: string) => object, length: number): Uint8Array
   return Buffer.concat([frameHead(text.length), text])
 }
 
-/** With a text that is refused: one that is not would begin a turn. */
+/** A message whose text is refused. An accepted one would begin a turn. */
 function chatFrame(length: number): Uint8Array {
   return frame((text) => ({ type: 'message', payload: { text } }), length)
 }
@@ -137,7 +137,7 @@ function searches(query: string): Pick<FloodOptions, 'part'> {
   return { part: bytes(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`) }
 }
 
-/** Words that do not repeat. */
+/** Distinct words. */
 function words(first: number, count: number): string {
   const word = (_: unknown, index: number): string =>
     `w${((first + index) * 7_919_777).toString(36)}`

@@ -3,16 +3,16 @@ import { HttpClient } from '../mcp/http-client.ts'
 
 /** A call that takes longer has failed. */
 const CALL_LIMIT_MS = 10_000
-/** Between two calls of one caller: enough calls for a 99th percentile, and time for the others. */
+/** Pause between two calls of one caller: short enough for a 99th percentile, long enough for other work. */
 const PAUSE_MS = 5
 
 export interface Calls {
-  /** In milliseconds; those of failed calls among them. */
+  /** Durations in milliseconds, including failed calls. */
   readonly times: readonly number[]
   readonly faults: readonly string[]
 }
 
-/** One client for each tool, which calls it again and again. */
+/** One client for each tool, which calls it repeatedly. */
 export class GoodCallers implements AsyncDisposable {
   readonly #url: string
   readonly #clients: Map<string, HttpClient>
@@ -27,12 +27,12 @@ export class GoodCallers implements AsyncDisposable {
     return new GoodCallers(url, new Map(await Promise.all(tools.map(open))))
   }
 
-  /** Calls for so long, and waits for the answers. */
+  /** Calls for `ms`, and waits for the last answers. */
   async callFor(ms: number): Promise<Calls> {
     const times: number[] = []
     const faults: string[] = []
     const endAt = performance.now() + ms
-    const callAgain = async (tool: string): Promise<void> => {
+    const callUntilEnd = async (tool: string): Promise<void> => {
       while (performance.now() < endAt) {
         const at = performance.now()
         await this.#call(tool).catch((error: unknown) => faults.push(`${tool}: ${String(error)}`))
@@ -40,7 +40,7 @@ export class GoodCallers implements AsyncDisposable {
         await delay(PAUSE_MS)
       }
     }
-    await Promise.all(this.#clients.keys().map(callAgain))
+    await Promise.all(this.#clients.keys().map(callUntilEnd))
     return { times, faults }
   }
 
@@ -54,7 +54,7 @@ export class GoodCallers implements AsyncDisposable {
     try {
       await Promise.race([client.call('hello.'), late])
     } catch (error) {
-      // Its connection may still get the late answer.
+      // The late answer may still arrive on its connection.
       this.#clients.delete(tool)
       void client.close()
       throw error

@@ -1,4 +1,4 @@
-// Discards what it receives on any connection: the load of a flood on the machine, without a gateway.
+// Discards the input of all connections. Shows how much a flood alone loads the machine.
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { parentPort } from 'node:worker_threads'

@@ -2,21 +2,21 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ChatSocket, eventually, startStack, testFolder } from '@mcp-host/testkit'
-import { quantile } from '../quantile.ts'
+import { quantiles } from '../quantile.ts'
 import { startProvider } from './provider.ts'
 
 const CANCELS = 100
-/** A cancel comes at a random moment of this time after the first word, or after the call began. */
+/** A cancel comes at a random time within this after the first word, or after the call began. */
 const SPREAD_MS = 400
 const GOAL_MS = 250
 
-interface Journal {
-  readonly what: string
+interface JournalEntry {
+  readonly event: 'call' | 'cancelled'
   readonly id: string
   readonly at: number
 }
 
-/** Cancels turns at random moments, half of them while a model writes and half while a tool runs. */
+/** Cancels turns at random times, half of them while a model writes and half while a tool runs. */
 export async function benchCancel(): Promise<object> {
   await using folder = await testFolder()
   await using provider = await startProvider()
@@ -33,11 +33,15 @@ export async function benchCancel(): Promise<object> {
       DEMO_SCRIPTED: 'false',
     },
   })
-  const journal = async (): Promise<Journal[]> =>
-    (await readFile(journalFile, 'utf8'))
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Journal)
+  const journalled = (event: JournalEntry['event'], message: string): Promise<JournalEntry> =>
+    eventually(
+      async () => {
+        const lines = (await readFile(journalFile, 'utf8')).split('\n')
+        const entries = lines.filter(Boolean).map((line) => JSON.parse(line) as JournalEntry)
+        return entries.find((entry) => entry.event === event && entry.id === message)
+      },
+      { what: event },
+    )
   const models: number[] = []
   const tools: number[] = []
   const turns: number[] = []
@@ -47,23 +51,16 @@ export async function benchCancel(): Promise<object> {
     const isTool = round % 2 === 1
     const message = `${isTool ? 'call' : 'write'} ${round}`
     chat.say(message)
-    if (isTool) {
-      const hasCome = async (): Promise<boolean> =>
-        (await journal()).some(({ id }) => id === message)
-      await eventually(hasCome, { what: 'the call' })
-    } else await chat.waitFor(({ type }) => type === 'text')
+    if (isTool) await journalled('call', message)
+    else await chat.waitFor(({ type }) => type === 'text')
     await delay(Math.random() * SPREAD_MS)
     const at = performance.now()
     chat.send({ type: 'cancel' })
     await chat.turnsDone()
     turns.push(performance.now() - at)
     if (isTool) {
-      const told = await eventually(
-        async () =>
-          (await journal()).find(({ what, id }) => what === 'cancelled' && id === message),
-        { what: 'the cancellation' },
-      )
-      tools.push(told.at - (performance.timeOrigin + at))
+      const cancelled = await journalled('cancelled', message)
+      tools.push(cancelled.at - (performance.timeOrigin + at))
     } else {
       const cut = await eventually(() => provider.cuts.get(message), { what: 'the cut' })
       models.push(cut - at)
@@ -72,15 +69,10 @@ export async function benchCancel(): Promise<object> {
     await chat.turnsDone(2)
     if (chat.text.endsWith('ok')) works++
   }
-  const part = (values: readonly number[]) => ({
-    p50: quantile(values, 0.5),
-    p99: quantile(values, 0.99),
-    max: quantile(values, 1),
-  })
   const figures = {
-    providerClosedMs: part(models),
-    toolToldMs: part(tools),
-    turnDoneMs: part(turns),
+    providerClosedMs: quantiles(models, 'p50', 'p99', 'max'),
+    toolToldMs: quantiles(tools, 'p50', 'p99', 'max'),
+    turnDoneMs: quantiles(turns, 'p50', 'p99', 'max'),
     nextTurnWorks: `${works}/${CANCELS}`,
     goalMs: GOAL_MS,
   }

@@ -1,39 +1,40 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { listen } from '../../tools/host/listen.ts'
 
-/** A word in this pace, for as long as anybody reads. */
+/** Time between two words. */
 const WORD_MS = 20
 
-/** Something that speaks Gemini's wire format and writes until it is stopped. */
+/** A provider that speaks Gemini's wire format. */
 export interface Provider extends AsyncDisposable {
   readonly url: string
-  /** `performance.now()` at which the answer to each message was cut off by the client. */
+  /** When the client cut off the answer to each message, by `performance.now()`. */
   readonly cuts: ReadonlyMap<string, number>
 }
 
 /**
- * Answers a message that begins with `write` without end, one with `call` by a call of the first tool that
- * is offered, anything else by `ok`.
+ * Starts a provider. It answers a message that begins with `write` without end, one that begins with `call` by a call
+ * of the first offered tool, and any other by `ok`.
  */
 export async function startProvider(): Promise<Provider> {
   const cuts = new Map<string, number>()
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // Asked for its models.
+    // The request for its models.
     if (request.method === 'GET') return void response.writeHead(404).end()
     const { contents, tools } = JSON.parse(await text(request)) as GeminiRequest
-    const said = contents.findLast(
+    const last = contents.findLast(
       ({ role, parts }) => role === 'user' && parts[0]?.text !== undefined,
     )
-    const message = said?.parts[0]?.text ?? ''
-    const isAnswered = contents.at(-1) !== said
+    const message = last?.parts[0]?.text ?? ''
+    const isAnswered = contents.at(-1) !== last
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     if (message.startsWith('write')) {
-      response.on('close', () => cuts.set(message, performance.now()))
       const timer = setInterval(() => send(response, { text: 'word ' }), WORD_MS)
-      response.on('close', () => clearInterval(timer))
+      response.on('close', () => {
+        cuts.set(message, performance.now())
+        clearInterval(timer)
+      })
       send(response, { text: 'word ' })
       return
     }
@@ -44,11 +45,8 @@ export async function startProvider(): Promise<Provider> {
     response.end()
   }
   const server = createServer((request, response) => void answer(request, response))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     cuts,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

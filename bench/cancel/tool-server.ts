@@ -1,5 +1,5 @@
-// An MCP server whose one tool takes a minute. Notes in the file given to it when a call came and when it
-// was told to stop, as epoch milliseconds.
+// An MCP server with one tool, which takes a minute. Appends to the file of its first argument when a call arrives and
+// when it is cancelled, in epoch milliseconds.
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -11,11 +11,10 @@ interface Message {
 
 const [, , journal = ''] = process.argv
 const calls = new Map<number, string>()
-const note = (what: string, id: string): void =>
-  appendFileSync(
-    journal,
-    `${JSON.stringify({ what, id, at: performance.timeOrigin + performance.now() })}\n`,
-  )
+const record = (event: string, id: string): void => {
+  const at = performance.timeOrigin + performance.now()
+  appendFileSync(journal, `${JSON.stringify({ event, id, at })}\n`)
+}
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params = {} } = JSON.parse(line) as Message
@@ -28,9 +27,9 @@ for await (const line of createInterface({ input: process.stdin })) {
     reply({ tools: [{ name: 'minute', inputSchema: { type: 'object' } }] })
   } else if (method === 'tools/call' && id !== undefined) {
     calls.set(id, params.arguments?.id ?? '')
-    note('call', params.arguments?.id ?? '')
+    record('call', params.arguments?.id ?? '')
     setTimeout(() => reply({ content: [{ type: 'text', text: 'late' }] }), 60_000).unref()
   } else if (method === 'notifications/cancelled') {
-    note('cancelled', calls.get(params.requestId ?? -1) ?? '')
+    record('cancelled', calls.get(params.requestId ?? -1) ?? '')
   } else if (id !== undefined) reply({})
 }

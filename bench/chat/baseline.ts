@@ -1,8 +1,8 @@
-// What a chat costs without being distributed or durable: one process that writes the same stamped tokens, one
-// frame each, to the same kind of socket.
+// The cost of a chat in a single process without a log: writes the same stamped tokens, one frame each, to the same
+// kind of socket.
 import websocket from '@fastify/websocket'
 import { fastify } from 'fastify'
-import { now } from './load.ts'
+import { nowUs } from './load.ts'
 
 interface Step {
   readonly tokens: number
@@ -24,7 +24,7 @@ app.get('/ws', { websocket: true }, (socket) => {
     let written = 0
     const write = (): void => {
       if (step === undefined) return
-      send('text', { content: `${Math.round(now())} ` })
+      send('text', { content: `${Math.round(nowUs())} ` })
       if (++written === step.tokens) return send('turn', { state: 'done', outcome: 'completed' })
       const dueMs = begin + (written * 1_000) / step.tokensPerSecond - performance.now()
       setTimeout(write, Math.max(0, dueMs))

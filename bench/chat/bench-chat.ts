@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { startStack } from '@mcp-host/testkit'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
+import { Guardian } from 'mcp-host/process'
 import { cpuMs, rssMb } from '../process-usage.ts'
-import { quantile } from '../quantile.ts'
+import { quantiles } from '../quantile.ts'
+import { startProgram } from '../start-program.ts'
 import type { Load, LoadFigures } from './load.ts'
 import { applyLoad } from './load.ts'
 
@@ -20,14 +21,16 @@ interface Target {
   readonly pids: Readonly<Record<string, number>>
 }
 
-/** Chats with the demo model at a set speed: the host as shipped beside a single process without it. */
+/** Chats with the demo model at a fixed rate: through the host as shipped, and through a single process without it. */
 export async function benchChat(): Promise<object> {
   await using stack = new AsyncDisposableStack()
   const host = stack.use(await startStack())
-  const baseline = stack.use(await startBaseline())
+  const file = join(import.meta.dirname, 'baseline.ts')
+  const baseline = await startProgram(stack.use(new Guardian()), file)
+  const [url = ''] = (await once(baseline.lines, 'line')) as string[]
   const targets: Target[] = [
     { name: 'host', url: host.url, pids: host.pids() },
-    { name: 'baseline', ...baseline },
+    { name: 'baseline', url, pids: { baseline: baseline.pid, client: process.pid } },
   ]
   for (const target of targets) {
     console.log(`warming up ${target.name}`)
@@ -54,16 +57,19 @@ async function measure(
       return [name, { cpuUsPerToken, rssMb: rssMb(pid) }]
     }),
   )
-  const result = { target: target.name, chats: level.chats, ...summary(figures, tokens), processes }
+  const result = {
+    target: target.name,
+    chats: level.chats,
+    ...summarize(figures, tokens),
+    processes,
+  }
   print(result)
   return result
 }
 
-function summary({ turns, seconds }: LoadFigures, tokens: number) {
-  const part = (pick: (turn: LoadFigures['turns'][number]) => number) => ({
-    p50: quantile(turns.map(pick), 0.5),
-    p99: quantile(turns.map(pick), 0.99),
-  })
+function summarize({ turns, seconds }: LoadFigures, tokens: number) {
+  const part = (pick: (turn: LoadFigures['turns'][number]) => number) =>
+    quantiles(turns.map(pick), 'p50', 'p99')
   const deltas = turns.flatMap((turn) => turn.deltas)
   return {
     tokensPerSecond: Math.round(tokens / seconds),
@@ -74,11 +80,11 @@ function summary({ turns, seconds }: LoadFigures, tokens: number) {
       requestMs: part((turn) => turn.request),
       firstDeltaMs: part((turn) => turn.firstDelta),
     },
-    addedPerDeltaMs: { p50: quantile(deltas, 0.5), p99: quantile(deltas, 0.99) },
+    addedPerDeltaMs: quantiles(deltas, 'p50', 'p99'),
   }
 }
 
-type Result = ReturnType<typeof summary> & {
+type Result = ReturnType<typeof summarize> & {
   target: string
   chats: number
   processes: Record<string, { cpuUsPerToken: number; rssMb: number }>
@@ -94,24 +100,5 @@ function print({ target, chats, processes, ...figures }: Result): void {
   console.log(`  added per delta ${span(figures.addedPerDeltaMs)} ms`)
   for (const [name, { cpuUsPerToken, rssMb: rss }] of Object.entries(processes)) {
     console.log(`  ${name.padEnd(15)} ${cpuUsPerToken} µs CPU per token, ${rss} MB`)
-  }
-}
-
-async function startBaseline(): Promise<AsyncDisposable & Omit<Target, 'name'>> {
-  const guardian = new Guardian()
-  const { pid, stdout } = await spawnGuarded(guardian, {
-    command: process.execPath,
-    args: [join(import.meta.dirname, 'baseline.ts')],
-    cwd: import.meta.dirname,
-    env: { PATH: process.env['PATH'] },
-    stdin: 'ignore',
-    stderr: 'inherit',
-  })
-  if (stdout === null) throw new Error('the baseline has no output')
-  const [line] = (await once(stdout, 'data')) as [Buffer]
-  return {
-    url: line.toString().trim(),
-    pids: { baseline: pid, client: process.pid },
-    [Symbol.asyncDispose]: () => guardian[Symbol.asyncDispose](),
   }
 }

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { script } from '@mcp-host/testkit'
-import { WebSocket } from 'ws'
+import type { Frame } from '../timed-chat.ts'
+import { now, TimedChat } from '../timed-chat.ts'
 
-/** Microseconds since the epoch, comparable between processes of one machine. */
-export const now = (): number => (performance.timeOrigin + performance.now()) * 1_000
+/** Microseconds since the epoch, the unit of the stamps that models write as tokens. */
+export const nowUs = (): number => now() * 1_000
 
-/** What one turn took, in milliseconds. */
+/** Durations within one turn, in milliseconds. */
 export interface TurnFigures {
   /** From sending the message until it is stored. */
   readonly accept: number
@@ -13,18 +14,18 @@ export interface TurnFigures {
   readonly claim: number
   /** From the claim until the model writes its first token. */
   readonly request: number
-  /** From the model's first token until the client has it. */
+  /** From the model's first token until the client receives it. */
   readonly firstDelta: number
-  /** From sending the message until the client has the first token. */
+  /** From sending the message until the client receives the first token. */
   readonly firstText: number
-  /** Each token's way from the model to the client. */
+  /** The delay of each token from the model to the client. */
   readonly deltas: readonly number[]
 }
 
 export interface Load {
   readonly url: string
   readonly chats: number
-  /** One after another, for each chat. */
+  /** Turns of each chat, one after another. */
   readonly turns: number
   readonly tokens: number
   readonly tokensPerSecond: number
@@ -35,81 +36,56 @@ export interface LoadFigures {
   readonly seconds: number
 }
 
-/**
- * So many chats at once, each asking for a stamped answer and waiting for its end. They begin spread over
- * the length of one answer, as people do.
- */
+/** Runs chats at once, whose beginnings are spread over the length of one answer. */
 export async function applyLoad(load: Load): Promise<LoadFigures> {
-  const sockets = await Promise.all(Array.from({ length: load.chats }, () => connect(load.url)))
+  using stack = new DisposableStack()
+  const chats = await Promise.all(
+    Array.from({ length: load.chats }, async () => stack.use(await TimedChat.open(load.url))),
+  )
   const begin = now()
   const answerMs = (load.tokens / load.tokensPerSecond) * 1_000
   const turns = await Promise.all(
-    sockets.map(async (socket, index) => {
-      await delay((index / sockets.length) * answerMs)
-      return chat(socket, load)
+    chats.map(async (chat, index) => {
+      await delay((index / chats.length) * answerMs)
+      const figures: TurnFigures[] = []
+      while (figures.length < load.turns) figures.push(await measureTurn(chat, load))
+      return figures
     }),
   )
-  const seconds = (now() - begin) / 1e6
-  for (const socket of sockets) socket.close()
-  return { turns: turns.flat(), seconds }
+  return { turns: turns.flat(), seconds: (now() - begin) / 1_000 }
 }
 
-function connect(url: string): Promise<WebSocket> {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`)
-  return new Promise((resolve, reject) => {
-    socket.once('message', () => resolve(socket))
-    socket.once('error', reject)
-  })
-}
-
-async function chat(socket: WebSocket, { turns, ...answer }: Load): Promise<TurnFigures[]> {
-  const figures: TurnFigures[] = []
-  for (let turn = 0; turn < turns; turn++) figures.push(await oneTurn(socket, answer))
-  return figures
-}
-
-function oneTurn(
-  socket: WebSocket,
-  { tokens, tokensPerSecond }: Pick<Load, 'tokens' | 'tokensPerSecond'>,
+async function measureTurn(
+  chat: TimedChat,
+  { tokens, tokensPerSecond }: Load,
 ): Promise<TurnFigures> {
-  const text = script({ tokens, tokensPerSecond, stamp: true })
-  const { promise, resolve, reject } = Promise.withResolvers<TurnFigures>()
-  const sentAt = now()
-  let acceptedAt = sentAt
-  let claimedAt = sentAt
-  let firstStamp = 0
-  let firstAt = 0
-  const deltas: number[] = []
-  const take = (data: Buffer): void => {
-    const at = now()
-    const frame = JSON.parse(data.toString()) as { type: string; payload: Record<string, string> }
-    if (frame.type === 'accepted') acceptedAt = at
-    else if (frame.type === 'error') reject(new Error(frame.payload['message']))
-    else if (frame.type === 'text') {
-      for (const stamp of (frame.payload['content'] ?? '').trim().split(' ')) {
-        firstStamp ||= Number(stamp)
-        firstAt ||= at
-        deltas.push((at - Number(stamp)) / 1_000)
-      }
-    } else if (frame.type === 'turn' && frame.payload['state'] === 'started') claimedAt = at
-    else if (frame.type === 'turn') {
-      socket.off('message', take)
-      if (frame.payload['outcome'] !== 'completed' || deltas.length !== tokens) {
-        reject(
-          new Error(`a turn ended with ${deltas.length} of ${tokens} tokens: ${data.toString()}`),
-        )
-      }
-      resolve({
-        accept: (acceptedAt - sentAt) / 1_000,
-        claim: (claimedAt - sentAt) / 1_000,
-        request: (firstStamp - claimedAt) / 1_000,
-        firstDelta: (firstAt - firstStamp) / 1_000,
-        firstText: (firstAt - sentAt) / 1_000,
-        deltas,
-      })
-    }
+  const {
+    at: sentAt,
+    frames,
+    firstText,
+  } = await chat.ask(script({ tokens, tokensPerSecond, stamp: true }))
+  const timeOf = (matches: (frame: Frame) => boolean): number =>
+    frames.find(({ frame }) => matches(frame))?.at ?? sentAt
+  const acceptedAt = timeOf(({ type }) => type === 'accepted')
+  const claimedAt = timeOf((frame) => frame.type === 'turn' && frame.payload.state === 'started')
+  const arrivals = frames.flatMap(({ at, frame }) =>
+    frame.type === 'text'
+      ? frame.payload.content
+          .trim()
+          .split(' ')
+          .map((stamp) => ({ at, writtenAt: Number(stamp) / 1_000 }))
+      : [],
+  )
+  const [first] = arrivals
+  if (first === undefined || arrivals.length !== tokens) {
+    throw new Error(`a turn ended with ${arrivals.length} of ${tokens} tokens`)
   }
-  socket.on('message', take)
-  socket.send(JSON.stringify({ type: 'message', payload: { text } }))
-  return promise
+  return {
+    accept: acceptedAt - sentAt,
+    claim: claimedAt - sentAt,
+    request: first.writtenAt - claimedAt,
+    firstDelta: first.at - first.writtenAt,
+    firstText,
+    deltas: arrivals.map(({ at, writtenAt }) => at - writtenAt),
+  }
 }

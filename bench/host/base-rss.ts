@@ -1,10 +1,10 @@
-// Prints the resident memory of this process in megabytes, with what the argument names loaded.
-const [, , what] = process.argv
-if (what === 'sdk') {
+// Prints the resident memory of this process in megabytes, after loading what the argument names.
+const [, , name] = process.argv
+if (name === 'sdk') {
   const { Client } = await import('@modelcontextprotocol/client')
   globalThis.kept = new Client({ name: 'bare', version: '1.0.0' })
 }
-if (what === 'host') {
+if (name === 'host') {
   const { MCPHost } = await import('mcp-host')
   const host = new MCPHost({ env: {} })
   await host.initialize({ servers: {} })

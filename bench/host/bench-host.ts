@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { type McpConfig, MCPHost, type StdioServerConfig } from 'mcp-host'
 import { Guardian, spawnGuarded } from 'mcp-host/process'
-import { quantile } from '../quantile.ts'
+import { quantile, quantiles } from '../quantile.ts'
 
 const ROUNDS = 9
 const LEVELS = [
@@ -23,7 +23,7 @@ interface Round {
   readonly p99: number
 }
 
-/** `MCPHost.callTool` as shipped beside the bare SDK client, on the same stdio server. */
+/** Compares `MCPHost.callTool` with the bare SDK client, on the same stdio server. */
 export async function benchHost(): Promise<object> {
   return {
     baseRssMb: await baseRss(),
@@ -33,7 +33,7 @@ export async function benchHost(): Promise<object> {
   }
 }
 
-/** Both in one process, one round after the other, so that both meet the same machine. */
+/** Alternates rounds of both in one process, so that both run under the same load of the machine. */
 async function compareCalls(): Promise<object[]> {
   await using host = await startHost({ echo: echoServer() })
   await using bare = await connectBare()
@@ -42,24 +42,25 @@ async function compareCalls(): Promise<object[]> {
     host: (text) => host.callTool('echo.echo', { text }),
   }
   console.log('warming up')
-  for (const call of Object.values(targets)) await round(call, 16, 8_000)
+  for (const call of Object.values(targets)) await runRound(call, 16, 8_000)
   const results: object[] = []
   for (const { concurrency, calls } of LEVELS) {
     const rounds: Record<'bare' | 'host', Round[]> = { bare: [], host: [] }
     for (let index = 0; index < ROUNDS; index += 1) {
-      // Neither is always the first.
+      // The order alternates.
       const order = index % 2 === 0 ? (['bare', 'host'] as const) : (['host', 'bare'] as const)
-      for (const name of order) rounds[name].push(await round(targets[name], concurrency, calls))
+      for (const name of order) {
+        rounds[name].push(await runRound(targets[name], concurrency, calls))
+      }
     }
-    const [bareFigures, hostFigures] = [summarise(rounds.bare), summarise(rounds.host)]
     const ratios = rounds.host.map(
       ({ callsPerSecond }, index) => callsPerSecond / (rounds.bare[index]?.callsPerSecond ?? 1),
     )
     const result = {
       concurrency,
-      bare: bareFigures,
-      host: hostFigures,
-      /** Of the calls per second; the median of the rounds. */
+      bare: summarize(rounds.bare),
+      host: summarize(rounds.host),
+      /** Ratio of the calls per second: the median of the rounds. */
       ratio: quantile(ratios, 0.5),
     }
     console.log(JSON.stringify(result))
@@ -68,7 +69,7 @@ async function compareCalls(): Promise<object[]> {
   return results
 }
 
-async function round(call: CallEcho, concurrency: number, calls: number): Promise<Round> {
+async function runRound(call: CallEcho, concurrency: number, calls: number): Promise<Round> {
   const latencies: number[] = []
   let left = calls
   const startedAt = performance.now()
@@ -82,14 +83,10 @@ async function round(call: CallEcho, concurrency: number, calls: number): Promis
   }
   await Promise.all(Array.from({ length: concurrency }, lane))
   const seconds = (performance.now() - startedAt) / 1000
-  return {
-    callsPerSecond: calls / seconds,
-    p50: quantile(latencies, 0.5),
-    p99: quantile(latencies, 0.99),
-  }
+  return { callsPerSecond: calls / seconds, ...quantiles(latencies, 'p50', 'p99') }
 }
 
-function summarise(rounds: readonly Round[]): Round {
+function summarize(rounds: readonly Round[]): Round {
   const median = (of: (each: Round) => number): number => quantile(rounds.map(of), 0.5)
   return {
     callsPerSecond: Math.round(median((each) => each.callsPerSecond)),
@@ -112,25 +109,25 @@ async function burst(): Promise<object> {
 }
 
 async function parallelStart(): Promise<object> {
-  const timed = async (count: number): Promise<number> => {
-    const names = Array.from(
+  const startMs = async (count: number): Promise<number> => {
+    const servers = Array.from(
       { length: count },
       (_, index) => [`echo${index}`, echoServer()] as const,
     )
     const startedAt = performance.now()
-    await using _host = await startHost(Object.fromEntries(names))
+    await using _host = await startHost(Object.fromEntries(servers))
     return Math.round(performance.now() - startedAt)
   }
-  const result = { oneMs: await timed(1), servers: SERVERS, allMs: await timed(SERVERS) }
+  const result = { oneMs: await startMs(1), servers: SERVERS, allMs: await startMs(SERVERS) }
   console.log(JSON.stringify({ parallelStart: result }))
   return result
 }
 
-/** Resident memory of an idle process: with nothing, with the SDK's client, with a host. */
+/** Resident memory of an idle process: of Node alone, with the SDK client, with a host. */
 async function baseRss(): Promise<object> {
   await using guardian = new Guardian()
-  const measure = async (what: string): Promise<number> => {
-    const args = ['--expose-gc', join(import.meta.dirname, 'base-rss.ts'), what]
+  const measure = async (name: string): Promise<number> => {
+    const args = ['--expose-gc', join(import.meta.dirname, 'base-rss.ts'), name]
     const options = { command: process.execPath, args, cwd: import.meta.dirname, env: process.env }
     const { stdout } = await spawnGuarded(guardian, { ...options, stderr: 'inherit' })
     return stdout === null ? Number.NaN : Number(await readText(stdout))

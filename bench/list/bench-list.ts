@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import type { ToolScript } from '@mcp-host/testkit'
 import { eventually, startStack, testFolder } from '@mcp-host/testkit'
 import { HttpConnection } from '../http-connection.ts'
-import { quantile } from '../quantile.ts'
+import { quantiles } from '../quantile.ts'
 
 const SERVERS = 50
 const TOOLS = 10
 const LISTS = 300
 const GOAL_MS = 10
 
-/** Of the size that tools of real servers have. */
+/** A tool of the size that tools of real servers have. */
 function tool(index: number): ToolScript {
   const field = (description: string): object => ({ type: 'string', description })
   return {
@@ -31,8 +31,8 @@ function tool(index: number): ToolScript {
 }
 
 /**
- * Many tools of many servers as one list, with two more servers that never become ready beside them; and what a
- * model is spared where tools are searched for.
+ * Lists the tools of many servers, beside two that never become ready, and compares the size with that of a tool
+ * search.
  */
 export async function benchList(): Promise<object> {
   await using folder = await testFolder()
@@ -65,7 +65,7 @@ export async function benchList(): Promise<object> {
     servers: SERVERS,
     tools: first.tools,
     firstMs: first.ms,
-    listMs: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) },
+    listMs: quantiles(times, 'p50', 'p95'),
     goalMs: GOAL_MS,
     characters: { all: first.characters, searched: searched.characters, search: found.length },
   }
@@ -79,12 +79,11 @@ interface List {
   readonly characters: number
 }
 
-/** Not by `fetch`: it takes longer over an answer of this size than the host. */
+/** Does not use `fetch`, which takes longer for an answer of this size than the host. */
 async function list(connection: HttpConnection, path: string): Promise<List> {
   const begin = performance.now()
   const text = await post(connection, path, 'tools/list', {})
   const ms = performance.now() - begin
-  // Of our own server, as asked for.
   const { result } = JSON.parse(text) as { result: { tools: readonly unknown[] } }
   return { ms, tools: result.tools.length, characters: JSON.stringify(result.tools).length }
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { Bus } from '@mcp-host/bus'
 import {
   generate,
@@ -11,10 +10,11 @@ import {
   textDelta,
 } from '@mcp-host/contracts'
 import { startStack } from '@mcp-host/testkit'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
-import { now } from '../chat/load.ts'
+import { Guardian } from 'mcp-host/process'
+import { nowUs } from '../chat/load.ts'
 import { cpuMs, rssMb } from '../process-usage.ts'
-import { quantile } from '../quantile.ts'
+import { quantiles } from '../quantile.ts'
+import { startProgram } from '../start-program.ts'
 import type { Answer, AnswerFigures, Load } from './load.ts'
 import { applyLoad } from './load.ts'
 
@@ -32,13 +32,13 @@ interface Target {
   readonly apply: (load: Load) => Promise<AnswerFigures[]>
 }
 
-/** One worker beside the provider's package without a host, at a provider that writes in a set pace. */
+/** Compares one worker with the provider package without a host, at a provider that writes at a fixed rate. */
 export async function benchLlm(): Promise<object> {
   await using stack = new AsyncDisposableStack()
   const guardian = stack.use(new Guardian())
-  const provider = await startProgram(guardian, 'provider.ts')
+  const provider = await startProgram(guardian, join(import.meta.dirname, 'provider.ts'))
   const [url = ''] = (await once(provider.lines, 'line')) as string[]
-  const direct = await startProgram(guardian, 'direct.ts', url)
+  const direct = await startProgram(guardian, join(import.meta.dirname, 'direct.ts'), url)
   const host = stack.use(
     await startStack({
       env: {
@@ -79,22 +79,22 @@ export async function benchLlm(): Promise<object> {
   return { tokensPerSecondPerAnswer: TOKENS_PER_SECOND, results }
 }
 
-/** One generation, from the request over the bus to the last text that comes over it. */
+/** Runs one generation, from the request over the bus to its last text. */
 async function askWorker(bus: Bus, { tokens, tokensPerSecond }: Answer): Promise<AnswerFigures> {
   const session = newSessionId()
   const ended = Promise.withResolvers<AnswerFigures>()
   const deltas: number[] = []
   let first = Number.NaN
-  let askedAt = now()
+  let askedAt = nowUs()
   using _ = bus.listen(textDelta, { session, shard: shardOf(session) }, ({ text }) => {
-    const at = now()
+    const at = nowUs()
     if (deltas.length === 0) first = (at - askedAt) / 1_000
     for (const stamp of text.trim().split(' ')) deltas.push((at - Number(stamp)) / 1_000)
     if (deltas.length === tokens) ended.resolve({ first, deltas })
   })
-  // Else the first text could be there before the broker knows who listens.
+  // The subscription reaches the broker before the first text.
   await bus.ping()
-  askedAt = now()
+  askedAt = nowUs()
   await bus.call(
     generate,
     {},
@@ -113,34 +113,23 @@ async function askWorker(bus: Bus, { tokens, tokensPerSecond }: Answer): Promise
 }
 
 async function measure({ name, pid, apply }: Target, load: Load): Promise<object> {
+  const { generations, rounds, tokens } = load
   const cpu = cpuMs(pid)
   const figures = await apply(load)
-  const cpuUsPerToken = Math.round(
-    ((cpuMs(pid) - cpu) * 1_000) / (load.generations * load.rounds * load.tokens),
-  )
-  const part = (values: readonly number[]) => ({
-    p50: quantile(values, 0.5),
-    p99: quantile(values, 0.99),
-  })
-  const firstTextMs = part(figures.map(({ first }) => first))
-  const perTokenMs = part(figures.flatMap(({ deltas }) => deltas))
-  const { generations } = load
+  const firsts = figures.map(({ first }) => first)
+  const deltas = figures.flatMap((each) => each.deltas)
+  const result = {
+    target: name,
+    generations,
+    firstTextMs: quantiles(firsts, 'p50', 'p99'),
+    perTokenMs: quantiles(deltas, 'p50', 'p99'),
+    cpuUsPerToken: Math.round(((cpuMs(pid) - cpu) * 1_000) / (generations * rounds * tokens)),
+    rssMb: rssMb(pid),
+  }
+  const { firstTextMs, perTokenMs } = result
   console.log(`\n${name}, ${generations} answers at once
   first text      ${firstTextMs.p50} (p99 ${firstTextMs.p99}) ms
   each token      ${perTokenMs.p50} (p99 ${perTokenMs.p99}) ms
-  CPU, memory     ${cpuUsPerToken} µs per token, ${rssMb(pid)} MB`)
-  return { target: name, generations, firstTextMs, perTokenMs, cpuUsPerToken, rssMb: rssMb(pid) }
-}
-
-async function startProgram(guardian: Guardian, file: string, ...args: string[]) {
-  const { pid, stdin, stdout } = await spawnGuarded(guardian, {
-    command: process.execPath,
-    args: [join(import.meta.dirname, file), ...args],
-    cwd: import.meta.dirname,
-    env: { PATH: process.env['PATH'] },
-    stdin: 'pipe',
-    stderr: 'inherit',
-  })
-  if (stdin === null || stdout === null) throw new Error(`${file} has no pipes`)
-  return { pid, stdin, lines: createInterface({ input: stdout }) }
+  CPU, memory     ${result.cpuUsPerToken} µs per token, ${result.rssMb} MB`)
+  return result
 }

@@ -1,7 +1,7 @@
-// Asks the provider's package itself, without a host: a load for each line of its input, figures as JSON for each.
+// Calls the provider package without a host. Reads a load from each line of its input, and prints its figures as JSON.
 import { createInterface } from 'node:readline'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { now } from '../chat/load.ts'
+import { nowUs } from '../chat/load.ts'
 import type { Answer, AnswerFigures, Load } from './load.ts'
 import { applyLoad } from './load.ts'
 
@@ -9,7 +9,7 @@ const [, , baseURL = ''] = process.argv
 const model = createOpenAICompatible({ name: 'direct', baseURL })('m')
 
 async function ask({ tokens, tokensPerSecond }: Answer): Promise<AnswerFigures> {
-  const askedAt = now()
+  const askedAt = nowUs()
   const text = JSON.stringify({ tokens, tokensPerSecond })
   const { stream } = await model.doStream({
     prompt: [{ role: 'user', content: [{ type: 'text', text }] }],
@@ -18,7 +18,7 @@ async function ask({ tokens, tokensPerSecond }: Answer): Promise<AnswerFigures> 
   let first = Number.NaN
   for await (const part of stream) {
     if (part.type !== 'text-delta') continue
-    const at = now()
+    const at = nowUs()
     if (deltas.length === 0) first = (at - askedAt) / 1_000
     deltas.push((at - Number(part.delta)) / 1_000)
   }

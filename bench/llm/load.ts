@@ -1,36 +1,37 @@
-/** What the model is to write. */
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** The answer that the model is told to write. */
 export interface Answer {
   readonly tokens: number
   readonly tokensPerSecond: number
 }
 
-/** So many answers at once, and this a few times over. */
+/** Rounds of concurrent answers. */
 export interface Load extends Answer {
   readonly generations: number
   readonly rounds: number
 }
 
-/** What one answer took, in milliseconds. */
+/** Durations of one answer, in milliseconds. */
 export interface AnswerFigures {
-  /** From asking until the first text was there. */
+  /** From the request to the first text. */
   readonly first: number
-  /** Each token's way from the model to who asked. */
+  /** The delay of each token from the model to the requester. */
   readonly deltas: readonly number[]
 }
 
-/** Lets all answers of a load be asked for, those of a round spread over the time between two tokens. */
+/** Requests all answers of a load. The requests of a round are spread over the time between two tokens. */
 export async function applyLoad(
   { generations, rounds, tokensPerSecond }: Load,
   ask: () => Promise<AnswerFigures>,
 ): Promise<AnswerFigures[]> {
   const figures: AnswerFigures[] = []
   for (let round = 0; round < rounds; round++) {
-    const asked = Array.from({ length: generations }, async (_, index) => {
-      const wait = (index / generations) * (1_000 / tokensPerSecond)
-      await new Promise((resolve) => setTimeout(resolve, wait))
+    const answers = Array.from({ length: generations }, async (_, index) => {
+      await delay((index / generations) * (1_000 / tokensPerSecond))
       return ask()
     })
-    figures.push(...(await Promise.all(asked)))
+    figures.push(...(await Promise.all(answers)))
   }
   return figures
 }

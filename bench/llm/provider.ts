@@ -1,14 +1,13 @@
-// Something that speaks OpenAI's chat completions and writes stamps in the pace that it is asked for.
-import { once } from 'node:events'
+// A provider that speaks OpenAI's chat completions, and writes time stamps as tokens at the requested rate.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { now } from '../chat/load.ts'
+import { listen } from '../../tools/host/listen.ts'
+import { nowUs } from '../chat/load.ts'
 import type { Answer } from './load.ts'
 
 const server = createServer((request, response) => {
-  // Asked for its models.
+  // The request for its models.
   if (request.method === 'GET') response.writeHead(404).end()
   else void answer(request, response)
 })
@@ -17,11 +16,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const { messages } = JSON.parse(await text(request)) as { messages: { content: string }[] }
   const { tokens, tokensPerSecond } = JSON.parse(messages.at(-1)?.content ?? '') as Answer
   const send = (delta: object, finish_reason: string | null = null): void => {
-    const chunk = {
-      id: 'c',
-      object: 'chat.completion.chunk',
-      choices: [{ index: 0, delta, finish_reason }],
-    }
+    const choices = [{ index: 0, delta, finish_reason }]
+    const chunk = { id: 'c', object: 'chat.completion.chunk', choices }
     response.write(`data: ${JSON.stringify(chunk)}\n\n`)
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -29,7 +25,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   let written = 0
   const write = (): void => {
     if (response.destroyed) return
-    send({ content: `${Math.round(now())} ` })
+    send({ content: `${Math.round(nowUs())} ` })
     if (++written === tokens) {
       send({}, 'stop')
       response.end('data: [DONE]\n\n')
@@ -40,6 +36,4 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   write()
 }
 
-server.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 })
-await once(server, 'listening')
-console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)
+console.log(`http://127.0.0.1:${await listen(server)}/v1`)

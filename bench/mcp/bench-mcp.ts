@@ -1,44 +1,81 @@
-import { Guardian } from 'mcp-host/process'
+import { quantile } from '../quantile.ts'
 import { rssMb } from '../process-usage.ts'
 import type { Cell, Load } from './measure.ts'
 import { measure } from './measure.ts'
 import type { Target } from './targets.ts'
-import { startTargets } from './targets.ts'
+import { startAccountsPair, startSecuredPair, startTargets } from './targets.ts'
 
-const ROUNDS = 3
-const MEASURED_MS = 3_000
+/** Of peers. */
+const ROUNDS = { count: 3, ms: 3_000 }
+/** Of two hosts that differ by little: short and many, so that what else the machine does affects both. */
+const PAIR_ROUNDS = { count: 9, ms: 1_500 }
 const WARM_UP: Load = { name: 'warm-up', callers: 16, ms: 10_000 }
-const LOADS: readonly Load[] = [
-  ...[1, 16, 64, 200].map((callers) => ({
-    name: `${callers} at once`,
-    callers,
-    ms: MEASURED_MS,
-  })),
-  { name: '200 that come for 5', callers: 200, callsEach: 5, ms: 2_000 },
+const LOADS: readonly Omit<Load, 'ms'>[] = [
+  ...[1, 16, 64, 200].map((callers) => ({ name: `${callers} at once`, callers })),
+  { name: '200 that come for 5', callers: 200, callsEach: 5 },
 ]
-/** So many sessions of a peer that starts a process for each would need more memory than there is. */
+/** Limit for a peer that starts a process for each session: more would not fit into memory. */
 const MAX_PROCESSES = 64
 
-/** Calls of one tool through us, through what people use today, and without anything between. */
+/** Compares calls of one tool through the host, through published gateways, and directly. */
 export async function benchMcp(parts: readonly string[]): Promise<object> {
   await using stack = new AsyncDisposableStack()
-  const guardian = stack.use(new Guardian())
-  const all = await startTargets(guardian)
-  for (const target of all) stack.use(target)
+  if (parts.includes('--auth')) return await benchPair(await startSecuredPair(stack))
+  if (parts.includes('--accounts')) return await benchPair(await startAccountsPair(stack))
+  const all = await startTargets(stack)
   const targets = all.filter(({ name }) => parts.length === 0 || parts.includes(name))
+  const { cells, rss } = await compare(targets, ROUNDS)
+  return { cells, ratios: ratios(cells, targets), rss }
+}
+
+/** The cost of what the second host has and the first has not: the median of the shares of all rounds. */
+async function benchPair(pair: readonly Target[]): Promise<object> {
+  const { cells, rounds, rss } = await compare(pair, PAIR_ROUNDS)
+  const shares = LOADS.map(({ name }) => {
+    const [first = [], second = []] = pair.map((target) =>
+      rounds.filter((cell) => cell.load === name && cell.target === target.name),
+    )
+    const each = second.map((cell, at) => cell.callsPerSecond / (first[at]?.callsPerSecond ?? 1))
+    return { load: name, callsPerSecond: Math.round(quantile(each, 0.5) * 100) / 100 }
+  })
+  console.log(
+    `${pair
+      .map(({ name }) => name)
+      .toReversed()
+      .join(' by ')}:`,
+    JSON.stringify(shares),
+  )
+  return { cells, shares, rss }
+}
+
+interface Comparison {
+  /** One for each target and load. */
+  readonly cells: readonly Cell[]
+  /** All that was measured, in that order. */
+  readonly rounds: readonly Cell[]
+  readonly rss: Readonly<Record<string, object>>
+}
+
+/** Measures the targets under each load, in rounds of all of them. */
+async function compare(
+  targets: readonly Target[],
+  { count, ms }: { readonly count: number; readonly ms: number },
+): Promise<Comparison> {
   const cells: Cell[] = []
+  const all: Cell[] = []
   for (const target of targets) {
     console.log(`warming up ${target.name}`)
     await measure(target, WARM_UP)
   }
   for (const load of LOADS) {
     const rounds = new Map<Target, Cell[]>()
-    for (let round = 0; round < ROUNDS; round++) {
-      // Nobody is always the first.
+    for (let round = 0; round < count; round++) {
+      // The order rotates.
       const order = targets.map((_, index) => targets[(index + round) % targets.length] as Target)
       for (const target of order) {
         if (target.name === 'supergateway' && load.callers > MAX_PROCESSES) continue
-        const cell = await measure(target, load)
+        const cell = await measure(target, { ...load, ms })
+        all.push(cell)
         rounds.set(target, [...(rounds.get(target) ?? []), cell])
       }
     }
@@ -47,14 +84,15 @@ export async function benchMcp(parts: readonly string[]): Promise<object> {
     )
     for (const [first, ...others] of rounds.values()) {
       if (first === undefined) continue
-      const cell = middle([first, ...others])
+      const cell = medianRound([first, ...others])
       cells.push(cell)
       print(cell)
     }
   }
-  const rss = Object.fromEntries(targets.map((target) => [target.name, memory(target)]))
+  const rss: Record<string, object> = {}
+  for (const target of targets) rss[target.name] = await memory(target)
   console.log('\nmemory, MB', rss)
-  return { cells, ratios: ratios(cells, targets), rss }
+  return { cells, rounds: all, rss }
 }
 
 function print(cell: Cell): void {
@@ -71,23 +109,23 @@ function print(cell: Cell): void {
   )
 }
 
-/** Of the largest process of each name, in megabytes. */
-function memory(target: Target): Record<string, number> {
+/** Memory of the largest process of each name, in megabytes. */
+async function memory(target: Target): Promise<Record<string, number>> {
   const most: Record<string, number> = {}
-  for (const [pid, name] of target.processes()) {
+  for (const [pid, name] of await target.processes()) {
     most[name] = Math.max(most[name] ?? 0, rssMb(pid))
   }
   return most
 }
 
-/** The round whose calls per second are in the middle, with the errors of all. */
-function middle(cells: readonly [Cell, ...Cell[]]): Cell {
+/** The round with the median of the calls per second, with the errors of all rounds. */
+function medianRound(cells: readonly [Cell, ...Cell[]]): Cell {
   const sorted = cells.toSorted((one, other) => one.callsPerSecond - other.callsPerSecond)
   const cell = sorted[Math.floor(sorted.length / 2)] ?? cells[0]
   return { ...cell, errors: cells.reduce((sum, each) => sum + each.errors, 0) }
 }
 
-/** Ours by the best of the peers. */
+/** The figures of the host divided by those of the best peer. */
 function ratios(cells: readonly Cell[], targets: readonly Target[]): object[] {
   const peers = new Set(targets.filter(({ isPeer }) => isPeer).map(({ name }) => name))
   return LOADS.flatMap(({ name }) => {

@@ -6,26 +6,28 @@ import { initialize, initialized, toolCall } from './mcp-client.ts'
 const HEADERS = 'content-type: application/json\r\naccept: application/json, text/event-stream\r\n'
 const VERSION = 'mcp-protocol-version: 2025-06-18\r\n'
 
-/** A client over Streamable HTTP with a session and a connection of its own. */
+/** A client over Streamable HTTP with its own session and connection. */
 export class HttpClient implements McpClient {
   readonly #connection: HttpConnection
   readonly #path: string
   readonly #tool: string
-  #headers = HEADERS
+  #headers: string
   #id = 1
 
-  private constructor(url: string, tool: string) {
+  private constructor(url: string, tool: string, headers: string) {
+    this.#headers = HEADERS + headers
     this.#connection = new HttpConnection(url)
     this.#path = new URL(url).pathname
     this.#tool = tool
   }
 
-  static async open(url: string, tool: string): Promise<HttpClient> {
-    const client = new HttpClient(url, tool)
+  /** `headers`: additional lines, each with `\r\n`. */
+  static async open(url: string, tool: string, headers = ''): Promise<HttpClient> {
+    const client = new HttpClient(url, tool, headers)
     const { head } = await client.#post(initialize)
     const [, session] = /\r\nmcp-session-id: *(\S+)/i.exec(head) ?? []
     const own = session === undefined ? '' : `mcp-session-id: ${session}\r\n`
-    client.#headers = HEADERS + VERSION + own
+    client.#headers += VERSION + own
     await client.#post(initialized)
     return client
   }
@@ -36,7 +38,7 @@ export class HttpClient implements McpClient {
   }
 
   async close(): Promise<void> {
-    // Some keep a process for each session that is not ended. What cannot be ended is left.
+    // Some targets keep a process for each open session. A session that cannot be ended is left.
     await this.#ask('DELETE').catch(() => undefined)
     this.#connection.close()
   }

@@ -1,6 +1,6 @@
-/** Calls the tool that says things back. */
+/** A client that calls the echo tool. */
 export interface McpClient {
-  /** Throws when the answer is not right. */
+  /** Throws when the reply does not contain the text. */
   call(text: string): Promise<void>
   close(): Promise<void>
 }

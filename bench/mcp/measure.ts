@@ -1,23 +1,23 @@
 import { cpus } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '@mcp-host/testkit'
 import { cpuMs } from '../process-usage.ts'
 import { quantile } from '../quantile.ts'
 import type { McpClient } from './mcp-client.ts'
 import type { Target } from './targets.ts'
 
-/** What the whole machine may take of a core at most before calls begin. */
+/** The share of one core that the machine may use before a measurement begins. */
 const QUIET = 0.2
 const QUIET_MS = 500
 const QUIET_LIMIT_MS = 120_000
 
 export interface Load {
   readonly name: string
-  /** At once, each with a session and a connection of its own. */
+  /** Concurrent callers, each with its own session and connection. */
   readonly callers: number
-  /** How many calls each makes before it leaves, its connect in the time; without it, as many as there is time for. */
+  /** Calls of each caller, which also connects within the measured time. Default: as many as fit into `ms`. */
   readonly callsEach?: number
-  /** How long, in milliseconds; who leaves is followed by others for so long. */
+  /** Measured time. Callers with `callsEach` are followed by others until it has passed. */
   readonly ms: number
 }
 
@@ -27,7 +27,7 @@ export interface Cell {
   readonly callsPerSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Of everything between, of the server behind it, and of the callers here, which have the same cores. */
+  /** CPU time of the target, of the server behind it, and of the callers, which share the cores. */
   readonly cpuUsPerCall: number
   readonly serverCpuUsPerCall: number
   readonly callersCpuUsPerCall: number
@@ -40,19 +40,19 @@ interface Usage {
   callers: number
 }
 
-/** Calls of one target, once the machine is quiet. */
+/** Measures the calls of one target, after the machine has become quiet. */
 export async function measure(target: Target, load: Load): Promise<Cell> {
   let times: readonly number[] = []
   const used: Usage = { own: 0, server: 0, callers: 0 }
   let errors = 0
   let tookMs = 0
   while (tookMs < load.ms) {
-    await eventually(isQuiet, { what: 'a machine that is quiet', limitMs: QUIET_LIMIT_MS })
+    await eventually(isQuiet, { what: 'a quiet machine', limitMs: QUIET_LIMIT_MS })
     const visit = await callAtOnce(target, load)
     times = [...times, ...visit.times]
     errors += visit.errors
     tookMs += visit.ms
-    for (const who of ['own', 'server', 'callers'] as const) used[who] += visit.used[who]
+    for (const part of ['own', 'server', 'callers'] as const) used[part] += visit.used[part]
   }
   const perCall = (ms: number): number => Math.round((ms * 1_000) / Math.max(1, times.length))
   return {
@@ -79,14 +79,14 @@ async function callAtOnce(target: Target, { callers, callsEach, ms }: Load): Pro
   const connect = (): Promise<McpClient[]> =>
     Promise.all(Array.from({ length: callers }, () => target.connect()))
   const connected = callsEach === undefined ? await connect() : undefined
-  const before = usage(target)
+  const before = await usage(target)
   const times: number[] = []
   let errors = 0
   const begin = performance.now()
   const isOver = (count: number): boolean =>
     callsEach === undefined ? performance.now() - begin >= ms : count === callsEach
   const clients = connected ?? (await connect())
-  const callAgain = async (client: McpClient, caller: number): Promise<void> => {
+  const callUntilOver = async (client: McpClient, caller: number): Promise<void> => {
     for (let count = 0; !isOver(count); count++) {
       const at = performance.now()
       try {
@@ -97,9 +97,9 @@ async function callAtOnce(target: Target, { callers, callsEach, ms }: Load): Pro
       }
     }
   }
-  await Promise.all(clients.map(callAgain))
+  await Promise.all(clients.map(callUntilOver))
   const tookMs = performance.now() - begin
-  const after = usage(target)
+  const after = await usage(target)
   await Promise.all(clients.map((client) => client.close()))
   const used = {
     own: after.own - before.own,
@@ -109,21 +109,20 @@ async function callAtOnce(target: Target, { callers, callsEach, ms }: Load): Pro
   return { times, errors, ms: tookMs, used }
 }
 
-/** Some have a core busy for many seconds after their callers have gone, for which the next would pay. */
+/** Some targets use a core for many seconds after their callers have left, which would slow down the next target. */
 async function isQuiet(): Promise<boolean> {
   const busyMs = (): number =>
     cpus().reduce((sum, { times: { user, nice, sys } }) => sum + user + nice + sys, 0)
   const before = busyMs()
-  await sleep(QUIET_MS)
+  await delay(QUIET_MS)
   return busyMs() - before < QUIET_MS * QUIET
 }
 
-/** In milliseconds of CPU. */
-function usage(target: Target): Usage {
+/** CPU time so far, in milliseconds. */
+async function usage(target: Target): Promise<Usage> {
+  const processes = await target.processes()
   const { user, system } = process.cpuUsage()
   const sum = { own: 0, server: 0, callers: (user + system) / 1_000 }
-  for (const [pid, name] of target.processes()) {
-    sum[name === 'server' ? 'server' : 'own'] += cpuMs(pid)
-  }
+  for (const [pid, name] of processes) sum[name === 'server' ? 'server' : 'own'] += cpuMs(pid)
   return sum
 }

@@ -5,7 +5,7 @@ import { HttpConnection } from '../http-connection.ts'
 import type { McpClient } from './mcp-client.ts'
 import { initialize, initialized, toolCall } from './mcp-client.ts'
 
-/** A client over HTTP and SSE, as until 2024-11-05: answers come on a stream of their own. */
+/** A client over HTTP+SSE, the transport until 2024-11-05. Replies arrive on a separate stream. */
 export class SseClient implements McpClient {
   readonly #stream: IncomingMessage
   readonly #tool: string

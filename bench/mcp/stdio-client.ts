@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import type { McpClient } from './mcp-client.ts'
 import { initialize, initialized, toolCall } from './mcp-client.ts'
 
-/** The server itself, over its pipes: what nothing in between can beat. */
+/** A client of the server itself over its pipes, which no gateway can be faster than. */
 export class StdioClient implements McpClient {
   readonly #process: ChildProcess
   readonly #waiting = new Map<number, (message: string) => void>()

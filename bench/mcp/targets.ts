@@ -1,217 +1,185 @@
-import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createKey, eventually, family, startStack, testFolder } from '@mcp-host/testkit'
 import { freePort } from '@mcp-host/tools/host'
-import { eventually, startStack } from '@mcp-host/testkit'
 import { Guardian, spawnGuarded } from 'mcp-host/process'
+import { installPackages } from '../../tools/host/install-packages.ts'
 import { HttpClient } from './http-client.ts'
 import type { McpClient } from './mcp-client.ts'
-import { commandOf, processTree } from './process-tree.ts'
 import { SseClient } from './sse-client.ts'
 import { StdioClient } from './stdio-client.ts'
 
 const SERVER = join(import.meta.dirname, '..', 'host', 'echo-server.ts')
-const HTTP_SERVER = join(import.meta.dirname, 'http-server.ts')
-/** The server that all of them pass calls on to. */
-const PROGRAM = [process.execPath, SERVER]
+/** The command of the server behind all targets but `http`. */
+const PROGRAM = [process.execPath, SERVER] as const
 
-/** What people use today, as published. */
+/** Published gateways and their versions. */
 const PEERS = { 'mcp-hub': '4.2.1', 'mcp-proxy': '6.7.19', supergateway: '4.0.0' }
-type Peer = keyof typeof PEERS
 
-/** Something that is asked to call a tool. */
-export interface Target extends AsyncDisposable {
+/** A way to call the tool. */
+export interface Target {
   readonly name: string
-  /** Whether it is one of those to be compared with; else it shows what is possible. */
+  /** Whether the host is compared with it. The others show the lower bounds. */
   readonly isPeer: boolean
-  /** A session of its own, on a connection of its own. */
+  /** Opens a session on a separate connection. */
   connect(): Promise<McpClient>
-  /** Processes by what they are, as they are now; the server behind it is `server`. */
-  processes(): ReadonlyMap<number, string>
+  /** The current processes by pid, with their names; the name of the MCP server is `server`. */
+  processes(): Promise<ReadonlyMap<number, string>>
 }
 
-/** All of them on this machine, ready. Peers are installed from npm when they are not there yet. */
-export async function startTargets(guardian: Guardian): Promise<Target[]> {
-  const bin = await installPeers()
-  const peer = async (
-    name: Peer,
-    path: string,
-    args: (port: string) => readonly string[],
-    connect: (url: string) => Promise<McpClient>,
+/** Starts all targets, which end with the stack. Installs the peers from npm on the first run. */
+export async function startTargets(stack: AsyncDisposableStack): Promise<Target[]> {
+  const guardian = stack.use(new Guardian())
+  const versions = Object.values(PEERS).join('-')
+  const folder = await installPackages(`bench-peers-${versions}`, PEERS)
+  const config = join(folder, 'mcp-hub.json')
+  const [command, ...args] = PROGRAM
+  await writeFile(config, JSON.stringify({ mcpServers: { echo: { command, args } } }))
+
+  /** Starts a Node program that serves MCP at `/mcp` of a port. */
+  const start = async (
+    name: string,
+    programArgs: (port: string) => readonly string[],
+    open: (url: string) => Promise<McpClient> = (url) => HttpClient.open(url, 'echo'),
   ): Promise<Target> => {
     const port = String(await freePort())
-    const program = await spawnGuarded(guardian, {
+    const { pid, stdout } = await spawnGuarded(guardian, {
       command: process.execPath,
-      args: [join(bin, name), ...args(port)],
+      args: [...programArgs(port)],
       cwd: import.meta.dirname,
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
       stdin: 'ignore',
       stderr: 'ignore',
     })
-    program.stdout?.resume()
-    const url = `http://127.0.0.1:${port}${path}`
-    await eventually(() => works(() => connect(url)), { what: name, limitMs: 60_000 })
-    return {
-      name,
-      isPeer: true,
-      connect: () => connect(url),
-      processes: () => treeOf(program.pid, name),
-      async [Symbol.asyncDispose]() {
-        program.signal('SIGKILL')
-        await program.gone
-      },
-    }
+    stdout?.resume()
+    const connect = (): Promise<McpClient> => open(`http://127.0.0.1:${port}/mcp`)
+    await eventually(() => works(connect), { what: name, limitMs: 60_000 })
+    const isPeer = Object.hasOwn(PEERS, name)
+    return { name, isPeer, connect, processes: () => treeOf(pid, isPeer ? name : 'server') }
   }
-  const config = join(await peersFolder(), 'mcp-hub.json')
-  const [command = '', ...args] = PROGRAM
-  await writeFile(config, JSON.stringify({ mcpServers: { echo: { command, args } } }))
+  const startPeer = (
+    name: keyof typeof PEERS,
+    peerArgs: (port: string) => readonly string[],
+    open?: (url: string) => Promise<McpClient>,
+  ): Promise<Target> =>
+    start(name, (port) => [join(folder, 'node_modules', '.bin', name), ...peerArgs(port)], open)
+
   return [
-    await directStdio(),
-    await directHttp(guardian),
-    await peer(
+    await startStdio(stack),
+    await start('http', (port) => [join(import.meta.dirname, 'http-server.ts'), port]),
+    await startPeer(
       'mcp-hub',
-      '/mcp',
       (port) => ['--port', port, '--config', config],
       (url) => SseClient.open(url, 'echo__echo'),
     ),
-    await peer(
-      'mcp-proxy',
-      '/mcp',
-      (port) => ['--host', '127.0.0.1', '--port', port, '--server', 'stream', '--', ...PROGRAM],
-      (url) => HttpClient.open(url, 'echo'),
-    ),
-    await peer(
-      'supergateway',
-      '/mcp',
-      (port) => [
-        '--stdio',
-        PROGRAM.join(' '),
-        '--outputTransport',
-        'streamableHttp',
-        '--stateful',
-        '--logLevel',
-        'none',
-        '--port',
-        port,
-      ],
-      (url) => HttpClient.open(url, 'echo'),
-    ),
-    await ourselves(),
+    await startPeer('mcp-proxy', (port) => [
+      '--host=127.0.0.1',
+      `--port=${port}`,
+      '--server=stream',
+      '--',
+      ...PROGRAM,
+    ]),
+    await startPeer('supergateway', (port) => [
+      `--stdio=${PROGRAM.join(' ')}`,
+      '--outputTransport=streamableHttp',
+      '--stateful',
+      '--logLevel=none',
+      `--port=${port}`,
+    ]),
+    await startHost(stack),
   ]
 }
 
-async function directStdio(): Promise<Target> {
+/** The MCP server itself, over its pipes. All callers share one session. */
+async function startStdio(stack: AsyncDisposableStack): Promise<Target> {
   const client = await StdioClient.open(PROGRAM)
+  stack.defer(() => client.close())
   const shared = { call: (text: string) => client.call(text), close: async () => undefined }
   return {
     name: 'stdio',
     isPeer: false,
     connect: async () => shared,
-    processes: () => new Map([[client.pid, 'server']]),
-    [Symbol.asyncDispose]: () => client.close(),
+    processes: async () => new Map([[client.pid, 'server']]),
   }
 }
 
-async function directHttp(guardian: Guardian): Promise<Target> {
-  const port = String(await freePort())
-  const program = await spawnGuarded(guardian, {
-    command: process.execPath,
-    args: [HTTP_SERVER, port],
-    cwd: import.meta.dirname,
-    env: { PATH: process.env['PATH'] },
-    stdin: 'ignore',
-    stderr: 'inherit',
-  })
-  const url = `http://127.0.0.1:${port}/mcp`
-  const connect = (): Promise<McpClient> => HttpClient.open(url, 'echo')
-  await eventually(() => works(connect), { what: 'the server over HTTP', limitMs: 60_000 })
-  return {
-    name: 'http',
-    isPeer: false,
-    connect,
-    processes: () => new Map([[program.pid, 'server']]),
-    async [Symbol.asyncDispose]() {
-      program.signal('SIGKILL')
-      await program.gone
-    },
-  }
+/** The host, and the same with all that a host on a network has: authentication, policy, limits, audit log. */
+export async function startSecuredPair(stack: AsyncDisposableStack): Promise<readonly Target[]> {
+  return [await startHost(stack), await startHost(stack, { isSecured: true })]
 }
 
-/** All services as separate processes, with nats-server between, as they are shipped. */
-async function ourselves(): Promise<Target> {
-  const stack = await startStack()
+/** The host, and the same with an account at nats-server for each service. */
+export async function startAccountsPair(stack: AsyncDisposableStack): Promise<readonly Target[]> {
+  return [
+    await startHost(stack, { hasAccounts: false }),
+    await startHost(stack, { hasAccounts: true }),
+  ]
+}
+
+/** A policy of a few rules, the last of which matches. */
+const POLICY = {
+  rules: [
+    { roles: 'admin', effect: 'allow' },
+    { tool: 'delete_*', effect: 'deny' },
+    { server: 'echo', tool: 'echo', arguments: { text: '*' }, effect: 'allow' },
+  ],
+  default: 'deny',
+}
+
+/** All services of the host as separate processes, with nats-server, as shipped. */
+async function startHost(
+  stack: AsyncDisposableStack,
+  { isSecured = false, hasAccounts = false } = {},
+): Promise<Target> {
+  const folder = stack.use(await testFolder()).path
+  const policy = join(folder, 'policy.json')
+  await writeFile(policy, JSON.stringify(POLICY))
+  const env = {
+    AUTH: 'keys',
+    POLICY_CONFIG: policy,
+    LIMIT_ADDRESS: '1000000/s',
+    LIMIT_REQUESTS: '1000000/s',
+    LIMIT_TOOL_CALLS: '1000000/s',
+  }
+  const host = stack.use(await startStack({ hasAccounts, ...(isSecured ? { env } : {}) }))
   const [command, ...args] = PROGRAM
-  await writeFile(stack.mcpJson, JSON.stringify({ servers: { echo: { command, args } } }))
-  const connect = (): Promise<McpClient> => HttpClient.open(`${stack.url}/mcp`, 'echo__echo')
-  await eventually(() => works(connect), { what: 'our own host', limitMs: 60_000 })
-  return {
-    name: 'mcp-host',
-    isPeer: false,
-    connect,
-    processes() {
-      const found = new Map<number, string>()
-      for (const [name, pid] of Object.entries(stack.pids())) {
-        for (const [each, what] of treeOf(pid, name)) found.set(each, what)
-      }
-      return found
-    },
-    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  await writeFile(host.mcpJson, JSON.stringify({ servers: { echo: { command, args } } }))
+  const bus = await host.broker.connect()
+  const { authorization } = await createKey(bus, 'user:bench')
+  const header = isSecured ? `authorization: ${authorization}\r\n` : ''
+  const connect = (): Promise<McpClient> => HttpClient.open(`${host.url}/mcp`, 'echo__echo', header)
+  await eventually(() => works(connect), { what: 'the host', limitMs: 60_000 })
+  const processes = async (): Promise<Map<number, string>> => {
+    const trees = Object.entries(host.pids()).map(async ([name, pid]) => [
+      ...(await treeOf(pid, name)),
+    ])
+    return new Map((await Promise.all(trees)).flat())
   }
+  const suffix = isSecured ? ', secured' : hasAccounts ? ', accounts' : ''
+  const name = `mcp-host${suffix}`
+  return { name, isPeer: false, connect, processes }
 }
 
-function treeOf(pid: number, name: string): Map<number, string> {
-  return new Map(
-    // Its own command line may name the server, too.
-    processTree(pid).map((each) => [
-      each,
-      each !== pid && commandOf(each).includes(SERVER) ? 'server' : name,
-    ]),
-  )
+/** A process and its descendants. A descendant that runs the MCP server is named `server`. */
+async function treeOf(root: number, name: string): Promise<Map<number, string>> {
+  const entries = (await family(root)).map(async (pid) => {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    return [pid, pid !== root && command.includes(SERVER) ? 'server' : name] as const
+  })
+  return new Map(await Promise.all(entries))
 }
 
 async function works(connect: () => Promise<McpClient>): Promise<boolean> {
+  const late = delay(2_000).then(() => {
+    throw new Error('it takes too long')
+  })
   try {
-    const client = await Promise.race([
-      connect(),
-      sleep(2_000).then(() => {
-        throw new Error('it takes too long')
-      }),
-    ])
+    const client = await Promise.race([connect(), late])
     await client.call('ready')
     await client.close()
     return true
   } catch {
     return false
   }
-}
-
-async function peersFolder(): Promise<string> {
-  const folder = join(
-    process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
-    'mcp-host',
-    'bench-peers',
-  )
-  await mkdir(folder, { recursive: true })
-  return folder
-}
-
-/** Answers with the folder of their programs. */
-async function installPeers(): Promise<string> {
-  const folder = await peersFolder()
-  const bin = join(folder, 'node_modules', '.bin')
-  const manifest = JSON.stringify({ private: true, dependencies: PEERS })
-  const mark = join(folder, `${Buffer.from(manifest).toString('base64url').slice(-40)}.ok`)
-  if (!existsSync(mark)) {
-    console.log(`installing ${Object.keys(PEERS).join(', ')} from npm`)
-    await writeFile(join(folder, 'package.json'), manifest)
-    await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], {
-      cwd: folder,
-    })
-    await writeFile(mark, '')
-  }
-  return bin
 }

@@ -6,57 +6,46 @@ interface Frame {
   readonly payload: Readonly<Record<string, string>>
 }
 
-/** When a client was back after its gateway had died, by `performance.now()`. */
+/** When a client resumed after the death of its gateway, by `performance.now()`. */
 export interface Return {
   reconnected?: number
-  /** The first text after that. */
+  /** The first text after the reconnect. */
   text?: number
 }
 
-/** A client that keeps only what it needs to come back, which it does at once and as often as it must. */
+/** A client that reconnects at once, as often as necessary. It stores no frames. */
 export class ReturningClient implements Disposable {
-  /** All of the answer. */
+  /** The answer so far. */
   text = ''
-  /** What went wrong, if something did. */
+  /** The first error. */
   fault: string | undefined
   readonly back: Return = {}
-  readonly #opened = Promise.withResolvers<void>()
+  readonly opened = Promise.withResolvers<void>()
+  /** Resolves with the first text. */
   readonly #begun = Promise.withResolvers<void>()
-  readonly #returned = Promise.withResolvers<void>()
-  readonly #done = Promise.withResolvers<void>()
+  /** Resolves with the first text from the other gateway. */
+  readonly returned = Promise.withResolvers<void>()
+  /** Resolves with the end of the answer. */
+  readonly done = Promise.withResolvers<void>()
   readonly #fallback: string
   #sessionId = ''
   #lastId = ''
   #isLeaving = false
   #socket: WebSocket
 
-  /** `fallback`: the gateway to go to when the first one is gone. */
+  /** `fallback`: URL of the gateway to reconnect to. */
   constructor(url: string, fallback: string) {
     this.#fallback = fallback
     this.#socket = this.#connect(new URL('/ws', url))
   }
 
-  async opened(): Promise<void> {
-    await this.#opened.promise
-  }
-
-  /** Says something and waits for the first word of the answer. */
+  /** Sends a message and waits for the first text of the answer. */
   async ask(text: string): Promise<void> {
     this.#socket.send(JSON.stringify({ type: 'message', payload: { text } }))
     await this.#begun.promise
   }
 
-  /** Waits until text came from the other gateway. */
-  async returned(): Promise<void> {
-    await this.#returned.promise
-  }
-
-  /** Waits for the end of the answer. */
-  async done(): Promise<void> {
-    await this.#done.promise
-  }
-
-  /** As if the connection had been lost. */
+  /** Loses the connection. */
   drop(): void {
     this.#socket.terminate()
   }
@@ -70,7 +59,7 @@ export class ReturningClient implements Disposable {
     url.protocol = 'ws:'
     const socket = new WebSocket(url)
     socket.on('message', (data: Buffer) => this.#take(JSON.parse(data.toString()) as Frame))
-    // Closes as well.
+    // A close follows.
     socket.on('error', () => undefined)
     socket.on('close', () => {
       if (this.#isLeaving) return
@@ -89,14 +78,14 @@ export class ReturningClient implements Disposable {
         this.#sessionId ||= payload['sessionId'] ?? ''
         if (payload['state'] === 'reconnected') this.back.reconnected = performance.now()
         else if (payload['state'] !== 'connected') this.fault ??= payload['message']
-        this.#opened.resolve()
+        this.opened.resolve()
         break
       case 'text':
         this.text += payload['content'] ?? ''
         this.#begun.resolve()
         if (this.back.reconnected === undefined) break
         this.back.text ??= performance.now()
-        this.#returned.resolve()
+        this.returned.resolve()
         break
       case 'reset':
       case 'error':
@@ -105,8 +94,8 @@ export class ReturningClient implements Disposable {
       case 'turn':
         if (payload['state'] !== 'done') break
         if (payload['outcome'] !== 'completed') this.fault ??= `the turn ${payload['outcome']}`
-        this.#returned.resolve()
-        this.#done.resolve()
+        this.returned.resolve()
+        this.done.resolve()
         break
       default:
     }

@@ -21,22 +21,22 @@ const TOOLS: NonNullable<StackOptions['tools']> = [
   { name: 'large', inputSchema: { type: 'object' }, bytes: RESULT_BYTES },
 ]
 
-/** Others do not use the MCP server that is kept busy. */
+/** Loads use another MCP server than the bystanders. */
 const SERVERS = { other: {} }
 
-/** What is hard on the host, each on a host of its own, and how others fare beside it. Default: all. */
+/** Measures the latency of other chats beside each load, on a separate host. Default: all loads. */
 export async function benchStress(names: readonly string[]): Promise<object> {
   const figures: Record<string, object> = {}
   for (const name of names.length === 0 ? Object.keys(strains) : names) {
     const start = strains[name]
     if (start === undefined) {
-      throw new Error(`there is no strain "${name}"; there are ${Object.keys(strains).join(', ')}`)
+      throw new Error(`there is no load "${name}"; there are ${Object.keys(strains).join(', ')}`)
     }
     try {
       await using stack = await startStack({ tools: TOOLS, servers: SERVERS })
       figures[name] = await compareWindows(stack, await start(stack))
     } catch (error) {
-      // The others are measured all the same.
+      // The other loads are still measured.
       console.error(name, error)
       figures[name] = { error: String(error) }
       process.exitCode = 1

@@ -1,18 +1,15 @@
 import { Worker } from 'node:worker_threads'
-import type { TimedTurn } from './timed-chat.ts'
+import type { TimedTurn } from '../timed-chat.ts'
 
 export interface BystanderSetup {
-  /** Of the gateway. */
+  /** URL of the gateway. */
   readonly url: string
   readonly sessions: number
 }
 
 export type BystanderTurn = Pick<TimedTurn, 'at' | 'firstText' | 'turn'>
 
-/**
- * Sessions that chat steadily, on a thread of their own: what the bench itself is busy with does not show
- * in their figures.
- */
+/** Sessions that chat at a steady rate, in a separate thread: work of the benchmark itself does not delay them. */
 export class Bystanders implements AsyncDisposable {
   readonly turns: BystanderTurn[] = []
   readonly faults: string[] = []
@@ -26,7 +23,7 @@ export class Bystanders implements AsyncDisposable {
     this.#worker.on('error', (error) => this.faults.push(String(error)))
   }
 
-  /** The turns that began in a window. */
+  /** The turns that began within a time. */
   between(begin: number, end: number): BystanderTurn[] {
     return this.turns.filter(({ at }) => at >= begin && at < end)
   }

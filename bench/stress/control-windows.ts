@@ -1,34 +1,34 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Stack } from '@mcp-host/testkit'
-import { quantile } from '../quantile.ts'
+import { machineTime } from '../process-usage.ts'
+import { quantiles } from '../quantile.ts'
 import type { BystanderTurn } from './bystanders.ts'
 import { Bystanders } from './bystanders.ts'
-import { machineTime } from './machine.ts'
 import { MemoryWatch } from './memory-watch.ts'
-import { now } from './timed-chat.ts'
+import { now } from '../timed-chat.ts'
 
 const SESSIONS = 10
 const WINDOW_MS = 8_000
 const PAIRS = 5
-/** A pair counts when no more of the machine's CPU time was taken by its own host, */
+/** The share of CPU time that other virtual machines may take. Pairs above it do not count … */
 const MAX_STOLEN = 0.03
-/** and when there were too few such pairs after so many, all count. */
+/** … unless fewer than `PAIRS` of this many are below it. */
 const MAX_PAIRS = 15
-/** What one window began is over before the next. */
+/** Turns of one window end before the next begins. */
 const SETTLE_MS = 1_000
 
-/** Something that is hard on the host. */
+/** A load on the host. */
 export interface Strain {
-  /** Makes ready for a window, which does not count. */
+  /** Prepares a window. Not measured. */
   prepare?(): Promise<void>
-  /** Strains the host for about so long. Throws when an answer is wrong. */
+  /** Loads the host for about `windowMs`. Throws when an answer is wrong. */
   run(windowMs: number): Promise<void>
-  /** Ends what `prepare` began, and checks what is too much to do it in the window. */
+  /** Ends what `prepare` began, and makes the checks that would take too long within the window. */
   settle?(): Promise<void>
   figures(): object
 }
 
-/** A window's turns, and how much of the machine others took meanwhile. */
+/** The turns of a window, and the CPU time of the machine during it. */
 interface Window {
   readonly turns: readonly BystanderTurn[]
   readonly total: number
@@ -41,19 +41,19 @@ interface Pair {
 }
 
 /**
- * How people fare beside a strain: windows with it and without take turns. These clients share the machine
- * with the host, so a strain also slows down those who measure.
+ * Compares the latency of bystanders with and without a load, in alternating windows. These clients share the machine
+ * with the host, so the load also delays them.
  */
 export async function compareWindows(stack: Stack, strain: Strain): Promise<object> {
   await using bystanders = new Bystanders({ url: stack.url, sessions: SESSIONS })
-  // The first time of everything is slow.
-  await oneWindow(bystanders, () => delay(WINDOW_MS / 2))
+  // The first turns are slow.
+  await runWindow(bystanders, () => delay(WINDOW_MS / 2))
   await strained(bystanders, strain, WINDOW_MS / 2)
   using memory = new MemoryWatch(stack.pids())
   const all: Pair[] = []
   let quiet: Pair[] = []
   while (quiet.length < PAIRS && all.length < MAX_PAIRS) {
-    const control = await oneWindow(bystanders, () => delay(WINDOW_MS))
+    const control = await runWindow(bystanders, () => delay(WINDOW_MS))
     all.push({ control, strain: await strained(bystanders, strain, WINDOW_MS) })
     quiet = all.filter((pair) => Object.values(pair).every(isQuiet))
   }
@@ -62,12 +62,12 @@ export async function compareWindows(stack: Stack, strain: Strain): Promise<obje
   const rssMb = memory.figures()
   if (bystanders.faults.length > 0) throw new Error(bystanders.faults.join('\n'))
   const control = summary(pairs.map((pair) => pair.control))
-  const strain_ = summary(pairs.map((pair) => pair.strain))
+  const loaded = summary(pairs.map((pair) => pair.strain))
   const ratio = (part: 'firstTextMs' | 'turnMs'): number =>
-    Math.round((strain_[part].p99 / control[part].p99) * 100) / 100
+    Math.round((loaded[part].p99 / control[part].p99) * 100) / 100
   return {
     control,
-    strain: strain_,
+    strain: loaded,
     ratioP99: { firstText: ratio('firstTextMs'), turn: ratio('turnMs') },
     pairs: { all: all.length, counted: pairs.length },
     rssMb,
@@ -77,14 +77,14 @@ export async function compareWindows(stack: Stack, strain: Strain): Promise<obje
 
 async function strained(bystanders: Bystanders, strain: Strain, windowMs: number): Promise<Window> {
   await strain.prepare?.()
-  const window = await oneWindow(bystanders, async () => {
+  const window = await runWindow(bystanders, async () => {
     await Promise.all([delay(windowMs), strain.run(windowMs)])
   })
   await strain.settle?.()
   return window
 }
 
-async function oneWindow(bystanders: Bystanders, pass: () => Promise<void>): Promise<Window> {
+async function runWindow(bystanders: Bystanders, pass: () => Promise<void>): Promise<Window> {
   const [begin, before] = [now(), machineTime()]
   await pass()
   const [end, after] = [now(), machineTime()]
@@ -102,17 +102,14 @@ function isQuiet({ stolen, total }: Window): boolean {
 
 function summary(windows: readonly Window[]) {
   const turns = windows.flatMap((window) => window.turns)
-  const part = (pick: (turn: BystanderTurn) => number) => ({
-    p50: quantile(turns.map(pick), 0.5),
-    p99: quantile(turns.map(pick), 0.99),
-  })
+  const part = (pick: (turn: BystanderTurn) => number) => quantiles(turns.map(pick), 'p50', 'p99')
   const sum = (field: 'stolen' | 'total'): number =>
     windows.reduce((total, window) => total + window[field], 0)
   return {
     turns: turns.length,
     firstTextMs: part(({ firstText }) => firstText),
     turnMs: part(({ turn }) => turn),
-    /** Of the machine's CPU time, by its own host: with much of it the p99 says little. */
+    /** The share of CPU time that other virtual machines took. With a high share the p99 means little. */
     stolen: Math.round((sum('stolen') / sum('total')) * 100) / 100,
   }
 }

@@ -1,6 +1,6 @@
 import { rssMb } from '../process-usage.ts'
 
-/** Often enough for what a large message takes for a moment. */
+/** Short enough to see the memory that one large message takes. */
 const PERIOD_MS = 100
 
 /** Watches the resident memory of processes. */
@@ -10,7 +10,7 @@ export class MemoryWatch implements Disposable {
   readonly #peak: Record<string, number>
   readonly #timer: NodeJS.Timeout
 
-  /** `pids`: by name. */
+  /** `pids`: process ids by name. */
   constructor(pids: Readonly<Record<string, number>>) {
     this.#pids = pids
     this.#before = this.#read()
@@ -22,7 +22,7 @@ export class MemoryWatch implements Disposable {
     }, PERIOD_MS)
   }
 
-  /** In megabytes: when the watch began, the most since, and now. */
+  /** Memory in megabytes: when the watch began, the maximum since then, and at this moment. */
   figures(): Record<string, { before: number; peak: number; after: number }> {
     const after = this.#read()
     return Object.fromEntries(

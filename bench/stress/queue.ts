@@ -1,15 +1,15 @@
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script } from '@mcp-host/testkit'
-import { quantile } from '../quantile.ts'
+import { quantiles } from '../quantile.ts'
 import type { Strain } from './control-windows.ts'
-import type { Frame } from './timed-chat.ts'
-import { now } from './timed-chat.ts'
+import type { Frame } from '../timed-chat.ts'
+import { now } from '../timed-chat.ts'
 
 const MESSAGES = 200
 const CANCELLED = 120
 const IDS = Array.from({ length: MESSAGES }, (_, index) => `m${index}`)
 
-/** Very many messages at once in one session; one of them is withdrawn while it waits. */
+/** Sends 200 messages at once to one session, and cancels one of them while it waits. */
 export async function longQueue(stack: Stack): Promise<Strain> {
   const perTurn: number[] = []
   const accepted: number[] = []
@@ -28,13 +28,13 @@ export async function longQueue(stack: Stack): Promise<Strain> {
       check(chat.frames)
     },
     figures: () => ({
-      allAcceptedMs: { p50: quantile(accepted, 0.5), max: quantile(accepted, 1) },
-      perTurnMs: { p50: quantile(perTurn, 0.5), max: quantile(perTurn, 1) },
+      allAcceptedMs: quantiles(accepted, 'p50', 'max'),
+      perTurnMs: quantiles(perTurn, 'p50', 'max'),
     }),
   }
 }
 
-/** Throws when an answer is wrong or out of its order, or when the queue was told wrongly. */
+/** Throws when an answer is wrong or out of order, or when a frame shows a wrong queue. */
 function check(frames: readonly Frame[]): void {
   const log: string[] = []
   let begun = 0
@@ -48,7 +48,7 @@ function check(frames: readonly Frame[]): void {
     } else if (frame.type === 'queue') {
       const ids = frame.payload.messages.map(({ messageId }) => messageId)
       const isNumbered = frame.payload.messages.every(({ position }, at) => position === at + 1)
-      // Of messages whose turn has begun none, of the others the first ones that have come, in order.
+      // The queue is a prefix of the messages whose turn has not begun, in order.
       const first = IDS.indexOf(ids[0] ?? '')
       const rest = IDS.slice(first, first + ids.length + 1).filter((id) => ids.includes(id))
       if (!isNumbered || ids.join() !== rest.join() || (ids.length > 0 && first < begun)) {
@@ -61,11 +61,11 @@ function check(frames: readonly Frame[]): void {
     index === CANCELLED ? [`${id} cancelled`] : [id, `${id} completed`],
   )
   if (log.join() !== expected.join()) throw new Error(`the answers were ${log.join()}`)
-  const told = waiting(frames)
-  const withdrawn = told.findLastIndex((ids) => ids.includes(IDS[CANCELLED] ?? ''))
-  const next = told[withdrawn + 1]?.[0] ?? ''
+  const queues = waiting(frames)
+  const last = queues.findLastIndex((ids) => ids.includes(IDS[CANCELLED] ?? ''))
+  const next = queues[last + 1]?.[0] ?? ''
   if (left?.length !== 0 || IDS.indexOf(next) > CANCELLED) {
-    throw new Error('the message that was withdrawn waited until its turn')
+    throw new Error('the cancelled message waited until its turn')
   }
 }
 

@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Frame } from './timed-chat.ts'
+import type { Frame } from '../timed-chat.ts'
 
 const CHUNK_BYTES = 64 * 1024
 const TEXT = 1
 
-/** In the last frame of a turn. */
+/** Part of the last frame of a turn. */
 export const DONE = '"state":"done"'
 
 /**
- * A client's socket that only keeps what it reads, so that a thousand of them take little from the machine,
- * and that can read as slowly as it likes. It says nothing, not even to pings.
+ * A WebSocket client that stores its input unparsed, so that a thousand of them need little CPU time, and that can read
+ * slowly. It sends nothing, not even pongs.
  */
 export class RawSocket implements Disposable {
   readonly #chunks: Buffer[] = []
@@ -35,11 +35,11 @@ export class RawSocket implements Disposable {
         },
       },
     })
-    // Closes as well.
+    // A close follows.
     this.#socket.on('error', () => undefined)
   }
 
-  /** Joins a session and waits for the welcome. `chunkBytes`: so much is read at a time. */
+  /** Joins a session and waits for the welcome. `chunkBytes`: size of one read. */
   static async open(
     url: string,
     sessionId: string,
@@ -70,17 +70,17 @@ export class RawSocket implements Disposable {
     return this.#socket.destroyed
   }
 
-  /** How much was read. */
+  /** Number of bytes read so far. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** From now on reads one chunk in so many milliseconds. */
+  /** Reads one chunk per period. */
   readSlowly(periodMs: number): void {
     this.#slow = setInterval(() => this.#socket.resume(), periodMs).unref()
   }
 
-  /** From now on reads what there is. */
+  /** Ends slow reading. */
   readFast(): void {
     clearInterval(this.#slow)
     this.#slow = undefined
@@ -88,12 +88,12 @@ export class RawSocket implements Disposable {
     this.#socket.resume()
   }
 
-  /** Whether the newest of what was read contains it. */
+  /** Whether the last two chunks contain a text. */
   endsWith(text: string): boolean {
     return Buffer.concat(this.#chunks.slice(-2)).includes(text)
   }
 
-  /** All frames that have come as a whole. */
+  /** All frames that have arrived completely. */
   frames(): Frame[] {
     const bytes = Buffer.concat(this.#chunks)
     const frames: Frame[] = []
@@ -124,7 +124,7 @@ export class RawSocket implements Disposable {
   }
 }
 
-/** All answer text in them. */
+/** The answer text of frames. */
 export function textOf(frames: readonly Frame[]): string {
   return frames
     .filter((frame) => frame.type === 'text')

@@ -4,16 +4,16 @@ import { eventually, script } from '@mcp-host/testkit'
 import { quantile } from '../quantile.ts'
 import type { Strain } from './control-windows.ts'
 import { DONE, RawSocket, textOf } from './raw-socket.ts'
-import { now, TimedChat } from './timed-chat.ts'
+import { now, TimedChat } from '../timed-chat.ts'
 
-/** About 400 KB: what one generation writes must fit into one message of the broker. */
+/** About 400 KB: the text of one generation must fit into one message of the broker. */
 const TOKENS = 60_000
 const ANSWER = Array.from({ length: TOKENS }, (_, index) => `w${index} `).join('')
-/** In one window: 5 MB. */
+/** Answers per window, 5 MB together. */
 const ANSWERS = 13
 const LIMIT_MS = 60_000
 
-/** A client that reads one byte per second while 5 MB of text are written at full speed. */
+/** Writes 5 MB of text at full speed to a client that reads one byte per second. */
 export async function slowReader(stack: Stack): Promise<Strain> {
   const bytesRead: number[] = []
   const rates: number[] = []
@@ -31,12 +31,13 @@ export async function slowReader(stack: Stack): Promise<Strain> {
       reader?.readSlowly(1_000)
       let replaces: string | undefined
       while (answers < ANSWERS && now() < begin + windowMs) {
-        // Each in the place of the one before, so that the model is not sent all that was written.
+        // Each message replaces the previous one, so that the prompt stays short.
         const turn = await writer?.ask(
           script({ tokens: TOKENS, tokensPerSecond: 0 }),
           replaces === undefined ? {} : { replaces },
         )
-        if (turn?.text !== ANSWER) throw new Error(`who asked read ${turn?.text.length} characters`)
+        if (turn?.text !== ANSWER)
+          throw new Error(`the asking client got ${turn?.text.length} characters`)
         replaces = turn.messageId
         answers++
       }
@@ -47,7 +48,7 @@ export async function slowReader(stack: Stack): Promise<Strain> {
     async settle() {
       const [socket, expected] = [reader, ANSWER.repeat(answers)]
       if (socket === undefined) return
-      // From here on it reads all that was kept for it, in whatever pieces.
+      // It reads the rest, which the gateway has buffered.
       socket.readFast()
       const isOver = (): boolean =>
         socket.isClosed || (socket.endsWith(DONE) && textOf(socket.frames()) === expected)

@@ -11,7 +11,7 @@ import {
   viewServers,
 } from '@mcp-host/contracts'
 import { eventually, family, isAlive, startStack } from '@mcp-host/testkit'
-import { quantile } from '../quantile.ts'
+import { quantiles } from '../quantile.ts'
 
 const ROUNDS = 20
 const KEY = 'server.test'
@@ -20,15 +20,15 @@ const ACCEPT_MS = 500
 interface Round {
   /** From the kill until another supervisor has the lease. */
   readonly leaseMs: number
-  /** From the kill until a tool call that was asked for at once has its result. */
+  /** From the kill until a tool call that was made at once has its result. */
   readonly callMs: number
-  /** From the lease until the server is ready again: its own start. */
+  /** From the lease until the server is ready again: the time that it takes to start. */
   readonly startMs: number
-  /** From the kill until every process of the dead supervisor is gone. */
+  /** From the kill until every process of the dead supervisor has ended. */
   readonly goneMs: number
 }
 
-/** Kills the supervisor that runs a server, again and again, with two others standing by. */
+/** Repeatedly kills the supervisor that runs a server, while two others are running. */
 export async function benchTakeover(): Promise<object> {
   await using stack = await startStack({
     tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
@@ -40,16 +40,13 @@ export async function benchTakeover(): Promise<object> {
   const rounds: Round[] = []
   while (rounds.length < ROUNDS) {
     while (supervisors.size < 3) supervisors.add((await stack.add('mcp-supervisor')).pid)
-    // What the start of the new one costs is not what is measured.
+    // The start of the third supervisor is not measured.
     await delay(2_000)
     const round = await kill(bus, catalog, leases, supervisors)
     rounds.push(round)
     console.log(`${rounds.length}/${ROUNDS} ${JSON.stringify(round)}`)
   }
-  const part = (pick: (round: Round) => number) => ({
-    p50: quantile(rounds.map(pick), 0.5),
-    max: Math.max(...rounds.map(pick)),
-  })
+  const part = (pick: (round: Round) => number) => quantiles(rounds.map(pick), 'p50', 'max')
   const figures = {
     leaseMs: part(({ leaseMs }) => leaseMs),
     firstCallMs: part(({ callMs }) => callMs),
@@ -97,7 +94,7 @@ async function kill(
   return { leaseMs, callMs, startMs: readyMs - leaseMs, goneMs }
 }
 
-/** Asks for a call as an orchestrator does, until it has a result. */
+/** Requests a tool call as an orchestrator does, and waits for its result. */
 async function callUntilDone(bus: Bus): Promise<void> {
   const session = newSessionId()
   const call = toolCallId(generationId(session, 0), 0)

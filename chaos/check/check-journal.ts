@@ -1,12 +1,12 @@
 import type { JournalEntry } from '@mcp-host/testkit'
-import type { CallStory } from './turn-story.ts'
-import { idArgument } from './turn-story.ts'
+import type { ObservedCall } from './observed-turn.ts'
+import { idArgument } from './observed-turn.ts'
 import type { Violation } from './violation.ts'
 
-/** Holds the calls that reached the MCP servers against what sessions were told of them. */
+/** Checks the calls that reached the MCP servers against their outcomes in the sessions. */
 export function checkJournal(
   journal: readonly JournalEntry[],
-  calls: readonly CallStory[],
+  calls: readonly ObservedCall[],
 ): Violation[] {
   const runs = new Map<string, number>()
   for (const { arguments: given } of journal) {
@@ -20,10 +20,10 @@ export function checkJournal(
       return [{ rule: 'tool run twice', where, detail: `it ran ${count} times` }]
     }
     if (outcome === 'ok' && count === 0) {
-      return [{ rule: 'tool not run', where, detail: 'its result is ok, and it never ran' }]
+      return [{ rule: 'tool not run', where, detail: 'its result is ok, but it never ran' }]
     }
     if (outcome === 'refused' && count > 0) {
-      return [{ rule: 'tool run', where, detail: 'it was refused, and it ran' }]
+      return [{ rule: 'tool run', where, detail: 'it was refused, but it ran' }]
     }
     return []
   })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { events, log, plan } from './__fixtures__/good-run.ts'
 import type { SessionRecord } from './check-session.ts'
 import { checkSession } from './check-session.ts'
-import { logStories } from './log-stories.ts'
+import { turnsOfLog } from './turns-of-log.ts'
 import { StreamCheck } from './stream-check.ts'
 
 const plans = new Map([[plan.id, plan]])
@@ -28,11 +28,11 @@ function logWith(seq: number, changed: object): readonly LogEntry[] {
 
 const logWithout = (...seqs: number[]): LogEntry[] => log.filter(({ seq }) => !seqs.includes(seq))
 
-test('a run in which all agree breaks no rule', () => {
+test('a run whose stream, log and plan agree breaks no rule', () => {
   expect(broken({})).toEqual([])
 })
 
-test('entries that reach the log too late do not count', () => {
+test('entries that reach the log too late are ignored', () => {
   const late = [
     { ...log[0], seq: 12 },
     { ...log[4], seq: 13, fact: { ...log[4]!.fact, outcome: 'error' } },
@@ -42,8 +42,8 @@ test('entries that reach the log too late do not count', () => {
   expect(broken({ log: [...log, ...late] })).toEqual([])
 })
 
-test('a turn that ended without the result of its generation has no text of it', () => {
-  const cut = logWithout(10).map((entry) =>
+test('a turn that ended without the result of its generation has none of its text', () => {
+  const cutLog = logWithout(10).map((entry) =>
     entry.kind === 'turn' && entry.fact.type === 'turn-done'
       ? { ...entry, fact: { ...entry.fact, voids: 'g9', outcome: 'cancelled' } }
       : entry,
@@ -56,9 +56,9 @@ test('a turn that ended without the result of its generation has no text of it',
     payload: { ...events.at(-1)!.payload, outcome: 'cancelled' },
   }
   const seen = [...events.slice(0, -1), reset, done as (typeof events)[number]]
-  expect(broken({ log: [...cut, late], streams: [streamOf(seen)] })).toEqual([])
+  expect(broken({ log: [...cutLog, late], streams: [streamOf(seen)] })).toEqual([])
   const kept = [...events.slice(0, -1), done as (typeof events)[number]]
-  expect(broken({ log: [...cut, late], streams: [streamOf(kept)] })).toEqual([
+  expect(broken({ log: [...cutLog, late], streams: [streamOf(kept)] })).toEqual([
     'stream is not the log',
   ])
 })
@@ -90,11 +90,11 @@ test.each([
   [{ error: { code: 'cancelled', message: '' } }, 'cancelled'],
   [{ isOutcomeUnknown: true }, 'unknown'],
 ])('a result with %j is seen as %s', (about, outcome) => {
-  const [story] = logStories(logWith(7, { outcome: 'error', ...about })).values()
-  expect(Array.from(story?.calls.values() ?? [], (call) => call.outcome)).toContain(outcome)
+  const [turn] = turnsOfLog(logWith(7, { outcome: 'error', ...about })).values()
+  expect(Array.from(turn?.calls.values() ?? [], (call) => call.outcome)).toContain(outcome)
 })
 
-test('a generation in place of one that has a result counts for nothing, unless it says why', () => {
+test('a generation that replaces one with a result is ignored, unless it has a reason', () => {
   const anew = (reason: object): LogEntry[] => {
     const fact = { type: 'generation-started', turn: 1, seen: 9, generation: 'g11', voids: 'g9' }
     const started = { ...log[8], seq: 11, kind: 'turn', fact: { ...fact, ...reason } }
@@ -104,7 +104,7 @@ test('a generation in place of one that has a result counts for nothing, unless 
   expect(broken({ log: anew({ reason: 'it failed' }) })).toContain('stream is not the log')
 })
 
-test('a mark whose process died may stay unknown, a look may not', () => {
+test('the outcome of a `mark` whose process died may be unknown, that of a `look` may not', () => {
   const unknown = { type: 'tool-settled', outcome: 'unknown' }
   const seen = (index: number): typeof events =>
     events.with(index, {
@@ -162,7 +162,7 @@ test.each<[string, Partial<SessionRecord>, string[]]>([
     { log: logWithout(8, 9, 10), streams: [streamOf(events.toSpliced(10, 4))] },
     ['not as planned'],
   ],
-  ['there is a message that nobody sent', { plans: new Map() }, ['stray', 'stray']],
-])('it shows when %s', (_title, record, rules) => {
+  ['a message was never sent', { plans: new Map() }, ['stray', 'stray']],
+])('a violation is reported when %s', (_title, record, rules) => {
   expect(broken(record)).toEqual(rules)
 })

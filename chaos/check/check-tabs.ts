@@ -2,17 +2,17 @@ import type { SessionEvent } from '@mcp-host/contracts'
 import { parseCursor } from '@mcp-host/contracts'
 import type { Violation } from './violation.ts'
 
-/** Events that come from the log: the same for all, at the same place. Text may be cut differently. */
+/** Types of events from the log, which are equal for all clients. Text may be split differently. */
 const LOGGED: ReadonlySet<string> = new Set(['user', 'turn', 'tool', 'status', 'reset'])
 
-/** Whether two clients of one session were given the same events. Their text is held against the log. */
+/** Checks that two clients of one session received the same events. Their text is checked against the log elsewhere. */
 export function checkTabs(
   where: string,
   one: readonly SessionEvent[],
   other: readonly SessionEvent[],
 ): Violation[] {
-  const left = one.filter(isLogged).map(plain)
-  const right = other.filter(isLogged).map(plain)
+  const left = one.filter(isLogged).map(comparable)
+  const right = other.filter(isLogged).map(comparable)
   const index = left.findIndex((event, at) => event !== right[at])
   if (index === -1 && left.length === right.length) return []
   const at = index === -1 ? left.length : index
@@ -24,8 +24,8 @@ function isLogged({ type }: SessionEvent): boolean {
   return LOGGED.has(type)
 }
 
-function plain({ id, type, payload }: SessionEvent): string {
-  // How much text was seen before it may differ.
+function comparable({ id, type, payload }: SessionEvent): string {
+  // The offset within the text may differ.
   const { seq, part } = parseCursor(id) ?? {}
   return JSON.stringify([seq, part, type, payload])
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { log } from './__fixtures__/good-run.ts'
 import type { Evidence, Excuse } from './excuses.ts'
-import { checkReported, checkTold, excuses } from './excuses.ts'
+import { checkReported, checkRestartAfterLoss, excuses } from './excuses.ts'
 
 const AT = 1_000_000
 const MESSAGE = 's0-0'
@@ -29,16 +29,20 @@ function excuseOf(evidence: Partial<Evidence>): Excuse | undefined {
 const unseen = { places: new Map() }
 
 test.each<[string, Partial<Evidence>, Excuse]>([
-  ['an event that was seen is lost', damaged(2, 1_000), 'seen and lost'],
+  ['an event that a client has seen is lost', damaged(2, 1_000), 'seen and lost'],
   [
-    'the turn goes on after the loss',
+    'the turn continues after the loss',
     { ...damaged(4, 9), places: new Map([[MESSAGE, new Set([1, 2])]]) },
     'across a loss',
   ],
   ['the end of the turn is lost', { ...damaged(10, 1_000), ...unseen }, 'across a loss'],
-  ['it was accepted and nobody saw it', { ...damaged(0, 1_000), ...unseen }, 'accepted and lost'],
   [
-    'its turn ended before the stream began anew',
+    'no client saw it after it was accepted',
+    { ...damaged(0, 1_000), ...unseen },
+    'accepted and lost',
+  ],
+  [
+    'its turn ended before the stream restarted',
     { ...unseen, restarts: [11] },
     'over before the client came back',
   ],
@@ -48,13 +52,13 @@ test.each<[string, Partial<Evidence>, Excuse]>([
 
 test.each<[string, Partial<Evidence>]>([
   ['nothing is lost', {}],
-  ['it was whole before the loss', { lost: [loss(11, 1_000)] }],
+  ['it ended before the loss', { lost: [loss(11, 1_000)] }],
   [
     'it began after the loss',
     { log: log.filter(({ seq }) => seq > 0), lost: [{ after: -10, through: 0, at: AT }] },
   ],
-  ['nobody reports the loss', { ...damaged(4, 1_000), lost: [] }],
-  ['nobody reports the loss of all of it', { log: [], lost: [], ...unseen }],
+  ['the loss is not reported', { ...damaged(4, 1_000), lost: [] }],
+  ['the loss of all its entries is not reported', { log: [], lost: [], ...unseen }],
   [
     'it was accepted long before the loss and never shown',
     { ...damaged(0, 1_000), ...unseen, accepted: new Map([[MESSAGE, AT - 60_000]]) },
@@ -64,22 +68,24 @@ test.each<[string, Partial<Evidence>]>([
     { ...damaged(0, 1_000), ...unseen, accepted: new Map([[MESSAGE, AT + 10_000]]) },
   ],
   [
-    'what was seen of it is gone, but not in the loss',
+    'its missing events are not in the loss',
     { log: [], lost: [loss(20, 1_000)], accepted: new Map() },
   ],
-  ['it ended after the stream began anew', { ...unseen, restarts: [10] }],
+  ['it ended after the stream restarted', { ...unseen, restarts: [10] }],
 ])('a message is not excused when %s', (_title, evidence) => {
   expect(excuseOf(evidence)).toBeUndefined()
 })
 
-test('a stream that goes on after lost events without a new start is a violation', () => {
+test('a stream that continues after lost events without a restart is a violation', () => {
   const lost = [loss(4, 1_000)]
-  expect(checkTold('s0', lost, [[3, 5, 6], [1_001]])).toEqual([])
-  expect(checkTold('s0', lost, [[3, 4, 1_001]])).toEqual([])
-  expect(checkTold('s0', lost, [[3, 5, 1_001]])).toMatchObject([{ rule: 'not told of a loss' }])
+  expect(checkRestartAfterLoss('s0', lost, [[3, 5, 6], [1_001]])).toEqual([])
+  expect(checkRestartAfterLoss('s0', lost, [[3, 4, 1_001]])).toEqual([])
+  expect(checkRestartAfterLoss('s0', lost, [[3, 5, 1_001]])).toMatchObject([
+    { rule: 'not told of a loss' },
+  ])
 })
 
-test('an event that was seen is in the log or in a reported loss, and no lost sequence is in the log', () => {
+test('a seen event is in the log or in a reported loss, and no lost sequence is in the log', () => {
   const rules = (evidence: Pick<Evidence, 'log' | 'lost'>, seen: number[]): string[] =>
     checkReported('s0', evidence, seen).map(({ rule }) => rule)
   expect(rules(damaged(8, 1_000), [1, 8, 9, 11])).toEqual([])

@@ -1,35 +1,35 @@
 import type { LogEntry, LostRange } from '@mcp-host/contracts'
 import type { Violation } from './violation.ts'
 
-/** Why a message is not held against the log: the host has reported a loss that explains it. */
+/** The reason why a message is not checked against the log: a reported loss explains the difference. */
 export type Excuse =
-  /** A client saw an event of it that was lost. */
+  /** A client saw an event of the message that was lost. */
   | 'seen and lost'
-  /** Its turn began before a loss and did not end before it. */
+  /** The turn began before a loss and did not end before it. */
   | 'across a loss'
-  /** It was accepted and lost before a client saw it. */
+  /** The message was accepted, and lost before a client saw it. */
   | 'accepted and lost'
-  /** It was over before the client came back, which sees only what is new. */
+  /** The turn ended before the client restarted its stream, which only has later events. */
   | 'over before the client came back'
 
 export interface Evidence {
   /** The ranges that the host reported. */
   readonly lost: readonly LostRange[]
   readonly log: readonly LogEntry[]
-  /** The log sequences of all events that clients saw about each message. */
+  /** The log sequences of all events that clients received, by message id. */
   readonly places: ReadonlyMap<string, ReadonlySet<number>>
-  /** Messages the gateway said it has, and when, in epoch milliseconds. */
+  /** The times in epoch milliseconds at which messages were accepted, by message id. */
   readonly accepted: ReadonlyMap<string, number>
-  /** The log sequences after which the user's stream began anew. */
+  /** The log sequences after which the stream of the user restarted. */
   readonly restarts: readonly number[]
 }
 
-/** How long before a loss is noticed an accepted message may have been stored that nobody saw. */
+/** Time before a loss in which an accepted message may be lost without an event. */
 const UNSEEN_MS = 20_000
-/** How long after it the frame that says so may still come. */
+/** Time after a loss in which its `accepted` frame may still arrive. */
 const LATE_MS = 3_000
 
-/** The messages that a loss explains, by the losses that were reported alone. */
+/** The messages that reported losses explain, with the reasons. */
 export function excuses(evidence: Evidence): Map<string, Excuse> {
   const { lost, log, places, accepted } = evidence
   const inputs = new Map<string, number>()
@@ -63,7 +63,7 @@ export function excuses(evidence: Evidence): Map<string, Excuse> {
   return found
 }
 
-/** Holds that the host has what clients saw or reports it as lost, and gave out no lost sequence again. */
+/** Checks that every seen event is stored or reported as lost, and that no lost sequence is reused. */
 export function checkReported(
   where: string,
   { lost, log }: Pick<Evidence, 'lost' | 'log'>,
@@ -76,15 +76,15 @@ export function checkReported(
   return [
     ...(gone === undefined
       ? []
-      : [{ rule: 'loss not reported', where, detail: `${gone} was seen and is not in the log` }]),
+      : [{ rule: 'loss not reported', where, detail: `${gone} was seen, but is not in the log` }]),
     ...(reused === undefined
       ? []
       : [{ rule: 'lost sequence reused', where, detail: `${reused.seq} is in the log` }]),
   ]
 }
 
-/** Holds that a client which saw lost events was told: its stream goes on only from a new start. */
-export function checkTold(
+/** Checks that a stream with lost events only continues after a restart. */
+export function checkRestartAfterLoss(
   where: string,
   lost: readonly LostRange[],
   streams: readonly (readonly number[])[],
@@ -94,7 +94,7 @@ export function checkTold(
       const seen = seqs.find((seq) => isIn(range, seq))
       const later = seqs.find((seq) => seq > range.through)
       if (seen === undefined || later === undefined) return []
-      const detail = `${seen} was lost, and the stream goes on with ${later}`
+      const detail = `${seen} was lost, but the stream continues with ${later}`
       return [{ rule: 'not told of a loss', where, detail }]
     }),
   )

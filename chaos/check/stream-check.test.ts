@@ -20,21 +20,21 @@ const without = (...left: number[]): SessionEvent[] =>
 const withEvent = (at: number, event: unknown): SessionEvent[] =>
   events.toSpliced(at, 0, event as SessionEvent)
 
-test('a good stream breaks no rule, and its story is told', () => {
+test('a good stream breaks no rule, and its turn is recorded', () => {
   const check = watch(events)
   expect(check.violations).toEqual([])
   expect(check.resets).toBe(1)
   expect(check.shown).toEqual(new Map([['s0-0', 1]]))
   expect(check.turns.get('s0-0')).toMatchObject({
     outcome: 'completed',
-    segments: [
+    texts: [
       { thinking: 'hm', text: 'w0 w1 ' },
       { thinking: '', text: 'w0 w1 w2 ' },
     ],
   })
 })
 
-test('a turn may end as cancelled when its user wanted that', () => {
+test('a turn may end as cancelled when its user cancelled it', () => {
   const last = events.at(-1)
   const cancelled = { ...last, payload: { ...last?.payload, outcome: 'cancelled' } } as SessionEvent
   const seen = [...events.slice(0, -1), cancelled]
@@ -44,13 +44,13 @@ test('a turn may end as cancelled when its user wanted that', () => {
   expect(check.violations).toEqual([])
 })
 
-test('a turn is running from its start to its end', () => {
+test('a turn is running from its first to its last event', () => {
   expect(watch(events.slice(0, 1)).running).toBeUndefined()
   expect(watch(events.slice(0, 5)).running).toBe('s0-0')
   expect(watch(events).running).toBeUndefined()
 })
 
-test('a stream that began without an id may begin within a turn that is over', () => {
+test('a stream that began without an id may begin within a turn', () => {
   const check = new StreamCheck('s0', new Map([[plan.id, plan]]), { isJoined: true })
   for (const event of events.slice(4)) check.take(event)
   expect([check.violations, check.running]).toEqual([[], undefined])
@@ -60,11 +60,11 @@ test('a stream that began without an id may begin within a turn that is over', (
   expect(check.violations).toMatchObject([{ rule: 'tools', message: plan.id }])
 })
 
-test('the places of a message are those of the events about it', () => {
+test('the places of a message are the log sequences of its events', () => {
   expect(watch(events).places).toEqual(new Map([['s0-0', new Set([1, 2, 3, 6, 7, 8, 9, 11])]]))
 })
 
-test('events of an unknown type need a place and nothing else', () => {
+test('events of unknown types only need a valid id', () => {
   const unknown = (id: string): unknown => ({ type: 'queue', id, payload: {} })
   expect(broken(withEvent(1, unknown('1.2.-.0')))).toEqual([])
   expect(broken(withEvent(1, unknown('1.1.-.0')))).toEqual(['frame twice'])
@@ -72,27 +72,27 @@ test('events of an unknown type need a place and nothing else', () => {
 })
 
 test.each<[string, SessionEvent[], string[]]>([
-  ['a frame comes twice', withEvent(5, events[4]), ['frame twice', 'text']],
+  ['a frame is repeated', withEvent(5, events[4]), ['frame twice', 'text']],
   [
     'frames change places',
     [...events.slice(0, 3), ...events.slice(3, 6).toReversed()],
     ['order', 'text'],
   ],
-  ['an id is no place', withEvent(1, { type: 'queue', id: 'x', payload: {} }), ['order']],
+  ['an id is not a cursor', withEvent(1, { type: 'queue', id: 'x', payload: {} }), ['order']],
   ['text is missing', without(4), ['text']],
   [
-    'text is missing that is taken back later',
+    'text is missing that is reset later',
     without(10).with(10, { ...events[10]!, type: 'text', payload: { content: 'w1 ' } }),
     ['text'],
   ],
-  ['a reset does not come', without(11), ['text']],
-  ['text comes between turns', [...events, { ...events[4]!, id: '12.0.-.3' }], ['text']],
-  ['a turn starts again', [...events, { ...events[1]!, id: '12.1.-.0' }], ['turns']],
+  ['a reset is missing', without(11), ['text']],
+  ['text arrives between turns', [...events, { ...events[4]!, id: '12.0.-.3' }], ['text']],
+  ['a turn starts twice', [...events, { ...events[1]!, id: '12.1.-.0' }], ['turns']],
   ['a turn starts within a turn', withEvent(3, { ...events[1], id: '2.2.2.1' }), ['turns']],
   ['a turn ends twice', [...events, { ...events[14]!, id: '12.1.-.0' }], ['turns']],
-  ['a call is made again', withEvent(8, { ...events[6], id: '3.3.2.8' }), ['tools']],
-  ['a result comes twice', withEvent(10, { ...events[9], id: '7.2.2.8' }), ['tools']],
-  ['a result comes of no call', without(6), ['tools']],
+  ['a call is repeated', withEvent(8, { ...events[6], id: '3.3.2.8' }), ['tools']],
+  ['a result is repeated', withEvent(10, { ...events[9], id: '7.2.2.8' }), ['tools']],
+  ['a result has no call', without(6), ['tools']],
   [
     'a turn fails',
     [
@@ -101,6 +101,6 @@ test.each<[string, SessionEvent[], string[]]>([
     ] as SessionEvent[],
     ['outcome'],
   ],
-])('it shows when %s', (_title, stream, rules) => {
+])('a violation is reported when %s', (_title, stream, rules) => {
   expect(broken(stream)).toEqual(rules)
 })

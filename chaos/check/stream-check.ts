@@ -1,37 +1,36 @@
 import type { Cursor, SessionEvent } from '@mcp-host/contracts'
 import { parseCursor } from '@mcp-host/contracts'
 import type { PlannedTurn } from '../planned-turn.ts'
-import type { TurnStory } from './turn-story.ts'
-import { briefText, idArgument, ownToolName } from './turn-story.ts'
+import type { ObservedTurn } from './observed-turn.ts'
+import { summarizeText, idArgument, ownToolName } from './observed-turn.ts'
 import type { Violation } from './violation.ts'
 
 /**
- * Watches one client's event stream, over all its connections, for what must not be in it. Knows no
- * clock and no network. Events of types that it does not know need only a place of their own.
+ * Checks the event stream of one client, over all its connections. Uses neither clock nor network. Events of unknown
+ * types only need a valid id.
  */
 export class StreamCheck {
   readonly violations: Violation[] = []
-  /** By message. */
-  readonly turns = new Map<string, TurnStory>()
-  /** How often each message was shown. */
+  /** The turns, by message id. */
+  readonly turns = new Map<string, ObservedTurn>()
+  /** The number of `user` events, by message id. */
   readonly shown = new Map<string, number>()
-  /** The log sequences of the events about each message. */
+  /** The log sequences of the events, by message id. */
   readonly places = new Map<string, Set<number>>()
   resets = 0
   readonly #client: string
   readonly #plans: ReadonlyMap<string, PlannedTurn>
   readonly #ids = new Set<string>()
   #last: Cursor | undefined
-  #turn: TurnStory | undefined
-  /** Text that comes now belongs to the next generation: the tools of the one before have answered. */
+  #turn: ObservedTurn | undefined
+  /** The next text begins a generation, because a tool result has arrived. */
   #isNextGeneration = false
-  /** It was reported already: all that follows in the turn is wrong too. */
+  /** Wrong text of this turn is already reported. All later text is wrong too. */
   #isTextWrong = false
-
-  /** Before the first turn starts: a stream that began without an id may begin within a turn that is over. */
+  /** No turn has started yet. A stream that began without an id may begin within a turn. */
   #isBeforeTurn: boolean
 
-  /** `plans` may grow while the stream is watched. `isJoined`: the session had turns before it. */
+  /** `plans` may grow during the check. `isJoined`: the session had turns before this stream. */
   constructor(
     client: string,
     plans: ReadonlyMap<string, PlannedTurn>,
@@ -42,7 +41,7 @@ export class StreamCheck {
     this.#isBeforeTurn = isJoined
   }
 
-  /** The message whose turn is under way. */
+  /** Id of the message whose turn is running. */
   get running(): string | undefined {
     return this.#turn?.id
   }
@@ -72,8 +71,8 @@ export class StreamCheck {
         return
       case 'reset': {
         this.resets++
-        const segment = this.#segment()
-        if (segment !== undefined) Object.assign(segment, { thinking: '', text: '' })
+        const written = this.#written()
+        if (written !== undefined) Object.assign(written, { thinking: '', text: '' })
         return
       }
       case 'tool':
@@ -87,10 +86,10 @@ export class StreamCheck {
   #place(id: string): void {
     const cursor = parseCursor(id)
     if (cursor === undefined) {
-      this.#report('order', `the id ${id} is not a place`)
+      this.#report('order', `the id ${id} is not a cursor`)
       return
     }
-    if (this.#ids.has(id)) this.#report('frame twice', `the id ${id} came again`)
+    if (this.#ids.has(id)) this.#report('frame twice', `the id ${id} is repeated`)
     else if (this.#last !== undefined && !isAfter(cursor, this.#last)) {
       this.#report('order', `${id} came after ${JSON.stringify(this.#last)}`)
     }
@@ -107,8 +106,8 @@ export class StreamCheck {
 
   #start(id: string): void {
     if (this.#turn !== undefined) this.#report('turns', `${id} starts within ${this.#turn.id}`)
-    if (this.turns.has(id)) this.#report('turns', `${id} starts again`)
-    this.#turn = { id, segments: [{ thinking: '', text: '' }], calls: new Map() }
+    if (this.turns.has(id)) this.#report('turns', `${id} starts twice`)
+    this.#turn = { id, texts: [{ thinking: '', text: '' }], calls: new Map() }
     this.#isNextGeneration = false
     this.#isTextWrong = false
     this.turns.set(id, this.#turn)
@@ -116,49 +115,50 @@ export class StreamCheck {
 
   #end(outcome: string, error = ''): void {
     const turn = this.#turn
-    if (turn === undefined) return this.#report('turns', `a turn ends (${outcome}) and none runs`)
+    if (turn === undefined)
+      return this.#report('turns', `a turn ends (${outcome}), but none is running`)
     turn.outcome = outcome
     this.#turn = undefined
-    const isWanted = outcome === 'cancelled' && this.#plans.get(turn.id)?.isCancelled === true
-    if (outcome !== 'completed' && !isWanted)
+    const isExpected = outcome === 'cancelled' && this.#plans.get(turn.id)?.isCancelled === true
+    if (outcome !== 'completed' && !isExpected)
       this.#report('outcome', `${turn.id} ends as ${outcome}: ${error}`, turn.id)
   }
 
   #write(kind: 'text' | 'thinking', content: string): void {
     const turn = this.#turn
-    const segment = this.#segment()
-    if (turn === undefined || segment === undefined) {
+    const written = this.#written()
+    if (turn === undefined || written === undefined) {
       return this.#report('text', `${kind} in no turn: ${content}`)
     }
-    segment[kind] += content
-    const step = this.#plans.get(turn.id)?.steps[turn.segments.length - 1]
-    // Also text that is taken back later was written in order and without holes.
-    if (!this.#isTextWrong && step?.[kind].startsWith(segment[kind].trimEnd()) !== true) {
+    written[kind] += content
+    const step = this.#plans.get(turn.id)?.steps[turn.texts.length - 1]
+    // Text that is reset later must also be in order and without gaps.
+    if (!this.#isTextWrong && step?.[kind].startsWith(written[kind].trimEnd()) !== true) {
       this.#isTextWrong = true
-      this.#report('text', `${turn.id} says ${briefText(segment)}`)
+      this.#report('text', `${turn.id} says ${summarizeText(written)}`)
     }
   }
 
   #call({ callId, tool, arguments: given }: { callId: string; tool: string; arguments: unknown }) {
     const turn = this.#turn
     if (turn === undefined) return this.#report('tools', `call ${callId} in no turn`)
-    if (turn.calls.has(callId)) this.#report('tools', `call ${callId} of ${turn.id} is made again`)
+    if (turn.calls.has(callId)) this.#report('tools', `call ${callId} of ${turn.id} is repeated`)
     turn.calls.set(callId, { id: idArgument(given), tool: ownToolName(tool) })
   }
 
   #result({ callId, outcome }: { callId: string; outcome: string }): void {
     const call = this.#turn?.calls.get(callId)
-    if (call === undefined) return this.#report('tools', `a result of no call: ${callId}`)
+    if (call === undefined) return this.#report('tools', `a result without a call: ${callId}`)
     if (call.outcome !== undefined) this.#report('tools', `${call.id} has a second result`)
     call.outcome = outcome
     this.#isNextGeneration = true
   }
 
-  #segment(): { thinking: string; text: string } | undefined {
-    const segments = this.#turn?.segments
-    if (this.#isNextGeneration) segments?.push({ thinking: '', text: '' })
+  #written(): { thinking: string; text: string } | undefined {
+    const texts = this.#turn?.texts
+    if (this.#isNextGeneration) texts?.push({ thinking: '', text: '' })
     this.#isNextGeneration = false
-    return segments?.at(-1)
+    return texts?.at(-1)
   }
 
   #report(rule: string, detail: string, message = this.#turn?.id): void {

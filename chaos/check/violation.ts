@@ -1,10 +1,10 @@
-/** Something that must never happen, and did. */
+/** An event that must never happen. */
 export interface Violation {
-  /** The rule that was broken, in a word or two: violations are counted by it. */
+  /** Short name of the broken rule, by which violations are counted. */
   readonly rule: string
   /** The client, session or process that shows it. */
   readonly where: string
   readonly detail: string
-  /** The message whose turn shows it, where there is one. */
+  /** Id of the message whose turn shows it, if any. */
   readonly message?: string | undefined
 }

@@ -2,11 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Session } from './chat-api.ts'
-import { RefusedError } from './chat-api.ts'
+import type { Session } from '@mcp-host/client'
+import { HostError } from '@mcp-host/client'
 import { ChatCommands } from './chat-commands.ts'
 
-const session: Session = { id: 's1', title: 'Trip\u001B[2J', messages: 2, updatedAt: 0 }
+const session: Session = {
+  id: 's1',
+  owner: 'local',
+  title: 'Trip\u001B[2J',
+  isTitled: true,
+  messages: 2,
+  createdAt: 0,
+  updatedAt: 0,
+  usage: [],
+  state: 'active',
+}
 
 let folder: string
 let written: string
@@ -28,14 +38,14 @@ beforeEach(() => {
           { provider: 'xai', error: 'it answered 401', models: [] },
         ],
       }),
-      sessions: async () => [session],
-      async setModel(id, model) {
-        if (!isKnown) throw new RefusedError('not-found', 'there is no such session')
-        if (model === 'parrot') throw new RefusedError('invalid', 'model: there is no provider')
+      sessions: async () => ({ sessions: [session] }),
+      async updateSession(id, { model }) {
+        if (!isKnown) throw new HostError('not-found', 'there is no such session')
+        if (model === 'parrot') throw new HostError('invalid', 'model: there is no provider')
         asked.push(['model', id, model])
         return session
       },
-      async upload(id, name, type) {
+      async storeFile(id, name, { type }) {
         asked.push(['upload', id, name, type])
         return `key of ${name}`
       },

@@ -1,13 +1,13 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
+import type { HostApi } from '@mcp-host/client'
+import { HostError } from '@mcp-host/client'
 import { nearestName } from '@mcp-host/service'
 import { plain } from '../plain.ts'
-import type { ChatApi } from './chat-api.ts'
-import { RefusedError } from './chat-api.ts'
 
 const MAX_FILE_BYTES = 20 * 1024 * 1024
 const MAX_SESSIONS = 20
-/** So many models of a provider are listed. */
+/** The largest number of models that are listed of a provider. */
 const MAX_MODELS = 8
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const USAGE = {
   help: ['/help', 'list these commands'],
-  model: ['/model [NAME]', 'show who may answer; choose provider/model, provider, or default'],
+  model: ['/model [NAME]', 'list the models; choose provider/model, provider, or default'],
   retry: ['/retry [MODEL]', 'get another answer to the last message'],
   file: ['/file PATH', 'send a file with the next message'],
   sessions: [
@@ -36,31 +36,31 @@ const USAGE = {
 } as const
 type Command = keyof typeof USAGE
 
-/** What goes with a message besides its text. */
+/** The fields of a message besides its text. */
 export interface MessageExtras {
   readonly model?: string
   readonly attachments?: readonly string[]
 }
 
 export interface ChatCommandsOptions {
-  readonly api: Pick<ChatApi, 'models' | 'sessions' | 'setModel' | 'upload'>
+  readonly api: Pick<HostApi, 'models' | 'sessions' | 'updateSession' | 'storeFile'>
   readonly write: (text: string) => void
   readonly sessionId: () => string
-  /** Id of the newest message of the user, when there is one. */
+  /** The id of the user's newest message, if there is one. */
   readonly lastMessage: () => string | undefined
   readonly regenerate: (messageId: string, extras: MessageExtras) => void
   readonly leave: () => void
-  /** Relative paths begin here. */
+  /** The base of relative paths. */
   readonly folder: string
 }
 
-/** What became of a line: `asked` when an answer of the model will follow. */
+/** The outcome of a line. `asked`: an answer of the model will follow. */
 export type LineOutcome = 'no-command' | 'done' | 'asked'
 
 /** The commands of the terminal chat: lines that begin with a slash and a word. */
 export class ChatCommands {
   readonly #options: ChatCommandsOptions
-  /** Chosen in a session that the host does not know before its first message. */
+  /** The model that was chosen before the first message, when the host does not know the session. */
   #model: string | undefined
   #attachments: string[] = []
 
@@ -68,7 +68,7 @@ export class ChatCommands {
     this.#options = options
   }
 
-  /** Runs a line if it is a command; what fails is written. */
+  /** Runs a line if it is a command. Errors are printed. */
   async run(line: string): Promise<LineOutcome> {
     const [, name, argument = ''] = /^\/([a-z]+)(?:\s+(.*?))?\s*$/i.exec(line) ?? []
     if (name === undefined) return 'no-command'
@@ -77,7 +77,7 @@ export class ChatCommands {
       const nearest = nearestName(command, Object.keys(USAGE), 2)
       const hint = nearest === undefined ? '' : `did you mean /${nearest}? `
       this.#say(
-        `There is no command /${name}; ${hint}/help lists them. Begin with a space to say it.`,
+        `There is no command /${name}; ${hint}/help lists them. Begin with a space to send it as a message.`,
       )
       return 'done'
     }
@@ -89,7 +89,7 @@ export class ChatCommands {
     }
   }
 
-  /** What the next message is sent with; files go with one message only. */
+  /** The fields for the next message. Each file is sent with one message. */
   takeExtras(): MessageExtras {
     const attachments = this.#attachments
     this.#attachments = []
@@ -148,11 +148,11 @@ export class ChatCommands {
     const model = name === 'default' ? null : name
     this.#model = undefined
     try {
-      await api.setModel(sessionId(), model)
+      await api.updateSession(sessionId(), { model })
     } catch (error) {
-      const isUnknown = error instanceof RefusedError && error.code === 'not-found'
+      const isUnknown = error instanceof HostError && error.code === 'not-found'
       if (!isUnknown) throw error
-      // Nothing was said yet: the host does not know the session. The model goes with each message instead.
+      // Before the first message the host does not know the session, so the model is sent with each message.
       this.#model = model ?? undefined
     }
     this.#say(`${name === 'default' ? 'The default model' : name} answers from now on.`)
@@ -167,13 +167,15 @@ export class ChatCommands {
     if (found.size > MAX_FILE_BYTES) throw new Error(`${file} is larger than 20 MB.`)
     const content = await readFile(file)
     const type = TYPES[extname(file).toLowerCase()] ?? unknownType(content)
-    this.#attachments.push(await api.upload(sessionId(), basename(file), type, content))
+    this.#attachments.push(
+      await api.storeFile(sessionId(), basename(file), new Blob([content], { type })),
+    )
     this.#say(`${basename(file)} (${type}, ${content.length} bytes) goes with your next message.`)
   }
 
   async #listSessions(): Promise<void> {
     const { api, sessionId } = this.#options
-    const sessions = await api.sessions(MAX_SESSIONS)
+    const { sessions } = await api.sessions({ limit: MAX_SESSIONS })
     if (sessions.length === 0) this.#say('There are no sessions yet.')
     for (const { id, title, messages, updatedAt } of sessions) {
       const mark = id === sessionId() ? '*' : ' '
@@ -182,7 +184,7 @@ export class ChatCommands {
     }
   }
 
-  /** Titles, models and messages of the gateway are texts of others. */
+  /** Writes a line without control characters, since titles and messages may come from others. */
   #say(text: string): void {
     this.#options.write(`${plain(text)}\n`)
   }

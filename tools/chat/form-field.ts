@@ -1,15 +1,15 @@
 import { checkAnswer } from '@mcp-host/gateway/check-answer'
 
-/** One thing a question asks for, as it is asked on a terminal. */
+/** One field of a question, for input on a terminal. */
 export interface FormField {
   readonly name: string
   readonly label: string
   readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array'
   readonly isRequired: boolean
   readonly default?: unknown
-  /** What may be chosen, when that is listed. */
+  /** The choices, for a field that lists them. */
   readonly choices?: readonly { readonly value: string; readonly title: string }[]
-  /** Of the field. */
+  /** The JSON schema of the field. */
   readonly schema: Readonly<Record<string, unknown>>
 }
 
@@ -36,7 +36,7 @@ export function formFields(schema: Readonly<Record<string, unknown>> = {}): Form
   })
 }
 
-/** What stands before the cursor. */
+/** The prompt of the field. */
 export function fieldPrompt({
   label,
   type,
@@ -63,12 +63,12 @@ export function fieldPrompt({
 
 type ReadLineResult = { readonly value?: FieldValue } | { readonly fault: string }
 
-/** What a line means for a field: its value, nothing, or why it does not fit. */
+/** Parses a line as the value of a field. The result is a value, nothing, or the fault. */
 export function readField(field: FormField, line: string): ReadLineResult {
   const read = parseLine(field, line)
   if (!('value' in read)) return read
   const { name, schema } = field
-  // As the gateway will check the whole form.
+  // The gateway applies the same check to the whole form.
   const [wrong] = checkAnswer({ properties: { [name]: schema } }, { [name]: read.value })
   return wrong === undefined ? read : { fault: `This ${wrong.message}.` }
 }
@@ -109,7 +109,7 @@ function parseLine(
   }
 }
 
-/** The value that was meant, by itself or its title; any text where nothing is listed. */
+/** The chosen value, entered itself or by its title. Without choices, any text. */
 function choose(text: string, choices: FormField['choices']): string | undefined {
   if (choices === undefined) return text
   const meant = choices.find(({ value, title }) => value === text || title === text)

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Message } from './chat-api.ts'
+import type { ShownMessage } from './history-text.ts'
 import { historyText } from './history-text.ts'
 
-const about = (messageId: string, state?: string): Pick<Message, 'metadata'> => ({
+const about = (messageId: string, state?: 'done' | 'running'): Pick<ShownMessage, 'metadata'> => ({
   metadata: { messageId, ...(state === undefined ? {} : { state }) },
 })
 
 test('history has questions, tools and answers; of a turn that runs only the question', () => {
-  const messages: Message[] = [
+  const messages: ShownMessage[] = [
     { id: 'm1', role: 'user', content: 'list the files', ...about('m1', 'done') },
     {
       id: 'c1',

@@ -1,11 +1,14 @@
+import type { Message } from '@mcp-host/client'
 import { plain } from '../plain.ts'
-import type { Message } from './chat-api.ts'
+
+/** A message without its time. */
+export type ShownMessage = Omit<Message, 'createdAt'>
 
 /**
- * Earlier messages of a session as the terminal shows them. A turn that is not over has its question only: the rest
- * comes with the events.
+ * Earlier messages of a session in the form of the terminal. For an unfinished turn only the question is printed, since
+ * the events bring the rest.
  */
-export function historyText(messages: readonly Message[]): string {
+export function historyText(messages: readonly ShownMessage[]): string {
   const open = new Set(
     messages
       .filter(({ role, metadata }) => role === 'user' && metadata.state !== 'done')
@@ -19,7 +22,7 @@ export function historyText(messages: readonly Message[]): string {
     .join('')
 }
 
-function lines({ role, content = '', data, toolName }: Message): string {
+function lines({ role, content = '', data, toolName }: ShownMessage): string {
   switch (role) {
     case 'user':
       return `> ${content}`

@@ -1,6 +1,6 @@
+import type { Answer } from '@mcp-host/client'
 import type { SessionEvent } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Answer } from './question-desk.ts'
 import { QuestionDesk } from './question-desk.ts'
 
 type InputEvent = Extract<SessionEvent, { type: 'input' }>

@@ -1,3 +1,4 @@
+import type { Answer } from '@mcp-host/client'
 import type { SessionEvent } from '@mcp-host/contracts'
 import type { FieldValue } from './form-field.ts'
 import { plain } from '../plain.ts'
@@ -6,14 +7,7 @@ import { fieldPrompt, formFields, readField } from './form-field.ts'
 type InputEvent = Extract<SessionEvent, { type: 'input' }>
 type Question = Extract<InputEvent['payload'], { state: 'required' }>
 
-/** What the user says to a question. */
-export interface Answer {
-  readonly id: string
-  readonly action: 'accept' | 'decline' | 'cancel'
-  readonly content?: Readonly<Record<string, FieldValue>>
-}
-
-/** One line of the user; `undefined` when there is nobody to ask, or the signal came first. */
+/** Reads one line of the user. `undefined` when no user is there, or the signal aborted first. */
 export type ReadLine = (prompt: string, signal: AbortSignal) => Promise<string | undefined>
 
 export interface QuestionDeskOptions {
@@ -22,7 +16,7 @@ export interface QuestionDeskOptions {
   readonly answer: (answer: Answer) => void
 }
 
-/** Puts the questions of MCP servers and of the host to the user, one after another. */
+/** Asks the user the questions of MCP servers and of the host, one after another. */
 export class QuestionDesk {
   readonly #options: QuestionDeskOptions
   readonly #open = new Map<
@@ -45,12 +39,12 @@ export class QuestionDesk {
     }
   }
 
-  /** The gateway did not take an answer. What is still open is asked again. */
+  /** Called when the gateway refused an answer. Open questions are asked again. */
   refused(
     id: string,
     { code, message }: { readonly code: string; readonly message: string },
   ): void {
-    // Somebody else was first: the session's events say so.
+    // Another client has answered first, as the session's events report.
     if (code === 'not-found') return
     this.#options.write(`Not accepted: ${plain(message)}\n`)
     this.#enqueue(id)
@@ -107,7 +101,7 @@ export class QuestionDesk {
     }
   }
 
-  /** What the user wrote, or how the question ends without. */
+  /** The line that the user typed, or the outcome without a line. */
   async #line(prompt: string, signal: AbortSignal): Promise<string | Omit<Answer, 'id'>> {
     const { write, readLine } = this.#options
     const line = await readLine(prompt, signal)

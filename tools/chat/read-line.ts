@@ -21,7 +21,7 @@ export async function readLine(
   }
 }
 
-/** The same where nothing else reads; `undefined` also where no person sits. */
+/** Reads a line while no other reader is active. `undefined` also when the input is not a terminal. */
 export async function readLineAlone(
   prompt: string,
   signal: AbortSignal,

@@ -1,8 +1,8 @@
 import type { SessionEvent } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
-import type { ChatEvent } from './chat-client.ts'
+import type { ClientEvent } from '@mcp-host/client'
 
-/** How much of a tool's result is shown. */
+/** The maximum length of a printed tool result. */
 const MAX_RESULT_LINES = 8
 
 type Style = (text: string) => string
@@ -20,7 +20,7 @@ export class TranscriptPrinter {
     this.#write = write
   }
 
-  print(event: ChatEvent): void {
+  print(event: ClientEvent): void {
     switch (event.type) {
       case 'text':
         if (this.#isThinking) this.#endLine()
@@ -28,7 +28,7 @@ export class TranscriptPrinter {
         this.#inLine(event.payload.content)
         return
       case 'thinking':
-        // Not the answer: only where a person watches.
+        // Printed only on a terminal, since it is no part of the answer.
         if (!process.stdout.isTTY) return
         if (!this.#isThinking) this.#endLine()
         this.#isThinking = true
@@ -81,13 +81,13 @@ export class TranscriptPrinter {
     }
   }
 
-  /** Only where a person watches. */
+  /** Printed only on a terminal. */
   #queue(count: number): void {
     if (!process.stdout.isTTY || count === 0) return
     this.#line(`(${count === 1 ? 'one message waits' : `${count} messages wait`})`, dim)
   }
 
-  #tool(payload: Extract<ChatEvent, { type: 'tool' }>['payload']): void {
+  #tool(payload: Extract<ClientEvent, { type: 'tool' }>['payload']): void {
     if (payload.state === 'call') {
       const name = payload.server === undefined ? payload.tool : `${payload.server}.${payload.tool}`
       this.#line(`→ ${name} ${JSON.stringify(payload.arguments)}`)
@@ -110,7 +110,7 @@ export class TranscriptPrinter {
       this.#line(`  … ${lines.length - MAX_RESULT_LINES} more lines`, dim)
   }
 
-  /** The question itself is put by the one who asks the user. */
+  /** The question itself is printed when the user is asked. */
   #input(payload: Extract<SessionEvent, { type: 'input' }>['payload']): void {
     const name = `${payload.server}.${payload.tool}`
     const question = payload.kind === 'approval' ? `question about ${name}` : `question of ${name}`
@@ -128,7 +128,7 @@ export class TranscriptPrinter {
     }
   }
 
-  /** `text`: may be of servers and models, unlike what `style` puts around it. */
+  /** Prints text. `text` may come from servers and models, unlike the codes that `style` adds. */
   #inLine(text: string, style: Style = asIs): void {
     this.#write(style(plain(text)))
     this.#isInLine = true

@@ -3,8 +3,8 @@ import { ALL_SETTINGS } from '../host/settings.ts'
 
 const HEAD = `# Settings
 
-Made from the code by \`npm run generate\`; do not edit. Every setting is an environment variable, or a
-line in \`.env\`. An empty value counts as not set. Faulty settings are all named at once and nothing starts;
+Made from the code by \`npm run generate\`; do not edit. Every setting is an environment variable, a
+line in \`.env\`, or in a [configuration file](../guides/configure.md). An empty value counts as not set. Faulty settings are all named at once and nothing starts;
 \`npm start\` warns about unknown ones that begin with \`LLM_\`, \`MAX_\` or \`MCP_\` or look like a setting.
 `
 
@@ -29,7 +29,7 @@ export function envExample(): string {
   const named = new Set<string>()
   const sections = ALL_SETTINGS.map(({ name, settings }) => {
     const lines = Object.values(settings)
-      // Only for processes that are started by hand.
+      // READY_FILE is only for processes that are started one by one.
       .filter(({ env }) => env !== 'READY_FILE' && !named.has(env))
       .map(({ env, default: fallback = '', describe }) => {
         named.add(env)

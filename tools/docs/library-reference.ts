@@ -35,11 +35,11 @@ function place({ kind, name }: Declaration): number {
 
 interface Exports {
   readonly own: readonly Declaration[]
-  /** Names by the package that they are from. */
+  /** Names by the package that exports them. */
   readonly foreign: Readonly<Record<string, readonly string[]>>
 }
 
-/** What a module exports, declared there or in another module of the package. */
+/** The exports of a module, declared there or in another module of the package. */
 function exportsOf(file: string): Exports {
   const text = readFileSync(file, 'utf8')
   const own = [...readDeclarations(text)]

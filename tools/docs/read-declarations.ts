@@ -1,8 +1,8 @@
-/** Something that a module exports, as its formatted source has it. */
+/** An exported declaration of a module, as in its formatted source. */
 export interface Declaration extends Documented {
   readonly kind: string
   readonly name: string
-  /** Of a class or interface: what its users may see. */
+  /** The public members of a class or interface. */
   readonly members: readonly Documented[]
 }
 
@@ -15,8 +15,8 @@ interface Documented {
 const EXPORT = /^export (?:abstract )?(?:async )?(class|interface|function|type|const) (\w+)/
 
 /**
- * Finds the exported declarations of a module. Relies on the layout of the formatter: what belongs to a declaration is
- * indented, what belongs to a member more than that.
+ * Finds the exported declarations of a module. Relies on the layout of the formatter: lines of a declaration are
+ * indented, and lines of a member are indented further.
  */
 export function readDeclarations(text: string): readonly Declaration[] {
   return blocksOf(text.split('\n'), '').flatMap(({ doc, lines }) => {
@@ -45,7 +45,7 @@ interface Block {
   readonly lines: readonly string[]
 }
 
-/** What begins at an indentation, with the comment before it. */
+/** The declarations at an indentation, each with the comment before it. */
 function blocksOf(lines: readonly string[], indent: string): readonly Block[] {
   const blocks: { doc: string[]; lines: string[] }[] = []
   let doc: string[] = []
@@ -72,7 +72,7 @@ function blocksOf(lines: readonly string[], indent: string): readonly Block[] {
 
 function membersOf(lines: readonly string[], kind: string): readonly Documented[] {
   const members = blocksOf(lines, '  ').flatMap((block) => memberOf(block, kind))
-  // What implements overloads is not for callers, and has no description.
+  // The implementation of an overloaded function is not public, and has no description.
   return members.filter(({ signature, summary }, index) => {
     return summary !== '' || nameOf(signature) !== nameOf(members[index - 1]?.signature ?? '')
   })
@@ -84,7 +84,7 @@ function memberOf({ doc, lines }: Block, kind: string): readonly Documented[] {
   const [first = ''] = lines
   if (/^ *(static )?(async )?\*?(override )?(readonly )?#|^ *(private|static \{)/.test(first))
     return []
-  // The line that opens the body: as far out as the member, or the end of a result that is a union.
+  // The line that opens the body: indented like the member, or the end of a result that is a union.
   const end = lines.findIndex((line) => line.endsWith(' {') && /^ {2}\S|^ {4}\|/.test(line))
   const isMethod = kind === 'class' && end !== -1
   const signature = inOneLine(isMethod ? lines.slice(0, end + 1) : lines)

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { acquireLock } from '../provision/lock.mjs'
 
-/** Two hosts on the same data would destroy it: only one may hold the folder. Throws `DataDirInUse`. */
+/** Locks the data folder, since two hosts on the same data would destroy it. Throws `DataDirInUse`. */
 export async function lockDataDir(dataDir: string): Promise<AsyncDisposable> {
   await mkdir(dataDir, { recursive: true })
   const file = join(dataDir, 'lock')
@@ -11,7 +11,7 @@ export async function lockDataDir(dataDir: string): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => rm(file, { force: true }) }
 }
 
-/** Another host holds the data folder. */
+/** The error for a data folder that another host has locked. */
 export class DataDirInUse extends Error {
   override readonly name = 'DataDirInUse'
   readonly pid: number

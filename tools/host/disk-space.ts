@@ -2,10 +2,10 @@ import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 const MEGABYTE = 1024 * 1024
-/** With less than this nats-server cannot even start. */
+/** The minimum of free space with which nats-server can start. */
 export const LEAST_FREE_BYTES = 4 * MEGABYTE
 
-/** What is free where a folder is, or will be made. */
+/** The free bytes of the file system where a folder is, or will be created. */
 export async function freeBytes(folder: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(folder)
@@ -18,7 +18,7 @@ export async function freeBytes(folder: string): Promise<number> {
   }
 }
 
-/** Of a size in bytes, for messages. */
+/** A size in bytes as text for messages, in megabytes. */
 export function megabytes(bytes: number): string {
   return `${Math.floor(bytes / MEGABYTE)} MB`
 }

@@ -3,7 +3,7 @@ import { readEnv } from './read-env.ts'
 import type { Env } from './read-env.ts'
 import { readRunFile } from './run-file.ts'
 
-/** Where the gateway is: written down by the starter, else as the settings say. */
+/** The URL of the gateway: from the file of the running host, otherwise from the settings. */
 export function gatewayUrl(outer: Env, root: string): string {
   const env = readEnv(outer, root)
   const written = readRunFile(resolve(root, env['DATA_DIR'] || '.data'))?.url

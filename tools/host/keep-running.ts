@@ -5,12 +5,12 @@ import { watchHealth } from './watch-health.ts'
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
 
-/** Tells a person what happens: about what, and what. */
+/** Reports an event to a person: its subject and the event. */
 export type Say = (about: string, what: string) => void
 
 interface Startable {
   readonly process: GuardedProcess
-  /** Where it can be asked whether it is well. */
+  /** Returns the health of the process, if it can be asked. */
   readonly health?: (signal: AbortSignal) => Promise<Health | undefined>
   stop(): Promise<void>
 }
@@ -18,9 +18,9 @@ interface Startable {
 export interface KeepOptions<T> {
   readonly name: string
   readonly start: () => Promise<T>
-  /** Whether a successor can start while the process before still works. Default `true`. */
+  /** Whether a successor can start while the previous process still works. Default `true`. */
   readonly canOverlap?: boolean
-  /** Told of every process that took the place of another one. */
+  /** Called with every process that replaces another one. */
   readonly onRestart: (current: T) => void
   readonly say: Say
 }
@@ -30,15 +30,15 @@ export interface Kept<T> extends AsyncDisposable {
 }
 
 /**
- * Starts a process, and another one whenever it ends, is told to stop or does not answer, until disposed. The successor
- * of one that was told to stop starts first. Throws when the first fails.
+ * Starts a process, and a successor whenever it ends, is told to stop or does not answer, until disposed. The successor
+ * of a process that was told to stop starts first. Throws when the first start fails.
  */
 export async function keepRunning<T extends Startable>(options: KeepOptions<T>): Promise<Kept<T>> {
   const { name, start, canOverlap = true, onRestart, say } = options
   const stopping = new AbortController()
   const first = await start()
   let current = first
-  /** Processes that finish what they have in hand beside their successors. */
+  /** Processes that complete their work beside their successors. */
   const leaving = new Set<Promise<void>>()
   const keeper = keep()
 
@@ -51,7 +51,7 @@ export async function keepRunning<T extends Startable>(options: KeepOptions<T>):
       const next = await startAgain(isLeaving ? 0 : FIRST_PAUSE_MS)
       if (next === undefined) return
       current = next
-      // Stopping began while it was starting.
+      // The stop began during this start.
       if (stopping.signal.aborted) return
       say(name, 'runs again')
       onRestart(next)
@@ -61,12 +61,12 @@ export async function keepRunning<T extends Startable>(options: KeepOptions<T>):
 
   /** Resolves when a process needs a successor. */
   async function endOf({ process, health }: T): Promise<'gone' | 'told to stop'> {
-    const told = Promise.withResolvers<'told to stop'>()
+    const stopRequest = Promise.withResolvers<'told to stop'>()
     using _watch =
       health &&
       watchHealth({
         probe: health,
-        onStopping: () => told.resolve('told to stop'),
+        onStopping: () => stopRequest.resolve('told to stop'),
         onFrozen() {
           say(name, `process ${process.pid} does not answer /health, SIGTERM sent`)
           process.signal('SIGTERM')
@@ -76,7 +76,7 @@ export async function keepRunning<T extends Startable>(options: KeepOptions<T>):
           process.signal('SIGKILL')
         },
       })
-    const why = await Promise.race([process.gone, told.promise])
+    const why = await Promise.race([process.gone, stopRequest.promise])
     if (stopping.signal.aborted) return 'gone'
     if (why === 'told to stop') {
       say(name, 'was told to stop, starting its successor')
@@ -116,13 +116,13 @@ export async function keepRunning<T extends Startable>(options: KeepOptions<T>):
       stopping.abort()
       await Promise.all([current.stop(), ...leaving])
       await keeper
-      // A start that was under way when we began to stop.
+      // A start that was in flight may have replaced `current`.
       await current.stop()
     },
   }
 }
 
-/** Resolves early on abort. Unlike `node:timers/promises` it uses the timers that tests replace. */
+/** Sleeps, and resolves early on abort. Unlike `node:timers/promises` it uses the timers that tests replace. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)

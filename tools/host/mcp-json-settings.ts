@@ -1,6 +1,6 @@
 import { ownValue, withoutAlias } from '@mcp-host/contracts'
 import { keyVariable } from '@mcp-host/llm-worker/settings'
-import { nearestName, readJsonFile } from '@mcp-host/service'
+import { nearestName, readDataFile } from '@mcp-host/service'
 import { z } from 'zod'
 import type { Env } from './read-env.ts'
 
@@ -8,7 +8,7 @@ const text = z.string('must be a string').optional()
 
 const Llm = z.looseObject({ type: text, api_key: text, system_prompt: text, model: text })
 
-/** The fields beside the servers; whether their values are right is checked with the settings. */
+/** The fields beside the servers. Their values are validated with the settings. */
 const HostFields = z.looseObject({
   llm: Llm.optional(),
   max_tool_calls: z.number('must be a number').optional(),
@@ -16,17 +16,17 @@ const HostFields = z.looseObject({
 })
 
 export interface McpJsonSettings {
-  /** Settings that the environment does not have. */
+  /** Settings from the file, for those that the environment lacks. */
   readonly settings: Env
   readonly warnings: readonly string[]
 }
 
 /**
- * The settings of the host in an `mcp.json`: `llm` and `max_tool_calls`, which stand beside the servers there. What
- * the environment says comes first. Throws `ConfigError` for fields of the wrong type.
+ * The settings of the host in an `mcp.json`: `llm` and `max_tool_calls`, beside the servers. The environment wins.
+ * Throws `ConfigError` for fields of the wrong type.
  */
 export function mcpJsonSettings(path: string, env: Env): McpJsonSettings {
-  const { llm = {}, max_tool_calls, maxToolCalls } = readJsonFile(path, HostFields) ?? {}
+  const { llm = {}, max_tool_calls, maxToolCalls } = readDataFile(path, HostFields) ?? {}
   const warnings = Object.keys(llm)
     .filter((name) => !Object.hasOwn(Llm.shape, name))
     .map((name) => {
@@ -60,7 +60,7 @@ export function mcpJsonSettings(path: string, env: Env): McpJsonSettings {
   return { settings: Object.fromEntries(settings), warnings }
 }
 
-/** With the values of the variables that it names, as elsewhere in the file. */
+/** Expands the variables in a value, like elsewhere in the file. */
 function expanded(value: string | undefined, env: Env): string {
   return (value ?? '').replaceAll(
     /\$\{(?:env:)?(\w+)\}/g,

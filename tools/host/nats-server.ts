@@ -1,14 +1,17 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Guardian, GuardedProcess } from 'mcp-host/process'
+import { ACCOUNTS } from '@mcp-host/contracts'
+import type { GuardedProcess, Guardian } from 'mcp-host/process'
 import { spawnGuarded, stopProcess } from 'mcp-host/process'
+import { freePort } from './listen.ts'
+import { untilStarted } from './until-started.ts'
 
 const START_LIMIT_MS = 15_000
 
 export interface NatsServer {
-  /** With its token: to be kept secret. */
+  /** The URL with the token, which is secret. */
   readonly url: string
   readonly port: number
   readonly process: GuardedProcess
@@ -18,46 +21,64 @@ export interface NatsServer {
 export interface NatsServerOptions {
   readonly bin: string
   readonly dataDir: string
-  /** Default: a free one. */
+  /** The port. Default: a free one. */
   readonly port?: number
   readonly token?: string
-  /** Makes it one of several that keep the same data. */
+  /** Accounts in place of the token; see `accountsConfig` of the bus. */
+  readonly accounts?: object | undefined
+  /** TLS files for clients, in PEM. */
+  readonly tls?: { readonly cert_file: string; readonly key_file: string; readonly ca_file: string }
+  /** Makes the server a member of a cluster that replicates the data. */
   readonly cluster?: {
-    /** Its name in the cluster. */
+    /** Name of this server in the cluster. */
     readonly name: string
-    /** Where it listens for the others. */
+    /** The port for the other servers. */
     readonly port: number
-    /** Where all of them listen. */
+    /** The ports for other servers of all members. */
     readonly ports: readonly number[]
-    /** Where it answers `/healthz`. */
+    /** The port of `/healthz`. */
     readonly healthPort: number
   }
 }
 
-/** A nats-server with JetStream on loopback, which only those who are given its URL can use. */
+/**
+ * Starts a nats-server with JetStream on loopback. Its URL contains the token that clients need, unless the server has
+ * accounts.
+ */
 export async function startNatsServer(
   guardian: Guardian,
-  { bin, dataDir, port: wanted, token = crypto.randomUUID(), cluster }: NatsServerOptions,
+  options: NatsServerOptions,
 ): Promise<NatsServer> {
+  const {
+    bin,
+    dataDir,
+    port: wanted,
+    token = crypto.randomUUID(),
+    accounts,
+    tls,
+    cluster,
+  } = options
   const port = wanted ?? (await freePort())
   await mkdir(dataDir, { recursive: true })
   const configFile = join(dataDir, 'nats-server.conf')
   const config = {
     listen: `127.0.0.1:${port}`,
     jetstream: { store_dir: dataDir },
-    authorization: { token },
+    ...(accounts === undefined ? { authorization: { token } } : { accounts }),
+    ...(tls === undefined ? {} : { tls }),
     log_file: join(dataDir, 'nats-server.log'),
-    // Three are kept beside the one that is written.
+    // The current file and three older ones.
     logfile_size_limit: 20 * 1024 * 1024,
     logfile_max_num: 4,
     ...(cluster === undefined ? {} : clusterConfig(cluster, token)),
   }
-  // JSON is valid nats-server configuration; the token must not be seen in the process list.
+  // JSON is a valid configuration of nats-server. A file keeps the token out of the list of processes.
   const text = JSON.stringify(config, undefined, 2)
-  // A restart on a full disk finds it as it is.
+  // On a full disk a restart can only use the file that exists.
   if ((await readFile(configFile, 'utf8').catch(() => '')) !== text) {
     await writeFile(configFile, text, { mode: 0o600 })
   }
+  await moveStreams(dataDir, accounts === undefined ? NO_ACCOUNT : STORE_ACCOUNT)
   const child = await spawnGuarded(guardian, {
     command: bin,
     args: ['-c', configFile],
@@ -68,11 +89,24 @@ export async function startNatsServer(
     stderr: 'ignore',
   })
   const stop = async (): Promise<void> => void (await stopProcess(child, { graceMs: 5_000 }))
-  if (!(await listens(port, child))) {
+  if ((await untilStarted(child, START_LIMIT_MS, () => canConnect(port))) === undefined) {
     await stop()
     throw new Error(`nats-server did not start; see ${config.log_file}`)
   }
-  return { url: `nats://${token}@127.0.0.1:${port}`, port, process: child, stop }
+  const credential = accounts === undefined ? `${token}@` : ''
+  return { url: `nats://${credential}127.0.0.1:${port}`, port, process: child, stop }
+}
+
+/** The folders of the streams with and without accounts. */
+const STORE_ACCOUNT = ACCOUNTS.tools
+const NO_ACCOUNT = '$G'
+
+/** Moves the streams to the account that owns them, after the accounts were turned on or off. */
+async function moveStreams(dataDir: string, account: string): Promise<void> {
+  const folder = join(dataDir, 'jetstream')
+  const other = account === NO_ACCOUNT ? STORE_ACCOUNT : NO_ACCOUNT
+  if (!existsSync(join(folder, other)) || existsSync(join(folder, account))) return
+  await rename(join(folder, other), join(folder, account))
 }
 
 function clusterConfig(
@@ -91,32 +125,11 @@ function clusterConfig(
   }
 }
 
-async function listens(port: number, child: GuardedProcess): Promise<boolean> {
-  let hasEnded = false
-  void child.exited.then(() => {
-    hasEnded = true
-  })
-  const giveUpAt = Date.now() + START_LIMIT_MS
-  while (!hasEnded && Date.now() < giveUpAt) {
-    if (await canConnect(port)) return true
-    await delay(10)
-  }
-  return false
-}
-
-function canConnect(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
+/** `true` once the server has greeted a client. */
+function canConnect(port: number): Promise<true | undefined> {
+  const { promise, resolve } = Promise.withResolvers<true | undefined>()
   const socket = connect(port, '127.0.0.1')
   socket.once('data', () => resolve(true))
-  socket.once('error', () => resolve(false))
+  socket.once('error', () => resolve(undefined))
   return promise.finally(() => socket.destroy())
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

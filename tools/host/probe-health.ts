@@ -7,8 +7,8 @@ import type { Health } from './watch-health.ts'
 const Answer = z.object({ pid: z.number(), stopping: z.boolean().optional() })
 
 /**
- * What a process says at `/health`. `undefined`: it does not listen, or another process that shares its port answered.
- * Rejects without an answer.
+ * The answer of a process at `/health`. `undefined`: it does not listen, or another process with the same port
+ * answered. Rejects without an answer.
  */
 export async function probeHealth(
   { url, pid }: { readonly url: string; readonly pid: number },
@@ -16,7 +16,7 @@ export async function probeHealth(
 ): Promise<Health | undefined> {
   try {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    // Without an agent: a connection that is kept may lead to the process before.
+    // Without an agent, since a kept connection may lead to the previous process.
     get(new URL('/health', url), { agent: false, signal }, resolve).on('error', reject)
     const answer = Answer.parse(await json(await promise))
     return answer.pid === pid ? { isStopping: answer.stopping === true } : undefined

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** What runs, for commands that want to find it. Holds no secrets. */
+/** The processes of a running host, for commands that have to find it. Holds no secrets. */
 export const RunFile = z.object({
   pid: z.number(),
-  /** Of the gateway. */
+  /** The URL of the gateway. */
   url: z.string(),
   processes: z.array(z.object({ name: z.string(), pid: z.number(), url: z.string().optional() })),
 })
@@ -29,12 +29,12 @@ export async function removeRunFile(dataDir: string): Promise<void> {
   await rm(path(dataDir), { force: true })
 }
 
-/** What runs on this data, as far as it is written down. */
+/** The host that runs on this data folder; `undefined` without a readable file. */
 export function readRunFile(dataDir: string): RunFile | undefined {
   try {
     return RunFile.parse(JSON.parse(readFileSync(path(dataDir), 'utf8')))
   } catch {
-    // None, or one of another version: then nothing is known.
+    // The file is missing, or another version wrote it: callers then treat the host as stopped.
     return undefined
   }
 }

@@ -1,20 +1,28 @@
 import { join } from 'node:path'
-import { canSharePort, gatewaySettings } from '@mcp-host/gateway/config'
+import { gatewaySettings } from '@mcp-host/gateway/config'
 import { orchestratorSettings } from '@mcp-host/orchestrator/config'
 import type { Settings } from '@mcp-host/service'
-import { baseSettings, loadConfig } from '@mcp-host/service'
+import { authMethods, baseSettings, canSharePort, loadConfig } from '@mcp-host/service'
 import { Guardian } from 'mcp-host/process'
+import { operatorKeySetting } from '@mcp-host/auth'
+import { seedFileOf } from '@mcp-host/bus'
+import { busCredentials, credentialsFolder } from './bus-credentials.ts'
+import type { BrokerAddress } from './connect-quietly.ts'
+import { createStreams } from './create-streams.ts'
+import { credentialOf } from './nats-credential.ts'
 import type { Say } from './keep-running.ts'
 import { keepRunning } from './keep-running.ts'
+import { freePort } from './listen.ts'
+import { ensureOperatorKey } from './operator-key.ts'
 import type { NatsServer } from './nats-server.ts'
-import { freePort, startNatsServer } from './nats-server.ts'
+import { startNatsServer } from './nats-server.ts'
 import { removeRunFile, writeRunFile } from './run-file.ts'
 import type { ServiceName } from './service-process.ts'
 import { SERVICES, startService } from './service-process.ts'
 import type { Env } from './read-env.ts'
 import { watchStorage } from './watch-storage.ts'
 
-/** A successor that takes longer to start is not waited for. */
+/** The time limit for the start of a successor. */
 const SUCCESSOR_LIMIT_MS = '30000'
 
 export interface HostOptions {
@@ -23,18 +31,17 @@ export interface HostOptions {
   /** The nats-server program; not needed when `NATS_URL` is set. */
   readonly natsServerBin: string | undefined
   readonly say: Say
-  /** Gives up starting. */
+  /** Aborts the start. */
   readonly signal: AbortSignal
 }
 
 export interface RunningHost extends AsyncDisposable {
-  /** Of the gateway. */
+  /** The URL of the gateway. */
   readonly url: string
-  /** May hold credentials. */
-  readonly natsUrl: string
+  readonly broker: BrokerAddress
 }
 
-/** Starts nats-server and the services, starts again what dies, and stops all when disposed. */
+/** Starts nats-server and the services, restarts processes that end, and stops all when disposed. */
 export async function runHost({
   env,
   dataDir,
@@ -43,7 +50,7 @@ export async function runHost({
   signal,
 }: HostOptions): Promise<RunningHost> {
   await using stack = new AsyncDisposableStack()
-  // Whatever happens to this process: nothing outlives it.
+  // The children end even if this process is killed.
   const guardian = stack.use(new Guardian())
   const processes = new Map<string, { name: string; pid: number; url?: string }>()
   const note = async (): Promise<void> => {
@@ -54,7 +61,8 @@ export async function runHost({
     try {
       await note()
     } catch (error) {
-      // As on a full disk: other commands find what ran before; the next restart writes it again.
+      // The file cannot be written, as on a full disk. Other commands read the previous one, and the next restart
+      // writes it again.
       say('warning', `run.json is not up to date: ${String(error)}`)
     }
   }
@@ -62,11 +70,15 @@ export async function runHost({
 
   const natsFolder = join(dataDir, 'nats')
   let broker: NatsServer | undefined
+  const { accounts, credential } = env['NATS_URL']
+    ? { accounts: undefined, credential: credentialOf(env) }
+    : await busCredentials(env, dataDir)
   const natsUrl = env['NATS_URL'] || (await startBroker())
   const port = env['PORT'] === '0' ? String(await freePort()) : env['PORT']
+  const { opsPort = 0 } = loadConfig({ opsPort: baseSettings.opsPort }, env)
   const others = SERVICES.filter((name) => name !== 'gateway')
   const services = stack.use(new Together())
-  // Used last and so closed first: clients are sent away before there is nobody to serve them.
+  // Opened last and so closed first: clients are sent away while the other services still work.
   const edge = stack.use(new Together())
   await unless(signal, [keep('gateway', edge), ...others.map((name) => keep(name, services))])
   say('services', SERVICES.join(', '))
@@ -75,7 +87,7 @@ export async function runHost({
   const open = stack.move()
   return {
     url: processes.get('gateway')?.url ?? '',
-    natsUrl,
+    broker: { url: natsUrl, credential },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
 
@@ -83,12 +95,13 @@ export async function runHost({
     if (natsServerBin === undefined) {
       throw new Error('nats-server was not found; set NATS_SERVER_BIN or NATS_URL')
     }
-    // The same address and token for its successors, so that the services find them.
+    // The successors get the same address and token, so that the services find them.
     const options = {
       bin: natsServerBin,
       dataDir: natsFolder,
       port: await freePort(),
       token: crypto.randomUUID(),
+      accounts,
     }
     const remember = (pid: number): unknown =>
       processes.set('nats-server', { name: 'nats-server', pid })
@@ -100,6 +113,9 @@ export async function runHost({
           broker = server
           remember(server.process.pid)
           void noteAgain()
+          void ensureStreams(server.url).catch((error: unknown) =>
+            say('warning', `nats-server lacks streams: ${String(error)}`),
+          )
         },
         say,
       }),
@@ -107,7 +123,13 @@ export async function runHost({
     broker = keeper.first
     remember(broker.process.pid)
     say('nats-server', `127.0.0.1:${options.port}, data in ${natsFolder}`)
+    await ensureStreams(broker.url)
     return broker.url
+  }
+
+  /** Without accounts, the services create missing streams. */
+  async function ensureStreams(url: string): Promise<void> {
+    if (accounts !== undefined) await createStreams(env, { url, credential })
   }
 
   function watchStore(): AsyncDisposable {
@@ -116,10 +138,16 @@ export async function runHost({
       folder: natsFolder,
       minFreeBytes: storeMinFreeMb * 1024 * 1024,
       urls: () => [...processes.values()].flatMap(({ url }) => url ?? []),
-      // Its keeper starts it again.
+      // The keeper restarts the process.
       restart: async () => broker?.stop(),
       say,
     })
+  }
+
+  /** When clients authenticate, commands on this machine use a key. */
+  async function operatorKey(): Promise<Env> {
+    if (loadConfig({ auth: authMethods }, env).auth.includes('none')) return {}
+    return { OPERATOR_KEY: operatorKeySetting(await ensureOperatorKey(dataDir)) }
   }
 
   async function keep(name: ServiceName, together: Together): Promise<void> {
@@ -128,7 +156,12 @@ export async function runHost({
       ...environmentOf(name, env),
       NATS_URL: natsUrl,
       PORT: port,
+      ...(opsPort === 0 ? {} : { OPS_PORT: String(opsPort + SERVICES.indexOf(name)) }),
       ...(broker === undefined ? {} : { STORE_DIR: natsFolder }),
+      ...(accounts === undefined
+        ? {}
+        : { NATS_NKEY_SEED_FILE: seedFileOf(credentialsFolder(dataDir), name) }),
+      ...(name === 'gateway' ? await operatorKey() : {}),
       SUCCESSOR_LIMIT_MS: env['SUCCESSOR_LIMIT_MS'] || SUCCESSOR_LIMIT_MS,
     }
     const remember = ({ pid, url }: { pid: number; url: string }): unknown =>
@@ -136,7 +169,7 @@ export async function runHost({
     const keeper = await keepRunning({
       name,
       start: () => startService(guardian, { name, env: own, folder }),
-      canOverlap: name !== 'gateway' || canSharePort,
+      canOverlap: canSharePort || (name !== 'gateway' && opsPort === 0),
       onRestart: (service) => {
         remember(service)
         void noteAgain()
@@ -148,7 +181,7 @@ export async function runHost({
   }
 }
 
-/** Things that are closed at the same time, also those that are added when it is too late. */
+/** Things that are closed together, including those that are added during the closing. */
 class Together implements AsyncDisposable {
   readonly #parts: AsyncDisposable[] = []
   #isClosed = false
@@ -164,7 +197,7 @@ class Together implements AsyncDisposable {
   }
 }
 
-/** All of them, or as soon as the signal aborts its reason as an error. */
+/** Awaits all promises. Rejects with the signal's reason as soon as it aborts. */
 async function unless(signal: AbortSignal, work: readonly Promise<unknown>[]): Promise<void> {
   const aborted = Promise.withResolvers<never>()
   const onAbort = (): void => aborted.reject(signal.reason)
@@ -183,9 +216,8 @@ const SETTINGS: Partial<Record<ServiceName, Settings>> = {
 }
 
 /**
- * The environment of a service: its own settings only, which keeps secrets from services that do not need them. The
- * supervisor and the worker get all of it, because mcp.json and llm.json may name any variable, and may change while
- * they run.
+ * The environment of a service: only its own settings, so that other services' secrets stay away. The supervisor and
+ * the worker get the whole environment, since mcp.json and llm.json may name any variable, and may change later.
  */
 function environmentOf(service: ServiceName, env: Env): Env {
   const settings = SETTINGS[service]

@@ -1,31 +1,37 @@
-/** How often a process is asked for `/health`. */
+/** The period of requests for `/health`. */
 const PROBE_EVERY_MS = 1_000
-/** A process that answers nothing for so long has a frozen main loop. */
+/** The time of silence after which the main loop of a process counts as frozen. */
 const FROZEN_MS = 10_000
-/** From SIGTERM to SIGKILL. A loop that goes on meanwhile answers, and stops in order. */
+/** The time from SIGTERM to SIGKILL. A loop that recovers within it answers, and stops in order. */
 const GRACE_MS = 5_000
-/** A timer of our own that is so late means a busy or suspended machine, and that silence is no evidence. */
+/**
+ * The lateness of this process's own timer from which the machine counts as busy or suspended. Silence of other
+ * processes then proves nothing.
+ */
 const LATE_MS = 1_000
 
-/** What a process says of itself. */
+/** The state that a process reports at `/health`. */
 export interface Health {
   readonly isStopping: boolean
 }
 
 export interface WatchHealthOptions {
-  /** Asks the process. `undefined`: it does not listen, or another process answered. Rejects without an answer. */
+  /**
+   * Requests the health of the process. `undefined`: it does not listen, or another process answered. Rejects without
+   * an answer.
+   */
   readonly probe: (signal: AbortSignal) => Promise<Health | undefined>
   /** Called once, when the process was told to stop. */
   readonly onStopping: () => void
-  /** Called once per silence: the process is to be sent SIGTERM. */
+  /** Called once per silence, when the process must get SIGTERM. */
   readonly onFrozen: () => void
-  /** Called when SIGTERM did not help either. */
+  /** Called when SIGTERM has not helped. */
   readonly onStuck: () => void
 }
 
 /**
- * Watches a process until disposed or told of its stop. Only silence counts: a slow answer, as on a busy machine, and a
- * refused connection, as of a process that stops, are signs of life.
+ * Watches a process until disposed, or until it is told to stop. Only silence counts as a failure: a slow answer (on a
+ * busy machine) and a refused connection (of a process that stops) are signs of life.
  */
 export function watchHealth(options: WatchHealthOptions): Disposable {
   const { probe, onStopping, onFrozen, onStuck } = options

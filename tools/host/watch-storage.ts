@@ -5,23 +5,23 @@ import type { Say } from './keep-running.ts'
 
 const LOOK_EVERY_MS = 2_000
 const ANSWER_LIMIT_MS = 3_000
-/** From one restart of nats-server to the next, twice as long each time. */
+/** The pause between two restarts of nats-server, which doubles each time. */
 const FIRST_RESTART_PAUSE_MS = 30_000
 const LONGEST_RESTART_PAUSE_MS = 600_000
 
 export interface WatchStorageOptions {
-  /** Where nats-server keeps its data. */
+  /** The data folder of nats-server. */
   readonly folder: string
-  /** With less than this the services refuse new messages. */
+  /** The free space below which the services refuse new messages. */
   readonly minFreeBytes: number
-  /** Of the services that run. */
+  /** The URLs of the running services. */
   readonly urls: () => readonly string[]
-  /** Restarts nats-server: one whose disk was full stores nothing until then. */
+  /** Restarts nats-server, since one whose disk was full stores nothing until then. */
   readonly restart: () => Promise<void>
   readonly say: Say
 }
 
-/** Tells a person when the disk fills up, and restarts a nats-server that no longer stores, until disposed. */
+/** Reports when the disk fills up, and restarts a nats-server that has stopped storing, until disposed. */
 export function watchStorage(options: WatchStorageOptions): AsyncDisposable {
   const stop = new AbortController()
   const watching = watch(options, stop.signal)
@@ -37,12 +37,12 @@ async function watch(
   { folder, minFreeBytes, urls, restart, say }: WatchStorageOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  let told: string | undefined
+  let reported: string | undefined
   let restartPauseMs = FIRST_RESTART_PAUSE_MS
   let nextRestartAt = 0
   const tell = (state: string, words: string): void => {
-    if (told !== state) say('storage', words)
-    told = state
+    if (reported !== state) say('storage', words)
+    reported = state
   }
   for (;;) {
     await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
@@ -53,7 +53,7 @@ async function watch(
     if (isFailing && free < LEAST_FREE_BYTES) {
       tell('full', `${disk}: nothing can be stored. Make room; nats-server is restarted then`)
     } else if (isFailing && Date.now() >= nextRestartAt) {
-      told = 'failing'
+      reported = 'failing'
       say('storage', `nats-server stores nothing, and ${disk}: restarting it`)
       nextRestartAt = Date.now() + restartPauseMs
       restartPauseMs = Math.min(restartPauseMs * 2, LONGEST_RESTART_PAUSE_MS)
@@ -62,8 +62,8 @@ async function watch(
       const floor = `STORE_MIN_FREE_MB=${Math.floor(minFreeBytes / 1024 / 1024)}`
       tell('low', `${disk}, less than ${floor}: new messages are refused until there is room`)
     } else if (!isFailing) {
-      if (told !== undefined) say('storage', `${disk}: messages are accepted again`)
-      told = undefined
+      if (reported !== undefined) say('storage', `${disk}: messages are accepted again`)
+      reported = undefined
       if (Date.now() >= nextRestartAt) restartPauseMs = FIRST_RESTART_PAUSE_MS
     }
   }
@@ -71,14 +71,14 @@ async function watch(
 
 const NotReady = z.object({ part: z.literal('storage') })
 
-/** Whether one of the services says that what it writes is not stored. */
+/** Whether one of the services reports that its writes are not stored. */
 async function someFail(urls: readonly string[]): Promise<boolean> {
   const fails = urls.map(async (url) => {
     try {
       const response = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
       return NotReady.safeParse(await response.json()).success
     } catch {
-      // It is being started again, or busy: the others tell.
+      // The service is restarting or busy. The other services report the same storage.
       return false
     }
   })

@@ -1,7 +1,7 @@
-// A linter plugin with one rule: a plain object is not looked up by a name that may come from outside, since it also
-// answers to `constructor` and `__proto__`. Types are not known here, so the rule goes by what variables are called.
+// A linter plugin with one rule: objects must not be accessed by names that may come from outside, since they also have
+// `constructor` and `__proto__`. The rule has no types, so it decides by the names of variables.
 
-/** What variables are called that hold names given by files, servers, clients or models. */
+/** Names of variables whose values come from files, servers, clients or models. */
 const OUTSIDE = new Set([
   'id',
   'method',

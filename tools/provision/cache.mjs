@@ -30,7 +30,7 @@ export async function installOnce(folder, fill) {
     await fill(draft)
     renameSync(draft, folder)
   } catch (error) {
-    // Losing the race, or failing where another run succeeded, leaves what was wanted.
+    // Another run has created the folder meanwhile, which is the goal.
     if (!existsSync(folder)) throw error
   } finally {
     rmSync(draft, { recursive: true, force: true })

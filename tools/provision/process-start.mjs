@@ -17,7 +17,7 @@ function startOnLinux(pid) {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     return `${boot}-${ticks}`
   } catch {
-    // It is gone, or /proc is not mounted: then the pid alone has to do.
+    // The process has ended, or /proc is not mounted: the caller then compares the pid alone.
     return undefined
   }
 }
@@ -27,7 +27,7 @@ function startByPs(pid) {
     const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' })
     return started.trim().replaceAll(/\s+/g, '-') || undefined
   } catch {
-    // It is gone, or there is no such program: then the pid alone has to do.
+    // The process has ended, or there is no `ps`: the caller then compares the pid alone.
     return undefined
   }
 }

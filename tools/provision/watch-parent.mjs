@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 const pollMs = 500
 
 /**
- * Calls back once when the package manager that runs this process is gone. Killed outright it cannot pass a signal on;
- * all that shows is that its children get another parent.
+ * Calls `onGone` once when the package manager that runs this process has ended. A package manager that is killed cannot
+ * forward a signal, but its children get another parent.
  */
 export function watchParent(onGone) {
   const family = ancestry()
@@ -16,19 +16,19 @@ export function watchParent(onGone) {
   timer.unref()
 }
 
-/** The parent, and if that is only the shell around a script, the parent's parent, which is the package manager. */
+/** The ids of the ancestors up to the package manager: the parent, or a shell and the parent of the shell. */
 function ancestry() {
   const parent = readProcess(process.ppid)
   return parent?.name.endsWith('sh') ? `${process.ppid} ${parent.parent}` : `${process.ppid}`
 }
 
-/** Name and parent of a process. Only Linux tells; elsewhere the usual shell gives its place to the script. */
+/** Name and parent of a process on Linux. Elsewhere the usual shell replaces itself with the script, so none is needed. */
 function readProcess(pid) {
   try {
     const [, name, parent] = /\((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))
     return { name, parent }
   } catch {
-    // Gone, or not to be known: then the parent's id alone has to do.
+    // The process has ended, or this is not Linux: the caller then compares the parent's id alone.
     return undefined
   }
 }

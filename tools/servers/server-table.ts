@@ -2,13 +2,13 @@ import type { CatalogEntry, ServerEntry, ServerStats } from '@mcp-host/contracts
 import { ownValue, viewServers } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
 
-/** A server at one supervisor, as it is listed. */
+/** A row of the table: a server at one supervisor. */
 export type ServerRow = Omit<ServerEntry, 'kind' | 'server' | 'tools' | 'revision' | 'stored'> &
   ServerStats & { name: string; restarts: number; tools: number }
 
 const NO_STATS: ServerStats = { calls: 0, errors: 0, inFlight: 0 }
 
-/** One row for each server at each supervisor that runs it or has run calls of it, by name. */
+/** The rows, sorted by name: one for each server at each supervisor that runs it or has run calls of it. */
 export function serverRows(entries: Iterable<CatalogEntry>): ServerRow[] {
   const all = Array.from(entries)
   const present = all.filter((entry) => entry.kind === 'supervisor')
@@ -25,7 +25,7 @@ export function serverRows(entries: Iterable<CatalogEntry>): ServerRow[] {
       } = entry
       return { name: server, ...rest, restarts, tools: own.length, ...stats }
     })
-    // Where sessions have processes of a server whose tools another supervisor has found out.
+    // A supervisor may run processes of sessions for a server whose tools another supervisor has listed.
     const others = present
       .filter(({ id }) => instances.every(({ entry }) => entry.supervisor !== id))
       .flatMap(({ id, servers }) => {
@@ -53,7 +53,7 @@ const HEAD = [
   'P95',
 ]
 
-/** The rows for a person, with what is wrong below. */
+/** The table for a person, with the errors below it. */
 export function formatTable(entries: Iterable<CatalogEntry>): string {
   const all = Array.from(entries)
   const rows = serverRows(all)
@@ -79,7 +79,7 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
   return plain([...body, ...(below.size === 0 ? [] : ['', ...below])].join('\n'))
 }
 
-/** Why it is not ready, and what its process wrote last on lines of their own. */
+/** The error of a server, and the last output of its process on separate lines. */
 function why(
   name: string,
   { error, output = [] }: Pick<ServerEntry, 'error' | 'output'>,

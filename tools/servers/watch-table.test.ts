@@ -22,7 +22,7 @@ test('an outage is told once, with its time, and the list is shown again when it
     },
     show: () => table,
     print: (text) => void out.push(text),
-    tell: (line) => void out.push(`! ${line}`),
+    warn: (line) => void out.push(`! ${line}`),
     signal: leave.signal,
   })
   await vi.advanceTimersByTimeAsync(5_000)

@@ -3,30 +3,30 @@ import { viewServers } from '@mcp-host/contracts'
 import type { Say } from '../host/keep-running.ts'
 import { plain } from '../plain.ts'
 
-/** A server that starts within this time gets one line, for the result. */
+/** The time for a start of a server without an extra line. */
 const PATIENCE_MS = 2_000
-/** How many names of changed tools a line has. */
+/** Limit for the changed tools that one line names. */
 const MAX_NAMES = 10
 
-/** A server as the terminal knows it. */
+/** The state of a server that the terminal shows. */
 interface KnownServer {
   readonly supervisor?: string
   readonly state: ServerView['state']
-  /** When this state began. */
+  /** The time at which this state began. */
   readonly since: number
-  /** Names of its tools when it was ready last; `undefined` before that. */
+  /** Names of its tools when it was last ready; `undefined` before that. */
   readonly tools?: readonly string[] | undefined
   readonly pids: string
   readonly restarts: number
-  /** The reason why it is unavailable that was printed since it was ready last. */
+  /** The reason for its unavailability that was printed since it was last ready. */
   readonly printedError?: string | undefined
-  /** Whether it came after the first lines were complete. */
+  /** Whether it was added after the first lines were complete. */
   readonly isAdded: boolean
-  /** While it is starting, why the attempt before failed. */
+  /** While it is starting, the failure of the previous attempt. */
   readonly error?: string | undefined
-  /** `installing` while its launcher may still fetch the program. */
+  /** `installing` while its launcher may still be fetching the program. */
   readonly phase?: string | undefined
-  /** Whether the terminal says that it is still starting. */
+  /** Whether a line says that it is still starting. */
   readonly isLate: boolean
 }
 
@@ -34,17 +34,17 @@ export interface StatusLinesOptions {
   readonly say: Say
   /** Names of the MCP servers in `mcp.json`. */
   readonly configured: readonly string[]
-  /** In milliseconds. */
+  /** The current time, in milliseconds. */
   readonly now: () => number
 }
 
-/** Prints what changes in the catalog: the model, the MCP servers, and faults of the files that configure them. */
+/** Prints changes in the catalog: the model, the MCP servers, and faults of their files. */
 export class StatusLines {
   readonly #say: Say
   readonly #now: () => number
   readonly #servers = new Map<string, KnownServer>()
   #model: string | undefined
-  /** What is wrong with each file that was changed. */
+  /** The fault of each changed file that cannot be used. */
   readonly #faults = new Map<string, string | undefined>()
   #isComplete = false
 
@@ -63,7 +63,7 @@ export class StatusLines {
     }
   }
 
-  /** Whether the model and every configured server has its line. Servers that come later are called added. */
+  /** Whether the model and every configured server has its line. Later servers are called added. */
   get isComplete(): boolean {
     this.#isComplete ||=
       this.#model !== undefined &&
@@ -73,7 +73,7 @@ export class StatusLines {
     return this.#isComplete
   }
 
-  /** Prints the difference to the last update. */
+  /** Prints the changes since the last update. */
   update(entries: Iterable<CatalogEntry>): void {
     const all = Array.from(entries)
     for (const view of viewServers(all)) this.#server(view)
@@ -96,7 +96,7 @@ export class StatusLines {
     const before = this.#servers.get(server)
     const isReady = state === 'ready'
     const reason = `unavailable: ${error ?? 'no reason is known'}${lastOutput(entry)}`
-    // A server that fails at every start fails for the same reason: once is enough.
+    // A server that fails at every start fails for the same reason, which is printed once.
     const isNewError = state === 'unavailable' && before?.printedError !== reason
     const known: KnownServer = {
       supervisor: entry.supervisor,
@@ -131,7 +131,7 @@ export class StatusLines {
     return changedTools(before.tools, tools)
   }
 
-  /** Says once that a server takes long to start. */
+  /** Prints once that a server takes long to start. */
   #checkPatience(name: string, known: KnownServer): void {
     if (known.state !== 'starting' || known.isLate) return
     if (this.#now() - known.since < PATIENCE_MS) return
@@ -165,7 +165,7 @@ export class StatusLines {
   }
 }
 
-/** What its process wrote last, on lines of their own. */
+/** The last output of its process, one line each. */
 function lastOutput({ output = [] }: ServerView['entry']): string {
   return output.map((line) => `\n  | ${line}`).join('')
 }
@@ -180,8 +180,8 @@ function changedTools(before: readonly string[], now: readonly string[]): string
 }
 
 /**
- * Whether the supervisor that ran a server is present and does not know it any more. A dead supervisor says nothing
- * about its servers: its successor starts them again.
+ * Whether the supervisor of a server is present and no longer has the server. A dead supervisor says nothing about its
+ * servers, since its successor starts them again.
  */
 function isRemoved(
   name: string,

@@ -4,11 +4,11 @@ import { broken } from './http-client.ts'
 import type { RpcId } from './message.ts'
 import { isId, isObject } from './message.ts'
 
-/** An answer that is none of the protocol's, or says that the request cannot be taken as it is. */
+/** The error for an answer that breaks the protocol, or that refuses the request. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
-  /** The error of JSON-RPC in it, as a line, where it names what it answers. */
+  /** The JSON-RPC error of the body as a line, if it has the id of a request. */
   readonly line: string | undefined
   readonly id: RpcId
   readonly code: unknown
@@ -26,7 +26,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The messages of an answer, one line each. Throws `Refusal`, and `Failure` when it breaks off. */
+/** The messages of an answer, one line each. Throws `Refusal`, and `Failure` when the answer breaks off. */
 export async function* messagesOf(answer: IncomingMessage): AsyncGenerator<string> {
   const { statusCode = 0, headers } = answer
   try {
@@ -41,7 +41,7 @@ export async function* messagesOf(answer: IncomingMessage): AsyncGenerator<strin
     if (error instanceof Refusal) throw error
     throw broken(error instanceof Error ? error.message : String(error), error)
   } finally {
-    // A reader that leaves early needs no more of it.
+    // A reader that leaves early needs no further messages.
     answer.destroy()
   }
 }
@@ -66,7 +66,7 @@ async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** In JSON ends of lines stand only between values, where a space says the same. */
+/** In JSON, line ends occur only between values, where a space is equivalent. */
 function oneLine(json: string): string {
   return /[\r\n]/.test(json) ? json.replaceAll(/[\r\n]+/g, ' ').trim() : json
 }

@@ -40,7 +40,7 @@ function connect({ port }: { port: number }, waitMs = 5_000): Client {
     { waitMs, hint: 'Start it.' },
   )
   cleanup.defer(() => bridge.close())
-  const sayLine = (line: string): Promise<void> => bridge.take(Buffer.from(line))
+  const sayLine = (line: string): Promise<void> => bridge.forward(Buffer.from(line))
   const say = (message: object): Promise<void> =>
     sayLine(JSON.stringify({ jsonrpc: '2.0', ...message }))
   return { lines, logged, say, sayLine, bridge }

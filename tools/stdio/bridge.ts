@@ -14,25 +14,25 @@ export interface BridgeDeps {
   readonly client: HttpClient
   /** Writes one message to the client. */
   readonly write: (message: string) => Promise<void>
-  /** Tells a person. */
+  /** Logs a text for a person. */
   readonly log: (text: string) => void
 }
 
 export interface BridgeOptions {
-  /** For so long a message waits for a host that is not there. */
+  /** The time for which a message waits for an absent host. */
   readonly waitMs: number
-  /** What to do when it does not come. */
+  /** The remedy when the host cannot be reached. */
   readonly hint: string
 }
 
-/** One line of the client on its way. */
+/** A line of the client that is being forwarded. */
 interface Exchange {
   readonly message: Message
   readonly unanswered: Set<RpcId>
   readonly leave: AbortController
-  /** Waits for the host, which has not heard of it. */
+  /** Whether it waits for the host, which has not received it. */
   isWaiting: boolean
-  /** Whether a stream without an end has been open. */
+  /** Whether an endless stream has been open. */
   hasHeard: boolean
 }
 
@@ -40,10 +40,10 @@ const LISTEN = 'subscriptions/listen'
 const CANCELLED = 'notifications/cancelled'
 const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
 const HEADER_MISMATCH = -32_020
-/** A host that says time after time what was mended means something else. */
+/** Limit for the repairs of the same refusal. After that the repair does not help. */
 const MAX_MENDED = 2
 
-/** Passes messages on between a client on pipes and a host on HTTP, as they are. */
+/** Forwards messages unchanged between a client on pipes and a host on HTTP. */
 export class Bridge {
   readonly #deps: BridgeDeps
   readonly #options: BridgeOptions
@@ -58,8 +58,8 @@ export class Bridge {
     this.#tools = new ToolHeaders((method, params) => this.#ask(method, params))
   }
 
-  /** Passes a line of the client on; resolves when all is said about it. */
-  async take(line: Buffer): Promise<void> {
+  /** Forwards a line of the client. Resolves when its requests are answered. */
+  async forward(line: Buffer): Promise<void> {
     const message = readMessage(line)
     if (message === undefined) return this.#deps.write(NO_JSON)
     if (message.method === CANCELLED && this.#cancel(message)) return
@@ -82,7 +82,7 @@ export class Bridge {
     }
   }
 
-  /** Gives up what is under way, and tells the host. */
+  /** Cancels requests in flight, and tells the host. */
   async close(): Promise<void> {
     const sent = Array.from(this.#exchanges).filter(({ isWaiting }) => !isWaiting)
     for (const { leave } of this.#exchanges) leave.abort()
@@ -90,7 +90,10 @@ export class Bridge {
     await this.#session?.end(older.flatMap(({ unanswered }) => [...unanswered]))
   }
 
-  /** A newer client cancels over HTTP by closing the request; so does who was not heard yet. */
+  /**
+   * A modern client cancels over HTTP by closing the request. The same is enough when the host has not received the
+   * request.
+   */
   #cancel({ params }: Message): boolean {
     const id = params['requestId'] as RpcId
     const exchange = Array.from(this.#exchanges).find(({ unanswered }) => unanswered.has(id))
@@ -154,14 +157,14 @@ export class Bridge {
     let isOpen = false
     for await (const text of messagesOf(answer)) {
       const answered = answeredIds(text)
-      // The client does not know that there is a stream, which ends when the host is stopped.
+      // The client does not know of the stream, which ends when the host is stopped.
       if (message.method === LISTEN && answered.length > 0 && isOpen)
         throw broken('the stream ended')
       for (const id of answered) unanswered.delete(id)
       if (message.method === 'initialize' && answered.length > 0) this.#begin(message, answer, text)
       await this.#deps.write(text)
       exchange.hasHeard = isOpen = true
-      // After what a stream begins with.
+      // Missed changes are written after the first message of the stream.
       for (const change of missed) await this.#deps.write(change)
       missed = []
     }
@@ -175,7 +178,7 @@ export class Bridge {
     this.#session = session
   }
 
-  /** Whether the message may be taken now that it was refused with something that we could put right. */
+  /** Whether a refused message may be sent again, because its cause was repaired. */
   async #mend(
     error: unknown,
     message: Message,
@@ -194,7 +197,7 @@ export class Bridge {
     return true
   }
 
-  /** Says once that the host is not there. */
+  /** Logs once that the host is not there. */
   #missing(reason: unknown): void {
     if (this.#isThere) this.#deps.log(reason instanceof Error ? reason.message : String(reason))
     this.#isThere = false
@@ -217,15 +220,15 @@ export class Bridge {
 
   async #fail({ message, unanswered }: Exchange, error: unknown): Promise<void> {
     const { write, log } = this.#deps
-    // It may have been something else that was refused: what we asked ourselves.
+    // The host may have refused a request of the bridge itself.
     if (error instanceof Refusal && error.line !== undefined && unanswered.has(error.id)) {
       return write(error.line)
     }
-    const told = isHostMissing(error) ? withHint(error, this.#options.hint) : error
+    const shown = isHostMissing(error) ? withHint(error, this.#options.hint) : error
     if (unanswered.size === 0) {
-      log(`${message.method ?? 'an answer'} was not taken: ${String(told)}`)
+      log(`${message.method ?? 'an answer'} was not taken: ${String(shown)}`)
     }
-    for (const id of unanswered) await write(failureLine(id, told))
+    for (const id of unanswered) await write(failureLine(id, shown))
   }
 }
 
@@ -236,7 +239,7 @@ function missedBy({ method, params, ids }: Message): string[] {
   })
 }
 
-/** A host that is not there, or not ready: something else answers in its place, or says that it is not there yet. */
+/** Whether the host is absent or not ready: another program answers in its place, or it reports that it is starting. */
 function isHostMissing(error: unknown): error is Error {
   if (error instanceof Failure) return error.reason === 'unavailable'
   if (!(error instanceof Refusal)) return false
@@ -246,7 +249,7 @@ function isHostMissing(error: unknown): error is Error {
 function isWorthWaiting(error: unknown, { method, ids }: Message): boolean {
   if (isHostMissing(error)) return true
   if (!(error instanceof Failure) || error.reason !== 'unknown-outcome') return false
-  // Only a call may do what must not be done twice; a batch may hold one.
+  // Only a tool call may have an effect that must not be repeated. A batch may contain one.
   return method !== 'tools/call' && (method !== undefined || ids.length === 0)
 }
 

@@ -1,6 +1,6 @@
 import type { RpcId } from './message.ts'
 
-/** Why a message could not be passed on, as its client is to be told. */
+/** The reason why a message could not be forwarded, in the form for the client. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly reason: 'unavailable' | 'unknown-outcome' | 'refused'
@@ -13,7 +13,7 @@ export class Failure extends Error {
 
 const FAILED = -32_000
 
-/** The answer to a request that failed; `data` is as the gateway itself would say it. */
+/** The error response to a failed request. `data` has the form of the gateway's errors. */
 export function failureLine(id: RpcId, error: unknown): string {
   const reason = error instanceof Failure ? error.reason : 'refused'
   const message = error instanceof Error ? error.message : String(error)
@@ -21,7 +21,7 @@ export function failureLine(id: RpcId, error: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: FAILED, message, data } })
 }
 
-/** The answer to a line that is no JSON. */
+/** The response to a line that is not JSON. */
 export const NO_JSON = JSON.stringify({
   jsonrpc: '2.0',
   id: null,

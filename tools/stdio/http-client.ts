@@ -8,22 +8,27 @@ export interface HttpRequest {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly headers: Headers
   readonly body?: Buffer | string
-  /** Must not be heard twice: a connection of its own that cannot be made proves that it was not heard. */
+  /**
+   * For a request that must not be executed twice: if its own connection cannot be made, the host has not received it.
+   */
   readonly isOnce?: boolean
   readonly signal: AbortSignal
 }
 
 /**
- * Requests to one host, which may come and go and change its address. Answers may take as long as they take:
- * the caller has a limit of its own.
+ * Sends requests to one host, which may restart at another address. Answers have no time limit here, since the caller
+ * has one.
  */
 export class HttpClient implements Disposable {
   readonly #url: () => URL
+  readonly #credential: Readonly<Record<string, string>>
   readonly #http = new HttpAgent({ keepAlive: true })
   readonly #https = new HttpsAgent({ keepAlive: true })
 
-  constructor(url: () => URL) {
+  /** `credential`: headers that authenticate the client. */
+  constructor(url: () => URL, credential: Readonly<Record<string, string>> = {}) {
     this.#url = url
+    this.#credential = credential
   }
 
   /** Resolves with the head of the answer. Throws `Failure` when there is none. */
@@ -40,9 +45,10 @@ export class HttpClient implements Disposable {
         ...(body === undefined
           ? {}
           : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...this.#credential,
         ...headers,
       },
-      // Where connections are dear they are kept all the same.
+      // TLS connections are always kept, since they are expensive to open.
       agent: isSecure ? this.#https : isOnce ? false : this.#http,
       signal,
     })
@@ -68,9 +74,9 @@ export class HttpClient implements Disposable {
   }
 }
 
-/** A request may have been heard before its connection broke. */
+/** Converts an error. The host may have received a request before its connection broke. */
 export function broken(why: string, cause?: unknown): Failure {
-  const message = `the connection to the MCP host broke (${why}): what was asked may or may not have happened`
+  const message = `the connection to the MCP host broke (${why}): the request may or may not have been executed`
   return new Failure('unknown-outcome', message, { cause })
 }
 

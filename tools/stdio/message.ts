@@ -2,21 +2,21 @@ export type RpcId = string | number
 
 export type Params = Readonly<Record<string, unknown>>
 
-/** One line of a client: what must be known of it to pass it on. */
+/** One line of a client, with the fields that are needed to forward it. */
 export interface Message {
   readonly line: Buffer
-  /** Of the requests in it; each of them wants one answer. */
+  /** Ids of the requests in the message. Each needs one answer. */
   readonly ids: readonly RpcId[]
-  /** None in an answer, and in a batch. */
+  /** Absent in an answer, and in a batch. */
   readonly method: string | undefined
   readonly params: Params
-  /** Which revision it says to be of; from 2026-07-28 on each message does. */
+  /** The revision that the message declares, as every message does from 2026-07-28 on. */
   readonly version: string | undefined
 }
 
 const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 
-/** `undefined`: the line is no JSON. */
+/** Parses a line; `undefined` when it is not JSON. */
 export function readMessage(line: Buffer): Message | undefined {
   let content: unknown
   try {
@@ -40,7 +40,7 @@ export function readMessage(line: Buffer): Message | undefined {
   }
 }
 
-/** Of the requests that a message, or a batch of them, answers. */
+/** Ids of the requests that a message or batch answers. */
 export function answeredIds(text: string): RpcId[] {
   try {
     const content: unknown = JSON.parse(text)
@@ -49,7 +49,7 @@ export function answeredIds(text: string): RpcId[] {
       isObject(each) && !('method' in each) && isId(each['id']) ? [each['id']] : [],
     )
   } catch {
-    // Its reader says so; it answers nothing.
+    // The text is not JSON, which its reader reports.
     return []
   }
 }

@@ -2,7 +2,7 @@ import { isObject } from './message.ts'
 
 const LISTS = ['tools', 'prompts', 'resources']
 
-/** What to tell a client that has not heard of changes for a while: that there may have been some. */
+/** The change notifications for a client that may have missed some while it was disconnected. */
 export function missedChanges(lists: readonly string[], params?: object): string[] {
   return lists.map((list) =>
     JSON.stringify({
@@ -13,7 +13,7 @@ export function missedChanges(lists: readonly string[], params?: object): string
   )
 }
 
-/** The lists whose changes a server tells an older client. */
+/** The lists whose changes a server announces to a legacy client. */
 export function toldLists(capabilities: unknown): string[] {
   if (!isObject(capabilities)) return []
   return LISTS.filter((list) => {
@@ -22,7 +22,7 @@ export function toldLists(capabilities: unknown): string[] {
   })
 }
 
-/** The lists whose changes a newer client wants to hear of. */
+/** The lists whose changes a modern client subscribes to. */
 export function wantedLists(notifications: unknown): string[] {
   if (!isObject(notifications)) return []
   return LISTS.filter((list) => notifications[`${list}ListChanged`] === true)

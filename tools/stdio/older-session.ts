@@ -16,22 +16,22 @@ export interface OlderSessionDeps {
 const CLOSE_LIMIT_MS = 700
 
 /**
- * What a client of the older protocol has begun with `initialize`. It knows nothing of sessions: when the host
- * does not have this one any more, another takes its place, and what was said to it is said again.
+ * The session that a legacy client began with `initialize`. When the host has lost the session, another one is opened
+ * without the client, and the requests that set its state are repeated.
  */
 export class OlderSession {
   readonly #deps: OlderSessionDeps
   readonly #initialize: Message
   #initialized: Message | undefined
-  /** What a session keeps: its log level and what it watches. */
-  readonly #told = new Map<string, Message>()
+  /** The requests that set the state of the session: its log level and its subscriptions. */
+  readonly #stateRequests = new Map<string, Message>()
   #id: string | undefined
   #version: string | undefined
   #lists: readonly string[] = []
   #ready: Promise<unknown> = Promise.resolve()
   #renewal: Promise<void> | undefined
   readonly #left = new AbortController()
-  /** Aborts the stream that belongs to a session that is over. */
+  /** Aborts the stream of a session that has ended. */
   #stream = new AbortController()
 
   constructor(deps: OlderSessionDeps, initialize: Message) {
@@ -55,7 +55,7 @@ export class OlderSession {
     return this.#ready
   }
 
-  /** Other messages wait until this one was taken. */
+  /** Other messages wait until the host has taken this one. */
   holdFor(passing: Promise<unknown>): void {
     this.#ready = passing.catch(() => undefined)
   }
@@ -70,19 +70,22 @@ export class OlderSession {
     this.#lists = toldLists(result['capabilities'])
   }
 
-  /** A message was taken by the host: what a session keeps of it must be said to the next one, too. */
+  /**
+   * Takes a message that the host has accepted. Messages that set the state of a session are repeated in the next
+   * session.
+   */
   taken(message: Message): void {
     const { method, params } = message
     const uri = `uri ${String(params['uri'])}`
-    if (method === 'logging/setLevel') this.#told.set('level', message)
-    if (method === 'resources/subscribe') this.#told.set(uri, message)
-    if (method === 'resources/unsubscribe') this.#told.delete(uri)
+    if (method === 'logging/setLevel') this.#stateRequests.set('level', message)
+    if (method === 'resources/subscribe') this.#stateRequests.set(uri, message)
+    if (method === 'resources/unsubscribe') this.#stateRequests.delete(uri)
     if (method !== 'notifications/initialized' || this.#initialized !== undefined) return
     this.#initialized = message
     void this.#listen()
   }
 
-  /** Begins another session unless somebody has since `staleId`. Throws what the host refuses it with. */
+  /** Begins another session, unless that has happened since `staleId`. Throws the host's refusal. */
   async renew(staleId: string | undefined): Promise<void> {
     if (this.#id !== staleId) return
     this.#renewal ??= this.#begin().finally(() => {
@@ -91,7 +94,7 @@ export class OlderSession {
     await this.#renewal
   }
 
-  /** Leaves without waiting for long; `pending` are requests that nobody wants answered any more. */
+  /** Ends the session without waiting for long. `pending`: requests whose answers are not needed. */
   async end(pending: readonly RpcId[]): Promise<void> {
     this.#left.abort()
     if (this.#id === undefined) return
@@ -103,7 +106,7 @@ export class OlderSession {
       return this.#send(JSON.stringify(notice), signal)
     })
     await Promise.allSettled(cancels)
-    // A host that is not there, or has no sessions, needs no goodbye.
+    // A host that is absent or has no sessions needs no notification.
     await this.#deps.client
       .send({ method: 'DELETE', headers, signal })
       .then((answer) => answer.destroy())
@@ -116,20 +119,20 @@ export class OlderSession {
     const { line } = this.#initialize
     const answer = await client.send({ method: 'POST', headers: {}, body: line, signal })
     for await (const text of messagesOf(answer)) this.begun(answer.headers, text)
-    for (const message of [this.#initialized, ...this.#told.values()]) {
+    for (const message of [this.#initialized, ...this.#stateRequests.values()]) {
       if (message !== undefined) await this.#send(message.line, signal)
     }
     this.#stream.abort()
   }
 
-  /** What is answered is known, or of no interest. */
+  /** The answer is ignored: the client has it already, or does not need it. */
   async #send(body: Buffer | string, signal: AbortSignal): Promise<void> {
     const { client } = this.#deps
     const answer = await client.send({ method: 'POST', headers: this.headers, body, signal })
     for await (const _ of messagesOf(answer));
   }
 
-  /** Passes on what belongs to no request, for as long as the client is there. */
+  /** Forwards messages outside of requests, as long as the client is connected. */
   async #listen(): Promise<void> {
     const { client, write } = this.#deps
     const pauses = new Pauses()
@@ -147,7 +150,7 @@ export class OlderSession {
       } catch (error) {
         if (error instanceof Refusal && error.status === 405) return
         const isOver = error instanceof Refusal && error.status === 404 && id !== undefined
-        // Whatever it was, the next attempt finds out whether it is over.
+        // A failed renewal is repeated after the next attempt.
         if (isOver) await this.renew(id).catch(() => undefined)
       }
       hasMissed = true

@@ -5,10 +5,10 @@ import { isObject } from './message.ts'
 
 export type Headers = Readonly<Record<string, string>>
 
-/** Answers a request of ours. */
+/** Answers a request of the bridge itself. */
 export type Ask = (method: string, params: Params) => Promise<unknown>
 
-/** Which parameter the `Mcp-Name` header repeats. */
+/** The parameter that the `Mcp-Name` header repeats, by method. */
 const NAMED_BY: ReadonlyMap<string | undefined, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -17,8 +17,8 @@ const NAMED_BY: ReadonlyMap<string | undefined, string> = new Map([
 const MAX_PAGES = 100
 
 /**
- * The headers that a message of 2026-07-28 has over HTTP and not over stdio. Which arguments of a tool are
- * repeated there is written in its schema; who calls it may never have listed it here, so it is looked up.
+ * Adds the headers that a message of 2026-07-28 has over HTTP but not over stdio. The schema of a tool declares which
+ * arguments are repeated. The client may not have listed the tool over this connection, so its schema is looked up.
  */
 export class ToolHeaders {
   readonly #ask: Ask
@@ -41,7 +41,7 @@ export class ToolHeaders {
     }
   }
 
-  /** Looks up which headers the tools want, as the sender of a message sees them. */
+  /** Looks up the headers of tools, in a list that is requested with the `_meta` of a message. */
   async learn({ params }: Message): Promise<void> {
     const { progressToken: _, ..._meta } = isObject(params['_meta']) ? params['_meta'] : {}
     this.#byTool.clear()

@@ -1,7 +1,7 @@
 import type { LogEntry, SessionEvent } from '@mcp-host/contracts'
 import type { PlannedTurn } from '../../planned-turn.ts'
 
-/** One turn of two generations with two calls; the worker of the second generation died once. */
+/** One turn of two generations with two calls. The worker of the second generation died once. */
 export const plan: PlannedTurn = {
   id: 's0-0',
   message: 'script',
@@ -43,7 +43,7 @@ const result = (number: number, tool: string): Unplaced => ({
   payload: { state: 'result', callId: `g2-${number}`, tool, outcome: 'ok', content: [] },
 })
 
-/** What a client sees of it. */
+/** The events that a client receives. */
 export const events: readonly SessionEvent[] = [
   at('1.1.-.0', { type: 'user', payload: { messageId: 's0-0', text: 'script' } }),
   at('2.1.2.0', { type: 'turn', payload: { state: 'started', messageId: 's0-0' } }),
@@ -65,7 +65,7 @@ export const events: readonly SessionEvent[] = [
 const usual = { session: 'session', time: 0, envelope: {} }
 const turn = { turn: 1, seen: 0 }
 
-/** The log of it. */
+/** The log of the turn. */
 export const log = [
   { seq: 1, kind: 'input', fact: { id: 's0-0', text: 'script' } },
   {
@@ -118,5 +118,5 @@ export const log = [
     },
   },
   { seq: 11, kind: 'turn', fact: { type: 'turn-done', ...turn, outcome: 'completed' } },
-  // Only what is read of an entry stands in it.
+  // Entries only have the fields that the checks read.
 ].map((entry) => ({ ...usual, ...entry })) as unknown as readonly LogEntry[]

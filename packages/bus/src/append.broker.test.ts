@@ -3,7 +3,7 @@ import { newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claimed, envelope, said } from '../test/facts.ts'
+import { turnClaimed, envelope, userMessage } from '../test/facts.ts'
 import type { AppendOptions, Bus, ReadOptions } from './bus.ts'
 
 let broker: Broker
@@ -29,31 +29,31 @@ const stored = async (session: SessionId) =>
   (await bus.sessions.read(session, 0)).map(({ seq, fact }) => ({ seq, fact }))
 
 describe('an append', () => {
-  test('answers with sequences that grow, and stores what it was given', async () => {
+  test('an append returns growing sequences and stores the fact', async () => {
     const session = newSessionId()
     const before = Date.now()
-    const first = await append(session, said('a', 'hello'), 'a')
-    const second = await append(session, claimed('o'), 'b')
+    const first = await append(session, userMessage('a', 'hello'), 'a')
+    const second = await append(session, turnClaimed('o'), 'b')
     expect(first.duplicate).toBe(false)
     expect(second.seq).toBeGreaterThan(first.seq)
     const [input, turn] = await bus.sessions.read(session, 0)
-    expect(input).toMatchObject({ ...said('a', 'hello'), session, seq: first.seq, envelope })
-    expect(turn).toMatchObject({ ...claimed('o'), seq: second.seq })
+    expect(input).toMatchObject({ ...userMessage('a', 'hello'), session, seq: first.seq, envelope })
+    expect(turn).toMatchObject({ ...turnClaimed('o'), seq: second.seq })
     expect(Math.abs((input?.time ?? 0) - before)).toBeLessThan(5_000)
   })
 
-  test('that is repeated under its id counts once', async () => {
+  test('an append that is repeated under its id is stored once', async () => {
     const session = newSessionId()
-    const first = await append(session, said('a', 'first'), 'a')
-    const again = await append(session, said('a', 'again'), 'a')
+    const first = await append(session, userMessage('a', 'first'), 'a')
+    const again = await append(session, userMessage('a', 'again'), 'a')
     expect(again).toMatchObject({ seq: first.seq, duplicate: true })
     expect(await stored(session)).toEqual([{ seq: first.seq, fact: { id: 'a', text: 'first' } }])
   })
 
-  test('does not hide another session that uses the same id', async () => {
+  test('appends of two sessions under the same id are both stored', async () => {
     const [ann, bob] = [newSessionId(), newSessionId()]
     const [anns, bobs] = await Promise.all(
-      [ann, bob].map((session) => append(session, said('1', `of ${session}`), '1')),
+      [ann, bob].map((session) => append(session, userMessage('1', `of ${session}`), '1')),
     )
     expect(anns?.duplicate).toBe(false)
     expect(bobs?.duplicate).toBe(false)
@@ -61,26 +61,26 @@ describe('an append', () => {
     expect(await stored(bob)).toEqual([{ seq: bobs?.seq, fact: { id: '1', text: `of ${bob}` } }])
   })
 
-  test('that is no valid fact is refused by its field and not stored', async () => {
+  test('an append of an invalid fact is refused with its field and not stored', async () => {
     const session = newSessionId()
-    const refused = append(session, said('a', ''), 'a')
+    const refused = append(session, userMessage('a', ''), 'a')
     await expect(refused).rejects.toMatchObject({ code: 'invalid', field: 'text' })
     expect(await stored(session)).toEqual([])
   })
 
-  test('that is too large for the broker is refused at once, not tried again', async () => {
-    const refused = append(newSessionId(), said('a', 'x'.repeat(1_100_000)), 'a')
+  test('an append that is too large for the broker is refused without a retry', async () => {
+    const refused = append(newSessionId(), userMessage('a', 'x'.repeat(1_100_000)), 'a')
     await expect(refused).rejects.toMatchObject({ code: 'invalid' })
   }, 5_000)
 })
 
 describe('the fence', () => {
-  test('lets exactly one of two writers pass', async () => {
+  test('the fence admits exactly one of two writers', async () => {
     for (let round = 0; round < 20; round++) {
       const session = newSessionId()
       const outcomes = await Promise.allSettled([
-        append(session, claimed('one'), 'one', { fence: 0 }),
-        append(session, claimed('two'), 'two', { fence: 0 }, other),
+        append(session, turnClaimed('one'), 'one', { fence: 0 }),
+        append(session, turnClaimed('two'), 'two', { fence: 0 }, other),
       ])
       const lost = outcomes.find((outcome) => outcome.status === 'rejected')
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -89,65 +89,67 @@ describe('the fence', () => {
     }
   })
 
-  test('is passed by who knows the last turn event, whatever else was stored since', async () => {
+  test('the fence admits a writer that has read the last turn event, whatever other facts followed', async () => {
     const session = newSessionId()
-    const { seq } = await append(session, claimed('one'), 'one', { fence: 0 })
-    await append(session, said('a'), 'a')
-    await append(session, claimed('two'), 'two', { fence: seq })
-    await expect(append(session, claimed('three'), 'three', { fence: seq })).rejects.toMatchObject({
+    const { seq } = await append(session, turnClaimed('one'), 'one', { fence: 0 })
+    await append(session, userMessage('a'), 'a')
+    await append(session, turnClaimed('two'), 'two', { fence: seq })
+    await expect(
+      append(session, turnClaimed('three'), 'three', { fence: seq }),
+    ).rejects.toMatchObject({
       code: 'conflict',
     })
     expect(await stored(session)).toHaveLength(3)
   })
 
-  test('does not stop a writer whose own append passed it and is repeated', async () => {
+  test('the fence admits the repetition of an append that passed it', async () => {
     const session = newSessionId()
-    const first = await append(session, claimed('one'), 'one', { fence: 0 })
-    await append(session, claimed('two'), 'two', { fence: first.seq }, other)
-    const again = await append(session, claimed('one'), 'one', { fence: 0 })
+    const first = await append(session, turnClaimed('one'), 'one', { fence: 0 })
+    await append(session, turnClaimed('two'), 'two', { fence: first.seq }, other)
+    const again = await append(session, turnClaimed('one'), 'one', { fence: 0 })
     expect(again).toEqual({ seq: first.seq, duplicate: true })
     expect(await stored(session)).toHaveLength(2)
   })
 })
 
-test('the end of a log is its last sequence and the last step of a turn, if there is one', async () => {
+test('the end of a log is its last sequence and its last turn event, if it has one', async () => {
   const session = newSessionId()
-  const nothing = { seq: 0, turnEvent: undefined }
-  expect(await bus.sessions.end(session)).toEqual(nothing)
+  const empty = { seq: 0, turnEvent: undefined }
+  expect(await bus.sessions.end(session)).toEqual(empty)
   expect(await bus.sessions.lastSequence(session)).toBe(0)
-  await append(session, said('a'), 'a')
+  await append(session, userMessage('a'), 'a')
   expect(await bus.sessions.end(session)).toMatchObject({ turnEvent: undefined })
-  await append(session, claimed('one'), 'one')
-  const { seq: step } = await append(session, claimed('two'), 'two')
-  const turnEvent = { ...claimed('two'), seq: step }
+  await append(session, turnClaimed('one'), 'one')
+  const { seq: step } = await append(session, turnClaimed('two'), 'two')
+  const turnEvent = { ...turnClaimed('two'), seq: step }
   expect(await bus.sessions.end(session)).toMatchObject({ seq: step, turnEvent })
-  const { seq } = await append(session, said('b'), 'b')
-  await append(newSessionId(), said('a'), 'a')
+  const { seq } = await append(session, userMessage('b'), 'b')
+  await append(newSessionId(), userMessage('a'), 'a')
   expect(await bus.sessions.end(session)).toMatchObject({ seq, turnEvent })
   expect(await bus.sessions.lastSequence(session)).toBe(seq)
 })
 
-test('a log that is purged is empty, for good, and others are as they were', async () => {
-  const [gone, kept] = [newSessionId(), newSessionId()]
-  for (const session of [gone, kept]) {
-    await append(session, said('a'), 'a')
-    await append(session, claimed('one'), 'one', { fence: 0 })
+test('a purged log stays empty, and other logs are unchanged', async () => {
+  const [purged, untouched] = [newSessionId(), newSessionId()]
+  for (const session of [purged, untouched]) {
+    await append(session, userMessage('a'), 'a')
+    await append(session, turnClaimed('one'), 'one', { fence: 0 })
   }
-  await bus.sessions.purge(gone)
-  await bus.sessions.purge(gone)
-  expect(await bus.sessions.read(gone, 0)).toEqual([])
-  expect(await bus.sessions.end(gone)).toEqual({ seq: 0, turnEvent: undefined })
-  expect(await stored(kept)).toHaveLength(2)
+  await bus.sessions.purge(purged)
+  await bus.sessions.purge(purged)
+  expect(await bus.sessions.read(purged, 0)).toEqual([])
+  expect(await bus.sessions.end(purged)).toEqual({ seq: 0, turnEvent: undefined })
+  expect(await stored(untouched)).toHaveLength(2)
 })
 
 describe('reading', () => {
-  test('gives more than one batch in order and nothing of other sessions', async () => {
+  test('a read returns several batches in order, and no entries of other sessions', async () => {
     const [mine, another] = [newSessionId(), newSessionId()]
     const seqs: number[] = []
     for (let round = 0; round < 11; round++) {
       const ids = Array.from({ length: 100 }, (_, index) => `${round}-${index}`)
-      await append(another, said(`${round}`), `${round}`)
-      const appended = await Promise.all(ids.map((id) => append(mine, said(id), id)))
+      await append(another, userMessage(`${round}`), `${round}`)
+      const appended = await Promise.all(ids.map((id) => append(mine, userMessage(id), id)))
       seqs.push(...appended.map(({ seq }) => seq))
     }
     const inOrder = seqs.toSorted((a, b) => a - b)
@@ -158,20 +160,20 @@ describe('reading', () => {
     expect(after.map(({ seq }) => seq)).toEqual(inOrder.slice(100))
   })
 
-  test('of exactly one full batch gives that batch', async () => {
+  test('a read of exactly one full batch returns the batch', async () => {
     const session = newSessionId()
     const ids = Array.from({ length: 500 }, (_, index) => `${index}`)
-    await Promise.all(ids.map((id) => append(session, said(id), id)))
+    await Promise.all(ids.map((id) => append(session, userMessage(id), id)))
     expect(await bus.sessions.read(session, 0)).toHaveLength(500)
   })
 
   test.each([1, 3, 4, 9])(
-    'gives all up to the %i. entry when that is known to be there',
+    'a read through the entry %i returns all entries up to it',
     async (count) => {
       const session = newSessionId()
       const seqs: number[] = []
       for (let index = 0; index < 10; index++) {
-        seqs.push((await append(session, said(`${index}`), `${index}`)).seq)
+        seqs.push((await append(session, userMessage(`${index}`), `${index}`)).seq)
       }
       const through = seqs[count - 1] ?? 0
       const read = (await bus.sessions.read(session, 0, { through })).map(({ seq }) => seq)
@@ -180,10 +182,11 @@ describe('reading', () => {
     },
   )
 
-  test('gives no more than is asked for, from the front', async () => {
+  test('a read returns the first entries up to its limits', async () => {
     const session = newSessionId()
     const seqs: number[] = []
-    for (const id of ['a', 'b', 'c', 'd']) seqs.push((await append(session, said(id), id)).seq)
+    for (const id of ['a', 'b', 'c', 'd'])
+      seqs.push((await append(session, userMessage(id), id)).seq)
     const [first = 0, , third = 0] = seqs
     const read = async (after: number, options: ReadOptions) =>
       (await bus.sessions.read(session, after, options)).map(({ seq }) => seq)
@@ -193,15 +196,15 @@ describe('reading', () => {
     expect(await read(0, { limit: 0, through: third })).toEqual([])
   })
 
-  test('gives all of a log that does not fit what the broker sends at once', async () => {
+  test('a read returns a log that is larger than one answer of the broker', async () => {
     const session = newSessionId()
     const text = 'x'.repeat(900_000)
     const ids = Array.from({ length: 90 }, (_, index) => `${index}`)
-    for (const id of ids) await append(session, said(id, text), id)
+    for (const id of ids) await append(session, userMessage(id, text), id)
     expect(await bus.sessions.read(session, 0)).toHaveLength(90)
   })
 
-  test('of a session that is not there gives nothing', async () => {
+  test('a read of an unknown session returns no entries', async () => {
     expect(await bus.sessions.read(newSessionId(), 0)).toEqual([])
   })
 })

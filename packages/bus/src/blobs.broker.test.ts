@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
@@ -7,7 +7,7 @@ import { Objm } from '@nats-io/obj'
 import { millis } from '@nats-io/transport-node'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Bus } from './bus.ts'
-import { connectNats, inboxPrefix } from './connect.ts'
+import { connectNats } from './connect.ts'
 import { NatsBlobs } from './nats-blobs.ts'
 import { ReplyInbox } from './reply-inbox.ts'
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => broker[Symbol.asyncDispose]())
 
-test('what is stored comes back as it was, at another process, whatever its size', async () => {
+test('a blob of any size is read by another process as it was stored', async () => {
   const session = newSessionId()
   const reader = await broker.connect()
   for (const size of [0, 1, 131_072, 5_000_000, 64_000_000]) {
@@ -31,60 +31,60 @@ test('what is stored comes back as it was, at another process, whatever its size
   }
 })
 
-test('the same bytes stored twice are two, so that one can be removed', async () => {
+test('equal bytes that are stored twice have two keys', async () => {
   const bytes = new Uint8Array(3)
   const keys = [await bus.blobs.put(bytes), await bus.blobs.put(bytes)].map(({ key }) => key)
   expect(keys[0]).not.toBe(keys[1])
 })
 
-test('a key that nothing is stored under is not found', async () => {
+test('a key of no blob is not found', async () => {
   await expect(bus.blobs.get('shared.nothing')).rejects.toMatchObject({ code: 'not-found' })
 })
 
-test('what is removed is gone, also when it was never there', async () => {
-  const [gone, kept] = [
+test('a removed blob is gone, and a blob may be removed twice', async () => {
+  const [removed, other] = [
     await bus.blobs.put(new Uint8Array(9)),
     await bus.blobs.put(new Uint8Array(9)),
   ]
-  await bus.blobs.remove(gone.key)
-  await bus.blobs.remove(gone.key)
+  await bus.blobs.remove(removed.key)
+  await bus.blobs.remove(removed.key)
   await bus.blobs.remove('shared.nothing')
-  await expect(bus.blobs.get(gone.key)).rejects.toMatchObject({ code: 'not-found' })
-  expect(await bus.blobs.get(kept.key)).toHaveLength(9)
+  await expect(bus.blobs.get(removed.key)).rejects.toMatchObject({ code: 'not-found' })
+  expect(await bus.blobs.get(other.key)).toHaveLength(9)
 })
 
-test('all that is stored for a session is removed, and nothing else', async () => {
+test('all blobs of a session are removed, and no others', async () => {
   const [session, other] = [newSessionId(), newSessionId()]
   const bytes = new Uint8Array(9)
-  const put = async (of = session): Promise<string> =>
-    (await bus.blobs.put(bytes, { session: of })).key
-  const gone = [await put(), await put()]
-  const kept = [await put(other), (await bus.blobs.put(bytes)).key]
+  const put = async (owner = session): Promise<string> =>
+    (await bus.blobs.put(bytes, { session: owner })).key
+  const removed = [await put(), await put()]
+  const others = [await put(other), (await bus.blobs.put(bytes)).key]
   await bus.blobs.removeAll(session)
-  for (const key of gone) expect(await bus.blobs.find(key)).toBeUndefined()
-  for (const key of kept) expect(await bus.blobs.get(key)).toHaveLength(9)
-  // Also when nothing is left.
+  for (const key of removed) expect(await bus.blobs.find(key)).toBeUndefined()
+  for (const key of others) expect(await bus.blobs.get(key)).toHaveLength(9)
+  // A session without blobs is no error.
   await bus.blobs.removeAll(session)
 })
 
-test('storing outlasts a broker that is killed and started again', async () => {
+test('a put survives a kill and restart of the broker', async () => {
   const bytes = new Uint8Array(300_000).fill(1)
   await broker.kill()
   const storing = bus.blobs.put(bytes)
-  await turn()
+  await immediate()
   await broker.start()
   const { key } = await storing
   expect(Buffer.compare(await bus.blobs.get(key), bytes)).toBe(0)
 })
 
-test('storing does not go on trying once the bus is closed', async () => {
+test('a put is not retried once the bus is closed', async () => {
   await broker.kill()
   const storing = bus.blobs.put(new Uint8Array(1))
   await bus[Symbol.asyncDispose]()
   await expect(storing).rejects.toMatchObject({ code: 'unavailable' })
 }, 10_000)
 
-test('storing where there is no room says so at once', async () => {
+test('a put without room in the store fails at once with the reason', async () => {
   await using connection = await connectNats(broker.url, 'full')
   const manager = await jetstreamManager(connection)
   const { config } = await manager.streams.info('OBJ_BLOB')
@@ -95,7 +95,7 @@ test('storing where there is no room says so at once', async () => {
   })
 }, 10_000)
 
-test('a store that is gone is named rather than said to be out of reach', async () => {
+test('a missing store is reported as such', async () => {
   await using connection = await connectNats(broker.url, 'gone')
   await (await jetstreamManager(connection)).streams.delete('OBJ_BLOB')
   await expect(bus.blobs.get('shared.a')).rejects.toMatchObject({
@@ -104,24 +104,24 @@ test('a store that is gone is named rather than said to be out of reach', async 
   })
 })
 
-test('a blob of which a part is lost is waited for only so long', async () => {
+test('a read of a blob with a missing chunk times out', async () => {
   await using connection = await connectNats(broker.url, 'lost')
   const { key } = await bus.blobs.put(new Uint8Array(300_000))
   const manager = await jetstreamManager(connection)
   await manager.streams.purge('OBJ_BLOB', { filter: '$O.BLOB.C.>' })
-  const store = await new Objm(connection).open('BLOB')
-  const inbox = new ReplyInbox(connection, inboxPrefix('lost'))
-  const blobs = new NatsBlobs({ store, connection, manager, inbox }, { patienceMs: 300 })
+  const inbox = new ReplyInbox(connection, 'lost')
+  const deps = { connection, jetstream: jetstream(connection), manager, inbox }
+  const blobs = new NatsBlobs(deps, { patienceMs: 300 })
   await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
 }, 10_000)
 
-test('what is stored is kept for 30 days', async () => {
+test('blobs expire after 30 days', async () => {
   await using connection = await connectNats(broker.url, 'age')
   const { config } = await (await jetstreamManager(connection)).streams.info('OBJ_BLOB')
   expect(millis(config.max_age)).toBe(30 * 86_400_000)
 })
 
-test('what is known of one is found without reading it, until it is removed', async () => {
+test('the metadata of a blob is found without reading it, until it is removed', async () => {
   const session = newSessionId()
   const about = { mimeType: 'image/png', name: 'größe.png' }
   const stored = await bus.blobs.put(new Uint8Array(3), { session, ...about })
@@ -134,7 +134,7 @@ test('what is known of one is found without reading it, until it is removed', as
   expect(await bus.blobs.find('shared.nothing')).toBeUndefined()
 })
 
-test('reading leaves nothing behind at the broker, which takes only so much', async () => {
+test('reads leave no consumers at the broker', async () => {
   await using connection = await connectNats(broker.url, 'count')
   const { key } = await bus.blobs.put(new Uint8Array(300_000))
   await Promise.all(Array.from({ length: 10 }, () => bus.blobs.get(key)))
@@ -142,7 +142,7 @@ test('reading leaves nothing behind at the broker, which takes only so much', as
   expect(state.consumer_count).toBe(0)
 })
 
-test('a blob of which a part was changed is not taken for it', async () => {
+test('a blob with a changed chunk fails its digest', async () => {
   await using connection = await connectNats(broker.url, 'other')
   const { key } = await bus.blobs.put(new Uint8Array(300_000))
   const store = await new Objm(connection).open('BLOB')
@@ -150,7 +150,8 @@ test('a blob of which a part was changed is not taken for it', async () => {
   const manager = await jetstreamManager(connection)
   await manager.streams.purge('OBJ_BLOB', { filter: subject, keep: 2 })
   await jetstream(connection).publish(subject, new Uint8Array(131_072).fill(1))
-  const inbox = new ReplyInbox(connection, inboxPrefix('other'))
-  const blobs = new NatsBlobs({ store, connection, manager, inbox }, { patienceMs: 300 })
+  const inbox = new ReplyInbox(connection, 'other')
+  const deps = { connection, jetstream: jetstream(connection), manager, inbox }
+  const blobs = new NatsBlobs(deps, { patienceMs: 300 })
   await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
 })

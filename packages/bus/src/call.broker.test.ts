@@ -14,7 +14,8 @@ import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { envelope } from '../test/facts.ts'
-import { Line } from '../test/line.ts'
+import { BrokerProxy } from '../test/broker-proxy.ts'
+import { silentLogger } from '../test/silent-logger.ts'
 import type { Bus, ServedRequest } from './bus.ts'
 import { connectBus } from './nats-bus.ts'
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
   other = await connectBus({
     url: broker.url,
     name: 'other',
-    logger: { info: () => {}, warn: (fields) => void warnings.push(fields), error: () => {} },
+    logger: { ...silentLogger, warn: (fields) => void warnings.push(fields) },
   })
 })
 afterAll(async () => {
@@ -39,27 +40,27 @@ afterAll(async () => {
 
 const session = newSessionId()
 let numbers = 0
-/** Names nobody else uses. */
-const fresh = () => ({ generation: generationId(session, ++numbers) })
+/** Parameters that no other test uses. */
+const uniqueParams = () => ({ generation: generationId(session, ++numbers) })
 const options = { envelope, timeoutMs: 2_000 }
 const ping = { action: 'ping' } as const
 
 describe('a call', () => {
-  test('gets the answer of who serves it, who gets the request and its envelope', async () => {
-    const params = fresh()
+  test('a call gets the answer of its server, which gets the request and its envelope', async () => {
+    const params = uniqueParams()
     const served: ServedRequest<unknown>[] = []
     using _ = other.serve(generationControl, params, (each) => {
       served.push(each)
       return { worker: 'w' }
     })
     await other.ping()
-    const given = { envelope: childEnvelope(envelope, Date.now() + 10_000), timeoutMs: 2_000 }
-    expect(await bus.call(generationControl, params, ping, given)).toEqual({ worker: 'w' })
-    expect(served.at(-1)).toEqual({ request: ping, envelope: given.envelope })
+    const sentOptions = { envelope: childEnvelope(envelope, Date.now() + 10_000), timeoutMs: 2_000 }
+    expect(await bus.call(generationControl, params, ping, sentOptions)).toEqual({ worker: 'w' })
+    expect(served.at(-1)).toEqual({ request: ping, envelope: sentOptions.envelope })
   })
 
-  test('that nobody serves is unavailable at once, and again when who served it stopped', async () => {
-    const params = fresh()
+  test('a call without a server is unavailable at once, and so is a call after the server stopped', async () => {
+    const params = uniqueParams()
     const start = Date.now()
     await expect(bus.call(generationControl, params, ping, options)).rejects.toMatchObject({
       code: 'unavailable',
@@ -76,21 +77,20 @@ describe('a call', () => {
     })
   })
 
-  test('that was on its way when who served it stopped is refused, so that it can be made again', async () => {
-    const params = fresh()
-    await using line = await Line.open(broker.url)
-    const logger = { info: () => {}, warn: () => {}, error: () => {} }
-    await using far = await connectBus({ url: line.url, name: 'far', logger })
+  test('a call in flight when its server stops is refused as unavailable, so that it can be retried', async () => {
+    const params = uniqueParams()
+    await using proxy = await BrokerProxy.open(broker.url)
+    await using far = await connectBus({ url: proxy.url, name: 'far', logger: silentLogger })
     let handled = 0
     const serving = far.serve(generationControl, params, () => ({ worker: `w${handled++}` }))
     await far.ping()
-    line.hold()
+    proxy.hold()
     const call = bus.call(generationControl, params, ping, options)
     call.catch(() => undefined)
-    // By now the broker has handed it over.
+    // The broker has delivered the request before it answers this ping.
     await bus.ping()
     serving[Symbol.dispose]()
-    line.release()
+    proxy.release()
     await expect(call).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('is closing'),
@@ -98,8 +98,8 @@ describe('a call', () => {
     expect(handled).toBe(0)
   })
 
-  test('gets the error of who serves it, with its code and field', async () => {
-    const params = fresh()
+  test('a call gets the error of its server, with code and field', async () => {
+    const params = uniqueParams()
     using _ = other.serve(generationControl, params, () => {
       throw new BusError('exhausted', 'full', { field: 'worker' })
     })
@@ -112,8 +112,8 @@ describe('a call', () => {
     })
   })
 
-  test('learns nothing of a fault but that there was one; the log does', async () => {
-    const params = fresh()
+  test('a call gets an internal error without the cause, which is logged', async () => {
+    const params = uniqueParams()
     const fault = new Error('password is hunter2')
     using _ = other.serve(generationControl, params, () => Promise.reject(fault))
     await other.ping()
@@ -123,8 +123,8 @@ describe('a call', () => {
     expect(warnings).toContainEqual(expect.objectContaining({ err: fault }))
   })
 
-  test('that comes after its deadline is refused and not worked on', async () => {
-    const params = fresh()
+  test('a call after its deadline is refused without running', async () => {
+    const params = uniqueParams()
     let handled = 0
     using _ = other.serve(generationControl, params, () => {
       handled++
@@ -139,8 +139,8 @@ describe('a call', () => {
     expect(handled).toBe(0)
   })
 
-  test('that is not answered in time ends with deadline', async () => {
-    const params = fresh()
+  test('a call without an answer ends with the code deadline', async () => {
+    const params = uniqueParams()
     let handled = 0
     using _ = other.serve(generationControl, params, () => {
       handled++
@@ -155,18 +155,18 @@ describe('a call', () => {
     expect(handled).toBe(1)
   })
 
-  test('with a wrong request is refused by its field before it is sent', async () => {
-    // What the types forbid, as a caller without types may send it.
-    const wrong = { session: 'short' } as unknown as { session: typeof session }
+  test('a call with an invalid request is refused with its field before it is sent', async () => {
+    // Callers without types may send what the types forbid.
+    const invalid = { session: 'short' } as unknown as { session: typeof session }
     await expect(
-      bus.call(orchestratorControl, { orchestrator: 'nobody' }, wrong, options),
+      bus.call(orchestratorControl, { orchestrator: 'nobody' }, invalid, options),
     ).rejects.toMatchObject({ code: 'invalid', field: 'session' })
   })
 
-  test('is told when the answer is not one, by its field', async () => {
-    const params = fresh()
-    const wrong = {} as { worker: string }
-    using _ = other.serve(generationControl, params, () => wrong)
+  test('a call with an invalid answer fails with its field', async () => {
+    const params = uniqueParams()
+    const invalid = {} as { worker: string }
+    using _ = other.serve(generationControl, params, () => invalid)
     await other.ping()
     await expect(bus.call(generationControl, params, ping, options)).rejects.toMatchObject({
       code: 'invalid',
@@ -174,8 +174,8 @@ describe('a call', () => {
     })
   })
 
-  test('whose answer is too large for the broker fails at once', async () => {
-    const params = fresh()
+  test('a call whose answer is too large for the broker fails at once', async () => {
+    const params = uniqueParams()
     using _ = other.serve(generationControl, params, () => ({ worker: 'x'.repeat(1_100_000) }))
     await other.ping()
     await expect(bus.call(generationControl, params, ping, options)).rejects.toMatchObject({
@@ -183,7 +183,7 @@ describe('a call', () => {
     })
   })
 
-  test('that is too large for the broker is invalid, not late', async () => {
+  test('a call that is too large for the broker is invalid', async () => {
     const request = {
       session,
       call: toolCallId(generationId(session, 1), 0),
@@ -208,7 +208,7 @@ describe('a group of replicas', () => {
     after: 0,
   })
 
-  test('has each call answered by exactly one of them, and all take part', async () => {
+  test('each call to a group of replicas is answered by exactly one, and all replicas take part', async () => {
     const counts = new Map<string, number>()
     const serve = (by: Bus) =>
       by.serve(runTool, { server: 'group' }, () => {
@@ -229,12 +229,16 @@ describe('a group of replicas', () => {
   })
 })
 
-test('a live event that is too large is left out and logged; those after it are sent', async () => {
-  const told: string[] = []
-  using _ = bus.listen(orchestratorJobs, {}, ({ orchestrator }) => void told.push(orchestrator))
+test('an event that is too large is dropped and logged, and the events after it are sent', async () => {
+  const orchestrators: string[] = []
+  using _ = bus.listen(
+    orchestratorJobs,
+    {},
+    ({ orchestrator }) => void orchestrators.push(orchestrator),
+  )
   await bus.ping()
   other.emit(orchestratorJobs, {}, { orchestrator: 'large', jobs: ['x'.repeat(1_100_000)] })
   other.emit(orchestratorJobs, {}, { orchestrator: 'small', jobs: [] })
-  await expect.poll(() => told).toEqual(['small'])
+  await expect.poll(() => orchestrators).toEqual(['small'])
   expect(warnings).toContainEqual(expect.objectContaining({ action: 'emit orch.jobs' }))
 })

@@ -3,11 +3,11 @@ import { BusError, ServerName } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CatalogEntries } from './catalog-entries.ts'
 
-/** The reads of stored lists that are under way, by key. */
+/** The reads of stored lists in flight, by key. */
 let reads: { readonly key: string; readonly read: PromiseWithResolvers<Uint8Array<ArrayBuffer>> }[]
 let warnings: number
 let view: CatalogEntries
-/** What readers have seen at each change: the state and the tools. */
+/** The state and tools that readers see at each change. */
 let seen: string[]
 beforeEach(() => {
   vi.useFakeTimers()
@@ -22,14 +22,15 @@ beforeEach(() => {
         return read.promise
       },
     },
+    withLists: true,
     isClosed: () => false,
     warn: () => void warnings++,
   })
-  view.onChange(() => seen.push(shown()))
+  view.onChange(() => seen.push(summary()))
 })
 afterEach(() => void vi.useRealTimers())
 
-function shown(): string {
+function summary(): string {
   const entry = view.entries.get('a')
   if (entry?.kind !== 'server') return 'nothing'
   return `${entry.state} ${entry.tools.map(({ name }) => name).join(' ')}`
@@ -47,7 +48,7 @@ const large = (digest: string): ServerEntry => ({
   stored: { key: `key of ${digest}`, bytes: 1, digest },
 })
 
-/** Lets a read under way end. */
+/** Completes a read in flight. */
 async function answer(index: number, ...tools: string[]): Promise<void> {
   reads[index]?.read.resolve(
     new Uint8Array(Buffer.from(JSON.stringify({ tools: small(...tools).tools }))),
@@ -59,21 +60,21 @@ async function fail(index: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
 }
 
-test('an entry shows only with the lists that are stored for it', async () => {
+test('an entry is visible once its stored lists are read', async () => {
   view.put('a', large('1'))
   expect(view.entries.size).toBe(0)
   await answer(0, 'x', 'y')
   expect(seen).toEqual(['ready x y'])
 })
 
-test('the version before shows until the lists of the next are read', async () => {
+test('the earlier version of an entry is visible until the lists of the next are read', async () => {
   view.put('a', small('old'))
   view.put('a', large('1'))
   await answer(0, 'new')
   expect(seen).toEqual(['ready old', 'ready new'])
 })
 
-test('lists that come late do not replace a later version', async () => {
+test('lists that arrive late do not replace a later version', async () => {
   view.put('a', large('1'))
   view.put('a', small('latest'))
   await answer(0, 'late')
@@ -87,7 +88,7 @@ test('lists that come late do not replace a later version', async () => {
   expect(seen).toEqual(['ready latest', 'ready third', 'nothing'])
 })
 
-test('the same lists are read once, by whichever supervisors they are told', async () => {
+test('equal lists of several supervisors are read once', async () => {
   view.put('a', large('1'))
   view.put('b', large('1'))
   await answer(0, 'x')
@@ -97,17 +98,17 @@ test('the same lists are read once, by whichever supervisors they are told', asy
   expect(view.entries.get('b')).toMatchObject({ tools: [{ name: 'x' }] })
 })
 
-test('lists that cannot be read leave the version before, and are read again', async () => {
+test('lists that cannot be read leave the earlier version visible, and are read again', async () => {
   view.put('a', small('old'))
   view.put('a', large('1'))
   await fail(0)
-  expect([shown(), warnings]).toEqual(['ready old', 1])
+  expect([summary(), warnings]).toEqual(['ready old', 1])
   await vi.advanceTimersByTimeAsync(2_000)
   await answer(1, 'new')
-  expect(shown()).toBe('ready new')
+  expect(summary()).toBe('ready new')
 })
 
-test('a server whose lists could never be read is shown with the reason, until they can', async () => {
+test('a server whose lists could never be read is visible with the reason, until they can be read', async () => {
   view.put('a', large('1'))
   const settled = view.settled()
   await fail(0)
@@ -118,5 +119,20 @@ test('a server whose lists could never be read is shown with the reason, until t
   })
   await vi.advanceTimersByTimeAsync(2_000)
   await answer(1, 'x')
-  expect(shown()).toBe('ready x')
+  expect(summary()).toBe('ready x')
+})
+
+test('a reader that asks for no lists sees an entry at once, and reads none', async () => {
+  const deps = {
+    blobs: { get: async () => new Uint8Array() },
+    withLists: false,
+    isClosed: () => false,
+    warn: () => undefined,
+  }
+  const get = vi.spyOn(deps.blobs, 'get')
+  const without = new CatalogEntries(deps)
+  without.put('a', large('one'))
+  await without.settled()
+  expect(without.entries.get('a')).toMatchObject({ state: 'ready', tools: [] })
+  expect(get).not.toHaveBeenCalled()
 })

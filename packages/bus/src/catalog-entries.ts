@@ -8,21 +8,23 @@ const RETRY_MS = 2_000
 
 export interface CatalogEntriesDeps {
   readonly blobs: Pick<Blobs, 'get'>
+  /** Whether stored lists are read. */
+  readonly withLists: boolean
   readonly isClosed: () => boolean
   readonly warn: (error: unknown, action: string) => void
 }
 
 /**
- * The catalog as one process sees it. An entry whose lists are stored shows once these were read, and the version
- * before it until then; versions of one key never show out of order.
+ * The catalog in one process. An entry with stored lists becomes visible once its lists are read; until then the
+ * previous version stays visible. Versions of one key never become visible out of order.
  */
 export class CatalogEntries implements CatalogView {
   readonly entries = new Map<string, CatalogEntry>()
   readonly #deps: CatalogEntriesDeps
   readonly #listeners = new ChangeEmitter()
-  /** By key, the newest version while its lists are being read. */
+  /** The newest version of each key whose lists are being read. */
   readonly #incomplete = new Map<string, ServerEntry>()
-  /** By digest: several supervisors may run a server, and so store the same lists. */
+  /** Reads of lists by digest, since several supervisors may store the lists of one server. */
   readonly #reads = new Map<string, Promise<ServerEntry>>()
   readonly #attempts = new Set<Promise<void>>()
 
@@ -32,14 +34,17 @@ export class CatalogEntries implements CatalogView {
 
   readonly onChange = (listener: () => void): Disposable => this.#listeners.add(listener)
 
-  /** Resolves once the lists of all entries so far were read, or could not be. */
+  /** Resolves once all lists of the entries so far are read, or their reads have failed. */
   async settled(): Promise<void> {
     await Promise.all(this.#attempts)
   }
 
   put(key: string, entry: CatalogEntry): void {
     this.#incomplete.delete(key)
-    if (entry.kind !== 'server' || entry.stored === undefined) return this.#show(key, entry)
+    const { withLists: isRead } = this.#deps
+    if (entry.kind !== 'server' || entry.stored === undefined || !isRead) {
+      return this.#show(key, entry)
+    }
     const known = this.#withDigest(entry.stored.digest)
     if (known !== undefined) return this.#show(key, withLists(entry, known))
     this.#incomplete.set(key, entry)
@@ -103,7 +108,7 @@ function withLists(
   return { ...entry, ...lists }
 }
 
-/** Without the storage keys of the lists, which must not be read from here. */
+/** The entry without its `stored` lists, which other readers must not try to read. */
 function unreadable(incomplete: ServerEntry, error: unknown): ServerEntry {
   const { stored: _, ...entry } = incomplete
   const reason = `its lists cannot be read right now: ${BusError.from(error).message}`

@@ -26,12 +26,12 @@ const server = (name: string, state: ServerEntry['state'] = 'ready'): ServerEntr
 })
 const model: CatalogEntry = { kind: 'model', provider: 'demo', model: 'demo' }
 
-test('watching an empty catalog answers at once', async () => {
+test('a view of an empty catalog is complete at once', async () => {
   const view = await bus.catalog.watch()
   expect(view.entries.size).toBe(0)
 }, 5_000)
 
-test('watching begins with what is there, in its last version, without what was removed', async () => {
+test('a view begins with the last version of each entry, without removed entries', async () => {
   await bus.catalog.put(server('a', 'starting'))
   await bus.catalog.put(server('a'))
   await bus.catalog.put(server('b'))
@@ -44,24 +44,24 @@ test('watching begins with what is there, in its last version, without what was 
   })
 })
 
-test('a catalog of which everything was removed is empty, and known at once', async () => {
+test('a view of a catalog with only removed entries is complete at once', async () => {
   await bus.catalog.put(server('a'))
   await bus.catalog.remove(server('a'))
   const { entries } = await bus.catalog.watch()
   expect(entries.size).toBe(0)
 }, 5_000)
 
-test('the mark of a removal goes away some time too', async () => {
+test('the marker of a removed entry expires', async () => {
   await bus.catalog.put(server('a'))
   await bus.catalog.remove(server('a'))
   await using connection = await connectNats(broker.url, 'reader')
   const { streams } = await jetstreamManager(connection)
-  const mark = await streams.getMessage('KV_CATALOG', { last_by_subj: '$KV.CATALOG.server.a.s' })
-  expect(mark?.data).toHaveLength(0)
-  expect(mark?.header.get('Nats-TTL')).toBe('3600s')
+  const marker = await streams.getMessage('KV_CATALOG', { last_by_subj: '$KV.CATALOG.server.a.s' })
+  expect(marker?.data).toHaveLength(0)
+  expect(marker?.header.get('Nats-TTL')).toBe('3600s')
 })
 
-test('a view follows entries that are added, changed and removed by others', async () => {
+test('a view follows entries that other processes add, change and remove', async () => {
   const { entries } = await (await broker.connect()).catalog.watch()
   await bus.catalog.put(server('a', 'starting'))
   await eventually(() => entries.has('server.a.s'))
@@ -75,7 +75,7 @@ test('a view follows entries that are added, changed and removed by others', asy
   await eventually(() => entries.size === 0)
 })
 
-test('who follows a view is called after each change, until they no longer want to be', async () => {
+test('a listener of a view is called after each change, until it is disposed', async () => {
   const { entries, onChange } = await (await broker.connect()).catalog.watch()
   const seen: number[] = []
   const listener = onChange(() => seen.push(entries.size))
@@ -88,17 +88,17 @@ test('who follows a view is called after each change, until they no longer want 
   expect(seen).toEqual([1, 2])
 })
 
-test('an entry that is not put again in time leaves every view', async () => {
+test('an entry that is not renewed in time leaves every view', async () => {
   const { entries } = await (await broker.connect()).catalog.watch()
-  const here = { kind: 'supervisor', id: 's', startedAt: 0, servers: {} } as const
-  await bus.catalog.put(here, { ttlMs: 1_000 })
+  const supervisor = { kind: 'supervisor', id: 's', startedAt: 0, servers: {} } as const
+  await bus.catalog.put(supervisor, { ttlMs: 1_000 })
   await bus.catalog.put(server('a'))
   await eventually(() => entries.size === 2)
-  await eventually(() => !entries.has('supervisor.s'), { what: 'the end of its time' })
+  await eventually(() => !entries.has('supervisor.s'), { what: 'the expiry of the supervisor' })
   expect(Array.from(entries.keys())).toEqual(['server.a.s'])
 })
 
-test('a bucket of an earlier version, whose values could not expire, is brought up to date', async () => {
+test('a bucket without expiry of values is updated', async () => {
   const connection = await connectNats(broker.url, 'earlier')
   const manager = await jetstreamManager(connection)
   await manager.streams.delete('KV_CATALOG')
@@ -110,7 +110,7 @@ test('a bucket of an earlier version, whose values could not expire, is brought 
   await eventually(() => entries.size === 0)
 })
 
-test('a view goes on when the broker was killed and started again', async () => {
+test('a view survives a kill and restart of the broker', async () => {
   await bus.catalog.put(server('a'))
   const { entries } = await (await broker.connect()).catalog.watch()
   await broker.kill()
@@ -121,14 +121,14 @@ test('a view goes on when the broker was killed and started again', async () => 
       () => false,
     ),
   )
-  await eventually(() => entries.has('server.b.s'), { what: 'the new entry' })
+  await eventually(() => entries.has('server.b.s'), { what: 'the added entry' })
   expect(Array.from(entries.keys())).toEqual(['server.a.s', 'server.b.s'])
 })
 
-test('an entry that is not valid is refused', async () => {
-  // What the types forbid, as a caller without types may send it.
-  const wrong = { ...server('a'), tools: [{ name: 5 }] } as unknown as CatalogEntry
-  await expect(bus.catalog.put(wrong)).rejects.toMatchObject({
+test('an invalid entry is refused with its field', async () => {
+  // Callers without types may send what the types forbid.
+  const invalid = { ...server('a'), tools: [{ name: 5 }] } as unknown as CatalogEntry
+  await expect(bus.catalog.put(invalid)).rejects.toMatchObject({
     code: 'invalid',
     field: 'tools.0.name',
   })

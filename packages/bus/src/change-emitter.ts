@@ -3,7 +3,7 @@ export class ChangeEmitter {
   readonly #listeners = new Set<{ readonly listener: () => void }>()
 
   add(listener: () => void): Disposable {
-    // A new object, so that the same function can be added twice.
+    // A new object for each call, so that the same function can be added twice.
     const entry = { listener }
     this.#listeners.add(entry)
     return { [Symbol.dispose]: () => void this.#listeners.delete(entry) }

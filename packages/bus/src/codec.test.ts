@@ -7,12 +7,12 @@ const deep = `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`
 const tool = `{"name":"t","inputSchema":{"deep":${deep}}}`
 const refusal = { code: 'invalid', message: 'tool: inputSchema: nested too deeply' }
 
-test('a message that is nested too deeply to be checked is refused as not valid', () => {
+test('a message that is nested too deep is refused as invalid', () => {
   const message = new TextEncoder().encode(tool)
   expect(() => decode(CatalogTool, message, 'tool')).toThrow(expect.objectContaining(refusal))
 })
 
-test('a value that is nested too deeply to be written is refused as not valid', () => {
+test('a value that is nested too deep is refused as invalid', () => {
   const value = JSON.parse(tool) as CatalogTool
   expect(() => encode(CatalogTool, value, 'tool')).toThrow(expect.objectContaining(refusal))
 })

@@ -6,7 +6,7 @@ import type { z } from 'zod'
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-/** The validated value as JSON. Throws `invalid` when the sender built a wrong message. */
+/** Validates a value and converts it to JSON. Throws `invalid` for a value that breaks the schema. */
 export function encode<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Array {
   const parsed = parseInput(schema, value, what)
   try {
@@ -16,7 +16,7 @@ export function encode<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Ar
   }
 }
 
-/** The validated message. Throws `invalid` when it is not JSON or not of the schema. */
+/** Parses and validates a message. Throws `invalid` when it is not JSON or breaks the schema. */
 export function decode<T>(schema: z.ZodType<T>, data: Uint8Array, what: string): T {
   let value: unknown
   try {
@@ -32,6 +32,8 @@ const HEADERS = {
   parentRequestId: 'Parent-Request-Id',
   traceparent: 'traceparent',
   principal: 'Principal',
+  roles: 'Roles',
+  entrance: 'Entrance',
   deadline: 'Deadline',
 } as const satisfies Record<keyof Envelope, string>
 
@@ -54,13 +56,15 @@ export function readEnvelope(message: { headers?: MsgHdrs | undefined }, what: s
     parentRequestId: field('parentRequestId'),
     traceparent: field('traceparent'),
     principal: field('principal'),
+    roles: field('roles')?.split(','),
+    entrance: field('entrance'),
     deadline: deadline === undefined ? undefined : Number(deadline),
   })
   if (!parsed.success) throw BusError.fromZod(parsed.error, `${what} headers`)
   return parsed.data
 }
 
-/** Marks a reply that is an error. */
+/** The header that marks error replies. */
 const ERROR_HEADER = 'Bus-Error'
 
 export function errorReply(error: BusError): { data: Uint8Array; headers: MsgHdrs } {
@@ -69,7 +73,7 @@ export function errorReply(error: BusError): { data: Uint8Array; headers: MsgHdr
   return { data: bytes.encode(JSON.stringify(error.toInfo())), headers: marked }
 }
 
-/** Throws the error a reply carries, if it is one. */
+/** Throws the error of an error reply; returns for any other. */
 export function throwErrorReply(reply: { data: Uint8Array; headers?: MsgHdrs | undefined }): void {
   if (!reply.headers?.has(ERROR_HEADER)) return
   const { code, message, field } = decode(ErrorInfo, reply.data, 'the answer')

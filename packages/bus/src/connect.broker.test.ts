@@ -2,21 +2,20 @@ import { createServer } from 'node:net'
 import { inspect } from 'node:util'
 import { startBroker } from '@mcp-host/testkit'
 import { expect, test } from 'vitest'
+import { silentLogger } from '../test/silent-logger.ts'
 import { connectBus } from './nats-bus.ts'
 
-const logger = { info: () => {}, warn: () => {}, error: () => {} }
-
-async function failure(url: string): Promise<unknown> {
+async function connectError(url: string): Promise<unknown> {
   try {
-    await using _ = await connectBus({ url, name: 'test', logger })
+    await using _ = await connectBus({ url, name: 'test', logger: silentLogger })
   } catch (error) {
     return error
   }
-  throw new Error('it did connect')
+  throw new Error('the connection succeeded')
 }
 
-/** A port that answers like a nats-server with this information about itself. */
-async function pretend(info: object): Promise<AsyncDisposable & { url: string }> {
+/** A server that sends this information, as a nats-server does, and answers pings. */
+async function startFakeServer(info: object): Promise<AsyncDisposable & { url: string }> {
   const server = createServer((socket) => {
     socket.write(`INFO ${JSON.stringify({ max_payload: 1_048_576, headers: true, ...info })}\r\n`)
     socket.on('data', (data) => {
@@ -35,7 +34,7 @@ async function pretend(info: object): Promise<AsyncDisposable & { url: string }>
   }
 }
 
-test('several processes may connect at once to a broker that is new', async () => {
+test('several processes may connect to an empty broker at once', async () => {
   await using broker = await startBroker()
   const names = ['gateway', 'orchestrator', 'worker', 'supervisor']
   const ids = (await Promise.all(names.map((name) => broker.connect(name)))).map(({ id }) => id)
@@ -43,10 +42,10 @@ test('several processes may connect at once to a broker that is new', async () =
   expect(ids[0]).toMatch(/^gateway-[0-9a-f]{8}$/)
 })
 
-test('a wrong token is refused in clear words, which do not say the token', async () => {
+test('an error for a wrong token says so without the token', async () => {
   await using broker = await startBroker()
   const url = broker.url.replace(/\/\/.*@/, '//wrong-token@')
-  const error = await failure(url)
+  const error = await connectError(url)
   expect(error).toMatchObject({ code: 'denied' })
   expect(String(error)).toMatch(
     /nats-server at nats:\/\/127\.0\.0\.1:\d+: it refuses our credentials/,
@@ -54,30 +53,30 @@ test('a wrong token is refused in clear words, which do not say the token', asyn
   expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('wrong-token')
 })
 
-test('a server that is not there is named, without the token', async () => {
-  const error = await failure('nats://my-token@127.0.0.1:1')
+test('an error for a broker that does not answer has its address without the token', async () => {
+  const error = await connectError('nats://my-token@127.0.0.1:1')
   expect(error).toMatchObject({ code: 'unavailable' })
   expect(String(error)).toContain('nats-server at nats://127.0.0.1:1: it does not answer')
   expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('my-token')
 })
 
-test('a URL that is none is refused without being shown', async () => {
-  const error = await failure('nats://my-token@127.0.0.1:99999')
+test('an error for an invalid URL does not contain the URL', async () => {
+  const error = await connectError('nats://my-token@127.0.0.1:99999')
   expect(error).toMatchObject({ code: 'invalid' })
   expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('my-token')
 })
 
-test('a server without JetStream is refused, with what to do', async () => {
-  await using server = await pretend({ version: '2.12.0' })
-  expect(await failure(server.url)).toMatchObject({
+test('an error for a broker without JetStream has the remedy', async () => {
+  await using server = await startFakeServer({ version: '2.12.0' })
+  expect(await connectError(server.url)).toMatchObject({
     code: 'invalid',
     message: `nats-server at ${server.url} runs without JetStream; start it with -js`,
   })
 })
 
-test.each(['2.10.29', '1.4.1'])('a server of version %s is too old', async (version) => {
-  await using server = await pretend({ version, jetstream: true })
-  expect(await failure(server.url)).toMatchObject({
+test.each(['2.10.29', '1.4.1'])('a broker of version %s is too old', async (version) => {
+  await using server = await startFakeServer({ version, jetstream: true })
+  expect(await connectError(server.url)).toMatchObject({
     code: 'invalid',
     message: `nats-server at ${server.url} is ${version}; 2.11 or newer is needed`,
   })

@@ -10,6 +10,6 @@ test.each([
   ['nats://s3cret@localhost:4222', { ...at('localhost:4222'), token: 's3cret' }],
   ['nats://ann:pa%40ss@localhost:4222', { ...at('localhost:4222'), user: 'ann', pass: 'pa@ss' }],
   ['nats://token@a:1,nats://b:2,c:3', { ...at('a:1', 'b:2', 'c:3'), token: 'token' }],
-])('%s is understood', (url, options) => {
+])('the URL %s is parsed', (url, options) => {
   expect(parseNatsUrl(url)).toEqual(options)
 })

@@ -1,7 +1,8 @@
-import type { JetStreamClient, JsMsg } from '@nats-io/jetstream'
+import type { JsMsg } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import type { LogEntry } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
+import type { Broker } from './broker.ts'
 import type { InputJobs, InputVerdict } from './bus.ts'
 import type { OnUnreadable } from './log-entries.ts'
 import { parseEntry } from './log-entries.ts'
@@ -10,9 +11,7 @@ import { ACK_WAIT_MS, INPUTS_CONSUMER, SESSIONS_STREAM } from './streams.ts'
 /** The reply subject of a delivered message. */
 const JOB = new RegExp(`^\\$JS\\.ACK\\.(\\S+\\.)?${SESSIONS_STREAM}\\.${INPUTS_CONSUMER}\\.\\S+$`)
 
-export interface InputsDeps {
-  readonly jetstream: JetStreamClient
-  readonly warn: (error: unknown, action: string) => void
+export interface InputsDeps extends Pick<Broker, 'jetstream' | 'warn'> {
   readonly onUnreadable: OnUnreadable
 }
 
@@ -26,10 +25,10 @@ export async function consumeInputs(deps: InputsDeps, handler: InputHandler): Pr
     max_messages: 256,
     expires: 5_000,
     idle_heartbeat: 1_000,
-    // Else it first asks after the consumer when the broker is back, and if that fails pauses for 5 s.
+    // Otherwise the client looks up the consumer when the broker is back, and pauses for 5 s after a failure.
     bind: true,
     callback: (message) => {
-      // The client's type leaves it out.
+      // The client's type lacks the field.
       const { reply: job } = message as JsMsg & { readonly reply: string }
       held.add(job)
       void handleInput(deps, message, handler).finally(() => held.delete(job))
@@ -58,11 +57,9 @@ async function handleInput(
   const { subject, seq, data, headers } = message
   const time = Math.floor(message.info.timestampNanos / 1e6)
   const entry = parseEntry({ subject, seq, time, data, headers }, onUnreadable)
-  if (entry === undefined || entry.kind === 'unreadable') {
-    // An unreadable message must not be redelivered.
-    return message.term('not readable')
-  }
-  // A handler that outlasts the bus does not keep the process.
+  // An unreadable message must not be redelivered.
+  if (entry === undefined || entry.kind === 'unreadable') return message.term('not readable')
+  // The timer of a handler that outlasts the bus does not keep the process alive.
   const working = setInterval(() => message.working(), ACK_WAIT_MS / 3).unref()
   let verdict: InputVerdict
   try {

@@ -5,7 +5,7 @@ import type { ReplyInbox } from './reply-inbox.ts'
 /** Statuses with which a read of several messages ends. */
 const END_OF_BATCH = 204
 const NOTHING = 404
-/** A read that gets nothing for so long was lost with the connection. */
+/** The time limit for each message. A read without messages was lost with the connection. */
 const QUIET_MS = 2_000
 
 export type DirectQuery = DirectMsgRequest & {
@@ -13,15 +13,21 @@ export type DirectQuery = DirectMsgRequest & {
   readonly max_bytes?: number
 }
 
-/** Any replica of the stream answers: with a batch of messages, or with one. */
+export interface DirectGetDeps {
+  readonly inbox: ReplyInbox
+  /** See `Broker`. */
+  readonly api?: string
+}
+
+/** Reads one message of a stream, or a batch, from any replica. */
 export async function directGet(
-  inbox: ReplyInbox,
+  { inbox, api = '$JS.API' }: DirectGetDeps,
   stream: string,
   query: DirectQuery,
 ): Promise<StoredMsg[]> {
   const messages: StoredMsg[] = []
   const data = Buffer.from(JSON.stringify(query))
-  await inbox.ask(`$JS.API.DIRECT.GET.${stream}`, data, {
+  await inbox.ask(`${api}.DIRECT.GET.${stream}`, data, {
     quietMs: QUIET_MS,
     onAnswer: (answer) => {
       const status = JetStreamStatus.maybeParseStatus(answer)

@@ -4,7 +4,8 @@ import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Line } from '../test/line.ts'
+import { BrokerProxy } from '../test/broker-proxy.ts'
+import { silentLogger } from '../test/silent-logger.ts'
 import type { Bus } from './bus.ts'
 import { connectNats } from './connect.ts'
 import { connectBus } from './nats-bus.ts'
@@ -36,7 +37,7 @@ const record = (id: SessionId, title = 'a talk'): SessionRecord => ({
 })
 
 describe('a session record', () => {
-  test('is found as it was last written, and not where there is none', async () => {
+  test('a session record is found as it was last written', async () => {
     const id = newSessionId()
     expect(await bus.directory.get(id)).toBeUndefined()
     await bus.directory.put(record(id))
@@ -44,7 +45,7 @@ describe('a session record', () => {
     expect(await bus.directory.get(id)).toEqual({ record: record(id, 'renamed'), revision })
   })
 
-  test('is written by one of two that read the same', async () => {
+  test('a session record is written by one of two writers that read the same revision', async () => {
     const id = newSessionId()
     const revision = await bus.directory.put(record(id), { revision: 0 })
     await expect(bus.directory.put(record(id), { revision: 0 })).rejects.toMatchObject({
@@ -56,7 +57,7 @@ describe('a session record', () => {
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('can be begun anew where one was removed', async () => {
+  test('a session record can be created after it was removed', async () => {
     const id = newSessionId()
     const old = await bus.directory.put(record(id))
     await bus.directory.remove(id)
@@ -68,25 +69,24 @@ describe('a session record', () => {
     expect((await bus.directory.get(id))?.record.title).toBe('anew')
   })
 
-  test('that was written, but of which the answer was lost, is no conflict', async () => {
+  test('a write of a session record whose answer was lost is no conflict', async () => {
     const id = newSessionId()
     const revision = await bus.directory.put(record(id))
-    await using line = await Line.open(broker.url)
-    const logger = { info: () => {}, warn: () => {}, error: () => {} }
-    await using far = await connectBus({ url: line.url, name: 'far', logger })
-    line.hold()
+    await using proxy = await BrokerProxy.open(broker.url)
+    await using far = await connectBus({ url: proxy.url, name: 'far', logger: silentLogger })
+    proxy.hold()
     const pending = far.directory.put(record(id, 'later'), { revision })
     const written = await eventually(async () => {
       const found = await bus.directory.get(id)
       return found !== undefined && found.revision > revision && found
     })
-    line.cut()
-    line.release()
-    line.mend()
+    proxy.cut()
+    proxy.release()
+    proxy.mend()
     expect(await pending).toBe(written.revision)
   })
 
-  test('is written and read also when the broker was away meanwhile', async () => {
+  test('a write of a session record survives a restart of the broker', async () => {
     const id = newSessionId()
     await broker.kill()
     const pending = bus.directory.put(record(id))
@@ -95,23 +95,23 @@ describe('a session record', () => {
     expect(await bus.directory.get(id)).toEqual({ record: record(id), revision })
   })
 
-  test('with a time to live is gone after it', async () => {
+  test('a session record with a time to live expires', async () => {
     const id = newSessionId()
     await bus.directory.put({ ...record(id), state: 'deleted' }, { ttlMs: 1_000 })
     expect((await bus.directory.get(id))?.record.state).toBe('deleted')
     await eventually(async () => (await bus.directory.get(id)) === undefined)
   })
 
-  test('that is not valid is refused by its field', async () => {
-    const wrong = { ...record(newSessionId()), messages: -1 }
-    await expect(bus.directory.put(wrong)).rejects.toMatchObject({
+  test('an invalid session record is refused with its field', async () => {
+    const invalid = { ...record(newSessionId()), messages: -1 }
+    await expect(bus.directory.put(invalid)).rejects.toMatchObject({
       code: 'invalid',
       field: 'messages',
     })
   })
 })
 
-test('a view has all records, follows them, and leaves out what it cannot read', async () => {
+test('a view of records follows all changes, and skips unreadable records', async () => {
   const [first, second, third] = [newSessionId(), newSessionId(), newSessionId()]
   await bus.directory.put(record(first))
   await outside.request(`$KV.SESSIONS.${newSessionId()}`, 'rubbish')
@@ -125,6 +125,6 @@ test('a view has all records, follows them, and leaves out what it cannot read',
   await eventually(() => records.has(third))
   expect(records.get(second)?.title).toBe('renamed')
   expect(records.has(first)).toBe(false)
-  await eventually(() => !records.has(third), { what: 'the end of its time' })
+  await eventually(() => !records.has(third), { what: 'the expiry of the record' })
   expect(records.size).toBe(before - 1)
 })

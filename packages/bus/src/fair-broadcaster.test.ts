@@ -1,77 +1,77 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { FairBroadcaster } from './fair-broadcaster.ts'
 
 let listeners: Set<number>
-/** What each listener was told. */
-let told: Map<number, string[]>
-let announcer: FairBroadcaster<number>
+/** The messages that each listener received. */
+let received: Map<number, string[]>
+let broadcaster: FairBroadcaster<number>
 beforeEach(() => {
   listeners = new Set()
-  told = new Map()
-  announcer = new FairBroadcaster(listeners)
+  received = new Map()
+  broadcaster = new FairBroadcaster(listeners)
 })
 
-function come(count: number): void {
+function addListeners(count: number): void {
   for (let index = 0; index < count; index++) listeners.add(listeners.size)
 }
 
-const tell = (news: string): void =>
-  announcer.tell((listener) => {
-    told.set(listener, [...(told.get(listener) ?? []), news])
+const tell = (message: string): void =>
+  broadcaster.tell((listener) => {
+    received.set(listener, [...(received.get(listener) ?? []), message])
   })
 
-async function turns(count: number): Promise<void> {
-  for (let index = 0; index < count; index++) await turn()
+async function ticks(count: number): Promise<void> {
+  for (let index = 0; index < count; index++) await immediate()
 }
 
-test('a few are told at once', () => {
-  come(50)
+test('a few listeners are called at once', () => {
+  addListeners(50)
   tell('a')
   tell('b')
-  expect(told.size).toBe(50)
-  expect(new Set(Array.from(told.values(), String))).toEqual(new Set(['a,b']))
+  expect(received.size).toBe(50)
+  expect(new Set(Array.from(received.values(), String))).toEqual(new Set(['a,b']))
 })
 
-test('a crowd is told in parts, and each of it all in order', async () => {
-  come(120)
+test('many listeners are called in batches, each in order', async () => {
+  addListeners(120)
   tell('a')
   tell('b')
-  expect(told.size).toBe(50)
-  await turn()
-  expect(told.size).toBe(100)
-  await turns(5)
-  expect(told.size).toBe(120)
-  expect(new Set(Array.from(told.values(), String))).toEqual(new Set(['a,b']))
+  expect(received.size).toBe(50)
+  await immediate()
+  expect(received.size).toBe(100)
+  await ticks(5)
+  expect(received.size).toBe(120)
+  expect(new Set(Array.from(received.values(), String))).toEqual(new Set(['a,b']))
   tell('c')
-  await turns(3)
-  expect(new Set(Array.from(told.values(), String))).toEqual(new Set(['a,b,c']))
+  await ticks(3)
+  expect(new Set(Array.from(received.values(), String))).toEqual(new Set(['a,b,c']))
 })
 
-test('what is told meanwhile comes after it, also to those who were told already', async () => {
-  come(60)
+test('a message that is sent during another is delivered after it to all listeners', async () => {
+  addListeners(60)
   tell('a')
-  announcer.tell((listener) => {
+  broadcaster.tell((listener) => {
     if (listener === 0) tell('c')
-    told.get(listener)?.push('b')
+    received.get(listener)?.push('b')
   })
-  await turns(6)
-  expect(new Set(Array.from(told.values(), String))).toEqual(new Set(['a,b,c']))
+  await ticks(6)
+  expect(new Set(Array.from(received.values(), String))).toEqual(new Set(['a,b,c']))
 })
 
-test('who has left is told no more', async () => {
-  come(60)
+test('a removed listener is not called', async () => {
+  addListeners(60)
   tell('a')
   listeners.delete(55)
-  await turns(3)
-  expect([told.size, told.has(55)]).toEqual([59, false])
+  await ticks(3)
+  expect([received.size, received.has(55)]).toEqual([59, false])
 })
 
-test('nothing new is told once it is over', async () => {
-  come(60)
+test('a pending message is not delivered after disposal', async () => {
+  addListeners(60)
   tell('a')
   tell('b')
-  announcer[Symbol.dispose]()
-  await turns(5)
-  expect(new Set(Array.from(told.values(), String))).toEqual(new Set(['a']))
+  broadcaster[Symbol.dispose]()
+  await ticks(5)
+  expect(new Set(Array.from(received.values(), String))).toEqual(new Set(['a']))
 })

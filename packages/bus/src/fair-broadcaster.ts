@@ -1,46 +1,43 @@
-/** Listeners called in one turn of the event loop. */
+/** The number of listeners that are called in one turn of the event loop. */
 const AT_ONCE = 50
 
-/**
- * Calls all listeners with each change in order. Many listeners are called in parts, between which the process does
- * other work.
- */
+type Call<Listener> = (listener: Listener) => void
+
+/** Makes calls to all listeners in order. Many listeners are called in parts, between which the event loop runs. */
 export class FairBroadcaster<Listener> implements Disposable {
   readonly #listeners: ReadonlySet<Listener>
-  #waiting: ((listener: Listener) => void)[] = []
-  #isTelling = false
+  #waiting: Call<Listener>[] = []
+  #isCalling = false
 
   constructor(listeners: ReadonlySet<Listener>) {
     this.#listeners = listeners
   }
 
-  /** Listeners that are added or removed meanwhile may miss it. */
-  tell(news: (listener: Listener) => void): void {
-    this.#waiting.push(news)
-    if (!this.#isTelling) this.#goOn()
+  /** Calls all listeners. A listener that is added or removed meanwhile may miss the call. */
+  tell(call: Call<Listener>): void {
+    this.#waiting.push(call)
+    if (!this.#isCalling) this.#continue()
   }
 
   [Symbol.dispose](): void {
     this.#waiting = []
   }
 
-  #goOn(): void {
-    this.#isTelling = true
-    let news = this.#waiting.shift()
-    while (news !== undefined) {
-      if (this.#tellPart(news, Array.from(this.#listeners))) return
-      news = this.#waiting.shift()
+  #continue(): void {
+    this.#isCalling = true
+    for (let call; (call = this.#waiting.shift()) !== undefined;) {
+      if (this.#callPart(call, Array.from(this.#listeners))) return
     }
-    this.#isTelling = false
+    this.#isCalling = false
   }
 
-  /** Returns whether there are listeners left for the next part. */
-  #tellPart(news: (listener: Listener) => void, listeners: readonly Listener[]): boolean {
-    for (const each of listeners.slice(0, AT_ONCE)) if (this.#listeners.has(each)) news(each)
+  /** Calls the next part of the listeners. Returns whether any are left. */
+  #callPart(call: Call<Listener>, listeners: readonly Listener[]): boolean {
+    for (const each of listeners.slice(0, AT_ONCE)) if (this.#listeners.has(each)) call(each)
     const left = listeners.slice(AT_ONCE)
     if (left.length === 0) return false
     setImmediate(() => {
-      if (!this.#tellPart(news, left)) this.#goOn()
+      if (!this.#callPart(call, left)) this.#continue()
     })
     return true
   }

@@ -11,14 +11,14 @@ export interface DamagedSession {
 }
 
 /**
- * The sessions that miss entries, by what their records say of their logs. Only logs of too few entries are read:
- * nats-server counts them without reading, and all of them are read when it says itself that its counts are wrong.
+ * The sessions whose logs have fewer entries than their records say. nats-server counts entries without reading them,
+ * so only logs with too low a count are read, or all logs when the counts are unreliable.
  */
 export async function findDamage(
   { directory, sessions }: Pick<Bus, 'directory' | 'sessions'>,
   records: Iterable<SessionRecord>,
 ): Promise<DamagedSession[]> {
-  // Taken first: a log may have more than its record says, and never less.
+  // Records are read before the counts: a log may have more entries than its record says, but never fewer.
   const known = [...records]
   const { counts, isReliable } = await sessions.counts()
   const damaged: DamagedSession[] = []
@@ -27,9 +27,9 @@ export async function findDamage(
     if (isReliable && (counts.get(id) ?? 0) >= had) continue
     const has = (await sessions.read(id, 0)).length
     if (has >= had) continue
-    // It may have been deleted meanwhile.
-    const now = await directory.get(id)
-    if (now?.record.state === 'active') damaged.push({ session: id, title, had, has })
+    // The session may have been deleted meanwhile.
+    const current = await directory.get(id)
+    if (current?.record.state === 'active') damaged.push({ session: id, title, had, has })
   }
   return damaged
 }

@@ -12,7 +12,7 @@ import { eventually, startBroker } from '@mcp-host/testkit'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { errors } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { claimed, envelope, said, started } from '../test/facts.ts'
+import { turnClaimed, envelope, userMessage, toolStarted } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
 import type { Bus } from './bus.ts'
 import { connectNats } from './connect.ts'
@@ -39,7 +39,9 @@ async function append(session: SessionId, fact: LogFact, by = writer): Promise<n
 }
 
 const appendMany = (session: SessionId, count: number, by = writer): Promise<number[]> =>
-  Promise.all(Array.from({ length: count }, (_, index) => append(session, said(`${index}`), by)))
+  Promise.all(
+    Array.from({ length: count }, (_, index) => append(session, userMessage(`${index}`), by)),
+  )
 
 const delta = (session: SessionId, offset: number) => ({
   generation: generationId(session, 0),
@@ -48,8 +50,8 @@ const delta = (session: SessionId, offset: number) => ({
   text: 'x',
 })
 
-/** Whether anybody is subscribed. */
-async function isHeard(subject: string): Promise<boolean> {
+/** Whether the subject has a subscriber. */
+async function hasSubscriber(subject: string): Promise<boolean> {
   try {
     await outside.request(subject, '', { timeout: 300 })
     return true
@@ -63,22 +65,27 @@ const deltaSubject = (session: SessionId) =>
   fillSubject(textDelta.subject, { session, shard: shardOf(session) })
 
 describe('following a session', () => {
-  test('gives all that is stored after the cursor, says so, then gives new entries', async () => {
+  test('a follower gets all entries after its cursor, a marker, and then live entries', async () => {
     const session = newSessionId()
     const [before, stored] = [
-      await append(session, said('before')),
-      await append(session, said('stored')),
+      await append(session, userMessage('before')),
+      await append(session, userMessage('stored')),
     ]
     const follower = new Follower(bus, session, { after: before })
     await eventually(() => follower.caughtUp > 0)
     expect(follower.seqs).toEqual([stored])
-    const live = await append(session, said('live'))
+    const live = await append(session, userMessage('live'))
     await eventually(() => follower.entries.length === 2)
     await follower.stop()
-    expect(follower.entries[1]).toMatchObject({ ...said('live'), seq: live, session, envelope })
+    expect(follower.entries[1]).toMatchObject({
+      ...userMessage('live'),
+      seq: live,
+      session,
+      envelope,
+    })
   })
 
-  test('gives every entry once and in order while several writers append', async () => {
+  test('a follower gets every entry once and in order while several writers append', async () => {
     const session = newSessionId()
     await appendMany(session, 20)
     const writers = [bus, writer, await broker.connect()]
@@ -94,42 +101,42 @@ describe('following a session', () => {
     expect(late.seqs).toEqual(all)
   })
 
-  test('gives nothing of other sessions', async () => {
+  test('a follower gets no entries of other sessions', async () => {
     const [mine, another] = [newSessionId(), newSessionId()]
     const follower = new Follower(bus, mine)
     await eventually(() => follower.caughtUp > 0)
-    await append(another, said('not mine'))
-    const seq = await append(mine, said('mine'))
+    await append(another, userMessage('not mine'))
+    const seq = await append(mine, userMessage('mine'))
     await eventually(() => follower.entries.length > 0)
     await follower.stop()
     expect(follower.seqs).toEqual([seq])
   })
 
-  test('gives a reader that paused for thousands of entries all of them, in order', async () => {
+  test('a follower that paused for thousands of entries gets all of them in order', async () => {
     const session = newSessionId()
-    await append(session, said('first'))
+    await append(session, userMessage('first'))
     const stop = new AbortController()
     const options = { after: 0, deltas: false, signal: stop.signal }
     const items = bus.sessions.follow(session, options)[Symbol.asyncIterator]()
-    const given: number[] = []
+    const seqs: number[] = []
     const takeOne = async (): Promise<void> => {
       const { value: item } = await items.next()
-      if (item?.type === 'entry') given.push(item.entry.seq)
+      if (item?.type === 'entry') seqs.push(item.entry.seq)
     }
     await takeOne()
     const beside = new Follower(bus, session)
     await eventually(() => beside.caughtUp > 0)
     await appendMany(session, 2_500)
-    // Its queue had to take what the follower beside it got.
+    // The queue of the paused reader received the same entries as this follower.
     await eventually(() => beside.entries.length === 2_501)
-    while (given.length < 2_501) await takeOne()
+    while (seqs.length < 2_501) await takeOne()
     stop.abort()
     await items.return?.()
     await beside.stop()
-    expect(given).toEqual((await bus.sessions.read(session, 0)).map(({ seq }) => seq))
+    expect(seqs).toEqual((await bus.sessions.read(session, 0)).map(({ seq }) => seq))
   })
 
-  test('ends with its signal, and the last follower takes the subscriptions along', async () => {
+  test('a follower ends with its signal, and the last one removes the subscriptions', async () => {
     const session = newSessionId()
     const [one, two] = [
       new Follower(bus, session, { deltas: true }),
@@ -137,58 +144,58 @@ describe('following a session', () => {
     ]
     await eventually(() => one.caughtUp > 0 && two.caughtUp > 0)
     await one.stop()
-    expect(await isHeard(liveSubject(session))).toBe(true)
-    expect(await isHeard(deltaSubject(session))).toBe(true)
+    expect(await hasSubscriber(liveSubject(session))).toBe(true)
+    expect(await hasSubscriber(deltaSubject(session))).toBe(true)
     await two.stop()
-    await eventually(async () => !(await isHeard(liveSubject(session))))
-    await eventually(async () => !(await isHeard(deltaSubject(session))))
-    // And it can be followed again.
-    const seq = await append(session, said('a'))
+    await eventually(async () => !(await hasSubscriber(liveSubject(session))))
+    await eventually(async () => !(await hasSubscriber(deltaSubject(session))))
+    // The session can be followed again.
+    const seq = await append(session, userMessage('a'))
     const again = new Follower(bus, session)
     await eventually(() => again.entries.length > 0)
     await again.stop()
     expect(again.seqs).toEqual([seq])
   })
 
-  test('ends also when its reader leaves the loop', async () => {
+  test('a follower ends when its reader leaves the loop', async () => {
     const session = newSessionId()
-    await append(session, said('a'))
+    await append(session, userMessage('a'))
     const { signal } = new AbortController()
     for await (const item of bus.sessions.follow(session, { after: 0, deltas: true, signal })) {
       if (item.type === 'caught-up') break
     }
-    await eventually(async () => !(await isHeard(liveSubject(session))))
+    await eventually(async () => !(await hasSubscriber(liveSubject(session))))
   })
 })
 
 describe('listening to a session', () => {
-  test('ends with who listens and who follows', async () => {
+  test('the subscription of a session lasts as long as its listeners and followers', async () => {
     const session = newSessionId()
     const listening = await bus.sessions.listen(session)
     const follower = new Follower(bus, session)
     await eventually(() => follower.caughtUp > 0)
     listening[Symbol.dispose]()
-    expect(await isHeard(liveSubject(session))).toBe(true)
+    expect(await hasSubscriber(liveSubject(session))).toBe(true)
     const again = await bus.sessions.listen(session)
     await follower.stop()
-    expect(await isHeard(liveSubject(session))).toBe(true)
+    expect(await hasSubscriber(liveSubject(session))).toBe(true)
     again[Symbol.dispose]()
-    await eventually(async () => !(await isHeard(liveSubject(session))))
+    await eventually(async () => !(await hasSubscriber(liveSubject(session))))
   })
 
-  test('shows the newest end, also where somebody follows already', async () => {
+  test('a listener gets the current end of the log, even if the session is followed already', async () => {
     const session = newSessionId()
     using before = await bus.sessions.listen(session)
-    const seq = await append(session, claimed('one'))
+    const seq = await append(session, turnClaimed('one'))
     using after = await bus.sessions.listen(session)
     expect([before.seq, after.seq, after.turnEvent?.seq]).toEqual([0, seq, seq])
   })
 
-  test('leaves to who follows what was stored before', async () => {
+  test('a follower beside a listener gets the entries that were stored before', async () => {
     const session = newSessionId()
     const seqs = await appendMany(session, 3)
     using _listening = await bus.sessions.listen(session)
-    seqs.push(await append(session, said('later')))
+    seqs.push(await append(session, userMessage('later')))
     const follower = new Follower(bus, session)
     await eventually(() => follower.entries.length === seqs.length)
     await follower.stop()
@@ -196,8 +203,8 @@ describe('listening to a session', () => {
   })
 })
 
-describe('text as it is written', () => {
-  test('reaches all who asked for it and nobody else, also beside one another', async () => {
+describe('text deltas', () => {
+  test('text deltas reach all followers that request them, and no others', async () => {
     const session = newSessionId()
     const [plain, one, two] = [
       new Follower(bus, session),
@@ -208,7 +215,7 @@ describe('text as it is written', () => {
     for (let offset = 0; offset < 50; offset++) {
       writer.emit(textDelta, { session, shard: shardOf(session) }, delta(session, offset))
     }
-    const seq = await append(session, said('end'))
+    const seq = await append(session, userMessage('end'))
     await eventually(() => [plain, one, two].every(({ entries }) => entries.length === 1))
     await eventually(() => one.deltas.length === 50 && two.deltas.length === 50)
     expect(one.deltas.map(({ offset }) => offset)).toEqual(Array.from({ length: 50 }, (_, i) => i))
@@ -218,7 +225,7 @@ describe('text as it is written', () => {
     await Promise.all([plain, one, two].map((follower) => follower.stop()))
   })
 
-  test('that is not valid is left out and what follows it is not', async () => {
+  test('an invalid text delta is dropped without affecting the next', async () => {
     const session = newSessionId()
     const follower = new Follower(bus, session, { deltas: true })
     await eventually(() => follower.caughtUp > 0)
@@ -230,23 +237,23 @@ describe('text as it is written', () => {
   })
 })
 
-test('following goes on where it was when the broker was killed and started again', async () => {
+test('a follower survives repeated kills and restarts of the broker', async () => {
   await using own = await startBroker()
   const [reader, author] = [await own.connect(), await own.connect()]
   const session = newSessionId()
   const follower = new Follower(reader, session, { deltas: true })
-  await append(session, said('before'), author)
+  await append(session, userMessage('before'), author)
   await eventually(() => follower.entries.length === 1)
   for (let round = 1; round <= 3; round++) {
     await own.kill()
     const appending = [
-      append(session, said(`during ${round}`), author),
-      append(session, claimed(`during ${round}`), author),
-      append(session, started(session, round), author),
+      append(session, userMessage(`during ${round}`), author),
+      append(session, turnClaimed(`during ${round}`), author),
+      append(session, toolStarted(session, round), author),
     ]
     await own.start()
     await Promise.all(appending)
-    await append(session, said(`after ${round}`), author)
+    await append(session, userMessage(`after ${round}`), author)
     await eventually(() => follower.entries.length === 1 + 4 * round, { limitMs: 8_000 })
   }
   author.emit(textDelta, { session, shard: shardOf(session) }, delta(session, 0))

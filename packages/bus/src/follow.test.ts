@@ -1,23 +1,29 @@
 import type { LogEntry, TextDelta } from '@mcp-host/contracts'
 import { generationId, newSessionId } from '@mcp-host/contracts'
-import { expect, test } from 'vitest'
-import { envelope, said } from '../test/facts.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { envelope, userMessage } from '../test/facts.ts'
 import type { FollowItem } from './bus.ts'
 import { followSession } from './follow.ts'
 import type { SessionSource } from './session-hub.ts'
 import { SessionHub } from './session-hub.ts'
 
 const session = newSessionId()
-const entry = (seq: number): LogEntry => ({ ...said(`${seq}`), session, envelope, seq, time: 0 })
+const entry = (seq: number): LogEntry => ({
+  ...userMessage(`${seq}`),
+  session,
+  envelope,
+  seq,
+  time: 0,
+})
 
-/** A source that stores what it is told to repeat. */
+/** A source that stores entries and repeats them to its listener. */
 function fakeSource() {
   const log: LogEntry[] = []
   let onEntry: (entry: LogEntry, previous: number) => void = () => {}
   let onDelta: (delta: TextDelta) => void = () => {}
   const source: SessionSource = {
-    listen: (...given) => {
-      ;[onEntry, onDelta] = given
+    listen: (...callbacks) => {
+      ;[onEntry, onDelta] = callbacks
       return { [Symbol.dispose]: () => {} }
     },
     read: async (after) => log.filter(({ seq }) => seq > after),
@@ -45,33 +51,35 @@ function fakeSource() {
   }
 }
 
-test('a reader that pauses costs no more than its queue, and misses no entry', async () => {
-  const { source, read, store, write } = fakeSource()
-  using hub = new SessionHub(source)
+/** Follows a session with an empty log, as far as its end. */
+async function startFollowing() {
+  const fake = fakeSource()
+  const hub = new SessionHub(fake.source)
+  onTestFinished(() => hub[Symbol.dispose]())
   const stop = new AbortController()
-  const options = { after: 0, signal: stop.signal }
-  const items = followSession(hub, read, options)
+  const items = followSession(hub, fake.read, { after: 0, signal: stop.signal })
   expect((await items.next()).value).toEqual({ type: 'caught-up' })
+  return { ...fake, hub, stop, items }
+}
+
+test('a reader that pauses uses a bounded queue and misses no entry', async () => {
+  const { items, store, write } = await startFollowing()
   for (let index = 1; index <= 5_000; index++) {
     write(index)
     if (index % 100 === 0) store(index)
   }
-  const given: FollowItem[] = []
+  const received: FollowItem[] = []
   for await (const item of items) {
-    given.push(item)
+    received.push(item)
     if (item.type === 'entry' && item.entry.seq === 5_000) break
   }
-  const seqs = given.flatMap((item) => (item.type === 'entry' ? [item.entry.seq] : []))
+  const seqs = received.flatMap((item) => (item.type === 'entry' ? [item.entry.seq] : []))
   expect(seqs).toEqual(Array.from({ length: 50 }, (_, index) => (index + 1) * 100))
-  expect(given.filter(({ type }) => type === 'delta').length).toBeLessThanOrEqual(2_000)
+  expect(received.filter(({ type }) => type === 'delta').length).toBeLessThanOrEqual(2_000)
 })
 
-test('nor does it when new entries are long', async () => {
-  const { source, read, store, write } = fakeSource()
-  using hub = new SessionHub(source)
-  const options = { after: 0, signal: new AbortController().signal }
-  const items = followSession(hub, read, options)
-  await items.next()
+test('the queue of a reader that pauses is bounded in bytes', async () => {
+  const { items, store, write } = await startFollowing()
   const piece = 'x'.repeat(100_000)
   for (let index = 0; index < 100; index++) write(index * piece.length, piece)
   store(1)
@@ -83,13 +91,8 @@ test('nor does it when new entries are long', async () => {
   expect(length).toBeLessThan(1_200_000)
 })
 
-test('nothing more is given once the signal has come, whatever is in the queue', async () => {
-  const { source, read, store } = fakeSource()
-  using hub = new SessionHub(source)
-  const stop = new AbortController()
-  const options = { after: 0, signal: stop.signal }
-  const items = followSession(hub, read, options)
-  await items.next()
+test('a reader gets no more items once its signal is aborted', async () => {
+  const { hub, items, stop, store } = await startFollowing()
   for (let seq = 1; seq <= 10; seq++) store(seq)
   await items.next()
   stop.abort()
@@ -97,25 +100,16 @@ test('nothing more is given once the signal has come, whatever is in the queue',
   expect(hub.isUnused).toBe(true)
 })
 
-test('a reader that waits is let go as soon as the signal comes', async () => {
-  const { source, read } = fakeSource()
-  using hub = new SessionHub(source)
-  const stop = new AbortController()
-  const options = { after: 0, signal: stop.signal }
-  const items = followSession(hub, read, options)
-  await items.next()
+test('a waiting reader ends as soon as its signal is aborted', async () => {
+  const { items, stop } = await startFollowing()
   const waiting = items.next()
   stop.abort()
   expect(await waiting).toEqual({ done: true, value: undefined })
-  // The hub's next look at the log would wake it too.
+  // Without this limit, the next check of the log would wake the reader, too.
 }, 1_000)
 
-test('a reader that missed the end of its session learns that it was deleted', async () => {
-  const { source, read, store, purge } = fakeSource()
-  using hub = new SessionHub(source)
-  const options = { after: 0, signal: new AbortController().signal }
-  const items = followSession(hub, read, options)
-  await items.next()
+test('a reader that missed the deletion of its session gets a not-found error', async () => {
+  const { hub, items, purge, store } = await startFollowing()
   store(1)
   await items.next()
   purge()

@@ -3,16 +3,16 @@ import type { FollowItem } from './bus.ts'
 import type { LogEntry } from '@mcp-host/contracts'
 import type { HubListener, SessionHub } from './session-hub.ts'
 
-/** A follower that lags by more than this is brought up to date from the log instead. */
+/** Limit for the queue of a follower, in items. A follower that lags further reads the log again. */
 const MAX_QUEUED = 2_000
 /** The same limit for text, in UTF-16 units. */
 const MAX_QUEUED_LENGTH = 1024 * 1024
-/** So many entries are read at once. */
+/** The number of entries of one read. */
 const PAGE = 100
 
 /**
- * Follows one session: what is stored after `after`, then new entries. A slow reader costs no memory:
- * what does not fit its queue is dropped and read again later. Throws `not-found` once the log was purged.
+ * Follows one session: stored entries after `after`, then new ones. The queue of a slow reader is bounded; dropped
+ * items are read from the log later. Throws `not-found` once the log was purged.
  */
 export async function* followSession(
   hub: SessionHub,
@@ -25,6 +25,12 @@ export async function* followSession(
   let isLost = false
   let wake: (() => void) | undefined
   let queuedLength = 0
+  const takeAll = (): FollowItem[] => {
+    const items = queue
+    queue = []
+    queuedLength = 0
+    return items
+  }
   const push = (item: FollowItem): void => {
     if (queue.length < MAX_QUEUED && queuedLength < MAX_QUEUED_LENGTH) {
       queue.push(item)
@@ -59,7 +65,7 @@ export async function* followSession(
         throw new BusError('unavailable', message)
       }
       if (behind) {
-        // The hub gives nothing of before.
+        // The hub delivers only later entries.
         const page = await read(seq, { through: hub.seq, limit: PAGE })
         for (const entry of page) {
           if (signal.aborted) return
@@ -72,13 +78,12 @@ export async function* followSession(
       }
       if (overflowed) {
         overflowed = false
-        queue = []
-        queuedLength = 0
+        takeAll()
         behind = true
         continue
       }
       if (queue.length === 0) {
-        // The abort may have come while the reader was busy with the last item.
+        // The reader may have aborted while it handled the last item.
         if (signal.aborted) return
         if (isPurged) throw new BusError('not-found', 'this session was deleted')
         await new Promise<void>((resolve) => {
@@ -87,10 +92,7 @@ export async function* followSession(
         wake = undefined
         continue
       }
-      const items = queue
-      queue = []
-      queuedLength = 0
-      for (const item of items) {
+      for (const item of takeAll()) {
         if (signal.aborted) return
         if (item.type === 'entry') {
           if (item.entry.seq <= seq) continue

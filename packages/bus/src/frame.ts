@@ -10,7 +10,7 @@ const text = new TextDecoder()
  */
 export interface Frame<Head> {
   readonly head: Head
-  /** JSON. */
+  /** The body, as JSON. */
   readonly body: Uint8Array
 }
 
@@ -21,7 +21,7 @@ export function encodeFrame(head: unknown, body: Uint8Array | string): Uint8Arra
   return Buffer.concat([first, body], first.length + body.length)
 }
 
-/** The body is a part of `data`. Throws `invalid` when it is no frame, or not of the schema. */
+/** Decodes a frame. Its body is a view of `data`. Throws `invalid` for other data, or a head that breaks the schema. */
 export function decodeFrame<Head>(
   schema: z.ZodType<Head>,
   data: Uint8Array,

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as immediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { GatheringTransport } from './gathering-transport.ts'
 
-/** Keeps what it is told to write. */
+/** Records its writes. */
 class RecordingSocket extends Writable {
   readonly writes: string[] = []
 
@@ -22,23 +22,23 @@ class RecordingSocket extends Writable {
 const send = (transport: GatheringTransport, text: string): void =>
   transport.send(Buffer.from(text))
 
-test('what is sent in one turn of the event loop is written at once, in order', async () => {
+test('data that is sent within one turn of the event loop is written at once, in order', async () => {
   const socket = new RecordingSocket()
   const transport = new GatheringTransport()
   transport.options = {}
-  // Of a socket it only needs that it can be written to.
+  // The transport only writes to its socket.
   transport.socket = socket as unknown as Socket
   send(transport, 'a')
   await Promise.resolve()
   send(transport, 'b')
   expect(socket.writes).toEqual([])
-  await turn()
+  await immediate()
   send(transport, 'c')
-  await turn()
+  await immediate()
   expect(socket.writes).toEqual(['ab', 'c'])
 })
 
-test('nothing is sent once it is closed', () => {
+test('data is dropped once the transport is closed', () => {
   const transport = new GatheringTransport()
   expect(() => send(transport, 'late')).not.toThrow()
 })

@@ -2,14 +2,14 @@ import type { Socket } from 'node:net'
 import { NodeTransport } from '@nats-io/transport-node/lib/node_transport.js'
 
 /**
- * The client makes a system call of nearly every command. Here those of one turn of the event loop go out
- * together, at its end.
+ * Writes all commands of one turn of the event loop at once. The client would make a system call for nearly each
+ * command.
  */
 export class GatheringTransport extends NodeTransport {
   #isGathering = false
 
   override send(frame: Uint8Array): void {
-    // It has none once it is closed, whatever its type says.
+    // Undefined once the connection is closed, although its type does not say so.
     const socket = this.socket as Socket | undefined
     if (!this.#isGathering && socket !== undefined) {
       this.#isGathering = true

@@ -5,9 +5,9 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { headers } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimed, envelope, said } from '../test/facts.ts'
+import { turnClaimed, envelope, userMessage } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
-import { connectNats, inboxPrefix } from './connect.ts'
+import { connectNats } from './connect.ts'
 import { NatsLogHead } from './nats-log-head.ts'
 import { NatsSessionLog } from './nats-session-log.ts'
 import { ReplyInbox } from './reply-inbox.ts'
@@ -15,7 +15,7 @@ import { ReplyInbox } from './reply-inbox.ts'
 let broker: Broker
 let connection: NatsConnection
 let log: NatsSessionLog
-/** The replica that answers reads has nothing after this. */
+/** The last sequence of the replica that answers reads. */
 let replicaSeq = Infinity
 let isReconnecting = false
 
@@ -29,13 +29,14 @@ beforeAll(async () => {
     connection,
     jetstream: jetstream(connection),
     manager,
-    inbox: lagging(new ReplyInbox(connection, inboxPrefix('lag'))),
+    inbox: lagging(new ReplyInbox(connection, 'lag')),
     head: new NatsLogHead({
       connection,
       jetstream: jetstream(connection),
       manager,
       warn,
       onLoss: warn,
+      canRepair: true,
     }),
     storage: { fault: () => undefined, checkRoom: async () => {} },
     warn,
@@ -46,13 +47,13 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]()
 })
 
-/** As of a cluster, where the leader is asked for what is newest, */
+/** A connection to a cluster, in which the leader answers requests for the last message. */
 function inCluster(real: NatsConnection): NatsConnection {
   const info = { ...real.info, cluster: 'c' }
   return Object.create(real, { info: { get: () => (isReconnecting ? undefined : info) } })
 }
 
-/** and any replica may answer a read. */
+/** An inbox whose reads are answered by a replica that lags. */
 function lagging(inbox: ReplyInbox): ReplyInbox {
   const ask: ReplyInbox['ask'] = (subject, query, { quietMs, onAnswer }) =>
     inbox.ask(subject, query, {
@@ -60,7 +61,7 @@ function lagging(inbox: ReplyInbox): ReplyInbox {
       onAnswer: (answer) => {
         const seq = Number(answer.headers?.get('Nats-Sequence') || 0)
         if (seq <= replicaSeq) return onAnswer(answer)
-        // After a batch comes its end.
+        // The end of a batch follows the batch.
         if ('batch' in JSON.parse(String(query))) return false
         return onAnswer(
           Object.create(answer, { headers: { value: headers(404, 'Message Not Found') } }),
@@ -74,14 +75,14 @@ function lagging(inbox: ReplyInbox): ReplyInbox {
 async function halfReplicated() {
   const session = newSessionId()
   const seqs: number[] = []
-  for (const fact of [said('a'), claimed('o'), said('b'), said('c')]) {
+  for (const fact of [userMessage('a'), turnClaimed('o'), userMessage('b'), userMessage('c')]) {
     seqs.push((await log.append(session, fact, { envelope, messageId: `${seqs.length}` })).seq)
   }
   replicaSeq = seqs[1] ?? 0
   return { session, seqs, last: seqs[3] ?? 0 }
 }
 
-test('a read gives what is known to be stored, though the replica lags', async () => {
+test('a read returns all entries that are known to be stored, even if the replica lags', async () => {
   const { session, seqs, last } = await halfReplicated()
   const read = async (options: Parameters<typeof log.read>[2]) =>
     (await log.read(session, 0, options)).map(({ seq }) => seq)
@@ -92,13 +93,13 @@ test('a read gives what is known to be stored, though the replica lags', async (
   expect(await read({ through: last - 1 })).toEqual(seqs.slice(0, 3))
 })
 
-test('a read does not wait for what is stored no more', async () => {
+test('a read does not wait for entries that were purged', async () => {
   const { session, last } = await halfReplicated()
   await log.purge(session)
   expect(await log.read(session, 0, { through: last })).toEqual([])
 })
 
-test('the end of the log is the newest', async () => {
+test('the end of a log is that of the leader', async () => {
   const { session, seqs, last } = await halfReplicated()
   replicaSeq = 0
   expect(await log.lastSequence(session)).toBe(last)
@@ -107,7 +108,7 @@ test('the end of the log is the newest', async () => {
   expect(listening).toMatchObject({ seq: last, turnEvent: { seq: seqs[1] } })
 })
 
-test('the end of the log is the newest also while it is not known who will answer', async () => {
+test('the end of a log is that of the leader even while the bus reconnects', async () => {
   const { session, last } = await halfReplicated()
   isReconnecting = true
   expect(await log.lastSequence(session)).toBe(last)
@@ -115,7 +116,7 @@ test('the end of the log is the newest also while it is not known who will answe
   isReconnecting = false
 })
 
-test('a follower is given all that was stored when it came', async () => {
+test('a follower gets all entries that were stored before it came', async () => {
   const { session, seqs } = await halfReplicated()
   const follower = new Follower({ sessions: log }, session)
   await eventually(() => follower.caughtUp > 0)

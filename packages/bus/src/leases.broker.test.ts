@@ -2,7 +2,8 @@ import { jetstream } from '@nats-io/jetstream'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { Line } from '../test/line.ts'
+import { BrokerProxy } from '../test/broker-proxy.ts'
+import { silentLogger } from '../test/silent-logger.ts'
 import type { Bus, Lease } from './bus.ts'
 import { connectNats } from './connect.ts'
 import { connectBus } from './nats-bus.ts'
@@ -29,38 +30,38 @@ function isAborted({ lost }: Lease): boolean {
   return lost.aborted
 }
 
-test('of many that want a lease at once one gets it, and everybody can see who', async () => {
+test('one of many processes gets a lease, and all see its holder', async () => {
   const buses = await Promise.all(Array.from({ length: 8 }, () => broker.connect()))
   const leases = await Promise.all(buses.map((bus) => bus.leases.acquire(key, { ttlMs })))
-  const winners = buses.filter((_, index) => leases[index] !== undefined)
-  expect(winners).toHaveLength(1)
-  expect(await other.leases.holder(key)).toMatchObject({ holder: winners[0]?.id })
+  const holders = buses.filter((_, index) => leases[index] !== undefined)
+  expect(holders).toHaveLength(1)
+  expect(await other.leases.holder(key)).toMatchObject({ holder: holders[0]?.id })
 })
 
-test('a lease that was never asked for has no holder', async () => {
+test('a lease that was never acquired has no holder', async () => {
   expect(await one.leases.holder(key)).toBeUndefined()
 })
 
-test('a lease renews itself: nobody else gets it while its holder lives', async () => {
+test('a lease is renewed while its holder lives, and no other process gets it', async () => {
   const lease = await acquire(one)
   const first = lease.revision
-  await eventually(() => lease.revision > first + 3, { what: 'more renewals than fit its time' })
+  await eventually(() => lease.revision > first + 3, { what: 'several renewals' })
   expect(lease).toMatchObject({ isHeld: true, lost: { aborted: false } })
   expect(await other.leases.acquire(key, { ttlMs })).toBeUndefined()
 })
 
-test('a lease of a fixed time is not renewed: it ends, and is free for all', async () => {
+test('a lease of a fixed time is not renewed and expires', async () => {
   const lease = await one.leases.acquire(key, { ttlMs, isFixed: true })
-  if (lease === undefined) throw new Error('nobody else wants it')
+  if (lease === undefined) throw new Error('the lease was not acquired')
   const { revision } = lease
   expect(await other.leases.acquire(key, { ttlMs })).toBeUndefined()
   expect(await one.leases.acquire(key, { ttlMs })).toBeUndefined()
-  await eventually(() => lease.lost.aborted, { what: 'its end' })
+  await eventually(() => lease.lost.aborted, { what: 'the end of the lease' })
   expect(lease).toMatchObject({ revision, isHeld: false })
   await acquire(other)
 })
 
-test('a lease that is released is free at once, for others and for the same process', async () => {
+test('a released lease is free at once, for any process', async () => {
   const lease = await acquire(one)
   await lease.release()
   expect(lease.isHeld).toBe(false)
@@ -71,14 +72,14 @@ test('a lease that is released is free at once, for others and for the same proc
   expect((await one.leases.acquire(key, { ttlMs }))?.isHeld).toBe(true)
 })
 
-test('a lease whose holder is gone is free once its time has passed', async () => {
+test('a lease whose holder died is free after its time to live', async () => {
   await acquire(one)
   await one[Symbol.asyncDispose]()
   expect(await other.leases.acquire(key, { ttlMs })).toBeUndefined()
   expect((await acquire(other)).isHeld).toBe(true)
 })
 
-test('a dead holder is replaced by who names its revision, once', async () => {
+test('a lease of a dead holder is taken once by its revision', async () => {
   await acquire(one)
   await one[Symbol.asyncDispose]()
   const dead = await other.leases.holder(key)
@@ -90,7 +91,7 @@ test('a dead holder is replaced by who names its revision, once', async () => {
   expect(taken.filter((lease) => lease !== undefined)).toHaveLength(1)
 })
 
-test('a holder that was thought dead and renewed meanwhile keeps its lease', async () => {
+test('a lease cannot be taken by an outdated revision', async () => {
   const lease = await acquire(one)
   const { revision } = lease
   await eventually(() => lease.revision > revision)
@@ -98,19 +99,19 @@ test('a holder that was thought dead and renewed meanwhile keeps its lease', asy
   expect(lease.isHeld).toBe(true)
 })
 
-test('a holder whose lease was taken is told', async () => {
+test('a holder whose lease was taken learns of it', async () => {
   const lease = await acquire(one)
   const taken = await eventually(() => other.leases.take(key, lease.revision, { ttlMs }))
   await eventually(() => isAborted(lease))
   expect(lease.isHeld).toBe(false)
   expect(lease.lost.reason).toMatchObject({ code: 'conflict' })
-  // Too late to end what belongs to another.
+  // This release must not end the lease of the other process.
   await lease.release()
   expect(taken.isHeld).toBe(true)
   expect(await one.leases.holder(key)).toMatchObject({ holder: other.id })
 })
 
-test('a lease that was taken unnoticed is not ended by its release', async () => {
+test("a release does not end a lease that was taken without the holder's notice", async () => {
   const lease = await eventually(() => one.leases.acquire(key, { ttlMs: 20_000 }))
   const taken = await other.leases.take(key, lease.revision, { ttlMs: 20_000 })
   expect(lease.lost.aborted).toBe(false)
@@ -119,7 +120,7 @@ test('a lease that was taken unnoticed is not ended by its release', async () =>
   expect(await one.leases.holder(key)).toMatchObject({ holder: other.id })
 })
 
-test('a holder that the broker is away from for too long knows by its own clock', async () => {
+test('a holder that the broker does not answer loses the lease by its own clock', async () => {
   const lease = await acquire(one)
   await broker.kill()
   await eventually(() => isAborted(lease))
@@ -128,7 +129,7 @@ test('a holder that the broker is away from for too long knows by its own clock'
   expect((await acquireOverOutage(other)).isHeld).toBe(true)
 })
 
-test('a lease outlasts a broker that is back in time', async () => {
+test('a lease survives an outage of the broker that ends in time', async () => {
   const lease = await eventually(() => one.leases.acquire(key, { ttlMs: 20_000 }))
   const { revision } = lease
   await broker.kill()
@@ -138,57 +139,56 @@ test('a lease outlasts a broker that is back in time', async () => {
   expect(await acquireOverOutage(other).catch(() => 'taken')).toBe('taken')
 })
 
-/** Asks again while the broker is away. */
+/** Retries while the broker does not answer. */
 async function acquireOverOutage(bus: Bus): Promise<Lease> {
-  const ask = async (): Promise<Lease | 'taken' | undefined> =>
+  const attempt = async (): Promise<Lease | 'taken' | undefined> =>
     bus.leases.acquire(key, { ttlMs }).then(
       (lease) => lease ?? 'taken',
       () => undefined,
     )
-  const answer = await eventually(ask, { what: 'an answer of the broker' })
+  const answer = await eventually(attempt, { what: 'an answer of the broker' })
   if (answer === 'taken') throw new Error('taken')
   return answer
 }
 
-describe('a holder whose line to the broker was cut for a moment', () => {
-  // Its own time for a renewal does not come during the test.
+describe('a holder that was disconnected for a moment', () => {
+  // Longer than the test, so that no renewal is due.
   const options = { ttlMs: 600_000 }
-  let line: Line
+  let proxy: BrokerProxy
   let far: Bus
   let lease: Lease
   beforeEach(async () => {
-    line = await Line.open(broker.url)
-    const logger = { info: () => {}, warn: () => {}, error: () => {} }
-    far = await connectBus({ url: line.url, name: 'far', logger })
+    proxy = await BrokerProxy.open(broker.url)
+    far = await connectBus({ url: proxy.url, name: 'far', logger: silentLogger })
     lease = await eventually(() => far.leases.acquire(key, options))
     expect(lease.isHeld).toBe(true)
-    line.cut()
-    await eventually(() => !lease.isHeld, { what: 'its doubt' })
+    proxy.cut()
+    await eventually(() => !lease.isHeld, { what: 'the loss of certainty' })
   })
   afterEach(async () => {
     await far[Symbol.asyncDispose]()
-    await line[Symbol.asyncDispose]()
+    await proxy[Symbol.asyncDispose]()
   })
 
-  test('never holds it beside who took it meanwhile', async () => {
+  test('a holder that was disconnected does not hold a lease that another took meanwhile', async () => {
     const taken = await other.leases.take(key, lease.revision, options)
-    line.mend()
+    proxy.mend()
     const end = await eventually(() => (lease.isHeld ? 'held' : isAborted(lease) && 'lost'))
     expect(end).toBe('lost')
     expect(taken?.isHeld).toBe(true)
   })
 
-  test('holds it again as soon as the broker has said so', async () => {
+  test('a holder that was disconnected holds its lease again once the broker confirms it', async () => {
     const { revision } = lease
-    line.mend()
+    proxy.mend()
     await eventually(() => lease.isHeld)
     expect(lease.revision).toBeGreaterThan(revision)
     expect(await other.leases.holder(key)).toEqual({ holder: far.id, revision: lease.revision })
   })
 })
 
-test('a lease whose answer was lost is got by asking again', async () => {
-  // As the broker has it when only the answer did not arrive.
+test('an acquisition whose answer was lost succeeds when it is retried', async () => {
+  // The broker has stored the value, and only its answer was lost.
   const connection = await connectNats(broker.url, 'writer')
   await jetstream(connection).publish(`$KV.OWN.${key}`, one.id, { ttl: '20s' })
   await connection.close()
@@ -196,7 +196,7 @@ test('a lease whose answer was lost is got by asking again', async () => {
   expect((await one.leases.acquire(key, { ttlMs }))?.isHeld).toBe(true)
 })
 
-test('a renewal whose answer was lost does not cost the lease, and its time counts from another', async () => {
+test('a lease survives a renewal whose answer was lost, and is renewed again', async () => {
   const lease = await eventually(() => one.leases.acquire(key, { ttlMs: 3_000 }))
   await using connection = await connectNats(broker.url, 'writer')
   const { seq } = await jetstream(connection).publish(`$KV.OWN.${key}`, one.id, { ttl: '20s' })
@@ -205,7 +205,7 @@ test('a renewal whose answer was lost does not cost the lease, and its time coun
   expect(lease).toMatchObject({ isHeld: true, lost: { aborted: false } })
 })
 
-test('a view follows who holds what, also when a holder just vanishes', async () => {
+test('a view follows the holders of leases, including a holder that vanishes', async () => {
   const { holders, onChange } = await other.leases.watch('server.*')
   let changes = 0
   using _ = onChange(() => void changes++)
@@ -214,18 +214,18 @@ test('a view follows who holds what, also when a holder just vanishes', async ()
   await eventually(() => holders.get(key)?.holder === one.id)
   const { revision } = lease
   await eventually(() => lease.revision > revision + 1)
-  // Renewals are no news.
+  // Renewals are no changes.
   expect(changes).toBe(1)
   await lease.release()
   await eventually(() => holders.size === 0)
   await acquire(one)
   await eventually(() => holders.get(key)?.holder === one.id)
   await one[Symbol.asyncDispose]()
-  await eventually(() => holders.size === 0, { what: 'the end of a lease that nobody renews' })
+  await eventually(() => holders.size === 0, { what: 'the expiry of the lease' })
   expect(changes).toBe(4)
 })
 
-test('without a broker everything is unavailable', async () => {
+test('leases are unavailable without a broker', async () => {
   await broker.kill()
   const unavailable = { code: 'unavailable', retryable: true }
   await Promise.all([

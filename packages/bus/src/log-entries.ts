@@ -2,7 +2,7 @@ import type { StoredMsg } from '@nats-io/jetstream'
 import { RepublishHeaders } from '@nats-io/jetstream'
 import type { Msg, MsgHdrs } from '@nats-io/transport-node'
 import type { Envelope, LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
-import { LOG_FACTS, matchSubject } from '@mcp-host/contracts'
+import { LOG_FACTS, matchSubject, storedSubject } from '@mcp-host/contracts'
 import type { z } from 'zod'
 import { decode, readEnvelope } from './codec.ts'
 
@@ -17,7 +17,7 @@ interface Stored {
   readonly headers: MsgHdrs | undefined
 }
 
-/** Stands for the envelope of a message whose own cannot be read. */
+/** The envelope of an unreadable entry. */
 const NO_ENVELOPE: Envelope = {
   requestId: '',
   traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`,
@@ -27,7 +27,7 @@ const NO_ENVELOPE: Envelope = {
 /** Called for an entry that cannot be read. */
 export type OnUnreadable = (error: unknown, session: SessionId) => void
 
-/** `undefined` when it is no kind of fact that this version knows. */
+/** The entry of a message; `undefined` for a kind of fact that this version does not know. */
 export function parseEntry(
   { subject, seq, time, data, headers }: Stored,
   onUnreadable: OnUnreadable,
@@ -35,11 +35,11 @@ export function parseEntry(
   for (const kind of KINDS) {
     const params = matchSubject(LOG_FACTS[kind].subject, subject)
     if (params === undefined) continue
-    // Only session ids are written there.
+    // Only session ids are written to these subjects.
     const at = { session: params.session as SessionId, seq, time }
     const what = `${kind} at ${seq}`
     try {
-      // The kind decides the schema, which TypeScript cannot follow through the table.
+      // The kind decides the schema, which TypeScript cannot derive from the table.
       const fact = decode(LOG_FACTS[kind].payload as z.ZodType, data, what)
       return { kind, fact, ...at, envelope: readEnvelope({ headers }, what) } as LogEntry
     } catch (error) {
@@ -57,14 +57,20 @@ export function parseStored(
   return parseEntry({ subject, seq, time: time.getTime(), data, headers: header }, onUnreadable)
 }
 
-/** An entry as the server repeats it, with the sequence before it on the same subject. */
+/**
+ * A republished entry, with the previous sequence on the same subject. `undefined` also when the broker sent a message
+ * to this subject for another reason. Of repeated headers, the last is from the broker and the others are from the
+ * writer.
+ */
 export function parseRepublished(
   message: Msg,
   onUnreadable: OnUnreadable,
 ): { entry: LogEntry; previous: number } | undefined {
-  const header = (name: string): string => message.headers?.get(name) ?? ''
+  const header = (name: string): string => message.headers?.last(name) ?? ''
+  const subject = header(RepublishHeaders.Subject)
+  if (subject !== storedSubject(message.subject)) return undefined
   const stored = {
-    subject: header(RepublishHeaders.Subject),
+    subject,
     seq: Number(header(RepublishHeaders.Sequence)),
     time: Date.parse(header('Nats-Time-Stamp')),
     data: message.data,

@@ -8,7 +8,7 @@ const stored = (revision: number, bytes = 1): StoredRecord => ({
   bytes,
 })
 
-test('the oldest records are forgotten beyond a number and a size, but not those that are held', async () => {
+test('the oldest records are evicted beyond a number and a size, except those that are held', async () => {
   const view = new ClientView(async (client) => stored(1, Number(client)), {
     maxRecords: 3,
     maxBytes: 100,
@@ -24,7 +24,7 @@ test('the oldest records are forgotten beyond a number and a size, but not those
   ])
 })
 
-test('what was told while a record is read is not lost to what was read', async () => {
+test('an update during the read of a record is newer than the result of the read', async () => {
   const answer = Promise.withResolvers<StoredRecord | undefined>()
   const view = new ClientView(() => answer.promise)
   const reading = view.read('a')
@@ -34,10 +34,10 @@ test('what was told while a record is read is not lost to what was read', async 
   expect(view.get('a')).toEqual(stored(2).record)
 })
 
-test('a record that cannot be read is asked for again', async () => {
-  let tries = 0
+test('a record that could not be read is read again', async () => {
+  let attempts = 0
   const view = new ClientView(async () => {
-    if (++tries === 1) throw new Error('no broker')
+    if (++attempts === 1) throw new Error('no broker')
     return stored(1)
   })
   await expect(view.read('a')).rejects.toThrow('no broker')

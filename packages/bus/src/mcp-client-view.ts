@@ -5,9 +5,9 @@ import { ChangeEmitter } from './change-emitter.ts'
 /** A record as it was read or written. */
 export interface StoredRecord {
   readonly record: McpClientRecord
-  /** 0: there is none. */
+  /** 0 for a missing record. */
   readonly revision: number
-  /** As it is stored. */
+  /** The stored size. */
   readonly bytes: number
 }
 
@@ -16,22 +16,22 @@ export interface ViewLimits {
   readonly maxBytes: number
 }
 
-/** Memory for sessions that are in use; the records of others are read again when they come back. */
-export const VIEW_LIMITS: ViewLimits = { maxRecords: 20_000, maxBytes: 32 * 1024 * 1024 }
+/** Evicted records are read again when their clients come back. */
+const VIEW_LIMITS: ViewLimits = { maxRecords: 20_000, maxBytes: 32 * 1024 * 1024 }
 
-interface Kept extends StoredRecord {
-  /** Users that keep the record in memory. */
+interface CachedRecord extends StoredRecord {
+  /** The number of active `hold` calls, which prevent an eviction. */
   holders: number
 }
 
 const NONE: StoredRecord = { record: {}, revision: 0, bytes: 0 }
 
-/** The records of the clients that were asked for, within limits; the oldest are forgotten first. */
+/** The records that were read, within limits. The oldest are evicted first. */
 export class ClientView implements McpClientView {
   readonly #load: (client: string) => Promise<StoredRecord | undefined>
   readonly #limits: ViewLimits
-  /** The oldest first. */
-  readonly #kept = new Map<string, Kept>()
+  /** Records by client, oldest first. */
+  readonly #records = new Map<string, CachedRecord>()
   readonly #reading = new Map<string, Promise<void>>()
   readonly #listeners = new ChangeEmitter()
   #bytes = 0
@@ -45,11 +45,11 @@ export class ClientView implements McpClientView {
   }
 
   get(client: string): McpClientRecord | undefined {
-    return this.#kept.get(client)?.record
+    return this.#records.get(client)?.record
   }
 
   read(client: string): Promise<void> | undefined {
-    if (this.#kept.has(client)) return undefined
+    if (this.#records.has(client)) return undefined
     const known = this.#reading.get(client)
     if (known !== undefined) return known
     const reading = this.#read(client).finally(() => this.#reading.delete(client))
@@ -58,54 +58,55 @@ export class ClientView implements McpClientView {
   }
 
   hold(client: string): Disposable {
-    const kept = this.#kept.get(client) ?? this.#keep(client, NONE)
-    kept.holders++
-    return { [Symbol.dispose]: () => void kept.holders-- }
+    const cached = this.#records.get(client) ?? this.#store(client, NONE)
+    cached.holders++
+    return { [Symbol.dispose]: () => void cached.holders-- }
   }
 
   onChange(listener: () => void): Disposable {
     return this.#listeners.add(listener)
   }
 
-  /** Takes a record that this process wrote or received; ignored for clients without users. */
+  /**
+   * Stores a record that this process wrote (`isOwn`) or received. A received record is stored only when the view has
+   * the client.
+   */
   put(client: string, stored: StoredRecord, { isOwn = false } = {}): void {
-    const kept = this.#kept.get(client)
-    const isWanted = isOwn || kept !== undefined || this.#reading.has(client)
-    if (!isWanted || stored.revision <= (kept?.revision ?? 0)) return
-    this.#keep(client, stored)
+    const cached = this.#records.get(client)
+    const isWanted = isOwn || cached !== undefined || this.#reading.has(client)
+    if (!isWanted || stored.revision <= (cached?.revision ?? 0)) return
+    this.#store(client, stored)
     this.#listeners.call()
   }
 
   end(client: string): void {
-    const kept = this.#kept.get(client)
-    if (kept === undefined) return
-    this.#keep(client, NONE)
+    if (!this.#records.has(client)) return
+    this.#store(client, NONE)
     this.#listeners.call()
   }
 
   async #read(client: string): Promise<void> {
     const stored = (await this.#load(client)) ?? NONE
-    // Meanwhile something newer may have come.
-    if (stored.revision >= (this.#kept.get(client)?.revision ?? 0)) this.#keep(client, stored)
+    // A newer revision may have arrived during the read.
+    if (stored.revision >= (this.#records.get(client)?.revision ?? 0)) this.#store(client, stored)
   }
 
-  #keep(client: string, { record, revision, bytes }: StoredRecord): Kept {
-    const kept = this.#kept.get(client) ?? { ...NONE, holders: 0 }
-    this.#bytes += bytes - kept.bytes
-    Object.assign(kept, { record, revision, bytes })
-    this.#kept.set(client, kept)
-    this.#forget(client)
-    return kept
+  #store(client: string, { record, revision, bytes }: StoredRecord): CachedRecord {
+    const cached = this.#records.get(client) ?? { ...NONE, holders: 0 }
+    this.#bytes += bytes - cached.bytes
+    Object.assign(cached, { record, revision, bytes })
+    this.#records.set(client, cached)
+    this.#evict(client)
+    return cached
   }
 
-  #forget(newest: string): void {
+  #evict(newest: string): void {
     const { maxRecords, maxBytes } = this.#limits
-    if (this.#kept.size <= maxRecords && this.#bytes <= maxBytes) return
-    for (const [client, { holders, bytes }] of this.#kept) {
+    for (const [client, { holders, bytes }] of this.#records) {
+      if (this.#records.size <= maxRecords && this.#bytes <= maxBytes) return
       if (holders > 0 || client === newest) continue
-      this.#kept.delete(client)
+      this.#records.delete(client)
       this.#bytes -= bytes
-      if (this.#kept.size <= maxRecords && this.#bytes <= maxBytes) return
     }
   }
 }

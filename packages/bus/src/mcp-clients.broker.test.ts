@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => broker[Symbol.asyncDispose]())
 
-test('a record is read when it is asked for, and kept up to date from then on', async () => {
+test('a record is read on demand, and kept up to date from then on', async () => {
   await one.mcpClients.change('client-1', () => ({ logLevel: 'error' }))
   const view = await other.mcpClients.watch()
   expect(view.get('client-1')).toBeUndefined()
@@ -24,14 +24,14 @@ test('a record is read when it is asked for, and kept up to date from then on', 
   view.onChange(() => void changes++)
   await view.read('client-5')
   expect(view.get('client-5')).toEqual({})
-  // Nobody has asked for it here.
+  // This view has not read the record of this client.
   await one.mcpClients.change('client-6', () => ({ logLevel: 'debug' }))
   await one.mcpClients.change('client-5', () => ({ logLevel: 'debug' }))
   await eventually(() => view.get('client-5')?.logLevel === 'debug')
   expect([view.get('client-6'), changes]).toEqual([undefined, 1])
 })
 
-test('who has changed something sees it at once, and hears of it once', async () => {
+test('a change is visible to its own process at once, and announced once', async () => {
   const view = await one.mcpClients.watch()
   const seen: unknown[] = []
   view.onChange(() => seen.push(view.get('client-3')))
@@ -45,7 +45,7 @@ test('who has changed something sees it at once, and hears of it once', async ()
   expect(seen).toEqual([{ logLevel: 'info' }, { logLevel: 'error' }, { logLevel: 'error' }])
 })
 
-test('of changes at the same time none is lost', async () => {
+test('concurrent changes of a record are all applied', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `mem://${index}`)
   await Promise.all(
     names.map((name, index) =>

@@ -1,17 +1,24 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
-import { setSha256Backend } from '@nats-io/obj'
-import type { Msg, NatsConnection } from '@nats-io/transport-node'
+import type { Msg } from '@nats-io/transport-node'
 import type {
+  AccountName,
+  BucketAccess,
+  BucketDefinition,
   CallContract,
   Envelope,
   EventContract,
   OpaqueCallContract,
+  Participant,
   SubjectParams,
 } from '@mcp-host/contracts'
-import { BusError, fillSubject } from '@mcp-host/contracts'
+import { ACCOUNTS, BUCKETS, BusError, fillSubject, ownValue } from '@mcp-host/contracts'
+import { checkCredential, STORE_API } from './check-credential.ts'
+import { type Broker, isLiveEvent, subscribe } from './broker.ts'
 import type {
+  Bucket,
   Bus,
   CallOptions,
+  Counter,
   OpaqueCallHandler,
   OpaqueReplyListener,
   ServedRequest,
@@ -26,14 +33,18 @@ import {
   readEnvelope,
   throwErrorReply,
 } from './codec.ts'
-import { connectNats, inboxPrefix } from './connect.ts'
+import type { Credential } from './connect.ts'
+import { connectNats } from './connect.ts'
 import { decodeFrame, encodeFrame, withEnvelope } from './frame.ts'
-import { BLOB_BUCKET, NatsBlobs } from './nats-blobs.ts'
+import { NatsAudit } from './nats-audit.ts'
+import { NatsBucket } from './nats-bucket.ts'
+import { NatsCounter } from './nats-counter.ts'
+import { NatsBlobs } from './nats-blobs.ts'
 import { CATALOG_BUCKET, NatsCatalog } from './nats-catalog.ts'
 import { DIRECTORY_BUCKET, NatsDirectory } from './nats-directory.ts'
-import { isAlone, toBusError } from './nats-error.ts'
+import { isAlone, isMissing, toBusError } from './nats-error.ts'
 import { LEASE_BUCKET, NatsLeases } from './nats-leases.ts'
-import { MCP_CLIENT_BUCKET, MCP_CLIENT_MS, NatsMcpClients } from './nats-mcp-clients.ts'
+import { MCP_CLIENT_BUCKET, NatsMcpClients } from './nats-mcp-clients.ts'
 import { readSecret, SECRET_BUCKET } from './nats-secrets.ts'
 import { LOG_HEAD_BUCKET, NatsLogHead } from './nats-log-head.ts'
 import { partnerName } from './partner-name.ts'
@@ -43,17 +54,17 @@ import type { Asker } from './reply-inbox.ts'
 import { ReplyInbox } from './reply-inbox.ts'
 import type { StoreFolder } from './storage-health.ts'
 import { StorageHealth } from './storage-health.ts'
-import { ensureStreams, openBucket, openStore } from './streams.ts'
+import { ensureBlobs, ensureBucket, ensureStreams } from './streams.ts'
 
-/** A broker that lives answers long before; unanswered requests are repeated. */
 const ANSWER_LIMIT_MS = 2_000
 
-/** How long snapshots and blobs are kept after their writing; stores of an earlier version keep them without limit. */
-const KEPT_MS = 30 * 24 * 3_600_000
+/** The lifetime of blobs. Stores of an earlier version have no limit. */
+const BLOBS_MS = 30 * 24 * 3_600_000
 
 const LOST_END =
   'the end of the session logs is lost: the data of nats-server was damaged; run npm run doctor'
 
+/** Short, because the publisher and the readers of an entry retry by themselves. */
 const CATALOG_PATIENCE_MS = 2_000
 
 /** The log of the bus; a pino logger fits. */
@@ -66,100 +77,60 @@ export interface BusLogger {
 export interface ConnectBusOptions {
   /** `nats://[token@]host:port`, several separated by commas. */
   readonly url: string
-  /** The service's name; the process's id is made from it. */
+  /** The service's name, from which the process's id is made. */
   readonly name: string
   readonly logger: BusLogger
   /** The replicas of each message in a cluster, 1 to 5. Default 1. */
   readonly replicas?: number
   /** The broker's data folder, when it is on this machine. */
   readonly store?: StoreFolder | undefined
+  /** The credential of the process. Default: the one in the URL. */
+  readonly credential?: Credential | undefined
 }
 
-/** Connects, creates what is missing on the broker, and stays connected over its restarts. */
+/**
+ * Connects to the broker, creates missing streams and buckets, and stays connected over restarts of the broker. With
+ * the credential of a bus account, a service creates nothing: operations on missing streams throw `unavailable`.
+ */
 export async function connectBus({
   url,
   name,
   logger,
   replicas = 1,
   store: folder,
+  credential = {},
 }: ConnectBusOptions): Promise<Bus> {
-  // Ten times as fast as its own, which every blob goes through.
-  setSha256Backend('native')
   const id = `${name}-${crypto.randomUUID().slice(0, 8)}`
-  const connection = await connectNats(url, id)
+  const connection = await connectNats(url, id, credential)
   const warn = (error: unknown, action: string): void => {
     logger.warn({ component: 'bus', action, err: error }, 'bus trouble')
   }
   try {
-    const options = { timeout: ANSWER_LIMIT_MS }
+    const isOwner = await checkCredential(connection, name)
+    const api = isOwner ? '$JS.API' : STORE_API
+    const options = { timeout: ANSWER_LIMIT_MS, apiPrefix: api }
     const manager = await jetstreamManager(connection, { ...options, checkAPI: false })
-    const client = jetstream(connection, options)
+    const broker = { connection, jetstream: jetstream(connection, options), manager, api, warn }
     const storage = new StorageHealth({
-      jetstream: client,
-      manager,
+      ...broker,
       folder,
+      canPurge: isOwner || name === 'orchestrator',
       isConnected: () => connection.info !== undefined && !connection.isClosed(),
       onFault: (fault) => {
         const fields = { component: 'bus', action: 'store' }
-        if (fault === undefined) logger.info(fields, 'what is written is stored again')
+        if (fault === undefined) logger.info(fields, 'writes are stored again')
         else logger.error(fields, fault)
       },
     })
     const head = new NatsLogHead({
-      connection,
-      jetstream: client,
-      manager,
-      warn,
+      ...broker,
+      canRepair: isOwner || name === 'orchestrator',
       onLoss: (range) =>
         logger.error({ component: 'bus', action: 'check-log', ...range }, LOST_END),
     })
-    const kept = { replicas, maxAgeMs: KEPT_MS }
-    const [catalogBucket, leaseBucket, directoryBucket, snapshotBucket, clientBucket, store] =
-      await Promise.all([
-        openBucket(client, manager, CATALOG_BUCKET, { replicas }),
-        openBucket(client, manager, LEASE_BUCKET, { replicas }),
-        openBucket(client, manager, DIRECTORY_BUCKET, { replicas }),
-        openBucket(client, manager, SNAPSHOT_BUCKET, kept),
-        openBucket(client, manager, MCP_CLIENT_BUCKET, { replicas, maxAgeMs: MCP_CLIENT_MS }),
-        openStore(client, manager, BLOB_BUCKET, kept),
-        ensureStreams(manager, { replicas }),
-        openBucket(client, manager, LOG_HEAD_BUCKET, { replicas }),
-      ])
+    if (isOwner) await ensureStores(broker, replicas)
     await head.check()
-    const broker = { connection, jetstream: client, manager, warn }
-    const inbox = new ReplyInbox(connection, inboxPrefix(id))
-    const blobs = new NatsBlobs({ store, connection, manager, inbox })
-    const sessions = new NatsSessionLog({ ...broker, inbox, storage, head })
-    const bus = new NatsBus({
-      id,
-      connection,
-      inbox,
-      sessions,
-      directory: new NatsDirectory({ ...broker, bucket: directoryBucket }),
-      snapshots: new NatsSnapshots({ ...broker, bucket: snapshotBucket, blobs }),
-      catalog: new NatsCatalog({
-        bucket: catalogBucket,
-        jetstream: client,
-        // Short, because the publisher and the readers of an entry retry by themselves.
-        blobs: new NatsBlobs(
-          { store, connection, manager, inbox },
-          { patienceMs: CATALOG_PATIENCE_MS },
-        ),
-        isClosed: () => connection.isClosed(),
-        warn,
-      }),
-      leases: new NatsLeases({ ...broker, id, bucket: leaseBucket }),
-      blobs,
-      storage,
-      head,
-      mcpClients: new NatsMcpClients({ ...broker, bucket: clientBucket }),
-      readSecret: (secret) =>
-        readSecret(
-          { ...broker, open: () => openBucket(client, manager, SECRET_BUCKET, { replicas }) },
-          secret,
-        ),
-      warn,
-    })
+    const bus = new NatsBus({ id, broker, storage, head, replicas, isOwner })
     void bus.watchConnection(logger)
     return bus
   } catch (error) {
@@ -169,15 +140,48 @@ export async function connectBus({
       const message = `nats-server is no cluster and cannot keep ${replicas} replicas; set NATS_REPLICAS=1`
       throw new BusError('invalid', message, { cause: error })
     }
-    // Such as a broker that has just started, or has no leader yet: asked again, it may be ready.
-    const said = error instanceof Error ? error.message : String(error)
-    const message = `nats-server is not ready: ${said}; if it stays so, its data may be damaged: npm run doctor`
+    if (isMissing(error)) {
+      const message =
+        'nats-server has no streams of the host yet; create them with: npm run bus-accounts -- provision'
+      throw new BusError('unavailable', message, { cause: error })
+    }
+    // The broker may have just started, or have no leader yet: a retry may succeed.
+    const reason = error instanceof Error ? error.message : String(error)
+    const message = `nats-server is not ready: ${reason}; if it stays so, its data may be damaged: npm run doctor`
     throw new BusError('unavailable', message, { cause: error })
   }
 }
 
+const FIRST_BUCKETS = [
+  CATALOG_BUCKET,
+  LEASE_BUCKET,
+  DIRECTORY_BUCKET,
+  SNAPSHOT_BUCKET,
+  MCP_CLIENT_BUCKET,
+  LOG_HEAD_BUCKET,
+]
+
+/** Creates the streams, buckets and stores that every service uses, where they are missing. */
+async function ensureStores(broker: Broker, replicas: number): Promise<void> {
+  const { jetstream: client, manager } = broker
+  await Promise.all([
+    ...FIRST_BUCKETS.map((name) => createBucket(broker, name, replicas)),
+    ensureBlobs(client, manager, { replicas, maxAgeMs: BLOBS_MS }),
+    ensureStreams(manager, { replicas }),
+  ])
+}
+
+function createBucket(
+  { jetstream: client, manager }: Broker,
+  name: string,
+  replicas: number,
+): Promise<void> {
+  const access: BucketAccess | undefined = ownValue(BUCKETS, name)
+  return ensureBucket(client, manager, name, { replicas, maxAgeMs: access?.maxAgeMs })
+}
+
 /** Connects the reply inbox with the caller of an opaque call. */
-class PassageAsker<Reply> implements Asker {
+class OpaqueCallAsker<Reply> implements Asker {
   readonly quietMs: number
   readonly #contract: Pick<OpaqueCallContract<string, never, Reply>, 'subject' | 'reply'>
   readonly #listener: OpaqueReplyListener<Reply>
@@ -206,9 +210,14 @@ class PassageAsker<Reply> implements Asker {
   }
 }
 
-/** For error messages: callers know no subjects. */
+/** Describes a request in errors without its subject, which callers do not know. */
 function requestTo({ subject }: { readonly subject: string }): string {
   return `the request to the ${partnerName(subject)}`
+}
+
+/** The account of the service that answers. */
+function responderOf({ to }: { readonly to: readonly Participant[] }): AccountName {
+  return ACCOUNTS[to[0] ?? 'tools']
 }
 
 function checkDeadline({ deadline }: Envelope, what: string): void {
@@ -219,19 +228,12 @@ function checkDeadline({ deadline }: Envelope, what: string): void {
 
 interface NatsBusDeps {
   readonly id: string
-  readonly connection: NatsConnection
-  readonly inbox: ReplyInbox
-  readonly sessions: NatsSessionLog
-  readonly directory: SessionDirectory
-  readonly snapshots: Snapshots
-  readonly catalog: NatsCatalog
-  readonly leases: NatsLeases
-  readonly blobs: NatsBlobs
-  readonly mcpClients: NatsMcpClients
+  readonly broker: Broker
   readonly storage: StorageHealth
   readonly head: NatsLogHead
-  readonly readSecret: (name: string) => Promise<Uint8Array>
-  readonly warn: (error: unknown, action: string) => void
+  readonly replicas: number
+  /** Whether this process may create streams and buckets. */
+  readonly isOwner: boolean
 }
 
 class NatsBus implements Bus {
@@ -244,35 +246,57 @@ class NatsBus implements Bus {
   readonly blobs: NatsBlobs
   readonly mcpClients: NatsMcpClients
   readonly storage: StorageHealth
+  readonly audit: NatsAudit
   readonly #head: NatsLogHead
-  readonly #readSecret: (name: string) => Promise<Uint8Array>
-  readonly #connection: NatsConnection
+  readonly #broker: Broker
+  readonly #replicas: number
+  readonly #isOwner: boolean
   readonly #inbox: ReplyInbox
-  readonly #warn: (error: unknown, action: string) => void
   /** When the last outage ended, by `performance.now()`; `undefined` during one. */
   #outageEnd: number | undefined = -Infinity
-  /** Live events of this round of the event loop: they leave in one write, which is what costs. */
+  /** Live events of this turn of the event loop, which are sent in one write, since writes are expensive. */
   #outbox: { subject: string; data: Uint8Array }[] = []
 
-  constructor({ id, connection, warn, ...parts }: NatsBusDeps) {
+  constructor({ id, broker, storage, head, replicas, isOwner }: NatsBusDeps) {
+    const inbox = new ReplyInbox(broker.connection, id)
+    const deps = { ...broker, inbox }
     this.id = id
-    this.#connection = connection
-    this.#inbox = parts.inbox
-    this.sessions = parts.sessions
-    this.directory = parts.directory
-    this.snapshots = parts.snapshots
-    this.catalog = parts.catalog
-    this.leases = parts.leases
-    this.blobs = parts.blobs
-    this.mcpClients = parts.mcpClients
-    this.storage = parts.storage
-    this.#head = parts.head
-    this.#readSecret = parts.readSecret
-    this.#warn = warn
+    this.#broker = broker
+    this.#replicas = replicas
+    this.#isOwner = isOwner
+    this.#head = head
+    this.#inbox = inbox
+    this.storage = storage
+    this.blobs = new NatsBlobs(deps)
+    this.sessions = new NatsSessionLog({ ...deps, storage, head })
+    this.directory = new NatsDirectory(deps)
+    this.snapshots = new NatsSnapshots({ ...broker, blobs: this.blobs })
+    const blobs = new NatsBlobs(deps, { patienceMs: CATALOG_PATIENCE_MS })
+    this.catalog = new NatsCatalog({ ...deps, blobs })
+    this.leases = new NatsLeases({ ...deps, id })
+    this.mcpClients = new NatsMcpClients(deps)
+    this.audit = new NatsAudit({ ...deps, replicas, isOwner })
+  }
+
+  async bucket<T>(definition: BucketDefinition<T>): Promise<Bucket<T>> {
+    try {
+      await this.#createBucket(definition.name)
+      return new NatsBucket({ ...this.#broker, inbox: this.#inbox }, definition)
+    } catch (error) {
+      throw toBusError(error, 'broker')
+    }
+  }
+
+  counter(): Promise<Counter> {
+    return NatsCounter.open(this.#broker, { replicas: this.#replicas, isOwner: this.#isOwner })
   }
 
   secret(name: string): Promise<Uint8Array> {
-    return this.#readSecret(name)
+    return readSecret(this.#broker, () => this.#createBucket(SECRET_BUCKET), name)
+  }
+
+  async #createBucket(name: string): Promise<void> {
+    if (this.#isOwner) await createBucket(this.#broker, name, this.#replicas)
   }
 
   sinceOutageMs(): number {
@@ -281,7 +305,7 @@ class NatsBus implements Bus {
 
   /** Follows the connection until it is closed. */
   async watchConnection(logger: BusLogger): Promise<void> {
-    for await (const status of this.#connection.status()) {
+    for await (const status of this.#broker.connection.status()) {
       if (status.type === 'disconnect') {
         logger.warn({ component: 'bus', action: 'disconnect' }, 'nats-server is gone, reconnecting')
         this.#outageEnd = undefined
@@ -292,7 +316,7 @@ class NatsBus implements Bus {
         logger.info({ component: 'bus', action: 'reconnect' }, 'nats-server is back')
         this.#outageEnd = performance.now()
         this.storage.reset()
-        // Sessions look only once it is known what was lost.
+        // Sessions are checked once the losses are known.
         void this.#head.recheck().then(() => this.sessions.checkAll())
         this.leases.checkAll()
       } else if (status.type === 'error' || status.type === 'slowConsumer') {
@@ -313,7 +337,11 @@ class NatsBus implements Bus {
     const data = encode(contract.request, request, requestTo(contract))
     try {
       const headers = envelopeHeaders(envelope)
-      const reply = await this.#inbox.request(subject, data, { timeoutMs, headers })
+      const reply = await this.#inbox.request(subject, data, {
+        timeoutMs,
+        headers,
+        responder: responderOf(contract),
+      })
       throwErrorReply(reply)
       return decode(contract.reply, reply.data, `the answer of the ${partner}`)
     } catch (error) {
@@ -349,24 +377,24 @@ class NatsBus implements Bus {
         }
         message.respond(await answer(message))
       } catch (error) {
-        // Also of an answer that is too large to be sent.
+        // Also the error of a reply that is too large to be sent.
         const known = BusError.from(error)
-        if (known.code === 'internal') this.#warn(error, `serve ${what}`)
+        if (known.code === 'internal') this.#broker.warn(error, `serve ${what}`)
         const { data, headers } = errorReply(known)
         message.respond(data, { headers })
       }
     }
-    const subscription = this.#connection.subscribe(fillSubject(what, params), {
+    const subscription = this.#broker.connection.subscribe(fillSubject(what, params), {
       ...(answeredBy === 'group' ? { queue: 'replicas' } : {}),
       callback: (failure, message) => {
         if (failure === null) void respond(message)
-        else this.#warn(failure, `serve ${what}`)
+        else this.#broker.warn(failure, `serve ${what}`)
       },
     })
     return {
       [Symbol.dispose]: () => {
         isOpen = false
-        // Messages that were delivered are still answered. Fails when the connection is closed.
+        // Delivered messages are still answered. Draining fails when the connection is closed.
         subscription.drain().catch(() => undefined)
       },
     }
@@ -379,12 +407,14 @@ class NatsBus implements Bus {
     { envelope, timeoutMs }: CallOptions,
     listener: OpaqueReplyListener<Reply>,
   ): void {
-    const asker = new PassageAsker(contract, timeoutMs, listener)
+    const asker = new OpaqueCallAsker(contract, timeoutMs, listener)
     try {
       const subject = fillSubject(contract.subject, params)
       // Messages during an outage would be dropped at the reconnect.
       if (this.sinceOutageMs() === 0) throw new BusError('unavailable', 'nats-server is away')
-      this.#inbox.begin(subject, encodeFrame([envelope, head], body), asker)
+      this.#inbox.begin(subject, encodeFrame([envelope, head], body), asker, {
+        responder: responderOf(contract),
+      })
     } catch (error) {
       asker.onFailure(error)
     }
@@ -422,31 +452,24 @@ class NatsBus implements Bus {
     params: SubjectParams<S>,
     listener: (payload: Payload) => void,
   ): Disposable {
-    const subscription = this.#connection.subscribe(fillSubject(contract.subject, params), {
-      callback: (failure, { data }) => {
-        try {
-          if (failure !== null) throw failure
-          listener(decode(contract.payload, data, contract.subject))
-        } catch (error) {
-          // Invalid messages are skipped.
-          this.#warn(error, `listen to ${contract.subject}`)
-        }
-      },
+    const subject = fillSubject(contract.subject, params)
+    return subscribe(this.#broker, subject, `listen to ${contract.subject}`, (message) => {
+      if (!isLiveEvent(message)) return
+      listener(decode(contract.payload, message.data, contract.subject))
     })
-    return { [Symbol.dispose]: () => subscription.unsubscribe() }
   }
 
   #sendOutbox(): void {
     const messages = this.#outbox
     this.#outbox = []
     // Live events may be lost, also at the end.
-    if (this.#connection.isClosed()) return
+    if (this.#broker.connection.isClosed()) return
     for (const { subject, data } of messages) {
       try {
-        this.#connection.publish(subject, data)
+        this.#broker.connection.publish(subject, data)
       } catch (error) {
-        // Such as one that is too large: the others are sent.
-        this.#warn(error, `emit ${subject}`)
+        // The event may be too large; the others are still sent.
+        this.#broker.warn(error, `emit ${subject}`)
       }
     }
   }
@@ -455,7 +478,7 @@ class NatsBus implements Bus {
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => late.reject(new Error('timed out')), 1_000)
     try {
-      await Promise.race([this.#connection.flush(), late.promise])
+      await Promise.race([this.#broker.connection.flush(), late.promise])
     } catch (error) {
       throw new BusError('unavailable', 'nats-server does not answer', { cause: error })
     } finally {
@@ -467,6 +490,6 @@ class NatsBus implements Bus {
     this.leases.close()
     this.storage[Symbol.dispose]()
     await this.#head.close()
-    await this.#connection.close()
+    await this.#broker.connection.close()
   }
 }

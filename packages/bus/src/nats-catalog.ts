@@ -1,36 +1,30 @@
-import type { JetStreamClient } from '@nats-io/jetstream'
-import type { KV } from '@nats-io/kv'
 import type { CatalogEntry } from '@mcp-host/contracts'
 import { CatalogEntry as Schema, catalogKey } from '@mcp-host/contracts'
-import { keySubject, wholeSeconds } from './bucket-key.ts'
+import { keySubject, removeKey, wholeSeconds } from './bucket-key.ts'
+import type { BucketWatchDeps } from './bucket-watch.ts'
 import { watchBucket } from './bucket-watch.ts'
 import type { Blobs, Catalog, CatalogView } from './bus.ts'
 import { CatalogEntries } from './catalog-entries.ts'
 import { decode, encode } from './codec.ts'
 import { storeLists } from './stored-lists.ts'
-import { EXPIRY_NOTICE_MS } from './streams.ts'
 
 export const CATALOG_BUCKET = 'CATALOG'
 
-/** Entries that expire must be put again in time, so the sender retries soon. */
+/** The time limit of one put. Entries expire unless they are put again in time, so the sender retries soon. */
 const PUT_TIMEOUT_MS = 1_000
 
-export interface NatsCatalogDeps {
-  readonly bucket: KV
-  readonly jetstream: JetStreamClient
-  /** For lists that are too large for a message. */
+export interface CatalogDeps extends BucketWatchDeps {
+  /** Stores lists that are too large for a message. */
   readonly blobs: Blobs
-  readonly isClosed: () => boolean
-  readonly warn: (error: unknown, action: string) => void
 }
 
 /** The catalog in a key-value bucket. */
 export class NatsCatalog implements Catalog {
-  readonly #deps: NatsCatalogDeps
-  /** By key, what this process has stored of its entries; more than one after a put that failed. */
+  readonly #deps: CatalogDeps
+  /** Keys of the stored lists of this process by entry; more than one after a failed put. */
   readonly #stored = new Map<string, string[]>()
 
-  constructor(deps: NatsCatalogDeps) {
+  constructor(deps: CatalogDeps) {
     this.#deps = deps
   }
 
@@ -38,34 +32,32 @@ export class NatsCatalog implements Catalog {
     const key = catalogKey(entry)
     const small = entry.kind === 'server' ? await storeLists(this.#deps.blobs, entry) : entry
     const former = this.#stored.get(key) ?? []
-    const latest = small.kind === 'server' && small.stored ? [small.stored.key] : []
+    const latest = storedKeys(small)
     if (former.length + latest.length > 0) this.#stored.set(key, [...former, ...latest])
-    // Past the bucket's own function, which knows no time to live.
+    // The client's own `put` has no time to live.
     const subject = keySubject(CATALOG_BUCKET, key)
     const ttl = ttlMs === undefined ? {} : { ttl: wholeSeconds(ttlMs) }
     const options = { ...ttl, timeout: PUT_TIMEOUT_MS }
     await this.#deps.jetstream.publish(subject, encode(Schema, small, 'catalog entry'), options)
     if (former.length === 0) return
-    // Only now: until then readers may begin with the version before.
+    // Only after the put, since until then readers may need the lists of the previous version.
     this.#stored.set(key, latest)
     this.#forget(former)
   }
 
   async remove(entry: CatalogEntry): Promise<void> {
     const key = catalogKey(entry)
-    // Otherwise the delete marker stays without limit: keys hold ids of processes, which change at every start.
-    await this.#deps.bucket.purge(key, { ttl: wholeSeconds(EXPIRY_NOTICE_MS) })
-    const theirs = entry.kind === 'server' && entry.stored ? [entry.stored.key] : []
-    this.#forget([...(this.#stored.get(key) ?? []), ...theirs])
+    await removeKey(this.#deps.jetstream, CATALOG_BUCKET, key)
+    this.#forget([...(this.#stored.get(key) ?? []), ...storedKeys(entry)])
     this.#stored.delete(key)
   }
 
-  async watch(): Promise<CatalogView> {
-    const { bucket, warn } = this.#deps
-    const entries = new CatalogEntries(this.#deps)
-    await watchBucket(bucket, {
+  async watch({ withLists = true }: { readonly withLists?: boolean } = {}): Promise<CatalogView> {
+    const { blobs, connection, warn } = this.#deps
+    const isClosed = (): boolean => connection.isClosed()
+    const entries = new CatalogEntries({ blobs, warn, withLists, isClosed })
+    await watchBucket(this.#deps, CATALOG_BUCKET, {
       what: 'catalog',
-      warn,
       put: ({ key, value, revision }) => {
         const entry = decode(Schema, value, `catalog ${key}`)
         entries.put(key, entry.kind === 'server' ? { ...entry, revision } : entry)
@@ -77,7 +69,11 @@ export class NatsCatalog implements Catalog {
   }
 
   #forget(stored: readonly string[]): void {
-    // Objects that are not removed expire.
+    // Lists that cannot be removed expire.
     for (const key of stored) this.#deps.blobs.remove(key).catch(() => undefined)
   }
+}
+
+function storedKeys(entry: CatalogEntry): string[] {
+  return entry.kind === 'server' && entry.stored ? [entry.stored.key] : []
 }

@@ -6,6 +6,6 @@ test.each([
   [true, 400, 10054, 'message size exceeds maximum allowed'],
   [false, 409, 10158, 'duplicate message id is in process'],
   [false, 503, 10008, 'JetStream system temporarily unavailable'],
-])('final %s: %i %i %s', (final, code, err_code, description) => {
+])('an error is final (%s): %i %i %s', (final, code, err_code, description) => {
   expect(isFinal(new JetStreamApiError({ code, err_code, description }))).toBe(final)
 })

@@ -2,7 +2,7 @@ import { JetStreamApiError, JetStreamError } from '@nats-io/jetstream'
 import { errors } from '@nats-io/transport-node'
 import { BusError } from '@mcp-host/contracts'
 
-/** JetStream's code for "wrong last sequence": the compare-and-set lost. */
+/** JetStream's codes for "wrong last sequence": another writer came first. */
 const WRONG_LAST_SEQUENCE = new Set([10071, 10164])
 
 export function isFenced(error: unknown): boolean {
@@ -11,7 +11,7 @@ export function isFenced(error: unknown): boolean {
 
 /** JetStream's codes for an account, a server and a disk without room. */
 const NO_ROOM = new Set([10002, 10023, 10047])
-/** "The store failed", which has other reasons too. */
+/** JetStream's code for "the store failed", which may have other reasons too. */
 const STORE_FAILED = 10077
 
 export function isFull(error: unknown): error is JetStreamApiError {
@@ -27,17 +27,24 @@ export function isAlone(error: unknown): boolean {
   return error instanceof JetStreamApiError && error.code === ALONE
 }
 
-/** JetStream's code for a message whose first try is still being replicated: the next one tells its end. */
+/** JetStream's codes for a stream and a consumer that do not exist. */
+const MISSING = new Set([10059, 10014])
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof JetStreamApiError && MISSING.has(error.code)
+}
+
+/** JetStream's code for a message whose first attempt is still being replicated; a retry learns the outcome. */
 const IN_PROCESS = 10158
 
-/** Whether the broker refused the content of an append, so that retries are useless. */
+/** Whether the broker refused the content of a request, so that retries are useless. */
 export function isFinal(error: unknown): boolean {
-  // 503 and its like: no leader, no resources, stream restarting.
+  // From 500 on: no leader, no resources, stream restarting.
   if (error instanceof JetStreamApiError) return error.status < 500 && error.code !== IN_PROCESS
   return (
     error instanceof JetStreamError ||
     error instanceof errors.PermissionViolationError ||
-    // Too large for the broker.
+    // The message is too large for the broker.
     error instanceof errors.InvalidArgumentError
   )
 }
@@ -49,9 +56,8 @@ export function toBusError(error: unknown, partner: string): BusError {
     return new BusError('unavailable', `no ${partner} answers right now`, { cause: error })
   }
   if (error instanceof errors.InvalidArgumentError) {
-    return new BusError('invalid', `the request to the ${partner}: ${error.message}`, {
-      cause: error,
-    })
+    const message = `the request to the ${partner}: ${error.message}`
+    return new BusError('invalid', message, { cause: error })
   }
   return new BusError('deadline', `the ${partner} did not answer in time`, { cause: error })
 }

@@ -1,8 +1,8 @@
-import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
-import type { KV } from '@nats-io/kv'
 import { headers } from '@nats-io/transport-node'
 import { BusError } from '@mcp-host/contracts'
 import { isEndMark, keySubject, lastOfKey, wholeSeconds } from './bucket-key.ts'
+import type { BucketWatchDeps } from './bucket-watch.ts'
+import { watchBucket } from './bucket-watch.ts'
 import type { Lease, LeaseRecord, Leases, LeaseView } from './bus.ts'
 import { ChangeEmitter } from './change-emitter.ts'
 import { isFenced } from './nats-error.ts'
@@ -11,26 +11,20 @@ export const LEASE_BUCKET = 'OWN'
 
 /** The time for which an ended lease stays visible to watchers. */
 const TOMBSTONE_MS = 60_000
-/** A broker that is there answers long before. */
 const ANSWER_LIMIT_MS = 2_000
 const RETRY_MS = 200
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-export interface LeasesDeps {
+export interface LeasesDeps extends BucketWatchDeps {
   /** The id of this process on the bus. */
   readonly id: string
-  readonly bucket: KV
-  readonly jetstream: JetStreamClient
-  readonly manager: JetStreamManager
-  readonly warn: (error: unknown, action: string) => void
 }
 
 /**
- * Leases as values of a bucket that expire one by one. Every write is a compare-and-set on the key's last
- * sequence, so of two that want the same lease one gets it. Written past the bucket's own functions,
- * which know no compare-and-set with a time to live.
+ * Leases as values of a bucket that expire one by one. Every write is a compare-and-set on the last sequence of its
+ * key, so one of two writers gets the lease. The client's bucket functions have no compare-and-set with a time to live.
  */
 export class NatsLeases implements Leases {
   readonly #deps: LeasesDeps
@@ -43,8 +37,8 @@ export class NatsLeases implements Leases {
   async acquire(key: string, options: LeaseOptions): Promise<Lease | undefined> {
     const first = await this.#write(key, 0, options)
     if (first !== undefined) return first
-    const { holder, revision } = (await this.#last(key)) ?? { holder: undefined, revision: 0 }
-    // An own lease that is not registered: its answer was lost.
+    const { holder, revision } = await this.#last(key)
+    // A lease of this process that is not registered: the acknowledgement of its write was lost.
     const isOurs = holder === this.#deps.id && !this.#held.has(key)
     if (holder !== undefined && !isOurs) return undefined
     return this.#write(key, revision, options)
@@ -59,42 +53,51 @@ export class NatsLeases implements Leases {
   }
 
   async holder(key: string): Promise<LeaseRecord | undefined> {
-    const { holder, revision } = (await this.#last(key)) ?? { holder: undefined, revision: 0 }
+    const { holder, revision } = await this.#last(key)
     return holder === undefined ? undefined : { holder, revision }
   }
 
   async watch(pattern: string): Promise<LeaseView> {
     const holders = new Map<string, LeaseRecord>()
     const listeners = new ChangeEmitter()
-    const updates = await this.#deps.bucket.watch({ key: pattern })
-    void (async () => {
-      for await (const { key, operation, value, revision } of updates) {
+    // A renewal changes nothing for readers.
+    const callIfChanged = (before: string | undefined, now: string | undefined): void => {
+      if (now !== before) listeners.call()
+    }
+    await watchBucket(this.#deps, LEASE_BUCKET, {
+      what: 'leases',
+      pattern,
+      put: ({ key, value, revision }) => {
         const before = holders.get(key)?.holder
-        if (operation === 'PUT') holders.set(key, { holder: text.decode(value), revision })
-        else holders.delete(key)
-        // A renewal is no news.
-        if (holders.get(key)?.holder !== before) listeners.call()
-      }
-    })().catch((error: unknown) => this.#deps.warn(error, 'watch leases'))
+        const holder = text.decode(value)
+        holders.set(key, { holder, revision })
+        callIfChanged(before, holder)
+      },
+      end: (key) => {
+        const before = holders.get(key)?.holder
+        holders.delete(key)
+        callIfChanged(before, undefined)
+      },
+    })
     return { holders, onChange: (listener) => listeners.add(listener) }
   }
 
-  /** The broker is gone: other processes may take the leases over. */
+  /** Called when the broker is away: other processes may take the leases over. */
   interrupted(): void {
     for (const lease of this.#held.values()) lease.doubt()
   }
 
-  /** The broker is back: a renewal shows which leases are left. */
+  /** Called when the broker is back: renewals show which leases are left. */
   checkAll(): void {
     for (const lease of this.#held.values()) lease.check()
   }
 
-  /** The bus is closed: what is held ends when its time has passed. */
+  /** Stops the renewals, so that the leases expire. */
   close(): void {
     for (const lease of this.#held.values()) lease.abandon()
   }
 
-  /** A lease that follows on a sequence of its key, or `undefined` when that was passed. */
+  /** Writes a lease after a sequence of its key; `undefined` when the key has a later one. */
   async #write(
     key: string,
     after: number,
@@ -120,16 +123,19 @@ export class NatsLeases implements Leases {
     return lease
   }
 
-  /** The new revision, or `undefined` when another process has the lease. Throws while that is unknown. */
+  /**
+   * Renews a lease. Returns the new revision, or `undefined` when another process has the lease. Throws while the
+   * outcome is unknown.
+   */
   async #renew(key: string, last: number, ttlMs: number): Promise<number | undefined> {
     try {
       return await this.#publish(key, last, ttlMs)
     } catch (error) {
       if (!isFenced(error)) throw error
-      const now = await this.#last(key)
-      if (now?.holder !== this.#deps.id) return undefined
-      // The own renewal, whose answer was lost: its time began before this request, so it is renewed again.
-      return this.#publish(key, now.revision, ttlMs)
+      const { holder, revision } = await this.#last(key)
+      if (holder !== this.#deps.id) return undefined
+      // The ack of a renewal was lost. Its lifetime began before this request, so the lease is renewed again.
+      return this.#publish(key, revision, ttlMs)
     }
   }
 
@@ -154,25 +160,20 @@ export class NatsLeases implements Leases {
     })
   }
 
-  /** The leader's record; without a holder when the lease ended. */
-  async #last(key: string): Promise<{ holder: string | undefined; revision: number } | undefined> {
-    let message
-    try {
-      message = await lastOfKey(this.#deps.manager, LEASE_BUCKET, key)
-    } catch (error) {
+  /** The record from the leader; without a holder when there is no lease. */
+  async #last(key: string): Promise<{ holder: string | undefined; revision: number }> {
+    const message = await lastOfKey(this.#deps.manager, LEASE_BUCKET, key).catch((error) => {
       throw unavailable(error)
-    }
-    if (message === null) return undefined
-    return {
-      holder: isEndMark(message) ? undefined : text.decode(message.data),
-      revision: message.seq,
-    }
+    })
+    if (message === null) return { holder: undefined, revision: 0 }
+    const holder = isEndMark(message) ? undefined : text.decode(message.data)
+    return { holder, revision: message.seq }
   }
 }
 
 interface LeaseOptions {
   readonly ttlMs: number
-  /** Whether it is not renewed. */
+  /** Whether the lease is never renewed. */
   readonly isFixed?: boolean
 }
 
@@ -185,15 +186,17 @@ interface HeldLeaseDeps {
 
 class HeldLease implements Lease {
   readonly key: string
+  revision: number
   readonly #ttlMs: number
   readonly #isFixed: boolean
   readonly #deps: HeldLeaseDeps
   readonly #lost = new AbortController()
-  #revision: number
-  /** By `performance.now()`; counts from before the request, as the broker's time began later. */
+  /**
+   * The end of the lease by `performance.now()`, counted from before the request, since the broker's time begins later.
+   */
   #heldUntil: number
   #hasEnded = false
-  /** Since the broker was gone, until it has answered. */
+  /** Whether the broker was away and has not answered since. */
   #isDoubtful = false
   #renewal: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -207,13 +210,9 @@ class HeldLease implements Lease {
     this.#ttlMs = lease.ttlMs
     this.#isFixed = lease.isFixed
     this.#deps = deps
-    this.#revision = lease.revision
+    this.revision = lease.revision
     this.#heldUntil = lease.sentAt + lease.ttlMs
     this.#confirmed(lease.revision, lease.sentAt)
-  }
-
-  get revision(): number {
-    return this.#revision
   }
 
   get isHeld(): boolean {
@@ -227,10 +226,10 @@ class HeldLease implements Lease {
   async release(): Promise<void> {
     if (this.#hasEnded) return
     this.#stop()
-    // It may yet raise the revision.
+    // A renewal in flight may still raise the revision.
     await this.#renewal
-    // Not told: then it ends when its time has passed.
-    await this.#deps.end(this.#revision).catch(() => undefined)
+    // A lease that cannot be released expires.
+    await this.#deps.end(this.revision).catch(() => undefined)
     this.#deps.ended()
   }
 
@@ -254,9 +253,9 @@ class HeldLease implements Lease {
 
   #confirmed(revision: number, sentAt: number): void {
     // Of two concurrent renewals the later may be answered first.
-    this.#revision = Math.max(this.#revision, revision)
+    this.revision = Math.max(this.revision, revision)
     this.#heldUntil = Math.max(this.#heldUntil, sentAt + this.#ttlMs)
-    // No answer outlasts its connection: this one came over the new.
+    // An answer cannot outlast its connection, so this one came after the outage.
     this.#isDoubtful = false
     clearTimeout(this.#expiry)
     const leftMs = this.#heldUntil - performance.now()
@@ -268,7 +267,7 @@ class HeldLease implements Lease {
     clearTimeout(this.#timer)
     if (this.#isFixed) return
     this.#timer = setTimeout(() => {
-      // One from before an outage may still wait for its answer.
+      // A renewal from before an outage may still wait for its answer.
       this.#renewal = Promise.all([this.#renewal, this.#renew()])
     }, ms).unref()
   }
@@ -276,13 +275,13 @@ class HeldLease implements Lease {
   async #renew(): Promise<void> {
     const sentAt = performance.now()
     try {
-      const revision = await this.#deps.renew(this.#revision)
-      if (revision !== undefined) this.#revision = Math.max(this.#revision, revision)
+      const revision = await this.#deps.renew(this.revision)
+      if (revision !== undefined) this.revision = Math.max(this.revision, revision)
       if (this.#hasEnded) return
       if (revision === undefined) this.#lose('was taken by another process')
       else this.#confirmed(revision, sentAt)
     } catch {
-      // The broker is away: the expiry says when that matters.
+      // The broker is away; the expiry ends the lease.
       if (!this.#hasEnded) this.#renewAfter(RETRY_MS)
     }
   }

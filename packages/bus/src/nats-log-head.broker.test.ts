@@ -7,20 +7,18 @@ import { newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { expect, test, vi } from 'vitest'
-import { envelope, said } from '../test/facts.ts'
+import { envelope, userMessage } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
-import { Line } from '../test/line.ts'
+import { BrokerProxy } from '../test/broker-proxy.ts'
+import { silentLogger } from '../test/silent-logger.ts'
 import type { Bus } from './bus.ts'
-import type { BusLogger } from './nats-bus.ts'
 import { connectNats } from './connect.ts'
 import { connectBus } from './nats-bus.ts'
 import { NatsLogHead } from './nats-log-head.ts'
 
-const silent: BusLogger = { info: () => {}, warn: () => {}, error: () => {} }
-
 async function append(bus: Bus, session: SessionId, id: string): Promise<number> {
   const options = { envelope, messageId: id }
-  return (await bus.sessions.append(session, said(id), options)).seq
+  return (await bus.sessions.append(session, userMessage(id), options)).seq
 }
 
 /** The newest file of the stream of session logs. */
@@ -46,7 +44,7 @@ async function cutLog(broker: Broker, folder: string, share: number): Promise<vo
   await broker.start()
 }
 
-test('sequences that were lost with the end of the log are not given out again', async () => {
+test('sequences that were lost with the end of the log are not reused', async () => {
   await using folder = await testFolder()
   await using broker = await startBroker({ folder: folder.path })
   const bus = await broker.connect()
@@ -61,25 +59,25 @@ test('sequences that were lost with the end of the log are not given out again',
   await cutLog(broker, folder.path, 0.5)
   const next = await append(bus, whole, 'second')
   expect(next).toBeGreaterThan(last)
-  const kept = await other.sessions.read(cut, 0)
-  expect(kept.length).toBeGreaterThan(0)
-  expect(kept.length).toBeLessThan(20)
-  // The other process had nothing that told it of the loss.
+  const remaining = await other.sessions.read(cut, 0)
+  expect(remaining.length).toBeGreaterThan(0)
+  expect(remaining.length).toBeLessThan(20)
+  // The other process had not seen the lost entries.
   const { lost = [], seq } = await eventually(async () => {
     const end = await other.sessions.end(cut)
     return end.lost !== undefined && end
   })
   expect(lost).toMatchObject([{ after: seq }])
   expect(lost[0]?.through).toBeGreaterThanOrEqual(last)
-  // A reader of lost entries is told, and later entries reach readers that begin anew.
+  // A follower of lost entries fails, and a follower that starts again gets the later entries.
   await expect(follower.over).rejects.toThrow('lost the end of this session')
-  const anew = new Follower(other, cut)
+  const restarted = new Follower(other, cut)
   await append(bus, cut, 'third')
-  await eventually(() => anew.entries.length === kept.length + 1)
-  await anew.stop()
+  await eventually(() => restarted.entries.length === remaining.length + 1)
+  await restarted.stop()
 })
 
-test('a process that begins after the damage knows how far the log went', async () => {
+test('a process that connects after the damage knows the lost sequences', async () => {
   await using folder = await testFolder()
   await using broker = await startBroker({ folder: folder.path })
   const before = await broker.connect()
@@ -97,7 +95,7 @@ test.each([
   ['emptied', (file: string) => truncateTo(file, 0)],
   ['deleted', (file: string) => rm(file)],
   ['overwritten', overwriteMiddle],
-])('an end that is %s after a clean stop counts as lost', async (_, damage) => {
+])('the end of a log that is %s after a clean stop counts as lost', async (_, damage) => {
   await using folder = await testFolder()
   await using broker = await startBroker({ folder: folder.path })
   const before = await broker.connect()
@@ -116,12 +114,12 @@ test.each([
   expect(await append(after, session, 'after')).toBeGreaterThan(lost[0]?.through ?? Infinity)
 })
 
-test('sessions that are deleted last are not taken for a lost end', async () => {
+test('sessions that were deleted last do not count as a lost end', async () => {
   await using folder = await testFolder()
   await using broker = await startBroker({ folder: folder.path })
   const before = await broker.connect()
-  const [kept, deleted] = [newSessionId(), newSessionId()]
-  await append(before, kept, 'first')
+  const [other, deleted] = [newSessionId(), newSessionId()]
+  await append(before, other, 'first')
   for (const id of ['a', 'b', 'c']) await append(before, deleted, id)
   await before.sessions.purge(deleted)
   await before[Symbol.asyncDispose]()
@@ -129,10 +127,10 @@ test('sessions that are deleted last are not taken for a lost end', async () => 
   await broker.start()
   const after = await broker.connect()
   expect(await after.sessions.lastSequence(deleted)).toBe(0)
-  expect((await after.sessions.end(kept)).lost).toBeUndefined()
+  expect((await after.sessions.end(other)).lost).toBeUndefined()
 })
 
-test('a sequence that a reader was shown is not given out again when its writer is gone', async () => {
+test('a sequence that a reader received is not reused after its writer died', async () => {
   await using folder = await testFolder()
   await using broker = await startBroker({ folder: folder.path })
   const reader = await broker.connect('reader')
@@ -142,7 +140,7 @@ test('a sequence that a reader was shown is not given out again when its writer 
   let last = 0
   for (let count = 0; count < 20; count++) last = await append(writer, session, `m${count}`)
   await eventually(() => follower.entries.length === 20)
-  // Sooner than the writer notes how far the log goes.
+  // The broker dies before the writer records the head of the log.
   await broker.kill()
   await writer[Symbol.asyncDispose]()
   await truncateTo(await lastBlock(folder.path), 0.1)
@@ -151,26 +149,26 @@ test('a sequence that a reader was shown is not given out again when its writer 
   await expect(follower.over).rejects.toThrow('lost the end of this session')
 })
 
-test('the end of a log is told only once it is known what was lost', async () => {
+test('the end of a log is returned only once its loss is known', async () => {
   await using folder = await testFolder()
   await using broker = await startBroker({ folder: folder.path })
-  await using line = await Line.open(broker.url)
-  await using late = await connectBus({ url: line.url, name: 'late', logger: silent })
+  await using proxy = await BrokerProxy.open(broker.url)
+  await using late = await connectBus({ url: proxy.url, name: 'late', logger: silentLogger })
   const bus = await broker.connect()
   const session = newSessionId()
   let last = 0
   for (let count = 0; count < 20; count++) last = await append(bus, session, `m${count}`)
-  line.cut()
+  proxy.cut()
   await cutLog(broker, folder.path, 0.5)
-  // Entries that pass the lost ones, before the other process is back.
+  // This entry follows the lost ones before the other process reconnects.
   expect(await append(bus, session, 'after')).toBeGreaterThan(last)
-  line.mend()
-  // Asked at once, before the other process can know of the loss.
+  proxy.mend()
+  // The end is requested before the other process can know of the loss.
   while (late.sinceOutageMs() === 0) await setImmediate()
   expect((await late.sessions.end(session)).lost).toHaveLength(1)
 })
 
-test('a log that is whole is left as it is', async () => {
+test('the head of an undamaged log does not change', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
   const session = newSessionId()
@@ -206,6 +204,7 @@ test('an append by another process during the check is no loss', async () => {
       manager,
       warn: (error) => losses.push(error),
       onLoss: (range) => losses.push(range),
+      canRepair: true,
     })
     const info = manager.streams.info.bind(manager.streams)
     vi.spyOn(manager.streams, 'info').mockImplementationOnce(async (...args) => {

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
-import type { NatsConnection } from '@nats-io/transport-node'
 import type { LostRange } from '@mcp-host/contracts'
-import { ALL_LOGS, LOG_PROBE, LogHead } from '@mcp-host/contracts'
+import { ALL_LOGS, BusError, LOG_PROBE, LogHead } from '@mcp-host/contracts'
+import type { Broker } from './broker.ts'
 import { keySubject, lastOfKey } from './bucket-key.ts'
 import { decode, encode } from './codec.ts'
 import { isFenced } from './nats-error.ts'
@@ -13,47 +12,51 @@ const KEY = 'head'
 
 /** The delay between an append and the update of the head. */
 const NOTE_AFTER_MS = 250
-/** Sequences that are left out beyond what is known: others may have been given out since the last note. */
+/**
+ * The number of sequences that are skipped beyond the last known one, since more may have been assigned since the last
+ * note.
+ */
 const MARGIN = 1_000
-/** So many placeholders are on their way at once. */
+/** The number of placeholders that are written at once. */
 const BATCH = 500
-/** So many ranges are remembered. */
+/** The number of ranges that are stored. */
 const MAX_LOST = 100
-/** All processes connect within seconds of each other when the broker is back. */
+/**
+ * The delays before the losses are read again: all processes connect within seconds of each other when the broker is
+ * back.
+ */
 const LEARN_AFTER_MS = [1_000, 5_000]
 const RETRY_MS = 200
 const MAX_TRIES = 20
-/** At the end the log's head is noted once more, for so long at most. */
+/** The time limit for the last note at the end. */
 const CLOSE_LIMIT_MS = 1_000
 
-export interface LogHeadDeps {
-  readonly connection: NatsConnection
-  readonly jetstream: JetStreamClient
-  readonly manager: JetStreamManager
-  readonly warn: (error: unknown, action: string) => void
-  /** The end of the log is lost: said once by each process that notices. */
+export interface LogHeadDeps extends Broker {
+  /** Called once by each process that detects that the end of the log is lost. */
   readonly onLoss: (range: LostRange) => void
+  /** Whether this process may replace the lost end of the log. If not, another process does it. */
+  readonly canRepair: boolean
 }
 
 /**
- * Notes beside the log how far it goes, and compares when the connection is made, and made again. Where the end
- * of the log is missing, as after damage to nats-server's files, it writes placeholders in its place: else the
- * same sequences would be given out again under the cursors of clients, and nats-server 2.15 would not hand
- * inputs to a consumer that is ahead of its stream.
+ * Stores the last sequence of the log separately, and compares the two at every connect. If the end of the log is
+ * missing, as after damage to nats-server's files, placeholders are written. Otherwise the same sequences would be
+ * assigned again under the cursors of clients, and nats-server 2.15 would not deliver inputs to a consumer that is
+ * ahead of its stream.
  */
 export class NatsLogHead {
   readonly #deps: LogHeadDeps
   #highest = 0
   #lost: readonly LostRange[] = []
   #timer: NodeJS.Timeout | undefined
-  /** While it is not known whether the log is whole. */
+  /** Set while it is unknown whether the log is complete. */
   #pending: PromiseWithResolvers<void> | undefined
 
   constructor(deps: LogHeadDeps) {
     this.#deps = deps
   }
 
-  /** A sequence that was stored, or shown to a client. */
+  /** Notes a sequence that was stored, or that a client has seen. */
   note(seq: number): void {
     if (seq <= this.#highest) return
     this.#highest = seq
@@ -64,12 +67,12 @@ export class NatsLogHead {
     return this.#lost
   }
 
-  /** Whether nothing may be appended yet. */
+  /** Whether appends have to wait. */
   get isPending(): boolean {
     return this.#pending !== undefined
   }
 
-  /** Resolves when appends may go on, or after `limitMs`; whether they may. */
+  /** Whether appends may go on. Resolves once they may, or after `limitMs`. */
   async checked(limitMs: number): Promise<boolean> {
     const stop = new AbortController()
     const late = delay(limitMs, undefined, { signal: stop.signal }).catch(() => undefined)
@@ -78,12 +81,12 @@ export class NatsLogHead {
     return this.#pending === undefined
   }
 
-  /** The connection broke: the log may be another when it is back. */
+  /** Called when the connection breaks: the log may have changed when it is back. */
   interrupted(): void {
     this.#pending ??= Promise.withResolvers()
   }
 
-  /** The connection is back. */
+  /** Called when the connection is back. */
   async recheck(): Promise<void> {
     const pending = (this.#pending ??= Promise.withResolvers())
     for (let tries = 1; ; tries++) {
@@ -103,22 +106,27 @@ export class NatsLogHead {
     pending.resolve()
   }
 
-  /** Compares what is stored with what is known to have been stored. */
+  /** Compares the log with the last sequence that is known to be stored. */
   async check(): Promise<void> {
     const { manager } = this.#deps
-    // Before the log is read: what others append meanwhile, and this process sees, is no loss.
+    // Read before the log: later appends of other processes are no loss.
     const highest = this.#highest
     const [head, { delivered }] = await Promise.all([
       this.#read(),
       manager.consumers.info(SESSIONS_STREAM, INPUTS_CONSUMER),
     ])
-    // After the head: writers note there what they have stored.
+    // Read after the head, in which writers note what they have stored.
     const last = await this.#last()
-    const readable = await this.#lastReadable(last)
+    const { canRepair } = this.#deps
+    const readable = canRepair ? await this.#lastReadable(last) : last
     const known = Math.max(highest, head.last, delivered.stream_seq, last)
-    if (readable < known) await this.#replace(readable, known)
-    else {
-      // Anew, because another process, which knows of a longer log, may be replacing its end: appends wait for that.
+    if (readable < known) {
+      if (!canRepair)
+        throw new BusError('unavailable', 'the end of the session log is being repaired')
+      await this.#replace(readable, known)
+    } else {
+      // Another process, which knows of a longer log, may be replacing the end, so the head is read again. Appends wait
+      // for that.
       const { lost } = await this.#read()
       if (lost.some(({ through }) => through > last)) return this.check()
       this.#lost = lost
@@ -126,7 +134,7 @@ export class NatsLogHead {
     for (const ms of LEARN_AFTER_MS) setTimeout(() => void this.#learn(), ms).unref()
   }
 
-  /** Others, which know more, may have noticed a loss meanwhile. */
+  /** Reads the losses that other processes have detected. */
   async #learn(): Promise<void> {
     if (this.#deps.connection.isClosed()) return
     try {
@@ -146,11 +154,11 @@ export class NatsLogHead {
 
   async #replace(last: number, known: number): Promise<void> {
     let range = { after: last, through: known + MARGIN, at: Date.now() }
-    // Noted before anything is written: a process that comes later goes on with the same range.
+    // Noted before the placeholders are written, so that a later process continues the same range.
     const { lost } = await this.#update((head) => {
-      const begun = head.lost.find(({ after, through }) => after <= last && through >= known)
-      if (begun !== undefined) {
-        range = begun
+      const started = head.lost.find(({ after, through }) => after <= last && through >= known)
+      if (started !== undefined) {
+        range = started
         return undefined
       }
       const ranges = [...head.lost, range].slice(-MAX_LOST)
@@ -162,7 +170,7 @@ export class NatsLogHead {
     this.note(range.through)
   }
 
-  /** Others may fill at the same time: each placeholder is for its own sequence. */
+  /** Writes placeholders. Other processes may do the same, since each placeholder is for one sequence. */
   async #fill(through: number): Promise<void> {
     const { jetstream, manager } = this.#deps
     for (let last = await this.#last(); last < through; last = await this.#last()) {
@@ -171,26 +179,27 @@ export class NatsLogHead {
       const placeholders = Array.from({ length: count }, (_, index) =>
         jetstream.publish(LOG_PROBE, new Uint8Array(), { expect: { lastSequence: first + index } }),
       )
-      for (const { status, reason } of await settled(placeholders)) {
-        if (status === 'rejected' && !isFenced(reason)) throw reason
+      for (const placeholder of await Promise.allSettled(placeholders)) {
+        if (placeholder.status === 'fulfilled' || isFenced(placeholder.reason)) continue
+        throw placeholder.reason
       }
     }
     await manager.streams.purge(SESSIONS_STREAM, { filter: LOG_PROBE, keep: 1 })
   }
 
-  /** The last sequence that was given out, as far as nats-server knows. */
+  /** The last sequence that nats-server has assigned and still knows. */
   async #last(): Promise<number> {
     return (await this.#deps.manager.streams.info(SESSIONS_STREAM)).state.last_seq
   }
 
   /**
-   * The last sequence whose message is there. After a clean stop nats-server notes the last sequence apart from
-   * the messages, so that it stays when their files are damaged. Deletions never take the last message.
+   * The last sequence whose message can be read. After a clean stop nats-server stores the last sequence apart from
+   * the messages, so that it survives damage to their files. Deletions never remove the last message.
    */
   async #lastReadable(last: number): Promise<number> {
     const { streams } = this.#deps.manager
-    if (last === 0 || (await streams.getMessage(SESSIONS_STREAM, { seq: last })) !== null)
-      return last
+    if (last === 0) return 0
+    if ((await streams.getMessage(SESSIONS_STREAM, { seq: last })) !== null) return last
     return (await streams.getMessage(SESSIONS_STREAM, { last_by_subj: ALL_LOGS }))?.seq ?? 0
   }
 
@@ -229,11 +238,4 @@ export class NatsLogHead {
       }
     }
   }
-}
-
-/** As `Promise.allSettled`, with a reason that can be read of each. */
-async function settled(
-  promises: readonly Promise<unknown>[],
-): Promise<{ status: string; reason?: unknown }[]> {
-  return Promise.allSettled(promises)
 }

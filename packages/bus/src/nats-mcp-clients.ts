@@ -1,7 +1,6 @@
-import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
-import type { KV } from '@nats-io/kv'
 import { McpClientRecord } from '@mcp-host/contracts'
 import { isEndMark, keySubject, lastOfKey } from './bucket-key.ts'
+import type { BucketWatchDeps } from './bucket-watch.ts'
 import { watchBucket } from './bucket-watch.ts'
 import type { McpClients, McpClientView } from './bus.ts'
 import { decode, encode } from './codec.ts'
@@ -11,27 +10,17 @@ import { isFenced, toBusError } from './nats-error.ts'
 
 export const MCP_CLIENT_BUCKET = 'MCPCLIENTS'
 
-/** A client that was silent for longer begins anew. */
-export const MCP_CLIENT_MS = 7 * 24 * 3_600_000
-
 const WHAT = "the client's record"
 
-/** The number of concurrent writers until one has to retry. */
+/** Limit for the tries of a change, each of which fails when another process writes first. */
 const MAX_TRIES = 10
-
-export interface McpClientsDeps {
-  readonly bucket: KV
-  readonly jetstream: JetStreamClient
-  readonly manager: JetStreamManager
-  readonly warn: (error: unknown, action: string) => void
-}
 
 /** Records of MCP clients in a key-value bucket. */
 export class NatsMcpClients implements McpClients {
-  readonly #deps: McpClientsDeps
+  readonly #deps: BucketWatchDeps
   readonly #views = new Set<ClientView>()
 
-  constructor(deps: McpClientsDeps) {
+  constructor(deps: BucketWatchDeps) {
     this.#deps = deps
   }
 
@@ -41,14 +30,14 @@ export class NatsMcpClients implements McpClients {
     for (let tries = 1; ; tries++) {
       try {
         const last = await lastOfKey(manager, MCP_CLIENT_BUCKET, id)
-        const record =
+        const before =
           last === null || isEndMark(last) ? {} : decode(McpClientRecord, last.data, WHAT)
-        const changed = change(record)
-        const data = encode(McpClientRecord, changed, WHAT)
+        const record = change(before)
+        const data = encode(McpClientRecord, record, WHAT)
         const expect = { lastSubjectSequence: last?.seq ?? 0 }
-        const { seq } = await jetstream.publish(subject, data, { expect })
-        const stored = { record: changed, revision: seq, bytes: data.length }
-        // Seen here at once, before the broker tells of it.
+        const { seq: revision } = await jetstream.publish(subject, data, { expect })
+        const stored = { record, revision, bytes: data.length }
+        // This process sees its change at once, before the watch delivers it.
         for (const view of this.#views) view.put(id, stored, { isOwn: true })
         return
       } catch (error) {
@@ -60,11 +49,9 @@ export class NatsMcpClients implements McpClients {
   async watch(): Promise<McpClientView> {
     const view = new ClientView((id) => this.#read(id))
     this.#views.add(view)
-    const { bucket, warn } = this.#deps
-    await watchBucket(bucket, {
+    await watchBucket(this.#deps, MCP_CLIENT_BUCKET, {
       what: 'MCP clients',
       isOnlyNew: true,
-      warn,
       put: ({ key, value, revision }) => {
         const record = decode(McpClientRecord, value, `MCP client ${key}`)
         view.put(key, { record, revision, bytes: value.length })

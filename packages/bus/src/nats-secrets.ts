@@ -1,20 +1,14 @@
-import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
+import type { Broker } from './broker.ts'
 import { keySubject, lastOfKey } from './bucket-key.ts'
 import { isFenced, toBusError } from './nats-error.ts'
 
 export const SECRET_BUCKET = 'SECRETS'
 const BYTES = 32
 
-export interface SecretsDeps {
-  readonly jetstream: JetStreamClient
-  readonly manager: JetStreamManager
-  /** Creates the bucket where it is missing. */
-  readonly open: () => Promise<unknown>
-}
-
-/** The random value of a name, made by the first process that asks. */
+/** The random value of a name, made by the first process that reads it. `open` creates the bucket where it is missing. */
 export async function readSecret(
-  { jetstream, manager, open }: SecretsDeps,
+  { jetstream, manager }: Broker,
+  open: () => Promise<unknown>,
   name: string,
 ): Promise<Uint8Array> {
   const subject = keySubject(SECRET_BUCKET, name)
@@ -27,7 +21,7 @@ export async function readSecret(
     return made
   } catch (error) {
     if (!isFenced(error)) throw toBusError(error, subject)
-    // Another was faster.
+    // Another process created the secret first.
     const first = await lastOfKey(manager, SECRET_BUCKET, name)
     if (first === null) throw toBusError(error, subject)
     return first.data

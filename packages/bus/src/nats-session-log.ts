@@ -1,12 +1,5 @@
-import type {
-  DirectMsgRequest,
-  JetStreamClient,
-  JetStreamManager,
-  MsgRequest,
-  StoredMsg,
-} from '@nats-io/jetstream'
+import type { DirectMsgRequest, MsgRequest, StoredMsg } from '@nats-io/jetstream'
 import { PubHeaders } from '@nats-io/jetstream'
-import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import type { LogEntry, LogFact, LostRange, SessionId } from '@mcp-host/contracts'
 import {
   ALL_LOGS,
@@ -24,6 +17,7 @@ import {
 } from '@mcp-host/contracts'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
+import { type Broker, isLiveEvent, subscribe } from './broker.ts'
 import type {
   AppendOptions,
   FollowItem,
@@ -41,46 +35,42 @@ import type { DirectQuery } from './direct-get.ts'
 import { directGet } from './direct-get.ts'
 import { followSession } from './follow.ts'
 import { parseRepublished, parseStored } from './log-entries.ts'
-import { isFenced, isFinal } from './nats-error.ts'
+import { isFenced, isFinal, toBusError } from './nats-error.ts'
 import { wasLost } from './log-end.ts'
 import type { NatsLogHead } from './nats-log-head.ts'
 import { retryWhileUnavailable, PATIENCE_MS } from './retry-while-unavailable.ts'
 import type { ReplyInbox } from './reply-inbox.ts'
 import { SessionHub } from './session-hub.ts'
-import { SESSIONS_STREAM } from './streams.ts'
+import { INPUTS_CONSUMER, SESSIONS_STREAM } from './streams.ts'
 
 const BATCH = 500
 /**
- * So many are read one by one when it is known where the end is. For a batch the broker counts what is left,
- * and so goes through all that others have stored since.
+ * Up to this number of entries is read one by one when the end is known. For a batch, the broker counts the remaining
+ * messages, which visits the later entries of all sessions.
  */
-const FEW = 3
-/** After an outage reads of the end wait so long at a time until the log was checked for damage. */
+const SINGLE_READS = 3
+/** The time limit of one wait for the check of the log after an outage. */
 const HEAD_CHECK_MS = 2_000
-/** The number of sessions whose faults are logged once. */
-const MAX_TOLD = 1_000
+/** Limit for the sessions whose faults were logged, which are remembered so that each is logged once. */
+const MAX_LOGGED = 1_000
 
-export interface SessionLogDeps {
-  readonly connection: NatsConnection
-  readonly jetstream: JetStreamClient
-  readonly manager: JetStreamManager
+export interface SessionLogDeps extends Broker {
   readonly inbox: ReplyInbox
-  readonly storage: Storage
+  readonly storage: Pick<Storage, 'fault' | 'checkRoom'>
   readonly head: NatsLogHead
-  readonly warn: (error: unknown, action: string) => void
 }
 
 /** The session logs on a JetStream stream. */
 export class NatsSessionLog implements SessionLog {
   readonly #deps: SessionLogDeps
-  /** By the subject they listen to. */
+  /** Hubs by the subject of their subscription. */
   readonly #hubs = new Map<string, SessionHub<StoredMsg>>()
-  /** Sessions of which the log said that something in them cannot be read. */
-  readonly #told = new Set<SessionId>()
+  /** Sessions with unreadable entries that were logged. */
+  readonly #logged = new Set<SessionId>()
   readonly #onUnreadable = (error: unknown, session: SessionId): void => {
-    if (this.#told.has(session)) return
-    if (this.#told.size >= MAX_TOLD) this.#told.clear()
-    this.#told.add(session)
+    if (this.#logged.has(session)) return
+    if (this.#logged.size >= MAX_LOGGED) this.#logged.clear()
+    this.#logged.add(session)
     this.#deps.warn(error, `read session ${session}`)
   }
 
@@ -116,7 +106,7 @@ export class NatsSessionLog implements SessionLog {
         return stored
       } catch (error) {
         if (fence !== undefined && isFenced(error)) {
-          // The broker checks the fence before the id: the append may be a repeat of this process.
+          // The broker checks the fence before the id, so the conflicting append may be this one, repeated.
           const rival = { seq: fence + 1, next_by_subj: subject }
           const winner = await this.#newest(rival).catch(() => null)
           if (winner?.header.get(PubHeaders.MsgIdHdr) === msgID) {
@@ -144,9 +134,8 @@ export class NatsSessionLog implements SessionLog {
     const end = Math.min(until, through ?? Infinity)
     const entries: LogEntry[] = []
     let last = after
-    let isWanting = limit > 0 && last < end
+    let isIncomplete = limit > 0 && last < end
     const next = () => ({ seq: last + 1, next_by_subj: sessionLogSubjects(session) })
-    /** Whether more is wanted. */
     const take = (message: StoredMsg): boolean => {
       last = message.seq
       this.#deps.head.note(last)
@@ -155,24 +144,24 @@ export class NatsSessionLog implements SessionLog {
       if (entry !== undefined) entries.push(entry)
       return entries.length < limit && last < end
     }
-    const few = through === undefined ? 0 : FEW
-    for (let count = 0; isWanting && count < few; count++) {
+    const singleReads = through === undefined ? 0 : SINGLE_READS
+    for (let count = 0; isIncomplete && count < singleReads; count++) {
       const [message] = await this.#retryWhileUnavailable(() => this.#direct(next()))
       if (message === undefined) break
-      isWanting = take(message)
+      isIncomplete = take(message)
     }
-    for (let hasMore = isWanting; hasMore;) {
+    for (let hasMore = isIncomplete; hasMore;) {
       const batch = Math.min(BATCH, limit - entries.length)
       const messages = await this.#retryWhileUnavailable(() => this.#direct({ ...next(), batch }))
-      isWanting = messages.every(take)
+      isIncomplete = messages.every(take)
       // A batch of large messages ends before it is full.
-      hasMore = isWanting && (messages.at(-1)?.pending ?? 0) > 0
+      hasMore = isIncomplete && (messages.at(-1)?.pending ?? 0) > 0
     }
     // The leader has entries that a lagging replica does not show.
-    while (isWanting && through !== undefined) {
+    while (isIncomplete && through !== undefined) {
       const message = await this.#retryWhileUnavailable(() => this.#newest(next()))
       if (message === null) break
-      isWanting = take(message)
+      isIncomplete = take(message)
     }
     return entries
   }
@@ -201,7 +190,7 @@ export class NatsSessionLog implements SessionLog {
       this.#tidy(subject, hub)
     }
     try {
-      // A hub may have missed what is new; one that begins has just asked.
+      // A hub that existed already may have missed the latest entries.
       const last = isListening ? await this.#last(sessionLogSubjects(session)) : await hub.opened()
       return { ...(await this.#endAt(session, last)), [Symbol.dispose]: stop }
     } catch (error) {
@@ -215,7 +204,7 @@ export class NatsSessionLog implements SessionLog {
     const filter = sessionLogSubjects(session)
     await this.#retryWhileUnavailable(async () => {
       await this.#headChecked(HEAD_CHECK_MS)
-      // The stream's last message stays, else it would be taken for lost with damaged data.
+      // The last message of the stream is kept, since its absence would count as a loss by damaged data.
       const { seq } = await jetstream.publish(LOG_PROBE, new Uint8Array())
       await manager.streams.purge(SESSIONS_STREAM, { filter, seq })
       await manager.streams.purge(SESSIONS_STREAM, { filter: LOG_PROBE, keep: 1 })
@@ -234,7 +223,7 @@ export class NatsSessionLog implements SessionLog {
       sum += count
       if (session !== undefined) counts.set(session, (counts.get(session) ?? 0) + count)
     }
-    // Entries stored between two pages are only in the sum.
+    // Entries stored between two pages of the answer are only included in the sum.
     return { counts, isReliable: sum <= state.messages, lost: this.#deps.head.lost }
   }
 
@@ -251,18 +240,28 @@ export class NatsSessionLog implements SessionLog {
     }
   }
 
-  /** The connection broke: from here on anything may be missed. */
+  /** Called when the connection breaks. */
   interrupted(): void {
     for (const hub of this.#hubs.values()) hub.interrupted()
   }
 
-  /** The connection is back. */
+  /** Called when the connection is back. */
   checkAll(): void {
     for (const hub of this.#hubs.values()) hub.check()
   }
 
   consumeInputs(handler: InputHandler): Promise<InputJobs> {
     return consumeInputs({ ...this.#deps, onUnreadable: this.#onUnreadable }, handler)
+  }
+
+  async unfinishedInputs(): Promise<number> {
+    try {
+      const { manager } = this.#deps
+      const info = await manager.consumers.info(SESSIONS_STREAM, INPUTS_CONSUMER)
+      return info.num_pending + info.num_ack_pending
+    } catch (error) {
+      throw toBusError(error, 'broker')
+    }
   }
 
   handBack(job: string): void {
@@ -278,16 +277,18 @@ export class NatsSessionLog implements SessionLog {
     const progress = fillSubject(toolProgress.subject, params)
     const hub = new SessionHub({
       listen: (onEntry, onDelta, onProgress) =>
-        this.#subscribe(subject, (message) => {
-          if (message.subject === text) {
+        subscribe(this.#deps, subject, `read ${subject}`, (message) => {
+          const isEvent = isLiveEvent(message)
+          if (isEvent && message.subject === text) {
             return onDelta(decode(textDelta.payload, message.data, 'text delta'))
           }
-          if (message.subject === progress) {
+          if (isEvent && message.subject === progress) {
             return onProgress(decode(toolProgress.payload, message.data, 'tool progress'))
           }
           const live = parseRepublished(message, this.#onUnreadable)
           if (live === undefined) return
-          // Clients see it: its sequence must not be given out again, even if its writer dies before noting it.
+          // The head notes the sequence, since clients see it. It must not be reused even if its writer dies before
+          // noting it.
           this.#deps.head.note(live.entry.seq)
           onEntry(live.entry, live.previous)
         }),
@@ -308,33 +309,18 @@ export class NatsSessionLog implements SessionLog {
     if (this.#hubs.get(subject) === hub) this.#hubs.delete(subject)
   }
 
-  /** With the last message of the log, which mostly is a step of a turn itself. */
+  /** The end of a log. `last`: its last message, usually a turn event itself. */
   async #endAt(session: SessionId, last: StoredMsg | null): Promise<LogEnd> {
     const subject = factSubject(session, 'turn')
-    const step = last === null || last.subject === subject ? last : await this.#last(subject)
-    const turnEvent = step === null ? undefined : parseStored(step, this.#onUnreadable)
+    const turn = last === null || last.subject === subject ? last : await this.#last(subject)
+    const turnEvent = turn === null ? undefined : parseStored(turn, this.#onUnreadable)
     const { lost } = this.#deps.head
     return { seq: last?.seq ?? 0, turnEvent, ...(lost.length > 0 ? { lost } : {}) }
   }
 
-  #subscribe(subject: string, onMessage: (message: Msg) => void): Disposable {
-    const subscription = this.#deps.connection.subscribe(subject, {
-      callback: (error, message) => {
-        try {
-          if (error !== null) throw error
-          onMessage(message)
-        } catch (cause) {
-          // Invalid entries are skipped.
-          this.#deps.warn(cause, `read ${subject}`)
-        }
-      },
-    })
-    return { [Symbol.dispose]: () => subscription.unsubscribe() }
-  }
-
   #last(subject: string): Promise<StoredMsg | null> {
     return this.#retryWhileUnavailable(async () => {
-      // Before that it is not known whether an end was lost that later entries have passed.
+      // Until this check, later entries may hide the loss of an end.
       await this.#headChecked(HEAD_CHECK_MS)
       return this.#newest({ last_by_subj: subject })
     })
@@ -347,7 +333,7 @@ export class NatsSessionLog implements SessionLog {
     }
   }
 
-  /** Replicas may lag: in a cluster the stream's leader is asked, which costs more. */
+  /** Reads the newest message. In a cluster the stream's leader is asked, since replicas may lag; that costs more. */
   async #newest(query: DirectMsgRequest & MsgRequest): Promise<StoredMsg | null> {
     const { info } = this.#deps.connection
     // The next server is unknown during a reconnect.
@@ -359,15 +345,11 @@ export class NatsSessionLog implements SessionLog {
   }
 
   #retryWhileUnavailable<T>(act: () => Promise<T>): Promise<T> {
-    return retryWhileUnavailable(act, {
-      connection: this.#deps.connection,
-      isHopeless: isFinal,
-      report: (cause) =>
-        new BusError('unavailable', 'the session log cannot be read; try again', { cause }),
-    })
+    const message = 'the session log cannot be read; try again'
+    return retryWhileUnavailable(act, { connection: this.#deps.connection, message })
   }
 
   #direct(query: DirectQuery): Promise<StoredMsg[]> {
-    return directGet(this.#deps.inbox, SESSIONS_STREAM, query)
+    return directGet(this.#deps, SESSIONS_STREAM, query)
   }
 }

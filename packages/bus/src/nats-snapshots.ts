@@ -1,30 +1,23 @@
-import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream'
-import type { KV } from '@nats-io/kv'
-import type { NatsConnection } from '@nats-io/transport-node'
+import type { StoredMsg } from '@nats-io/jetstream'
 import { headers } from '@nats-io/transport-node'
 import type { SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import { isEndMark, keySubject, wholeSeconds } from './bucket-key.ts'
+import type { Broker } from './broker.ts'
+import { isEndMark, keySubject, removeKey } from './bucket-key.ts'
 import type { Blobs, Snapshots } from './bus.ts'
-import { isFinal } from './nats-error.ts'
 import { retryWhileUnavailable } from './retry-while-unavailable.ts'
-import { EXPIRY_NOTICE_MS } from './streams.ts'
 
 export const SNAPSHOT_BUCKET = 'SNAPSHOTS'
 
-/** Larger snapshots are stored as blobs, with their key in their place: a message holds 1 MB. */
+/** Larger snapshots are stored as blobs, and their key takes their place: a message holds 1 MB. */
 const MAX_INLINE_BYTES = 900_000
 const BLOB_HEADER = 'Blob-Key'
 
-export interface SnapshotsDeps {
-  readonly connection: NatsConnection
-  readonly bucket: KV
-  readonly jetstream: JetStreamClient
-  readonly manager: JetStreamManager
+export interface SnapshotsDeps extends Broker {
   readonly blobs: Blobs
 }
 
-/** The snapshots in a key-value bucket: one question to the broker, unlike an object store. */
+/** The snapshots in a key-value bucket: one request to the broker, unlike an object store. */
 export class NatsSnapshots implements Snapshots {
   readonly #deps: SnapshotsDeps
 
@@ -49,7 +42,7 @@ export class NatsSnapshots implements Snapshots {
     try {
       return await this.#deps.blobs.get(key)
     } catch (error) {
-      // Replaced meanwhile: the caller reads the whole log and misses nothing.
+      // The snapshot was replaced meanwhile. The caller reads the whole log instead.
       if (BusError.from(error).code === 'not-found') return undefined
       throw error
     }
@@ -57,8 +50,8 @@ export class NatsSnapshots implements Snapshots {
 
   async remove(session: SessionId): Promise<void> {
     const key = await this.#blobKey(session)
-    const options = { ttl: wholeSeconds(EXPIRY_NOTICE_MS) }
-    await this.#retryWhileUnavailable(() => this.#deps.bucket.purge(session, options))
+    const { jetstream } = this.#deps
+    await this.#retryWhileUnavailable(() => removeKey(jetstream, SNAPSHOT_BUCKET, session))
     if (key !== undefined) await this.#deps.blobs.remove(key)
   }
 
@@ -77,18 +70,14 @@ export class NatsSnapshots implements Snapshots {
   async #last(session: SessionId): Promise<StoredMsg | undefined> {
     const query = { last_by_subj: keySubject(SNAPSHOT_BUCKET, session) }
     const message = await this.#retryWhileUnavailable(() =>
-      // From any replica: an older snapshot only means more entries to read.
+      // Any replica may answer: an older snapshot only means more entries to read.
       this.#deps.manager.direct.getMessage(`KV_${SNAPSHOT_BUCKET}`, query),
     )
     return message === null || isEndMark(message) ? undefined : message
   }
 
   #retryWhileUnavailable<T>(act: () => Promise<T>): Promise<T> {
-    return retryWhileUnavailable(act, {
-      connection: this.#deps.connection,
-      isHopeless: isFinal,
-      report: (cause) =>
-        new BusError('unavailable', 'the snapshots cannot be reached; try again', { cause }),
-    })
+    const message = 'the snapshots cannot be reached; try again'
+    return retryWhileUnavailable(act, { connection: this.#deps.connection, message })
   }
 }

@@ -8,12 +8,12 @@ import type { Frame } from './frame.ts'
 import { decodeFrame, encodeFrame, withEnvelope } from './frame.ts'
 
 let broker: Broker
-let asking: Bus
-let answering: Bus
+let caller: Bus
+let responder: Bus
 beforeAll(async () => {
   broker = await startBroker()
-  asking = await broker.connect('asking')
-  answering = await broker.connect('answering')
+  caller = await broker.connect('caller')
+  responder = await broker.connect('responder')
 })
 afterAll(() => broker[Symbol.asyncDispose]())
 
@@ -22,11 +22,11 @@ const head = { method: 'tools/call', id: 'a', era: 'legacy' } as const
 const result = { type: 'result' } as const
 
 const pass = async (server: string, body: string | Uint8Array, parts: unknown[] = []) => {
-  // Else the question could be there before the broker knows who answers.
-  await answering.ping()
+  // The broker must know the subscription before the request arrives.
+  await responder.ping()
   return new Promise<Frame<McpReplyHead>>((resolve, reject) => {
     const options = { envelope: newEnvelope('ann'), timeoutMs: 1_000 }
-    asking.callOpaque(mcpRequest, { server }, { head, body }, options, {
+    caller.callOpaque(mcpRequest, { server }, { head, body }, options, {
       onAnswer(answer) {
         parts.push([answer.head, text.decode(answer.body)])
         const hasMore = answer.head.type === 'notice' || answer.head.type === 'running'
@@ -42,13 +42,13 @@ let waits = 0
 
 test.each([
   ['json', '{"a":"ä\\n"}'],
-  ['else', ' {"not":\n"looked into"'],
-  ['nothing', ''],
-  ['lines', '\n\n'],
-])('the body goes through as it is, there and back: %s', async (server, body) => {
-  using _served = answering.serveOpaque(mcpRequest, { server }, async (question) => ({
+  ['invalid', ' {"not":\n"looked into"'],
+  ['empty', ''],
+  ['newlines', '\n\n'],
+])('a body is passed unchanged in both directions: %s', async (server, body) => {
+  using _served = responder.serveOpaque(mcpRequest, { server }, async (request) => ({
     head: result,
-    body: question.body,
+    body: request.body,
   }))
   for (const each of [body, new TextEncoder().encode(body)]) {
     const answer = await pass(server, each)
@@ -56,12 +56,12 @@ test.each([
   }
 })
 
-test('the envelope and the head come along, and parts before the last are told in order', async () => {
+test('the envelope and the head are passed on, and parts arrive in order before the answer', async () => {
   let seen: unknown
-  using _served = answering.serveOpaque(mcpRequest, { server: 'b' }, async (question, tell) => {
-    seen = { principal: question.envelope.principal, head: question.head }
-    tell({ type: 'notice', method: 'm' }, '1')
-    tell({ type: 'running' }, '')
+  using _served = responder.serveOpaque(mcpRequest, { server: 'b' }, async (request, send) => {
+    seen = { principal: request.envelope.principal, head: request.head }
+    send({ type: 'notice', method: 'm' }, '1')
+    send({ type: 'running' }, '')
     return { head: { type: 'error' as const }, body: '{}' }
   })
   const parts: unknown[] = []
@@ -74,9 +74,9 @@ test('the envelope and the head come along, and parts before the last are told i
   ])
 })
 
-test('a sign of life is waited on from then', async () => {
-  using _served = answering.serveOpaque(mcpRequest, { server: 'slow' }, async (_, tell) => {
-    const timer = setInterval(() => tell({ type: 'running' }, ''), 300)
+test('a heartbeat extends the time limit of a call', async () => {
+  using _served = responder.serveOpaque(mcpRequest, { server: 'slow' }, async (_, send) => {
+    const timer = setInterval(() => send({ type: 'running' }, ''), 300)
     await new Promise((resolve) => setTimeout(resolve, 2_500))
     clearInterval(timer)
     return { head: result, body: '{}' }
@@ -84,21 +84,21 @@ test('a sign of life is waited on from then', async () => {
   expect((await pass('slow', '{}')).head).toEqual(result)
 })
 
-test('who answers nothing, or is not there, is an error that tells them apart', async () => {
+test('a call without a server is unavailable, and a call without an answer exceeds its deadline', async () => {
   await expect(pass('nobody', '{}')).rejects.toMatchObject({ code: 'unavailable' })
   const never = new Promise<never>(() => undefined)
-  using _served = answering.serveOpaque(mcpRequest, { server: 'mute' }, () => never)
+  using _served = responder.serveOpaque(mcpRequest, { server: 'mute' }, () => never)
   await expect(pass('mute', '{}')).rejects.toMatchObject({ code: 'deadline' })
 })
 
-test('what the handler throws is the answer', async () => {
-  using _served = answering.serveOpaque(mcpRequest, { server: 'bad' }, async () => {
+test('an error of the handler is the answer', async () => {
+  using _served = responder.serveOpaque(mcpRequest, { server: 'bad' }, async () => {
     throw new BusError('conflict', 'it moves')
   })
   await expect(pass('bad', '{}')).rejects.toMatchObject({ code: 'conflict', message: 'it moves' })
 })
 
-test('a message that is no frame, or of another kind, is refused', () => {
+test('a message that is no frame, or has another schema, is refused', () => {
   const schema = withEnvelope(mcpRequest.request)
   for (const data of ['', 'no line', '{', '[]\n{}', encodeFrame([newEnvelope('a'), {}], '')]) {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data

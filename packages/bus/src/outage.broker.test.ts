@@ -3,10 +3,10 @@ import type { LogFact } from '@mcp-host/contracts'
 import { newSessionId } from '@mcp-host/contracts'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { expect, test } from 'vitest'
-import { claimed, envelope, said } from '../test/facts.ts'
+import { turnClaimed, envelope, userMessage } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
 
-test('all outlast a broker that is away for 11 s, and nothing is stored twice', async () => {
+test('appends, reads and followers survive an outage of 11 s, and no entry is stored twice', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
   const session = newSessionId()
@@ -16,52 +16,54 @@ test('all outlast a broker that is away for 11 s, and nothing is stored twice', 
       messageId,
       ...(fence === undefined ? {} : { fence }),
     })
-  await append(said('before'), 'before')
+  await append(userMessage('before'), 'before')
   await broker.kill()
   const pending = Promise.all([
-    append(said('a'), 'a'),
-    append(said('b'), 'b'),
-    append(claimed('one'), 'one', 0),
+    append(userMessage('a'), 'a'),
+    append(userMessage('b'), 'b'),
+    append(turnClaimed('one'), 'one', 0),
   ])
   const reading = bus.sessions.read(session, 0)
-  const looking = bus.sessions.end(newSessionId())
+  const readingEnd = bus.sessions.end(newSessionId())
   const follower = new Follower(bus, session)
-  // The length of the outage is what is tested.
+  // The test needs an outage of this length.
   await delay(11_000)
   await broker.start()
   const seqs = (await pending).map(({ seq }) => seq)
-  const { seq: last } = await append(said('after'), 'after')
+  const { seq: last } = await append(userMessage('after'), 'after')
   const stored = await bus.sessions.read(session, 0)
   expect(stored.map(({ seq }) => seq).slice(1)).toEqual([...seqs.toSorted((a, b) => a - b), last])
-  expect((await reading)[0]).toMatchObject(said('before'))
-  expect(await looking).toEqual({ seq: 0, turnEvent: undefined })
+  expect((await reading)[0]).toMatchObject(userMessage('before'))
+  expect(await readingEnd).toEqual({ seq: 0, turnEvent: undefined })
   await eventually(() => follower.entries.length === 5)
   await follower.stop()
 })
 
-test('an append gives up as unavailable when its patience runs out', async () => {
+test('an append is unavailable when its patience runs out', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
   await broker.kill()
   const options = { envelope, messageId: 'a', patienceMs: 500 }
   const start = Date.now()
-  await expect(bus.sessions.append(newSessionId(), said('a'), options)).rejects.toMatchObject({
+  await expect(
+    bus.sessions.append(newSessionId(), userMessage('a'), options),
+  ).rejects.toMatchObject({
     code: 'unavailable',
     retryable: true,
   })
   expect(Date.now() - start).toBeLessThan(5_000)
 })
 
-test('an append does not go on trying once the bus is closed', async () => {
+test('an append is not retried once the bus is closed', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
   await broker.kill()
-  const append = bus.sessions.append(newSessionId(), said('a'), { envelope, messageId: 'a' })
+  const append = bus.sessions.append(newSessionId(), userMessage('a'), { envelope, messageId: 'a' })
   await bus[Symbol.asyncDispose]()
   await expect(append).rejects.toMatchObject({ code: 'unavailable' })
 }, 10_000)
 
-test('a read does not go on trying once the bus is closed', async () => {
+test('a read is not retried once the bus is closed', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
   await broker.kill()
@@ -71,7 +73,7 @@ test('a read does not go on trying once the bus is closed', async () => {
   await expect(read).rejects.toMatchObject({ code: 'unavailable' })
 }, 10_000)
 
-test('the broker being away shows in the ping, and its return too', async () => {
+test('a ping shows that the broker is away and back', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
   await bus.ping()
@@ -90,7 +92,7 @@ test('the broker being away shows in the ping, and its return too', async () => 
     .toBe('up')
 })
 
-test('how long ago the last outage was over is known, and counts anew after each', async () => {
+test('the time since the last outage is known, and reset by each outage', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
   expect(bus.sinceOutageMs()).toBe(Infinity)

@@ -1,4 +1,4 @@
-/** By the beginning of a contract's subject. */
+/** Names of services by the beginning of a contract's subject. */
 const PARTNERS: Readonly<Record<string, string>> = {
   call: 'MCP supervisor',
   gen: 'model worker',

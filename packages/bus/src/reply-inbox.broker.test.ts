@@ -3,7 +3,7 @@ import { startBroker } from '@mcp-host/testkit'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { errors } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectNats, inboxPrefix } from './connect.ts'
+import { connectNats } from './connect.ts'
 import { ReplyInbox } from './reply-inbox.ts'
 
 let broker: Broker
@@ -14,7 +14,7 @@ const question = Buffer.from('?')
 beforeAll(async () => {
   broker = await startBroker()
   connection = await connectNats(broker.url, 'asks')
-  inbox = new ReplyInbox(connection, inboxPrefix('asks'))
+  inbox = new ReplyInbox(connection, 'asks')
   connection.subscribe('count', {
     callback: (_, message) => {
       for (const answer of ['1', '2', '3']) message.respond(answer)
@@ -27,8 +27,8 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]()
 })
 
-/** Asks until the given answer. */
-async function ask(subject: string, last: string, quietMs = 500): Promise<string[]> {
+/** Collects answers up to the last. */
+async function collectAnswers(subject: string, last: string, quietMs = 500): Promise<string[]> {
   const answers: string[] = []
   const onAnswer = (message: { string(): string }): boolean =>
     answers.push(message.string()) > 0 && answers.at(-1) === last
@@ -36,26 +36,26 @@ async function ask(subject: string, last: string, quietMs = 500): Promise<string
   return answers
 }
 
-describe('a question', () => {
-  test('gets its own answers in order, however many are asked at once', async () => {
-    const all = await Promise.all(Array.from({ length: 20 }, () => ask('count', '3')))
+describe('a request', () => {
+  test('a request gets its own answers in order, among concurrent requests', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => collectAnswers('count', '3')))
     expect(new Set(all.map(String))).toEqual(new Set(['1,2,3']))
   })
 
-  test('is over with the answer that is said to be the last', async () => {
-    expect(await ask('count', '2')).toEqual(['1', '2'])
+  test('a request ends with the answer that its callback accepts as the last', async () => {
+    expect(await collectAnswers('count', '2')).toEqual(['1', '2'])
   })
 
-  test('that nobody hears fails at once', async () => {
-    await expect(ask('nobody', '', 60_000)).rejects.toThrow(errors.NoRespondersError)
+  test('a request without subscribers fails at once', async () => {
+    await expect(collectAnswers('nobody', '', 60_000)).rejects.toThrow(errors.NoRespondersError)
   })
 
-  test('fails when no answer comes, and when no more come before the last', async () => {
-    await expect(ask('silent', '', 50)).rejects.toThrow(errors.TimeoutError)
-    await expect(ask('count', '4', 50)).rejects.toThrow(errors.TimeoutError)
+  test('a request fails when no answer arrives in time, or the last one does not', async () => {
+    await expect(collectAnswers('silent', '', 50)).rejects.toThrow(errors.TimeoutError)
+    await expect(collectAnswers('count', '4', 50)).rejects.toThrow(errors.TimeoutError)
   })
 
-  test('fails with what is thrown over its answer', async () => {
+  test('a request fails with the error of its callback', async () => {
     const onAnswer = (): boolean => {
       throw new Error('not like this')
     }
@@ -63,9 +63,9 @@ describe('a question', () => {
     await expect(asking).rejects.toThrow('not like this')
   })
 
-  test('fails when the connection is closed', async () => {
+  test('a request fails when the connection is closed', async () => {
     const other = await connectNats(broker.url, 'closes')
-    const asking = new ReplyInbox(other, inboxPrefix('closes')).ask('silent', question, {
+    const asking = new ReplyInbox(other, 'closes').ask('silent', question, {
       quietMs: 60_000,
       onAnswer: () => true,
     })

@@ -1,90 +1,100 @@
 import type { Msg, MsgHdrs, NatsConnection } from '@nats-io/transport-node'
 import { createInbox, errors } from '@nats-io/transport-node'
+import type { AccountName } from '@mcp-host/contracts'
+import { ACCOUNTS } from '@mcp-host/contracts'
+import { inboxPrefix } from './connect.ts'
 
 const NO_RESPONDERS = 503
 /** The period of checks for timed-out requests. */
-const LOOK_MS = 50
+const CHECK_MS = 50
 
 /** A caller that waits for replies. */
 export interface Asker {
   /** The time limit for the first reply, and then for each next one. */
   readonly quietMs: number
-  /** Takes a reply and returns whether it was the last. An error that it throws is its failure. */
+  /** Takes a reply and returns whether it was the last. If it throws, the request fails with that error. */
   onAnswer(message: Msg): boolean
   /**
-   * The request failed: no reply in time, no listener, or the connection is closed. Called at most once, at the end.
+   * Called at most once, at the end, when the request failed: no reply in time, no listener, or a closed connection.
    */
   onFailure(error: unknown): void
-  /** Told again and again while it waits. */
+  /** Called many times a second while the request waits. */
   onWaiting?(): void
 }
 
-export interface AskOptions extends Pick<Asker, 'quietMs' | 'onAnswer'> {
+export interface SendOptions {
   readonly headers?: MsgHdrs
+  /** The account that answers. Default: `STORE`. */
+  readonly responder?: AccountName
 }
 
-interface Question {
-  /** Its slot, and a number that makes it unique. */
-  readonly token: string
+export interface AskOptions extends Pick<Asker, 'quietMs' | 'onAnswer'>, SendOptions {}
+
+interface PendingRequest {
+  /** The subject of the replies. It ends with the slot and a number that makes it unique. */
+  readonly reply: string
   readonly slot: number
   readonly subject: string
   readonly asker: Asker
-  /** By `performance.now()`: when it was asked, or the last answer came. */
-  heardAt: number
+  /** The time of the request or of the last reply, by `performance.now()`. */
+  activeAt: number
 }
 
 /**
- * Questions whose answers all come to one subscription. The client's own are dearer: it makes an error with
- * its stack for each that is answered, and subscribes anew for each that has several answers.
+ * Sends requests whose replies arrive over one subscription for each answering account. The client's own requests cost
+ * more: each creates an error with its stack trace, and a subscription if it has several replies.
  */
 export class ReplyInbox {
   readonly #connection: NatsConnection
-  readonly #prefix: string
-  /**
-   * In slots, that are used again. Not in a `Map`: one whose entries come and go all the time moves to a new table
-   * again and again, and a table that the collector finds in the old generation keeps all that come after it.
-   */
-  readonly #questions: (Question | undefined)[] = []
+  /** Subject prefixes by the account that answers. */
+  readonly #prefixes: Readonly<Record<AccountName, string>>
+  /** Reusable slots instead of a `Map`, whose tables would keep ended requests in memory (decision 0030). */
+  readonly #slots: (PendingRequest | undefined)[] = []
   readonly #free: number[] = []
   #count = 0
 
-  /** `prefix`: of the subjects this connection may listen to for answers. */
-  constructor(connection: NatsConnection, prefix: string) {
+  /** `id`: the id of the process on the bus. */
+  constructor(connection: NatsConnection, id: string) {
     this.#connection = connection
-    this.#prefix = `${createInbox(prefix)}.`
-    connection.subscribe(`${this.#prefix}*`, {
-      callback: (error, message) => (error === null ? this.#take(message) : this.#failAll(error)),
+    const prefixes = Object.values(ACCOUNTS).map((account) => {
+      const prefix = `${createInbox(inboxPrefix(id, account))}.`
+      connection.subscribe(`${prefix}*`, {
+        callback: (error, message) => (error === null ? this.#take(message) : this.#failAll(error)),
+      })
+      return [account, prefix]
     })
-    // One for all: a timer for each would be a good part of what a question costs.
-    const looking = setInterval(() => this.#look(), LOOK_MS).unref()
+    this.#prefixes = Object.fromEntries(prefixes) as Record<AccountName, string>
+    // One timer for all requests, since a timer for each would be a large part of a request's cost.
+    const checks = setInterval(() => this.#checkTimeouts(), CHECK_MS).unref()
     void connection.closed().then(() => {
-      clearInterval(looking)
+      clearInterval(checks)
       this.#failAll(new errors.ClosedConnectionError())
     })
   }
 
-  /** The one answer. Rejects as `ask` does. */
+  /** Sends a request with a single reply. Rejects like `ask`. */
   async request(
     subject: string,
     data: Uint8Array,
-    { timeoutMs, headers }: { readonly timeoutMs: number; readonly headers: MsgHdrs },
+    { timeoutMs, ...options }: SendOptions & { readonly timeoutMs: number },
   ): Promise<Msg> {
     const answers: Msg[] = []
     await this.ask(subject, data, {
+      ...options,
       quietMs: timeoutMs,
-      headers,
       onAnswer: (message) => answers.push(message) === 1,
     })
     return answers[0] as Msg
   }
 
   /**
-   * Rejects without a reply in time, without a listener, when the connection is closed, and with errors of `onAnswer`.
+   * Rejects when no reply arrives in time, when there is no listener, when the connection is closed, and with errors of
+   * `onAnswer`.
    */
   ask(
     subject: string,
     data: Uint8Array,
-    { quietMs, headers, onAnswer }: AskOptions,
+    { quietMs, onAnswer, ...options }: AskOptions,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
       const asker = {
@@ -96,64 +106,69 @@ export class ReplyInbox {
         },
         onFailure: reject,
       }
-      this.begin(subject, data, asker, headers)
+      this.begin(subject, data, asker, options)
     })
   }
 
-  /** As `ask`, without a promise. Throws when it cannot be sent. */
-  begin(subject: string, data: Uint8Array, asker: Asker, headers?: MsgHdrs): void {
-    const slot = this.#free.pop() ?? this.#questions.length
-    const token = `${slot}-${this.#count++}`
-    const question = { token, slot, subject, asker, heardAt: performance.now() }
-    this.#questions[slot] = question
-    const reply = this.#prefix + token
+  /** Like `ask`, without a promise. Throws when the request cannot be sent. */
+  begin(
+    subject: string,
+    data: Uint8Array,
+    asker: Asker,
+    { headers, responder = 'STORE' }: SendOptions = {},
+  ): void {
+    const slot = this.#free.pop() ?? this.#slots.length
+    const reply = `${this.#prefixes[responder]}${slot}-${this.#count++}`
+    const request = { reply, slot, subject, asker, activeAt: performance.now() }
+    this.#slots[slot] = request
     try {
       this.#connection.publish(subject, data, headers ? { reply, headers } : { reply })
     } catch (error) {
-      this.#end(question)
+      this.#end(request)
       throw error
     }
   }
 
-  #end({ slot }: Question): void {
-    this.#questions[slot] = undefined
+  #end({ slot }: PendingRequest): void {
+    this.#slots[slot] = undefined
     this.#free.push(slot)
   }
 
-  #fail(question: Question, error: unknown): void {
-    this.#end(question)
-    question.asker.onFailure(error)
+  #fail(request: PendingRequest, error: unknown): void {
+    this.#end(request)
+    request.asker.onFailure(error)
   }
 
   #failAll(error: Error): void {
-    for (const question of this.#questions.slice()) {
-      if (question !== undefined) this.#fail(question, error)
+    for (const request of this.#slots.slice()) {
+      if (request !== undefined) this.#fail(request, error)
     }
   }
 
-  #look(): void {
+  #checkTimeouts(): void {
     const now = performance.now()
-    for (const question of this.#questions) {
-      if (question === undefined) continue
-      const { asker, heardAt } = question
-      if (now - heardAt >= asker.quietMs) this.#fail(question, new errors.TimeoutError())
+    for (const request of this.#slots) {
+      if (request === undefined) continue
+      const { asker, activeAt } = request
+      if (now - activeAt >= asker.quietMs) this.#fail(request, new errors.TimeoutError())
       else asker.onWaiting?.()
     }
   }
 
   #take(message: Msg): void {
-    const token = message.subject.slice(this.#prefix.length)
-    const question = this.#questions[Number.parseInt(token, 10)]
-    // The slot may have been reused.
-    if (question?.token !== token) return
+    const { subject } = message
+    const slot = Number.parseInt(subject.slice(subject.lastIndexOf('.') + 1), 10)
+    const request = this.#slots[slot]
+    // The slot may have been reused, or another account may have sent this reply.
+    if (request?.reply !== subject) return
     try {
       if (message.headers?.code === NO_RESPONDERS) {
-        throw new errors.NoRespondersError(question.subject)
+        throw new errors.NoRespondersError(request.subject)
       }
-      if (question.asker.onAnswer(message)) this.#end(question)
-      else question.heardAt = performance.now()
+      if (request.asker.onAnswer(message)) this.#end(request)
+      else request.activeAt = performance.now()
     } catch (error) {
-      this.#fail(question, error)
+      this.#fail(request, error)
     }
   }
 }

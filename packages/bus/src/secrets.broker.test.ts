@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => broker[Symbol.asyncDispose]())
 
-test('of processes that ask for a secret at the same time all get the same', async () => {
+test('processes that request a secret concurrently get the same secret', async () => {
   const buses = await Promise.all(Array.from({ length: 5 }, () => broker.connect()))
   const secrets = await Promise.all(buses.map((bus) => bus.secret('one')))
   expect(new Set(secrets.map((secret) => Buffer.from(secret).toString('hex'))).size).toBe(1)

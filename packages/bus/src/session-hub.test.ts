@@ -1,7 +1,7 @@
 import type { LogEntry, LogFact, SessionId, TextDelta } from '@mcp-host/contracts'
 import { generationId, newSessionId } from '@mcp-host/contracts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { claimed, envelope, said, started } from '../test/facts.ts'
+import { turnClaimed, envelope, userMessage, toolStarted } from '../test/facts.ts'
 import type { HubListener, SessionSource } from './session-hub.ts'
 import { SessionHub } from './session-hub.ts'
 
@@ -14,12 +14,12 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A log whose repetition can lose entries, and whose answers can be held back. */
+/** A log whose live entries can get lost, and whose answers can be held. */
 class FakeSource implements SessionSource {
   readonly warnings: unknown[] = []
   reads = 0
   isOpen = true
-  /** How far the replica is that is asked, unless told that there is more. */
+  /** The last sequence of the replica that answers a read without a `through`. */
   replicaSeq = Infinity
   #log: LogEntry[] = []
   #onDelta: (delta: TextDelta) => void = () => {}
@@ -43,7 +43,7 @@ class FakeSource implements SessionSource {
   async read(after: number, through: number): Promise<LogEntry[]> {
     this.reads++
     const visible = Math.max(through, this.replicaSeq)
-    // What is stored when the question arrives, as the broker does it.
+    // The broker, too, answers with the entries that are stored when the request arrives.
     const found = this.#log.filter(({ seq }) => seq > after && seq <= visible)
     const failure = this.#failure
     await this.#gate
@@ -60,19 +60,19 @@ class FakeSource implements SessionSource {
     this.warnings.push(error)
   }
 
-  /** Stores an entry; its repetition is lost. */
+  /** Stores an entry whose live message is lost. */
   lose(seq: number, fact: LogFact): void {
     this.#log.push({ ...fact, session, envelope, seq, time: 0 })
   }
 
-  /** Stores an entry and repeats it. */
+  /** Stores an entry and sends its live message. */
   store(seq: number, fact: LogFact): void {
     const previous = this.#log.findLast(({ kind }) => kind === fact.kind)?.seq ?? 0
     this.lose(seq, fact)
-    this.repeat(seq, previous)
+    this.sendLive(seq, previous)
   }
 
-  repeat(seq: number, previous: number): void {
+  sendLive(seq: number, previous: number): void {
     const entry = this.#log.find((each) => each.seq === seq)
     if (entry !== undefined) this.#onEntry(entry, previous)
   }
@@ -81,12 +81,12 @@ class FakeSource implements SessionSource {
     this.#log = []
   }
 
-  /** A piece of text comes. */
+  /** Sends a piece of text. */
   write(): void {
     this.#onDelta({ generation: generationId(session, 1), offset: 0, kind: 'text', text: 'a' })
   }
 
-  /** Answers of the log are held back until the returned function is called. */
+  /** Holds answers of the log until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#gate = promise
@@ -98,7 +98,7 @@ class FakeSource implements SessionSource {
   }
 }
 
-/** Lets all answers come that are not held back. */
+/** Lets all pending answers arrive that are not held. */
 const settle = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0)
 
 const silent: HubListener = {
@@ -110,123 +110,122 @@ const silent: HubListener = {
   lost: () => {},
 }
 
-async function openHub(prepare: (source: FakeSource) => void = () => {}) {
+function createHub(prepare: (source: FakeSource) => void = () => {}) {
   const source = new FakeSource()
   prepare(source)
   const hub = new SessionHub(source)
-  const given: number[] = []
+  const seqs: number[] = []
   let checks = 0
   const listener = {
     ...silent,
-    entry: ({ seq }: LogEntry) => void given.push(seq),
+    entry: ({ seq }: LogEntry) => void seqs.push(seq),
     checked: () => void checks++,
   }
   hub.add(listener)
-  await hub.opened()
-  await settle()
-  return { source, hub, listener, given, checks: () => checks }
+  return { source, hub, listener, seqs, checks: () => checks }
 }
 
-describe('at the start', () => {
-  test('the log is asked how far it goes, and not read', async () => {
-    const { source } = await openHub((log) => log.lose(10, said('old')))
+/** A hub that knows the end of its log. */
+async function openHub(prepare?: (source: FakeSource) => void) {
+  const created = createHub(prepare)
+  await created.hub.opened()
+  await settle()
+  return created
+}
+
+describe('the start of a hub', () => {
+  test('the start of a hub requests the end of the log without reading it', async () => {
+    const { source } = await openHub((log) => log.lose(10, userMessage('old')))
     expect(source.reads).toBe(0)
   })
 
-  test('what is stored while it is asked is given', async () => {
-    const source = new FakeSource()
-    using hub = new SessionHub(source)
-    const given: number[] = []
-    const entry = ({ seq }: LogEntry): void => void given.push(seq)
-    hub.add({ ...silent, entry })
-    source.store(10, said('a'))
+  test('an entry that is stored during the start of a hub is delivered', async () => {
+    const { source, hub, seqs } = createHub()
+    source.store(10, userMessage('a'))
     await hub.opened()
     await settle()
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 })
 
 describe('live entries', () => {
-  test('come after the text that was held back for many listeners', async () => {
+  test('a live entry is delivered after text that was batched for many listeners', async () => {
     const { source, hub } = await openHub()
-    const told: string[] = []
+    const items: string[] = []
     for (let index = 0; index < 999; index++) hub.add({ ...silent })
     hub.add({
       ...silent,
-      entry: () => void told.push('entry'),
-      delta: () => void told.push('text'),
+      entry: () => void items.push('entry'),
+      delta: () => void items.push('text'),
     })
     source.write()
     source.write()
     await vi.advanceTimersByTimeAsync(100)
-    expect(told).toEqual(['text'])
-    source.store(10, said('a'))
+    expect(items).toEqual(['text'])
+    source.store(10, userMessage('a'))
     await vi.advanceTimersByTimeAsync(100)
-    expect(told).toEqual(['text', 'text', 'entry'])
+    expect(items).toEqual(['text', 'text', 'entry'])
   })
 
-  test('are given as they come, without asking the log again', async () => {
-    const { source, given } = await openHub((log) => log.lose(10, said('old')))
+  test('live entries are delivered as they arrive, without reading the log', async () => {
+    const { source, seqs } = await openHub((log) => log.lose(10, userMessage('old')))
     const { reads } = source
-    source.store(11, said('a'))
-    source.store(12, claimed('o', 11))
-    source.store(15, said('b'))
-    expect(given).toEqual([11, 12, 15])
+    source.store(11, userMessage('a'))
+    source.store(12, turnClaimed('o', 11))
+    source.store(15, userMessage('b'))
+    expect(seqs).toEqual([11, 12, 15])
     expect(source.reads).toBe(reads)
   })
 
-  test('that come twice or late are given once', async () => {
-    const { source, given } = await openHub()
-    source.store(10, said('a'))
-    source.store(11, said('b'))
-    source.repeat(11, 10)
-    source.repeat(10, 0)
-    expect(given).toEqual([10, 11])
+  test('duplicate and late live entries are delivered once', async () => {
+    const { source, seqs } = await openHub()
+    source.store(10, userMessage('a'))
+    source.store(11, userMessage('b'))
+    source.sendLive(11, 10)
+    source.sendLive(10, 0)
+    expect(seqs).toEqual([10, 11])
   })
 
-  test('that come before the start is known are not lost', async () => {
-    const source = new FakeSource()
-    const hub = new SessionHub(source)
-    const given: number[] = []
-    hub.add({ ...silent, entry: ({ seq }) => void given.push(seq) })
-    source.store(10, said('a'))
+  test('live entries that arrive before the end of the log are delivered', async () => {
+    const { source, hub, seqs } = createHub()
+    source.store(10, userMessage('a'))
     await hub.opened()
-    source.store(11, said('b'))
+    source.store(11, userMessage('b'))
     await settle()
-    expect(given).toEqual([10, 11])
+    expect(seqs).toEqual([10, 11])
   })
 })
 
 describe('a lost live entry', () => {
-  test('is noticed by the next on its subject', async () => {
-    const { source, given } = await openHub()
-    source.lose(10, said('lost'))
-    source.store(11, said('next'))
+  test('a lost live entry is detected by the next on its subject', async () => {
+    const { source, seqs } = await openHub()
+    source.lose(10, userMessage('lost'))
+    source.store(11, userMessage('next'))
     await settle()
-    expect(given).toEqual([10, 11])
+    expect(seqs).toEqual([10, 11])
   })
 
-  test('on another subject is noticed by the next turn event, whose writer had read it', async () => {
-    const { source, given } = await openHub()
-    source.lose(10, said('lost'))
-    source.store(11, claimed('o', 10))
+  test('a lost live entry on another subject is detected by the next turn event, whose writer had read it', async () => {
+    const { source, seqs } = await openHub()
+    source.lose(10, userMessage('lost'))
+    source.store(11, turnClaimed('o', 10))
     await settle()
-    expect(given).toEqual([10, 11])
+    expect(seqs).toEqual([10, 11])
   })
 
-  test('that is the last is found within two seconds', async () => {
-    const { source, given, checks } = await openHub()
-    source.lose(10, said('lost'))
+  test('a lost last entry is found within two seconds', async () => {
+    const { source, seqs, checks } = await openHub()
+    source.lose(10, userMessage('lost'))
     expect(checks()).toBe(0)
     await vi.advanceTimersByTimeAsync(2_000)
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
     expect(checks()).toBe(1)
   })
 
-  test('is looked for only every fifteen seconds while text comes', async () => {
-    const { source, hub, given, checks } = await openHub()
+  test('the log is checked only every fifteen seconds while text arrives', async () => {
+    const { source, hub, seqs, checks } = await openHub()
     hub.add(silent)
-    source.lose(10, said('lost'))
+    source.lose(10, userMessage('lost'))
     for (let second = 0; second < 14; second++) {
       source.write()
       await vi.advanceTimersByTimeAsync(1_000)
@@ -234,170 +233,163 @@ describe('a lost live entry', () => {
     expect(checks()).toBe(0)
     source.write()
     await vi.advanceTimersByTimeAsync(2_000)
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 
-  test('in a session where nothing happens is found within fifteen seconds', async () => {
-    const { source, given, checks } = await openHub()
+  test('a lost entry of an idle session is found within fifteen seconds', async () => {
+    const { source, seqs, checks } = await openHub()
     await vi.advanceTimersByTimeAsync(60_000)
     const before = checks()
     await vi.advanceTimersByTimeAsync(30_000)
     expect(checks()).toBe(before + 2)
     expect(source.reads).toBe(0)
-    source.lose(10, said('lost'))
+    source.lose(10, userMessage('lost'))
     await vi.advanceTimersByTimeAsync(15_000)
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 
-  test('of an interruption comes before what is repeated first after it', async () => {
-    const { source, hub, given } = await openHub()
+  test('an entry lost in an interruption is delivered before the first live entry after it', async () => {
+    const { source, hub, seqs } = await openHub()
     hub.interrupted()
-    source.lose(10, said('lost'))
-    // Nothing about it says that the message before it is missing.
-    source.store(11, started(session, 1))
+    source.lose(10, userMessage('lost'))
+    // The previous sequence of this live message does not reveal the loss.
+    source.store(11, toolStarted(session, 1))
     await settle()
     hub.check()
     await settle()
-    expect(given).toEqual([10, 11])
+    expect(seqs).toEqual([10, 11])
   })
 })
 
-describe('while the log is looked up', () => {
-  test('live entries wait for their turn', async () => {
-    const { source, given } = await openHub()
+describe('a read of the log', () => {
+  test('live entries wait for a read of the log', async () => {
+    const { source, seqs } = await openHub()
     const release = source.hold()
-    source.lose(10, said('lost'))
-    source.store(11, said('shows the hole'))
-    source.store(12, claimed('o'))
-    expect(given).toEqual([])
+    source.lose(10, userMessage('lost'))
+    source.store(11, userMessage('reveals the gap'))
+    source.store(12, turnClaimed('o'))
+    expect(seqs).toEqual([])
     release()
     await settle()
-    expect(given).toEqual([10, 11, 12])
+    expect(seqs).toEqual([10, 11, 12])
   })
 
-  test('an interruption makes it look again', async () => {
-    const { source, hub, given } = await openHub()
+  test('an interruption during a read of the log repeats the read', async () => {
+    const { source, hub, seqs } = await openHub()
     const release = source.hold()
     hub.check()
     hub.interrupted()
-    source.lose(10, said('lost'))
+    source.lose(10, userMessage('lost'))
     release()
     await settle()
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 
-  test('a failure is told, and made good at the next look', async () => {
-    const { source, hub, given } = await openHub()
+  test('a failed read of the log is logged, and retried at the next check', async () => {
+    const { source, hub, seqs } = await openHub()
     source.fail(new Error('away'))
-    source.lose(10, said('lost'))
+    source.lose(10, userMessage('lost'))
     hub.check()
     await settle()
     expect(source.warnings).toHaveLength(1)
     source.fail(undefined)
-    source.store(11, started(session, 1))
+    source.store(11, toolStarted(session, 1))
     await settle()
-    expect(given).toEqual([10, 11])
+    expect(seqs).toEqual([10, 11])
   })
 
-  test('a failure is made good at once when the connection came back meanwhile', async () => {
-    const { source, hub, given } = await openHub()
+  test('a failed read of the log is retried at once when the connection is back', async () => {
+    const { source, hub, seqs } = await openHub()
     source.fail(new Error('away'))
     const release = source.hold()
     hub.check()
     source.fail(undefined)
-    source.lose(10, said('lost'))
+    source.lose(10, userMessage('lost'))
     hub.check()
     release()
     await settle()
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 
-  test('a failure does not make an idle session wait long', async () => {
-    const { source, given } = await openHub()
+  test('a failed read of the log shortens the interval of an idle session', async () => {
+    const { source, seqs } = await openHub()
     await vi.advanceTimersByTimeAsync(60_000)
     source.fail(new Error('away'))
     await vi.advanceTimersByTimeAsync(15_000)
     source.fail(undefined)
-    source.lose(10, said('lost'))
+    source.lose(10, userMessage('lost'))
     await vi.advanceTimersByTimeAsync(2_000)
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 })
 
-describe('where the replica that is asked lags', () => {
-  test('what the next on its subject shows to be missing is given at once', async () => {
-    const { source, given } = await openHub((log) => log.lose(9, said('old')))
+describe('a replica that lags', () => {
+  test('an entry that the next on its subject reveals is delivered even if the replica lags', async () => {
+    const { source, seqs } = await openHub((log) => log.lose(9, userMessage('old')))
     source.replicaSeq = 9
-    source.lose(10, said('lost'))
-    source.store(11, said('next'))
+    source.lose(10, userMessage('lost'))
+    source.store(11, userMessage('next'))
     await settle()
-    expect(given).toEqual([10, 11])
+    expect(seqs).toEqual([10, 11])
   })
 
-  test('what a turn event says its writer had read is given at once', async () => {
-    const { source, given } = await openHub()
+  test('an entry that a turn event reveals is delivered even if the replica lags', async () => {
+    const { source, seqs } = await openHub()
     source.replicaSeq = 0
-    source.lose(10, started(session, 1))
-    source.store(11, claimed('o', 10))
+    source.lose(10, toolStarted(session, 1))
+    source.store(11, turnClaimed('o', 10))
     await settle()
-    expect(given).toEqual([10, 11])
+    expect(seqs).toEqual([10, 11])
   })
 
-  test('what came while the log was looked up is given at once', async () => {
-    const { source, hub, given } = await openHub()
+  test('a live entry that arrives during a read is delivered even if the replica lags', async () => {
+    const { source, hub, seqs } = await openHub()
     source.replicaSeq = 0
     const release = source.hold()
     hub.check()
-    source.store(10, said('a'))
+    source.store(10, userMessage('a'))
     release()
     await settle()
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 
-  test('what came before the start is known is given at once', async () => {
-    const source = new FakeSource()
+  test('a live entry that arrives before the end of the log is delivered even if the replica lags', async () => {
+    const { source, hub, seqs } = createHub()
     source.replicaSeq = 0
-    const hub = new SessionHub(source)
-    const given: number[] = []
-    const listener = {
-      ...silent,
-      entry: ({ seq }: LogEntry) => void given.push(seq),
-    }
-    hub.add(listener)
-    source.store(10, said('a'))
+    source.store(10, userMessage('a'))
     await hub.opened()
     await settle()
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 
-  test('what an interruption hid is given as soon as it is over', async () => {
-    const { source, hub, given } = await openHub()
+  test('entries of an interruption are delivered after it even if the replica lags', async () => {
+    const { source, hub, seqs } = await openHub()
     source.replicaSeq = 0
     hub.interrupted()
-    source.lose(10, said('lost'))
+    source.lose(10, userMessage('lost'))
     hub.check()
     await settle()
-    source.store(11, started(session, 1))
+    source.store(11, toolStarted(session, 1))
     await settle()
-    expect(given).toEqual([10, 11])
+    expect(seqs).toEqual([10, 11])
   })
 
-  test('what a failed look may have missed is given by the next', async () => {
-    const { source, hub, given } = await openHub()
+  test('entries that a failed read may have missed are delivered by the next read even if the replica lags', async () => {
+    const { source, hub, seqs } = await openHub()
     source.replicaSeq = 0
     source.fail(new Error('away'))
     hub.interrupted()
-    source.lose(10, said('lost'))
+    source.lose(10, userMessage('lost'))
     hub.check()
     await settle()
     source.fail(undefined)
     await vi.advanceTimersByTimeAsync(2_000)
-    expect(given).toEqual([10])
+    expect(seqs).toEqual([10])
   })
 })
 
-test('who missed that the session was deleted learns of it from the empty log', async () => {
-  const { source, hub } = await openHub((log) => log.lose(9, said('old')))
+test('a listener that missed the deletion of its session learns of it from the empty log', async () => {
+  const { source, hub } = await openHub((log) => log.lose(9, userMessage('old')))
   let purges = 0
   hub.add({ ...silent, purged: () => void purges++ })
   source.purge()
@@ -405,22 +397,22 @@ test('who missed that the session was deleted learns of it from the empty log', 
   expect(purges).toBe(1)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(purges).toBe(1)
-  // And who comes to those that have not left yet.
+  // A listener that joins the listeners of a deleted session learns of it, too.
   hub.add({ ...silent, purged: () => void purges++ })
   expect(purges).toBe(2)
 })
 
-test('a hub that is disposed listens no more, asks no more and says no more', async () => {
-  const { source, hub, listener, given } = await openHub()
+test('a disposed hub neither listens nor reads nor delivers', async () => {
+  const { source, hub, listener, seqs } = await openHub()
   expect(hub.isUnused).toBe(false)
   hub.remove(listener)
   expect(hub.isUnused).toBe(true)
   const { reads } = source
   hub[Symbol.dispose]()
   expect(source.isOpen).toBe(false)
-  source.lose(10, said('a'))
+  source.lose(10, userMessage('a'))
   hub.check()
   await vi.advanceTimersByTimeAsync(60_000)
   expect(source.reads).toBe(reads)
-  expect(given).toEqual([])
+  expect(seqs).toEqual([])
 })

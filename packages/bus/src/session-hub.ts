@@ -9,19 +9,19 @@ interface Numbered {
 /** The hub's view of the broker for one session. */
 export interface SessionSource<Last extends Numbered = Numbered> {
   /**
-   * Live entries as they are repeated, each with the sequence before it on its subject; and text as it is
-   * written and progress of tools, where that is wanted.
+   * Delivers live entries as the broker repeats them, each with the previous sequence on its subject. If requested,
+   * also delivers text as it is written, and progress of tools.
    */
   listen(
     onEntry: (entry: LogEntry, previous: number) => void,
     onDelta: (delta: TextDelta) => void,
     onProgress: (progress: ToolProgress) => void,
   ): Disposable
-  /** Entries after a sequence, among them all that are stored up to `through`. */
+  /** The entries after a sequence, including all that are stored up to `through`. */
   read(after: number, through: number): Promise<LogEntry[]>
-  /** The last message of the session's log, if there is one; never an old one. */
+  /** The last message of the session's log from the leader; `null` when there is none. */
   last(): Promise<Last | null>
-  /** Whether what had a sequence was lost with damaged data. */
+  /** Whether the entry of a sequence was lost with damaged data. */
   isLost?(seq: number): boolean
   /** Called with an error that is retried. */
   warn(error: unknown): void
@@ -31,21 +31,24 @@ export interface HubListener {
   entry(entry: LogEntry): void
   delta(delta: TextDelta): void
   progress(progress: ToolProgress): void
-  /** The log was looked up again: all that is stored was given. */
+  /** Called after each check of the log: all stored entries were delivered. */
   checked(): void
-  /** The session was deleted: its log is empty. */
+  /** Called when the session was deleted and its log is empty. */
   purged(): void
-  /** Called when the last given entry is missing: the data was damaged. */
+  /** Called when the last delivered entry is missing, because the data was damaged. */
   lost(): void
 }
 
-/** Repeating is at most once, so the log is looked up too: so long after the last sign of life, then ever less often, */
+/**
+ * The time without activity after which the log is polled, at growing intervals. Live delivery is at most once, so
+ * entries may be missing.
+ */
 const MIN_POLL_MS = 2_000
-/** and at least this often, also while text keeps coming. */
+/** The longest time between two polls, even while text arrives. */
 const MAX_POLL_MS = 15_000
 
 /**
- * One session's live stream in this process, shared by all of its followers. Gives entries in order without gaps:
+ * One session's live stream in this process, shared by all of its followers. Delivers entries in order without gaps:
  * entries that were lost on the live subject are read from the log.
  */
 export class SessionHub<Last extends Numbered = Numbered> implements Disposable {
@@ -61,16 +64,18 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
   )
   #timer: NodeJS.Timeout | undefined
   #lastActivity = Date.now()
-  #lastLook = Date.now()
-  /** Last sequence given out; `undefined` until the start is known. */
+  #lastCheck = Date.now()
+  /** The last delivered sequence; `undefined` until the start is known. */
   #seq: number | undefined
-  /** So far something is known to be stored, though a look into the log may not show it yet. */
+  /** The last sequence that is known to be stored; a lagging replica may not have it yet. */
   #stored = 0
-  /** More than that may be stored: it could be missed without a trace. */
+  /** Whether later entries may be stored that no live entry has announced. */
   #isBlind = false
-  /** A look into the log is under way; live entries are left to it. */
+  /** Whether a check is in flight. It also reads live entries that arrive meanwhile. */
   #checking = false
-  /** Something may have been missed since the last look began; nothing is given out before the next. */
+  /**
+   * Whether an entry may have been missed since the last check began. Then no entry is delivered before the next check.
+   */
   #dirty = false
   #closed = false
   #isPurged = false
@@ -88,12 +93,12 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
     this.#opened = this.#open()
   }
 
-  /** Resolves when nothing stored from now on can be missed, with what was the last message then. */
+  /** Resolves once later entries can no longer be missed, with the last message at that time. */
   opened(): Promise<Last | null> {
     return this.#opened
   }
 
-  /** All up to here was given out, or stood in the log before; 0 until the start is known. */
+  /** The last sequence that was delivered, or was stored before the start; 0 until the start is known. */
   get seq(): number {
     return this.#seq ?? 0
   }
@@ -102,7 +107,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
     return this.#listeners.size === 0 && this.#holds === 0
   }
 
-  /** Stays in use without a listener. */
+  /** Keeps the hub in use without a listener, until disposed. */
   hold(): Disposable {
     this.#holds++
     return { [Symbol.dispose]: () => void this.#holds-- }
@@ -117,24 +122,21 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
     this.#listeners.delete(listener)
   }
 
-  /** Looks up what is stored and was not given out yet. */
+  /** Reads stored entries that were not delivered yet. */
   check(): void {
     this.#isBlind = true
-    this.#look()
+    this.#startCheck()
   }
 
-  #look(): void {
+  #startCheck(): void {
     if (this.#closed || this.#seq === undefined) return
-    if (this.#checking) {
-      this.#dirty = true
-      return
-    }
-    void this.#catchUp()
+    if (this.#checking) this.#dirty = true
+    else void this.#catchUp()
   }
 
   /**
-   * The connection broke. Repeats sent meanwhile are lost, and later entries may stand behind
-   * it, on a subject whose own sequence shows no hole.
+   * Called when the connection breaks. Live entries may then be lost, and a later entry on another subject does not
+   * show the gap.
    */
   interrupted(): void {
     this.#dirty = true
@@ -152,29 +154,29 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
   async #open(): Promise<Last | null> {
     const last = await this.#source.last()
     this.#seq = last?.seq ?? 0
-    // Entries stored between the subscription and the answer were dropped by #onLive. There are hardly ever
-    // any, and thousands may come to look at once when their gateway died.
-    if (this.#stored > this.#seq || this.#dirty) this.#look()
+    // Entries stored between the subscription and the answer were dropped by #onLive. There are hardly any, and
+    // thousands of hubs may open at once when a gateway died, so a check is not made always.
+    if (this.#stored > this.#seq || this.#dirty) this.#startCheck()
     else this.#schedule()
     return last
   }
 
   #onLive(entry: LogEntry, previous: number): void {
-    const given = this.#seq
-    if (given !== undefined && entry.seq <= given) return
-    // A turn event names the last sequence its writer had read: behind that something is missing.
+    const delivered = this.#seq
+    if (delivered !== undefined && entry.seq <= delivered) return
+    // A turn event names the last sequence that its writer had read, so a higher one shows a gap.
     const seen = entry.kind === 'turn' ? Math.max(entry.fact.seen, previous) : previous
-    if (given !== undefined && !this.#checking && !this.#dirty && seen <= given) {
-      this.#give(entry)
+    if (delivered !== undefined && !this.#checking && !this.#dirty && seen <= delivered) {
+      this.#deliver(entry)
     } else {
       this.#stored = Math.max(this.#stored, entry.seq, seen)
-      this.#look()
+      this.#startCheck()
     }
   }
 
-  #give(entry: LogEntry): void {
+  #deliver(entry: LogEntry): void {
     if (this.#seq !== undefined && entry.seq <= this.#seq) return
-    // It may end the generation.
+    // The entry may end the generation.
     this.#text.flush()
     this.#seq = entry.seq
     this.#lastActivity = Date.now()
@@ -183,7 +185,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
 
   async #catchUp(): Promise<void> {
     this.#checking = true
-    this.#lastLook = Date.now()
+    this.#lastCheck = Date.now()
     let isComplete: boolean
     do {
       this.#dirty = false
@@ -191,7 +193,7 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
         if (this.#isBlind) {
           this.#isBlind = false
           const last = (await this.#source.last())?.seq ?? 0
-          // The fact that said so may be lost with the rest.
+          // The control fact of the deletion may be purged with the other entries.
           if (last === 0 && this.seq > 0) return this.#purged()
           if (last < this.seq || this.#source.isLost?.(this.seq) === true) {
             this.#seq = last
@@ -199,19 +201,19 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
           }
           this.#stored = Math.max(this.#stored, last)
         }
-        // Reading makes the broker go through all that others stored since: not for nothing.
+        // Unnecessary reads are avoided, since each makes the broker visit all later entries of other sessions.
         if (this.#stored > this.seq) {
-          for (const entry of await this.#source.read(this.seq, this.#stored)) this.#give(entry)
+          for (const entry of await this.#source.read(this.seq, this.#stored)) this.#deliver(entry)
         }
         isComplete = true
       } catch (error) {
-        // Nothing is lost: the next look begins at the same place.
+        // Nothing is lost: the next check begins at the same sequence.
         this.#source.warn(error)
         this.#isBlind = true
         isComplete = false
       }
     } while (this.#dirty && !this.#closed)
-    // In one step with the last look at #dirty: an entry between the two would be missed.
+    // In the same synchronous step as the last read of #dirty; otherwise an entry between the two would be missed.
     this.#checking = false
     if (isComplete) this.#announcer.tell((listener) => listener.checked())
     else this.#dirty = true
@@ -225,8 +227,8 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
   }
 
   #schedule(): void {
-    const quietMs = this.#dirty ? 0 : Date.now() - this.#lastActivity
-    this.#wait(Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, quietMs)))
+    const idleMs = this.#dirty ? 0 : Date.now() - this.#lastActivity
+    this.#wait(Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, idleMs)))
   }
 
   #wait(ms: number): void {
@@ -238,10 +240,10 @@ export class SessionHub<Last extends Numbered = Numbered> implements Disposable 
 
   #poll(): void {
     const now = Date.now()
-    const quietMs = now - this.#lastActivity
-    // The next entry shows what was lost before it.
-    const canWait = !this.#dirty && quietMs < MIN_POLL_MS && now - this.#lastLook < MAX_POLL_MS
-    if (canWait) this.#wait(MIN_POLL_MS - quietMs)
+    const idleMs = now - this.#lastActivity
+    // The next entry shows whether an earlier one was lost.
+    const canWait = !this.#dirty && idleMs < MIN_POLL_MS && now - this.#lastCheck < MAX_POLL_MS
+    if (canWait) this.#wait(MIN_POLL_MS - idleMs)
     else this.check()
   }
 }

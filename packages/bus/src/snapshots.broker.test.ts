@@ -22,7 +22,7 @@ const LARGE = new Uint8Array(2_500_000).fill(2)
 const isSame = (one: Uint8Array | undefined, other: Uint8Array): boolean =>
   one !== undefined && Buffer.compare(one, other) === 0
 
-test('the newest snapshot of a session comes back as it was, whatever its size', async () => {
+test('the latest snapshot of a session is read as it was stored, whatever its size', async () => {
   const [session, another] = [newSessionId(), newSessionId()]
   const reader = await broker.connect()
   expect(await reader.snapshots.get(session)).toBeUndefined()
@@ -34,7 +34,7 @@ test('the newest snapshot of a session comes back as it was, whatever its size',
   expect(await reader.snapshots.get(another)).toHaveLength(1)
 })
 
-test('a snapshot that is removed is gone, and one that was never there too', async () => {
+test('a removed snapshot is gone, and a snapshot may be removed twice', async () => {
   for (const bytes of [SMALL, LARGE]) {
     const session = newSessionId()
     await bus.snapshots.put(session, bytes)
@@ -44,7 +44,7 @@ test('a snapshot that is removed is gone, and one that was never there too', asy
   }
 })
 
-test('large snapshots leave nothing behind', async () => {
+test('replaced and removed snapshots leave no data in the store', async () => {
   await using connection = await connectNats(broker.url, 'outside')
   const { streams } = await jetstreamManager(connection)
   const stored = async () => (await streams.info('OBJ_BLOB')).state.bytes
@@ -55,7 +55,7 @@ test('large snapshots leave nothing behind', async () => {
   expect(await stored()).toBeLessThan(10_000)
 })
 
-test('a snapshot outlasts a broker that is killed and started again, and is kept for 30 days', async () => {
+test('a snapshot survives a kill and restart of the broker, and expires after 30 days', async () => {
   const session = newSessionId()
   await broker.kill()
   const storing = bus.snapshots.put(session, SMALL)

@@ -1,24 +1,52 @@
 import type { Bus } from '@mcp-host/bus'
 import { newSessionId } from '@mcp-host/contracts'
-import { canMount, eventually, smallDisk, startBroker } from '@mcp-host/testkit'
+import { canMount, eventually, smallDisk, startBroker, testFolder } from '@mcp-host/testkit'
 import { expect, test } from 'vitest'
-import { envelope, said } from '../test/facts.ts'
+import { envelope, userMessage } from '../test/facts.ts'
 
 const MEGABYTE = 1024 * 1024
-const isAble = await canMount()
-const unless = isAble ? '' : ' (does not run here: it has to mount a tmpfs)'
+const isMountable = await canMount()
+const skipReason = isMountable ? '' : ' (skipped: it must mount a tmpfs)'
+
+test.each([true, false])(
+  'an orchestrator reads the sizes of the streams (accounts: %s)',
+  async (hasAccounts) => {
+    await using broker = await startBroker({ hasAccounts })
+    const bus = await broker.connect('orchestrator')
+    const names = async (): Promise<string[]> =>
+      (await bus.storage.streams()).map(({ stream }) => stream)
+    if (!hasAccounts) {
+      expect(await names()).toEqual(['SESS', 'OBJ_BLOB'])
+      await bus.audit.open({ maxAgeMs: 86_400_000 })
+    }
+    expect(await names()).toEqual(['SESS', 'OBJ_BLOB', 'AUDIT'])
+    await bus.blobs.put(new Uint8Array(100_000))
+    const stored = (await bus.storage.streams()).find(({ stream }) => stream === 'OBJ_BLOB')
+    expect(stored?.bytes).toBeGreaterThan(100_000)
+  },
+)
+
+test('the room on a disk is its free space without the part that is kept free', async () => {
+  await using folder = await testFolder()
+  await using broker = await startBroker({ folder: folder.path, minFreeBytes: 1e15 })
+  const { storage } = await broker.connect()
+  const disk = await storage.disk()
+  expect(disk?.sizeBytes).toBeGreaterThan(MEGABYTE)
+  expect(disk?.roomBytes).toBeLessThan(0)
+  expect(disk?.roomBytes).toBeGreaterThan(-1e15)
+})
 
 test
-  .skipIf(!isAble)
+  .skipIf(!isMountable)
   .concurrent(
-    `appends fail with words about the full disk, and succeed once nats-server is restarted with room${unless}`,
+    `appends fail with a message about the full disk, and succeed once nats-server is restarted with room${skipReason}`,
     async () => {
       await using disk = await smallDisk(32)
       await using broker = await startBroker({ folder: disk.path, minFreeBytes: 2 * MEGABYTE })
       const bus = await broker.connect()
       const session = newSessionId()
       const append = (id: string, patienceMs: number): ReturnType<Bus['sessions']['append']> =>
-        bus.sessions.append(session, said(id, 'x'.repeat(20_000)), {
+        bus.sessions.append(session, userMessage(id, 'x'.repeat(20_000)), {
           envelope,
           messageId: id,
           patienceMs,
@@ -27,7 +55,7 @@ test
       await bus.storage.checkRoom()
 
       await disk.fill()
-      // The last block may have room for a little.
+      // The last block may have room for some appends.
       const refused = await eventually(
         async () => {
           const id = crypto.randomUUID()
@@ -39,9 +67,9 @@ test
         { limitMs: 20_000, what: 'a refused append' },
       )
       expect(refused).toMatchObject({ code: 'unavailable', retryable: true })
-      const words = `the disk at ${disk.path} has 0 MB free, at least 2 MB are needed`
-      expect(String(refused)).toContain(`the host cannot store: ${words}`)
-      expect(bus.storage.fault()).toContain(words)
+      const reason = `the disk at ${disk.path} has 0 MB free, at least 2 MB are needed`
+      expect(String(refused)).toContain(`the host cannot store: ${reason}`)
+      expect(bus.storage.fault()).toContain(reason)
       await expect(bus.storage.checkRoom()).rejects.toMatchObject({ code: 'unavailable' })
       expect(await bus.sessions.read(session, 0)).toHaveLength(1)
 
@@ -55,8 +83,8 @@ test
     },
   )
 
-test.skipIf(!isAble)(
-  `nothing new may begin on a disk that is nearly full, while what runs is stored${unless}`,
+test.skipIf(!isMountable)(
+  `on a nearly full disk, turns are refused and appends are stored${skipReason}`,
   async () => {
     await using disk = await smallDisk(32)
     await using broker = await startBroker({ folder: disk.path, minFreeBytes: 100 * MEGABYTE })
@@ -65,17 +93,17 @@ test.skipIf(!isAble)(
       code: 'unavailable',
       message: expect.stringMatching(/the disk at .* has \d+ MB free, at least 100 MB are needed/),
     })
-    await bus.sessions.append(newSessionId(), said('a'), { envelope, messageId: 'a' })
+    await bus.sessions.append(newSessionId(), userMessage('a'), { envelope, messageId: 'a' })
     expect(bus.storage.fault()).toBeUndefined()
   },
 )
 
-test.concurrent('a fault of the log is over once a probe is stored, though nobody else writes', async () => {
+test.concurrent('a storage fault ends once a probe is stored, without other writes', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
   process.kill(broker.pid(), 'SIGSTOP')
   const options = { envelope, messageId: 'a', patienceMs: 5_000 }
-  await expect(bus.sessions.append(newSessionId(), said('a'), options)).rejects.toThrow(
+  await expect(bus.sessions.append(newSessionId(), userMessage('a'), options)).rejects.toThrow(
     'the host cannot store: nats-server does not confirm what is written to its stream SESS',
   )
   process.kill(broker.pid(), 'SIGCONT')

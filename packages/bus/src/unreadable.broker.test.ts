@@ -3,8 +3,9 @@ import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimed, envelope, said } from '../test/facts.ts'
+import { turnClaimed, envelope, userMessage } from '../test/facts.ts'
 import { Follower } from '../test/follower.ts'
+import { silentLogger } from '../test/silent-logger.ts'
 import type { Bus } from './bus.ts'
 import { envelopeHeaders } from './codec.ts'
 import { connectNats } from './connect.ts'
@@ -17,11 +18,7 @@ const warnings: object[] = []
 
 beforeAll(async () => {
   broker = await startBroker()
-  const logger = {
-    info: () => {},
-    warn: (fields: object) => warnings.push(fields),
-    error: () => {},
-  }
+  const logger = { ...silentLogger, warn: (fields: object) => warnings.push(fields) }
   bus = await connectBus({ url: broker.url, name: 'test', logger })
   outside = await connectNats(broker.url, 'outside')
 })
@@ -31,26 +28,26 @@ afterAll(async () => {
   await broker[Symbol.asyncDispose]()
 })
 
-test('facts of a newer version and damaged ones show as such, and the rest of the log as it is', async () => {
+test('facts of unknown versions and damaged facts are unreadable entries, and other entries are unaffected', async () => {
   const session = newSessionId()
   const follower = new Follower(bus, session)
   await eventually(() => follower.caughtUp > 0)
   const put = (subject: string, data: string, headers = envelopeHeaders(envelope)) =>
     outside.request(subject, data, { headers, timeout: 2_000 })
-  const { seq } = await bus.sessions.append(session, said('a'), { envelope, messageId: 'a' })
+  const { seq } = await bus.sessions.append(session, userMessage('a'), { envelope, messageId: 'a' })
   await put(factSubject(session, 'turn'), '{"type":"of-a-newer-version","turn":1,"seen":1}')
   await put(factSubject(session, 'generation'), '\u0000 rubbish')
-  // Without an envelope.
+  // A fact without an envelope.
   await outside.request(factSubject(session, 'input'), '{"id":"b","text":"b"}')
-  // No kind of fact that we know: nothing to show.
+  // A fact on an unknown subject is skipped.
   await put(sessionLogSubjects(session).replace('>', 'new-kind'), '{}')
-  await bus.sessions.append(session, claimed('o', seq), { envelope, messageId: 'o' })
+  await bus.sessions.append(session, turnClaimed('o', seq), { envelope, messageId: 'o' })
   const expected = [
-    { ...said('a'), seq, envelope },
+    { ...userMessage('a'), seq, envelope },
     { kind: 'unreadable', of: 'turn', fact: undefined, seq: seq + 1, session },
     { kind: 'unreadable', of: 'generation', fact: undefined, seq: seq + 2, session },
     { kind: 'unreadable', of: 'input', fact: undefined, seq: seq + 3, session },
-    { ...claimed('o', seq), seq: seq + 5 },
+    { ...turnClaimed('o', seq), seq: seq + 5 },
   ]
   expect(await bus.sessions.read(session, 0, { through: seq + 5 })).toMatchObject(expected)
   await eventually(() => follower.entries.length === expected.length)
@@ -58,14 +55,14 @@ test('facts of a newer version and damaged ones show as such, and the rest of th
   await follower.stop()
 })
 
-test('a log that ends with an unreadable turn event has it as its last', async () => {
+test('an unreadable turn event at the end of a log is its last turn event', async () => {
   const session = newSessionId()
   await outside.request(factSubject(session, 'turn'), 'rubbish')
   const { turnEvent } = await bus.sessions.end(session)
   expect(turnEvent).toMatchObject({ kind: 'unreadable' })
 })
 
-test('the process log is told once per session', async () => {
+test('unreadable entries are logged once per session', async () => {
   warnings.length = 0
   const [first, second] = [newSessionId(), newSessionId()]
   for (const session of [first, first, second]) {

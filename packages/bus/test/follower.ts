@@ -1,7 +1,7 @@
 import type { LogEntry, SessionId, TextDelta } from '@mcp-host/contracts'
 import type { Bus } from '../src/bus.ts'
 
-/** Follows a session and remembers all it is given. */
+/** Follows a session and collects the items. */
 export class Follower {
   readonly entries: LogEntry[] = []
   readonly deltas: TextDelta[] = []
@@ -12,7 +12,7 @@ export class Follower {
   constructor(bus: Pick<Bus, 'sessions'>, session: SessionId, { after = 0, deltas = false } = {}) {
     const { signal } = this.#stop
     this.#ended = this.#run(bus.sessions.follow(session, { after, deltas, signal }))
-    // stop() reports it.
+    // stop() reports an error.
     this.#ended.catch(() => undefined)
   }
 
@@ -20,12 +20,12 @@ export class Follower {
     return this.entries.map(({ seq }) => seq)
   }
 
-  /** Settles as the following does. */
+  /** Settles when following ends. */
   get over(): Promise<void> {
     return this.#ended
   }
 
-  /** Resolves when the following has ended. */
+  /** Stops following; resolves when it has ended. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#ended

@@ -1,15 +1,13 @@
 import type { z } from 'zod'
+import type { Participant } from './access/participants.ts'
 
-/** A process that sends or receives messages; `tools` are the commands for operators. */
-type Participant = 'gateway' | 'orchestrator' | 'llm-worker' | 'mcp-supervisor' | 'tools'
-
-/** Which processes use a message. Documentation: the bus does not read it, a test compares it with the sources. */
+/** Which processes use a message. Permissions on the bus are made from it, and a test compares it with the sources. */
 interface Participants {
   readonly from: readonly Participant[]
   readonly to: readonly Participant[]
 }
 
-/** A message without an answer. Facts of a session's log are events, too. */
+/** A message without an answer, such as a fact of a session's log. */
 export interface EventContract<S extends string, Payload> extends Participants {
   readonly kind: 'event'
   readonly subject: S
@@ -18,23 +16,22 @@ export interface EventContract<S extends string, Payload> extends Participants {
   readonly payload: z.ZodType<Payload>
 }
 
-/** A question with one answer. */
+/** A request with one reply. */
 export interface CallContract<S extends string, Request, Reply> extends Participants {
   readonly kind: 'call'
   readonly subject: S
-  /** `group`: any one replica answers. `one`: only the process that does this piece of work listens. */
+  /** `group`: any one replica answers. `one`: only the process that runs the work listens. */
   readonly answeredBy: 'group' | 'one'
   readonly request: z.ZodType<Request>
   readonly reply: z.ZodType<Reply>
 }
 
 /** A request with an opaque body, such as JSON of another program, and one or more replies of the same kind. */
-export interface OpaqueCallContract<S extends string, Request, Reply> extends Participants {
+export interface OpaqueCallContract<S extends string, Request, Reply> extends Omit<
+  CallContract<S, Request, Reply>,
+  'kind'
+> {
   readonly kind: 'opaque-call'
-  readonly subject: S
-  readonly answeredBy: 'group' | 'one'
-  readonly request: z.ZodType<Request>
-  readonly reply: z.ZodType<Reply>
 }
 
 export type Contract =

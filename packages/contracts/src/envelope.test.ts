@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'
 
-test('a new envelope is valid, begins a trace of its own and has no deadline', () => {
+test('a root envelope is valid, begins its own trace and has no deadline', () => {
   const [one, other] = [newEnvelope('local'), newEnvelope('local')]
   expect(Envelope.parse(one)).toEqual(one)
   expect(one).toMatchObject({ principal: 'local' })
@@ -11,7 +11,7 @@ test('a new envelope is valid, begins a trace of its own and has no deadline', (
   expect(one.requestId).not.toBe(other.requestId)
 })
 
-test('a child belongs to the trace and the principal of its parent, as a request of its own', () => {
+test('a child envelope has the trace and the principal of its parent, and its own request id', () => {
   const parent = newEnvelope('ann')
   const child = childEnvelope(parent)
   expect(Envelope.parse(child)).toEqual(child)
@@ -21,13 +21,18 @@ test('a child belongs to the trace and the principal of its parent, as a request
   expect(child.traceparent).not.toBe(parent.traceparent)
 })
 
-test('a child has the deadline it is given, and does not inherit one', () => {
+test('a child envelope does not inherit the deadline of its parent', () => {
   const parent = childEnvelope(newEnvelope('local'), 1_000)
   expect(parent.deadline).toBe(1_000)
   expect(childEnvelope(parent).deadline).toBeUndefined()
 })
 
-test('a trace context that is not one is refused', () => {
-  const wrong = { ...newEnvelope('local'), traceparent: '00-12-34-01' }
-  expect(Envelope.safeParse(wrong).success).toBe(false)
+test('an invalid trace context is refused', () => {
+  const invalid = { ...newEnvelope('local'), traceparent: '00-12-34-01' }
+  expect(Envelope.safeParse(invalid).success).toBe(false)
+})
+
+test('the entrance of a request goes with everything that it causes', () => {
+  const parent = newEnvelope({ id: 'ann', roles: ['user'], entrance: 'rest' })
+  expect(childEnvelope(parent)).toMatchObject({ roles: ['user'], entrance: 'rest' })
 })

@@ -1,30 +1,31 @@
 import { z } from 'zod'
+import type { Principal } from './principal.ts'
 
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/**
- * What travels with every message, in its headers: who asked, for which request, until when.
- * Log lines carry the same names.
- */
+/** The headers of every message: the request, its trace, principal and deadline. Log lines have the same fields. */
 export const Envelope = z.object({
   requestId: z.string(),
   parentRequestId: z.string().optional(),
   /** W3C trace context. */
   traceparent: z.string().regex(TRACEPARENT),
-  /** On whose behalf; `local` until clients authenticate. */
+  /** Id of the principal on whose behalf it is sent. */
   principal: z.string(),
-  /** Epoch milliseconds after which nobody waits for the answer. */
+  /** Roles of that principal; absent where nothing is decided by them. */
+  roles: z.array(z.string()).optional(),
+  /** The entrance of that principal's request: one of `Entrance`, or one that a later version knows. */
+  entrance: z.string().optional(),
+  /** Epoch milliseconds after which the caller does not wait for the answer. */
   deadline: z.number().optional(),
 })
 export type Envelope = z.infer<typeof Envelope>
 
-/** Of 8 bytes, in hexadecimal digits. */
+/** The hexadecimal digits of an id of 8 bytes. */
 const SHORT_ID = 16
-/** Random digits, made many at a time: that is much cheaper than a few for each message. */
+/** Random digits, generated in bulk: that is much cheaper than a few for each message. */
 let digits = ''
 let used = 0
 
-/** Random, `length` hexadecimal digits. */
 function newId(length: number): string {
   if (used + length > digits.length) {
     digits = Buffer.from(crypto.getRandomValues(new Uint8Array(2_048))).toString('hex')
@@ -34,14 +35,31 @@ function newId(length: number): string {
   return digits.slice(used - length, used)
 }
 
-/** The envelope of a request that nothing of ours caused, or of a trace that somebody else began. */
-export function newEnvelope(principal: string, traceparent?: string): Envelope {
+/** The ways into the host. `system`: the host itself. */
+export type Entrance = 'ws' | 'http' | 'mcp' | 'mcp-ws' | 'rest' | 'stdio' | 'system'
+
+/** The principal of an envelope, and the entrance that it came through. */
+export type Caller = Pick<Principal, 'id' | 'roles'> & { readonly entrance?: Entrance }
+
+/** A principal at the entrance of its request. */
+export function callerAt(entrance: Entrance, { id, roles }: Caller): Caller {
+  return { id, roles, entrance }
+}
+
+/** The envelope of a request that no other request of the host caused; `traceparent`: the trace of its caller. */
+export function newEnvelope(caller: Caller | string, traceparent?: string): Envelope {
   const requestId = newId(SHORT_ID)
   const isGiven = traceparent !== undefined && TRACEPARENT.test(traceparent)
   return {
     requestId,
     traceparent: isGiven ? traceparent : `00-${newId(2 * SHORT_ID)}-${requestId}-01`,
-    principal,
+    ...(typeof caller === 'string'
+      ? { principal: caller }
+      : {
+          principal: caller.id,
+          roles: caller.roles,
+          ...(caller.entrance === undefined ? {} : { entrance: caller.entrance }),
+        }),
   }
 }
 
@@ -52,6 +70,8 @@ export function childEnvelope(parent: Envelope, deadline?: number): Envelope {
     parentRequestId: parent.requestId,
     traceparent: `00-${traceId(parent)}-${newId(SHORT_ID)}-01`,
     principal: parent.principal,
+    ...(parent.roles === undefined ? {} : { roles: parent.roles }),
+    ...(parent.entrance === undefined ? {} : { entrance: parent.entrance }),
     ...(deadline === undefined ? {} : { deadline }),
   }
 }

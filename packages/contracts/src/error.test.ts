@@ -2,23 +2,23 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 
-test.each(ErrorCode.options)('%s tells whether trying again can help', (code) => {
+test.each(ErrorCode.options)('the code %s decides whether an error is retryable', (code) => {
   const retryable = ['conflict', 'exhausted', 'deadline', 'unavailable'].includes(code)
   expect(new BusError(code, 'no').retryable).toBe(retryable)
 })
 
-describe('what leaves the process', () => {
-  test('is the code, the message and the field', () => {
+describe('error information', () => {
+  test('error information has the code, the message and the field', () => {
     const info = new BusError('invalid', 'too long', { field: 'text' }).toInfo()
     expect(info).toEqual({ code: 'invalid', message: 'too long', field: 'text' })
     expect(ErrorInfo.parse(info)).toEqual(info)
   })
 
-  test('has no field when none is at fault', () => {
+  test('error information has no field when no field is at fault', () => {
     expect(Object.keys(new BusError('denied', 'no').toInfo())).toEqual(['code', 'message'])
   })
 
-  test('says nothing of an unexpected cause, which is kept for the log', () => {
+  test('error information does not contain an unexpected cause, which is kept for the log', () => {
     const cause = new Error('connect to db://user:password@host failed')
     const error = BusError.from(cause)
     expect(error.toInfo()).toEqual({ code: 'internal', message: 'internal error' })
@@ -26,7 +26,7 @@ describe('what leaves the process', () => {
   })
 })
 
-test('one of ours is passed on as it is', () => {
+test('a bus error is not converted again', () => {
   const error = new BusError('conflict', 'lost')
   expect(BusError.from(error)).toBe(error)
 })
@@ -38,13 +38,13 @@ describe('a value that zod refuses', () => {
     return BusError.fromZod(error, 'frame')
   }
 
-  test('becomes invalid and names the field', () => {
+  test('a value that zod refuses is an invalid error with the field', () => {
     const error = refuse({ payload: { text: 5 } })
     expect(error).toMatchObject({ code: 'invalid', field: 'payload.text' })
     expect(error.message).toMatch(/^frame: payload\.text: /)
   })
 
-  test('names only itself when it is wrong as a whole', () => {
+  test('a value that zod refuses as a whole is an invalid error without a field', () => {
     expect(refuse(5).message).toMatch(/^frame: Invalid input/)
   })
 })
@@ -52,12 +52,12 @@ describe('a value that zod refuses', () => {
 test.each([
   ['has a length that cannot be compared', { length: { toString: '' } }],
   ['is a number', 5],
-])('a value that %s is refused as not valid where a text is asked for', (_, value) => {
+])('a value that %s is refused as an invalid string', (_, value) => {
   const refusal = expect.objectContaining({ name: 'BusError', code: 'invalid' })
   expect(() => parseInput(z.string().max(3), value, 'body')).toThrow(refusal)
 })
 
-test('an abort is converted to cancelled, with its cause', () => {
+test('an abort is converted to the code cancelled with its cause', () => {
   const abort = AbortSignal.abort().reason as Error
   expect(BusError.from(abort)).toMatchObject({ code: 'cancelled', cause: abort })
 })

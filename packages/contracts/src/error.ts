@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Every way a request can fail. Adding one is a change of contract. */
+/** All kinds of failures of a request. A new one changes the contract. */
 export const ErrorCode = z.enum([
   'invalid',
   'unauthenticated',
@@ -15,22 +15,23 @@ export const ErrorCode = z.enum([
 ])
 export type ErrorCode = z.infer<typeof ErrorCode>
 
-/**
- * What the host did about a failure. `retry`: tried again; `shorten`: sent less of the conversation;
- * `tell-model`: the model goes on without; `tell-user`: nothing more, the user decides.
- */
-const Recovery = z.enum(['retry', 'shorten', 'tell-model', 'tell-user'])
-
-/** What a failure looks like on the wire. `field` names the faulty input, where one is at fault. */
+/** A failure on the wire. */
 export const ErrorInfo = z.object({
   code: ErrorCode,
   message: z.string(),
+  /** The faulty field of the request, if there is one. */
   field: z.string().optional(),
-  /** Finer than the code, for programs. `context-overflow`: the conversation is too long for the model; `expired`: the session was deleted because nothing happened in it. */
+  /** Refines the code. `context-overflow`: the conversation is too long for the model; `expired`: the session was deleted because it was not used. */
   reason: z.enum(['context-overflow', 'expired']).optional(),
-  /** Which attempt this was, counted from 1, where something was tried more than once. */
+  /** When a request that came too early may be sent again, in milliseconds from now. */
+  retryAfterMs: z.number().nonnegative().optional(),
+  /** The number of the failed attempt, counted from 1, where there may be several. */
   attempt: z.number().int().positive().optional(),
-  recovery: Recovery.optional(),
+  /**
+   * The reaction of the host. `retry`: it tried again; `shorten`: it sent less of the conversation; `tell-model`: the
+   * model continues without the result; `tell-user`: the user decides.
+   */
+  recovery: z.enum(['retry', 'shorten', 'tell-model', 'tell-user']).optional(),
 })
 export type ErrorInfo = z.infer<typeof ErrorInfo>
 
@@ -41,25 +42,32 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set([
   'unavailable',
 ])
 
-/** The names of fields may be the sender's own, of any length. */
+/** The sender may choose names of fields, of any length. */
 const MAX_FIELD_LENGTH = 200
 
-/** The one error that crosses process borders. */
+/** The error of failed requests, in one process and between processes. */
 export class BusError extends Error {
   override readonly name = 'BusError'
   readonly code: ErrorCode
   readonly field: string | undefined
   readonly reason: ErrorInfo['reason']
+  readonly retryAfterMs: number | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { field?: string; reason?: ErrorInfo['reason']; cause?: unknown } = {},
+    options: {
+      field?: string
+      reason?: ErrorInfo['reason']
+      retryAfterMs?: number
+      cause?: unknown
+    } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    super(message, options)
     this.code = code
     this.field = options.field
     this.reason = options.reason
+    this.retryAfterMs = options.retryAfterMs
   }
 
   /** Whether the same request may succeed later. */
@@ -73,6 +81,7 @@ export class BusError extends Error {
       message: this.message,
       ...(this.field === undefined ? {} : { field: this.field }),
       ...(this.reason === undefined ? {} : { reason: this.reason }),
+      ...(this.retryAfterMs === undefined ? {} : { retryAfterMs: this.retryAfterMs }),
     }
   }
 
@@ -95,13 +104,13 @@ export class BusError extends Error {
   }
 }
 
-/** The value as the schema reads it. Throws `invalid`, naming the field, whatever the value is. */
+/** The parsed value. Throws `invalid` with the name of the field for any other value. */
 export function parseInput<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   let parsed: z.ZodSafeParseResult<T>
   try {
     parsed = schema.safeParse(value)
   } catch (error) {
-    // Zod compares the `length` of a value that is no text, and calls itself for each level of JSON.
+    // Zod compares the `length` of values that are no strings, and recurses into each level of JSON.
     const reason = error instanceof RangeError ? 'nested too deeply' : 'not valid'
     throw new BusError('invalid', `${what}: ${reason}`, { cause: error })
   }

@@ -11,7 +11,7 @@ import {
 } from './ids.ts'
 
 describe('the shard of a session', () => {
-  // Never change these: a log stays on the subject it was written to.
+  // These values must not change: a log stays on the subject that it was written to.
   test.each<[string, string]>([
     ['0123456789abcdef', '61'],
     ['aaaaaaaaaaaaaaaa', '21'],
@@ -19,11 +19,11 @@ describe('the shard of a session', () => {
     ['00000000000000000000000000000000', '5'],
     ['6f1d3c0e8a7b4c2d9e5f0a1b2c3d4e5f', '33'],
     ['Z'.repeat(64), '5'],
-  ])('%s is fixed for ever', (session, shard) => {
+  ])('the shard of %s is fixed', (session, shard) => {
     expect(shardOf(Schema.parse(session))).toBe(shard)
   })
 
-  test('is spread evenly', () => {
+  test('shards are evenly distributed', () => {
     const counts = new Map<string, number>()
     for (let index = 0; index < 6_400; index++) {
       const shard = shardOf(`session-number-${index}` as SessionId)
@@ -36,7 +36,7 @@ describe('the shard of a session', () => {
 })
 
 describe('a session id', () => {
-  test('that is new is valid and never the same', () => {
+  test('a generated session id is valid and unique', () => {
     const ids = Array.from({ length: 1_000 }, newSessionId)
     expect(new Set(ids).size).toBe(1_000)
     for (const id of ids) expect(Schema.parse(id)).toBe(id)
@@ -48,18 +48,18 @@ describe('a session id', () => {
     ['has a dot', 'a.234567890123456'],
     ['has a wildcard', '*234567890123456'],
     ['ends in a line break', '1234567890123456\n'],
-  ])('is refused when it %s', (_, id) => {
+  ])('a session id is refused when it %s', (_, id) => {
     expect(Schema.safeParse(id).success).toBe(false)
   })
 })
 
-test('a generation id gives its fence back, also when the session id has dashes', () => {
+test('the fence of a generation id is found, even if the session id has dashes', () => {
   const session = Schema.parse('a-session-12-34567')
   expect(generationFence(generationId(session, 890))).toBe(890)
   expect(generationId(session, 890)).not.toBe(generationId(session, 891))
 })
 
-test('the tool calls of a generation are told apart by their index', () => {
+test('the tool calls of a generation differ by their index', () => {
   const generation = generationId(Schema.parse('0123456789abcdef'), 7)
   expect(toolCallId(generation, 0)).toBe('0123456789abcdef-7-0')
   expect(toolCallId(generation, 1)).not.toBe(toolCallId(generation, 0))

@@ -2,14 +2,14 @@ import { z } from 'zod'
 
 const token = /^[A-Za-z0-9_-]+$/
 
-/** Names one conversation. Unguessable: who knows it may read and write the session. */
+/** The id of a session. Unguessable: anybody who knows it may read and write the session. */
 export const SessionId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{16,64}$/, 'must be 16 to 64 letters, digits, "-" or "_"')
   .brand<'SessionId'>()
 export type SessionId = z.infer<typeof SessionId>
 
-/** `<session>-<fence>`: the log sequence a generation's start was chained to makes it unique. */
+/** `<session>-<fence>`: the fence of the append that started the generation makes it unique. */
 export const GenerationId = z.string().regex(token).brand<'GenerationId'>()
 export type GenerationId = z.infer<typeof GenerationId>
 
@@ -20,11 +20,11 @@ export type ToolCallId = z.infer<typeof ToolCallId>
 /** A server's name in `mcp.json`; it is a subject token and a catalog key. */
 export const ServerName = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/)
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"')
   .brand<'ServerName'>()
 export type ServerName = z.infer<typeof ServerName>
 
-/** Names of servers that are built in, which no configured server may have. */
+/** Names of built-in servers, which no configured server may have. */
 export const RESERVED_SERVER_NAMES = ['llm', 'sessions', 'prompts', 'agent', 'files', 'result']
 
 export function newSessionId(): SessionId {
@@ -35,7 +35,7 @@ export function generationId(session: SessionId, fence: number): GenerationId {
   return `${session}-${fence}` as GenerationId
 }
 
-/** The fence sequence inside a generation id; the cursor carries it instead of the whole id. */
+/** The fence of a generation id; cursors contain it instead of the whole id. */
 export function generationFence(generation: GenerationId): number {
   return Number(generation.slice(generation.lastIndexOf('-') + 1))
 }
@@ -44,7 +44,7 @@ export function toolCallId(generation: GenerationId, index: number): ToolCallId 
   return `${generation}-${index}` as ToolCallId
 }
 
-/** How many log subjects the sessions are spread over. Fixed for ever: logs never move. */
+/** The number of log subjects over which sessions are spread. It can never change: logs never move. */
 export const SHARDS = 64
 
 /** The session id's hash, mod 64. */
@@ -52,7 +52,7 @@ export function shardOf(session: SessionId): string {
   return String(hashText(session) % SHARDS)
 }
 
-/** FNV-1a over UTF-16 units, as 32 bits without a sign. */
+/** FNV-1a over UTF-16 units, as an unsigned integer of 32 bits. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) {

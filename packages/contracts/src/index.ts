@@ -1,6 +1,25 @@
+export type { BucketAccess, BucketName } from './access/buckets.ts'
+export { AUDIT_WRITERS, BLOB_USERS, BUCKETS, COUNTER_USERS } from './access/buckets.ts'
+export type { AccountName, Participant, ServiceParticipant } from './access/participants.ts'
+export { ACCOUNTS } from './access/participants.ts'
 export { CONTRACTS } from './registry.ts'
 export type { CallContract, Contract, EventContract, OpaqueCallContract } from './contract.ts'
-export { childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'
+export type { BucketDefinition } from './bucket.ts'
+export { defineBucket } from './bucket.ts'
+export { ALL_AUDIT, auditSubject, auditSubjectsOf, auditWriter } from './audit-subject.ts'
+export type { Caller, Entrance } from './envelope.ts'
+export { callerAt, childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'
+export {
+  BUILT_IN_ROLES,
+  isAdmin,
+  LOCAL,
+  NOBODY,
+  Principal,
+  PrincipalId,
+  RoleName,
+  Scope,
+  SCOPES,
+} from './principal.ts'
 export { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 export {
   GenerationId,
@@ -26,14 +45,13 @@ export {
   ServerEntry,
   ServerLists,
   ServerStats,
-  SupervisorEntry,
   ToolUse,
 } from './mcp-server/catalog-entry.ts'
 export type { ServerInstance, ServerView } from './mcp-server/view-servers.ts'
 export {
   isConfigured,
   presentSupervisors,
-  untoldServers,
+  unreportedServers,
   viewServers,
 } from './mcp-server/view-servers.ts'
 export {
@@ -48,6 +66,7 @@ export {
 export { clientCancel, clientMessage } from './mcp/client-message.ts'
 export { serverLog } from './mcp/server-log.ts'
 export { LOG_LEVELS, McpClient, McpClientRecord, McpLogLevel } from './mcp/mcp-client.ts'
+export type { McpRequestControl } from './mcp/mcp-request.ts'
 export {
   mcpClientRequest,
   mcpRequestControl,
@@ -66,7 +85,7 @@ export {
 export { generate, GenerateRequest, Prompt } from './model/generate.ts'
 export { generationControl } from './model/generation-control.ts'
 export { generationSnapshot } from './model/generation-snapshot.ts'
-export { Attachment, cleanType, isText, Media, UNKNOWN_TYPE } from './model/media.ts'
+export { Attachment, BlobReference, cleanType, isText, Media, UNKNOWN_TYPE } from './model/media.ts'
 export { withoutAlias } from './model/provider-alias.ts'
 export { runningGenerations } from './model/running-generations.ts'
 export { TextDelta, textDelta } from './model/text-delta.ts'
@@ -74,21 +93,12 @@ export { sample, SampleReply, SampleRequest } from './model/sample.ts'
 export { orchestratorControl } from './orchestrator/orchestrator-control.ts'
 export { orchestratorJobs } from './orchestrator/orchestrator-jobs.ts'
 export { CancelRequested, ControlFact, controlFact, InputAnswered } from './session/control.ts'
-export type {
-  Checkpoint,
-  Generation,
-  Input,
-  Question,
-  SessionState,
-  ToolCall,
-  Turn,
-} from './session/fold.ts'
-export { applyEntry, branchOf, emptySession, nextInput } from './session/fold.ts'
 export { GenerationResult, generationResult } from './session/generation-result.ts'
 export type { LogEntry, LogFact, UnreadableFact } from './session/log-entry.ts'
 export { LOG_FACTS } from './session/log-entry.ts'
 export {
   ALL_INPUTS,
+  ALL_LIVE,
   ALL_LOGS,
   ALL_LOGS_LIVE,
   LOG_PROBE,
@@ -96,17 +106,17 @@ export {
   liveLogSubjects,
   liveSubjects,
   sessionLogSubjects,
+  storedSubject,
 } from './session/log-subjects.ts'
-export type { AskedQuestion, QuestionEnd } from './session/question.ts'
-export { questionEnd } from './session/question.ts'
 export { SessionRecord } from './session/session-record.ts'
-export { fromSnapshot, toSnapshot } from './session/snapshot.ts'
-export { BlobReference } from './model/blob-reference.ts'
+export type { ToolStarted } from './session/tool-fact.ts'
 export { InputRequired, ToolFact, toolFact, ToolFinished } from './session/tool-fact.ts'
+export type { AddedUsage } from './session/add-usage.ts'
 export { addUsage } from './session/add-usage.ts'
 export { ownValue } from './own-value.ts'
 export { changeSettings, SessionSettings, SettingsChange } from './session/session-settings.ts'
 export { toolOutcome } from './session/tool-outcome.ts'
+export type { TurnDone, TurnWaiting } from './session/turn-event.ts'
 export {
   ApprovalRequired,
   ContextCompacted,
@@ -143,6 +153,7 @@ export type { ApprovalRule } from './tool/approval-rule.ts'
 export {
   APPROVAL_MARKS,
   approvalRule,
+  hasMark,
   isApprovalRule,
   unmatchedPatterns,
 } from './tool/approval-rule.ts'

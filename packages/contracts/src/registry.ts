@@ -30,7 +30,7 @@ import { callControl } from './tool/call-control.ts'
 import { runTool } from './tool/run-tool.ts'
 import { toolProgress } from './tool/tool-progress.ts'
 
-/** Every message on the bus. Documentation and the wire test go through it. */
+/** Every message on the bus, for the documentation and the test of the wire format. */
 export const CONTRACTS: Readonly<Record<string, Contract>> = {
   userMessage,
   controlFact,

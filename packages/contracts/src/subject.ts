@@ -5,7 +5,7 @@ export type SubjectParam<S extends string> = S extends `${string}{${infer P}}${i
 
 export type SubjectParams<S extends string> = { readonly [P in SubjectParam<S>]: string }
 
-/** One token of a subject: no dots, wildcards or white space, so that nothing can widen a subject. */
+/** One token of a subject, without dots, wildcards and white space, which would widen the subject. */
 const TOKEN = /^[A-Za-z0-9_-]+$/
 
 interface Token {
@@ -14,16 +14,16 @@ interface Token {
   readonly param: string | undefined
 }
 
-/** Templates taken apart: there are few, and every message goes through one. */
-const known = new Map<string, readonly Token[]>()
+/** Parsed templates, cached because every message needs one. */
+const cache = new Map<string, readonly Token[]>()
 
 function tokensOf(template: string): readonly Token[] {
-  const cached = known.get(template)
+  const cached = cache.get(template)
   if (cached !== undefined) return cached
   const tokens = template
     .split('.')
     .map((text) => ({ text, param: text.startsWith('{') ? text.slice(1, -1) : undefined }))
-  known.set(template, tokens)
+  cache.set(template, tokens)
   return tokens
 }
 
@@ -46,12 +46,12 @@ export function matchSubject<S extends string>(
   template: S,
   subject: string,
 ): SubjectParams<S> | undefined {
-  const wanted = tokensOf(template)
-  const given = subject.split('.')
-  if (wanted.length !== given.length) return undefined
+  const tokens = tokensOf(template)
+  const values = subject.split('.')
+  if (tokens.length !== values.length) return undefined
   const params: Record<string, string> = {}
-  for (const [index, { text, param }] of wanted.entries()) {
-    const value = given[index] ?? ''
+  for (const [index, { text, param }] of tokens.entries()) {
+    const value = values[index] ?? ''
     if (param !== undefined) params[param] = value
     else if (text !== value) return undefined
   }

@@ -12,8 +12,8 @@ import { Down } from './socket/down.ts'
 import { Up } from './socket/up.ts'
 import { CONTRACT_VERSION } from './version.ts'
 
-/** Wire of version 5. */
-const HASH = { version: 5, hash: 'd85e85a80def6192' }
+/** The hash of the wire of version 5. */
+const HASH = { version: 5, hash: 'dfb41ed94c95d581' }
 
 const decide = `The messages on the bus or the socket have changed. Decide:
 - old readers understand new messages and new readers old ones: update the hash here;
@@ -35,7 +35,7 @@ function wire(contract: Contract): unknown {
       }
 }
 
-test('nobody changes the wire by accident', () => {
+test('a change of the wire requires a decision', () => {
   const everything = {
     contracts: Object.entries(CONTRACTS).map(([name, contract]) => [name, wire(contract)]),
     envelope: json(Envelope),

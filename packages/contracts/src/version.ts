@@ -1,6 +1,6 @@
 /**
- * Version of the messages on the bus and the socket. Readers ignore what they do not know, so it rises
- * only when something is removed or changes its meaning.
+ * Version of the messages on the bus and the socket. Readers ignore unknown fields, so it rises only when a field is
+ * removed or changes its meaning.
  *
  * 1: the first.
  * 2: a server's entry in the catalog names its supervisor and counts only while that one is present.

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 
 import { HostStage } from '../test/host-stage.ts'
 import { toAiSdkTools } from './ai-sdk.ts'
+import type { CallToolResult } from './index.ts'
 import type { HostTool } from './inventory/tool.ts'
 
 const usage = {
@@ -57,18 +58,18 @@ test('a model of the AI SDK calls a tool of a server and reads its result', asyn
   })
 })
 
-test('a model of the AI SDK is told that a tool failed, or that its arguments are wrong', async () => {
+test('a model of the AI SDK gets the error of a failed tool, or of invalid arguments', async () => {
   const { host } = await HostStage.start((workspace) => ({ it: workspace.fixture('echo') }))
-  const told = async (toolName: string): Promise<unknown> => {
+  const lastMessage = async (toolName: string): Promise<unknown> => {
     const model = modelCalling(toolName, {})
     const tools = toAiSdkTools(host)
     await generateText({ model, tools, stopWhen: isStepCount(2), prompt: 'Go.' })
     return model.doGenerateCalls[1]?.prompt.at(-1)
   }
   const failed = { type: 'error-text', value: 'it went wrong' }
-  expect(await told('it__fails')).toMatchObject({ content: [{ output: failed }] })
+  expect(await lastMessage('it__fails')).toMatchObject({ content: [{ output: failed }] })
   const refused = { type: 'error-text', value: expect.stringContaining('"text"') }
-  expect(await told('it__echo')).toMatchObject({ content: [{ output: refused }] })
+  expect(await lastMessage('it__echo')).toMatchObject({ content: [{ output: refused }] })
 })
 
 test('an aborted request of the AI SDK aborts the call', async () => {
@@ -80,12 +81,12 @@ test('an aborted request of the AI SDK aborts the call', async () => {
   await expect(call).rejects.toThrow('enough')
 })
 
-const media = [
+const media: CallToolResult['content'] = [
   { type: 'image', data: 'aW1n', mimeType: 'image/png' },
   { type: 'resource_link', uri: 'file:///a', name: 'a' },
 ]
 
-test('pictures go to the model as files, other parts as their JSON', async () => {
+test('images go to the model as files, other parts as their JSON', async () => {
   const host = hostOf([{ name: 's.t', server: 's', tool: 't', inputSchema: {} }], media)
   const tool = toAiSdkTools(host)['s__t']
   const output = await tool?.execute(undefined, { toolCallId: 'call-1' })
@@ -98,16 +99,24 @@ test('pictures go to the model as files, other parts as their JSON', async () =>
   })
 })
 
-test('tools for apps only, and those that the filter drops, are not offered to the AI SDK', () => {
-  const shown = (tool: string, visibility?: string[]): HostTool => {
+test('tools for apps only, and tools that the filter drops, are not offered to the AI SDK', () => {
+  const visibleTool = (tool: string, visibility?: string[]): HostTool => {
     return { name: `s.${tool}`, server: 's', tool, inputSchema: {}, _meta: { ui: { visibility } } }
   }
-  const host = hostOf([shown('a'), shown('b', ['model', 'app']), shown('c', ['app']), shown('d')])
+  const host = hostOf([
+    visibleTool('a'),
+    visibleTool('b', ['model', 'app']),
+    visibleTool('c', ['app']),
+    visibleTool('d'),
+  ])
   const filter = ({ tool }: HostTool): boolean => tool !== 'd'
   expect(Object.keys(toAiSdkTools(host, { filter }))).toEqual(['s__a', 's__b'])
 })
 
-/** Of a host what the tools are made from. */
-function hostOf(tools: HostTool[], content: object[] = []): Parameters<typeof toAiSdkTools>[0] {
-  return { getTools: () => tools, callTool: async () => ({ content: content as never }) }
+/** The part of a host from which the tools are made. */
+function hostOf(
+  tools: HostTool[],
+  content: CallToolResult['content'] = [],
+): Parameters<typeof toAiSdkTools>[0] {
+  return { getTools: () => tools, callTool: async () => ({ content }) }
 }

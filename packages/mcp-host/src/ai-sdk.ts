@@ -7,7 +7,7 @@ import { isForAppsOnly, safeToolNames } from './tool-names.ts'
 
 /** A tool as `generateText`, `streamText` and the agents of the AI SDK take it. */
 export interface AiSdkTool {
-  /** Its arguments and results have no static type. */
+  /** Marks a tool whose arguments and results have no static type. */
   readonly type: 'dynamic'
   readonly title?: string
   readonly description?: string
@@ -51,14 +51,13 @@ export type AiSdkPart =
 export interface AiSdkOptions {
   /** Chooses the tools; default: all. */
   readonly filter?: (tool: HostTool) => boolean
-  /** Options of every call. The AI SDK gives `signal`, and its id of the call as `requestId`. */
+  /** Options of every call. The AI SDK provides `signal`, and `requestId` is its id of the call. */
   readonly call?: Omit<CallToolOptions, 'signal' | 'requestId'>
 }
 
 /**
- * The tools of all ready servers for the AI SDK, version 7, under names that every provider
- * accepts. Tools that are for apps only are left out. It is a snapshot: take it again for the next
- * request to a model.
+ * The tools of all ready servers for the AI SDK, version 7, under names that every provider accepts. Tools only for
+ * apps are left out. The result is a snapshot: request it again for the next request to a model.
  */
 export function toAiSdkTools(
   host: Pick<MCPHost, 'getTools' | 'callTool'>,
@@ -73,7 +72,7 @@ export function toAiSdkTools(
       ...(tool.description === undefined ? {} : { description: tool.description }),
       inputSchema: toSchema(tool.inputSchema),
       execute: (input, { toolCallId, abortSignal }) => {
-        // Arguments are checked by `callTool`; a model that gives none may leave them out.
+        // `callTool` checks the arguments. A model may leave them out when it gives none.
         const args = (input ?? {}) as Record<string, unknown>
         return host.callTool(tool, args, { ...call, requestId: toolCallId, signal: abortSignal })
       },
@@ -85,10 +84,10 @@ export function toAiSdkTools(
 
 function toSchema(inputSchema: Readonly<Record<string, unknown>>): AiSdkSchema {
   const { $schema: _, ...schema } = inputSchema
-  // Providers take nothing but objects.
+  // Providers accept only objects.
   const jsonSchema = { type: 'object', properties: {}, ...schema }
   const own = {
-    // Marks a schema as the AI SDK's own. To a Standard Schema it would add a ban of further properties.
+    // Marks the schema as the AI SDK's own. The AI SDK would forbid further properties in a Standard Schema.
     [Symbol.for('vercel.ai.schema')]: true,
     jsonSchema,
     validate: undefined,

@@ -1,2 +1,2 @@
-/** Flat names and values, as `process.env` is. */
+/** Environment variables, in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>

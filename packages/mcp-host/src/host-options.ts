@@ -20,7 +20,7 @@ export interface MCPHostOptions {
   readonly logger?: Logger
   /** Default `all-or-nothing`. */
   readonly startPolicy?: StartPolicy
-  /** From a server's launch to its first lists, in milliseconds; default 30,000. */
+  /** The time limit from a server's launch to its first lists, in milliseconds; default 30,000. */
   readonly startTimeoutMs?: number
   /**
    * The time limit for the start of a server by `npx`, `uvx` or the like until it was ready once, since the program may
@@ -33,7 +33,7 @@ export interface MCPHostOptions {
    * has fetched its program.
    */
   readonly startAllTimeoutMs?: number
-  /** Retries of a failed start, after 1 s, 2 s, … at most 30 s; default 3. */
+  /** The number of retries of a failed start, with pauses of 1 s, 2 s, … up to 30 s; default 3. */
   readonly startRetries?: number
   /** The time limit for silence during a request, in milliseconds; default 60,000. */
   readonly defaultToolTimeoutMs?: number
@@ -41,45 +41,52 @@ export interface MCPHostOptions {
   readonly maxToolTimeoutMs?: number
   /** The time limit for a stop before the process is killed, in milliseconds; default 10,000. */
   readonly stopGraceMs?: number
-  /** Requests that one server has at a time; more wait, the urgent ones first; default 128. */
+  /** The number of concurrent requests to one server; default 128. Further ones wait, urgent ones first. */
   readonly maxConcurrentCalls?: number
-  /** When calls of a server or tool are refused because too many failed. */
+  /** The limits after which calls of a server or tool are refused because too many failed. */
   readonly circuitBreaker?: CircuitBreakerConfig
   /** The cache of prompts and resources; default 5 minutes and 1,000 entries, `false` for none. */
   readonly cache?: CacheOptions | false
-  /** Limits for messages of one server; the rest is refused or dropped. Default: `docs/reference/limits.md`. */
+  /**
+   * Limits for messages of one server. Messages over them are refused or dropped. Default: `docs/reference/limits.md`.
+   */
   readonly messageLimits?: Partial<MessageLimits>
   /** The client info for servers. */
   readonly clientInfo?: Implementation
   /**
-   * Capabilities for servers, where the callback answers for another client; default: the kinds that it is registered
-   * for.
+   * Capabilities to declare to servers when the callback answers for another client. Default: the kinds with a
+   * callback.
    */
   readonly clientCapabilities?: ClientCapabilities
   /**
-   * Refuse what only other clients understand in a configuration, such as unknown fields, names
-   * with spaces and `${workspaceFolder}`; default `false`: it comes as the event `config-warning`.
+   * Extensions of the protocol that the application supports, by their ids, to declare to servers. Without effect beside
+   * `clientCapabilities`, which has its own.
+   */
+  readonly extensions?: ClientCapabilities['extensions']
+  /**
+   * Refuses everything in a configuration that only other clients understand, such as unknown fields, names with spaces
+   * and `${workspaceFolder}`. Default `false`: such parts cause the event `config-warning`.
    */
   readonly strict?: boolean
   /** See `ReadOptions.workspaceFolder`. */
   readonly workspaceFolder?: string
-  /** Asked once for each `${input:id}` that a configuration uses. */
+  /** Called once for each `${input:id}` that a configuration uses. */
   readonly askInput?: AskInput
   /**
-   * Reload when the file given to `initialize` changes; default `false`. The outcome comes as an
-   * event, `reload` or `reload-failed`.
+   * Reloads when the file given to `initialize` changes; default `false`. The outcome is reported by the event `reload`
+   * or `reload-failed`.
    */
   readonly watch?: boolean
-  /** Shared by several hosts of one process; default: one of its own, disposed with the host. */
+  /** A guardian that several hosts of one process share. Default: a new one, disposed with the host. */
   readonly guardian?: Guardian
-  /** The registry that counts requests, which several hosts may share; default: one of its own. */
+  /** The registry that counts requests, which several hosts may share. Default: a new one. */
   readonly metrics?: MetricsRegistry
 }
 
 export interface CacheOptions {
-  /** The lifetime of an entry without a hint of its server, in milliseconds. */
+  /** The lifetime of an entry whose server gives none, in milliseconds. */
   readonly ttlMs?: number
-  /** The least recently used go first. */
+  /** Limit for the entries. The least recently used are evicted. */
   readonly maxEntries?: number
 }
 
@@ -88,9 +95,17 @@ export type SettledOptions = Required<Omit<MCPHostOptions, Unsettled | 'messageL
     readonly messageLimits: MessageLimits
   }
 
-type Unsettled = 'cache' | 'guardian' | 'clientCapabilities' | 'workspaceFolder' | 'askInput'
+type Unsettled =
+  | 'cache'
+  | 'guardian'
+  | 'clientCapabilities'
+  | 'extensions'
+  | 'workspaceFolder'
+  | 'askInput'
 
-/** Throws `RangeError` that names the option. One that is there and undefined is not there. */
+/**
+ * Adds the defaults. An option that is `undefined` counts as missing. Throws `RangeError` with the name of the option.
+ */
 export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>): SettledOptions {
   checkLimits(options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)

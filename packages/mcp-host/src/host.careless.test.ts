@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { HostStage } from '../test/host-stage.ts'
 import type { ProtocolError } from './index.ts'
 
-test('a server that does not announce its tools and answers carelessly is used', async () => {
+test('a server that does not announce its tools and breaks the format of answers can be used', async () => {
   const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('careless') }))
   expect(stage.toolsOf('it')).toHaveLength(4)
   const progress: unknown[] = []
-  const onProgress = (told: unknown): void => void progress.push(told)
+  const onProgress = (report: unknown): void => void progress.push(report)
   const fine = await stage.host.callTool('it.error-of-null', {}, { onProgress })
   expect(fine).toEqual({ content: [{ type: 'text', text: 'fine' }] })
   expect(progress).toEqual([{ progress: 1 }])
@@ -15,7 +15,7 @@ test('a server that does not announce its tools and answers carelessly is used',
     stage.host.forward('it', 'tools/call', { name }).catch((error: unknown) => error),
   )
   const errors = (await Promise.all(failures)) as ProtocolError[]
-  // As clients of a gateway get them.
+  // A gateway sends these errors to its clients.
   expect(errors.map(({ rpcError }) => rpcError)).toEqual([
     { code: -32_603, message: 'no', data: { code: 'E_NO' } },
     { code: -32_603, message: 'no' },
@@ -43,7 +43,7 @@ test.each([
   ],
   [{ error: 'TOKEN is missing' }, /refused the handshake: TOKEN is missing/],
 ])(
-  'a server that answers the handshake with %j cannot start, and it is said why',
+  'a start fails with the reason when a server answers the handshake with %j',
   async (answer, why) => {
     const stage = await HostStage.open()
     const server = stage.workspace.fixture('careless', JSON.stringify(answer))

@@ -7,7 +7,7 @@ import { openWorkspace } from '../test/workspace.ts'
 import { type ConfigFault, MCPHost, parseMcpConfig } from './index.ts'
 
 describe('a host without options', () => {
-  test('takes the environment of its process, and servers as people write them', async () => {
+  test('a host without options uses the environment of its process and common spellings of servers', async () => {
     const workspace = await openWorkspace()
     const { command, args } = workspace.fixture('named', 'a')
     await using host = new MCPHost()
@@ -18,7 +18,7 @@ describe('a host without options', () => {
 })
 
 describe('a configuration given as an object', () => {
-  test('is read as a file is: with variables, in seconds, relative to the current folder', () => {
+  test('a configuration object is read as a file is, relative to the current folder', () => {
     const config = {
       servers: { it: { command: 'node', args: ['${NAME}'], timeout: 5, cwd: 'sub', odd: 1 } },
     }
@@ -43,7 +43,7 @@ describe('a configuration given as an object', () => {
     ])
   })
 
-  test('has its faults told by field, without a place in a file', async () => {
+  test('faults of a configuration object name fields and no position in a file', async () => {
     const { host } = await HostStage.open()
     const faulty = host.initialize({ servers: { it: { comand: 'node' } } })
     await expect(faulty).rejects.toMatchObject({
@@ -52,16 +52,16 @@ describe('a configuration given as an object', () => {
     await expect(faulty).rejects.toThrow(/^ {2}servers\.it\.command: is missing\. Write for/m)
   })
 
-  test('is not expanded again when it was read before', async () => {
+  test('a configuration object that was parsed before is not expanded again', async () => {
     const stage = await HostStage.open()
     const { command, args } = stage.workspace.fixture('echo')
     const written = { servers: { it: { command, args, env: { SECRET: '${TOKEN}' } } } }
     await stage.host.initialize(parseMcpConfig(written, { variables: { TOKEN: '${PATH}' } }))
-    const { env } = JSON.parse(await stage.say('it.inspect')) as { env: Record<string, string> }
+    const { env } = JSON.parse(await stage.call('it.inspect')) as { env: Record<string, string> }
     expect(env['SECRET']).toBe('${PATH}')
   })
 
-  test('is told about by events and in the log where it is understood otherwise', async () => {
+  test('warnings of a configuration object are events and log lines', async () => {
     const stage = await HostStage.open()
     const warnings: ConfigFault[] = []
     stage.host.on('config-warning', ({ warning }) => warnings.push(warning))
@@ -72,7 +72,7 @@ describe('a configuration given as an object', () => {
     expect(stage.lines('the server is called "My-server"')).toHaveLength(1)
   })
 
-  test('is refused in strict reading where it is not as this host has it', async () => {
+  test('a configuration object with warnings is refused under strict reading', async () => {
     const { host } = await HostStage.open({ strict: true })
     const written = { servers: { 'My server': { command: 'x', odd: 1 } }, odd: 2 }
     await expect(host.initialize(written)).rejects.toMatchObject({
@@ -81,7 +81,7 @@ describe('a configuration given as an object', () => {
   })
 })
 
-test('dependencies are named as in the file where a server got another name', () => {
+test('dependencies follow a server that is renamed', () => {
   const { servers } = parseMcpConfig({
     servers: { 'data base': { command: 'a' }, web: { command: 'b', dependencies: ['data base'] } },
   })
@@ -89,15 +89,15 @@ test('dependencies are named as in the file where a server got another name', ()
   expect(servers['web']?.dependencies).toEqual(['data-base'])
 })
 
-test('a text that was not in a file has its faults told by line and column', () => {
+test('faults in the text of a configuration have their line and column', () => {
   expect(() => parseMcpConfig('{\n "servers": 1 }')).toThrow('2:13 servers: must be an object')
 })
 
-test('an input is asked for once, also when the file is read again', async () => {
-  const asked: string[] = []
+test('an input is requested once, also when the file is read again', async () => {
+  const inputIds: string[] = []
   const stage = await HostStage.open({
     askInput: ({ id }) => {
-      asked.push(id)
+      inputIds.push(id)
       return 'secret'
     },
   })
@@ -110,8 +110,8 @@ test('an input is asked for once, also when the file is read again', async () =>
   await stage.host.initialize(file)
   await write({ MORE: 'x' })
   await stage.host.reload()
-  const { env } = JSON.parse(await stage.say('it.inspect')) as { env: Record<string, string> }
+  const { env } = JSON.parse(await stage.call('it.inspect')) as { env: Record<string, string> }
   expect(env).toMatchObject({ TOKEN: 'secret', MORE: 'x' })
-  expect(asked).toEqual(['token'])
+  expect(inputIds).toEqual(['token'])
   expect(await readFile(file, 'utf8')).not.toContain('secret')
 })

@@ -5,12 +5,12 @@ import { HostStage } from '../test/host-stage.ts'
 import type { HostEvent, ServerSnapshot } from './index.ts'
 
 describe('events', () => {
-  test('tell of a server from its first state to its last', async () => {
+  test('events report the states of a server from the first to the last', async () => {
     const stage = await HostStage.open()
     const { signal } = new AbortController()
     const all = stage.host.events({ signal })
-    const told: string[] = []
-    const listening = stage.host.on('server', ({ server }) => told.push(server.state))
+    const received: string[] = []
+    const listening = stage.host.on('server', ({ server }) => received.push(server.state))
     await stage.host.initialize({ servers: { it: stage.workspace.fixture('named', 'a') } })
     listening[Symbol.dispose]()
     await stage.host.shutdown()
@@ -19,42 +19,42 @@ describe('events', () => {
       event.type === 'server' ? event.server.state : event.type,
     )
     expect(events).toEqual(['starting', 'ready', 'stopping', 'shutdown'])
-    expect(told).toEqual(['starting', 'ready'])
-    // After the end there is nothing more to hear.
+    expect(received).toEqual(['starting', 'ready'])
+    // After the shutdown, events end at once.
     expect(await Array.fromAsync(stage.host.events({ signal }))).toEqual([])
   })
 
-  test('come by type, and end with the signal', async () => {
+  test('events are filtered by type, and end with the signal', async () => {
     const stage = await HostStage.open()
     const abort = new AbortController()
     const { signal } = abort
     const lists = Array.fromAsync(stage.host.events({ signal, types: ['list-changed'] }))
-    const heard: HostEvent[] = []
-    stage.host.on('list-changed', (event) => heard.push(event), { signal })
+    const received: HostEvent[] = []
+    stage.host.on('list-changed', (event) => received.push(event), { signal })
     await stage.host.initialize({ servers: { it: stage.workspace.fixture('changing') } })
     await stage.host.callTool('it.grow')
-    await eventually(() => heard.length > 0)
+    await eventually(() => received.length > 0)
     abort.abort()
-    const before = heard.length
+    const before = received.length
     await stage.host.callTool('it.grow')
     await eventually(() => stage.find('it').tools.length === 4)
-    expect(heard).toHaveLength(before)
+    expect(received).toHaveLength(before)
     const changed = { type: 'list-changed', server: 'it', list: 'tools' }
-    expect(heard).toEqual(heard.map(() => changed))
-    expect(await lists).toEqual(heard)
+    expect(received).toEqual(received.map(() => changed))
+    expect(await lists).toEqual(received)
   })
 
-  test('tell of a changed list once the server is seen to have it', async () => {
+  test('an event of a changed list follows the snapshot with the list', async () => {
     const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('changing') }))
-    const told: string[] = []
-    stage.host.on('server', ({ server }) => told.push(`server with ${server.tools.length}`))
-    stage.host.on('list-changed', () => told.push('list-changed'))
+    const received: string[] = []
+    stage.host.on('server', ({ server }) => received.push(`server with ${server.tools.length}`))
+    stage.host.on('list-changed', () => received.push('list-changed'))
     await stage.host.callTool('it.grow')
-    await eventually(() => told.includes('list-changed'))
-    expect(told.slice(0, 2)).toEqual(['server with 3', 'list-changed'])
+    await eventually(() => received.includes('list-changed'))
+    expect(received.slice(0, 2)).toEqual(['server with 3', 'list-changed'])
   })
 
-  test('a server that announces a list as changed is seen to have done so, and no other', async () => {
+  test('a server that announces a changed list has the time of the announcement in its snapshot', async () => {
     const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('changing') }))
     expect(stage.find('it').announcedAt).toBeUndefined()
     await stage.host.callTool('it.grow')
@@ -62,22 +62,22 @@ describe('events', () => {
     expect(stage.find('it').announcedAt).toEqual({ tools: expect.any(Number) })
   })
 
-  test('a listener that throws, or rejects, is logged and costs nobody anything', async () => {
+  test('a listener that throws or rejects is logged and affects nothing else', async () => {
     const stage = await HostStage.open()
-    const heard: string[] = []
+    const received: string[] = []
     stage.host.on('server', () => {
       throw new Error('a fault of the listener')
     })
     stage.host.on('server', () => Promise.reject(new Error('another')))
-    stage.host.on('server', ({ server }) => heard.push(server.state))
+    stage.host.on('server', ({ server }) => received.push(server.state))
     await stage.host.initialize({ servers: { it: stage.workspace.fixture('named', 'a') } })
-    expect(heard).toEqual(['starting', 'ready'])
+    expect(received).toEqual(['starting', 'ready'])
     await eventually(() => stage.lines('a listener failed').length === 4)
   })
 })
 
 describe('the changes of servers', () => {
-  test('begin with every server as it is, and show lists when they change', async () => {
+  test('server changes begin with a snapshot of every server, and include changed lists', async () => {
     const stage = await HostStage.start((workspace) => ({
       one: workspace.fixture('named', 'a'),
       two: workspace.fixture('changing'),
@@ -93,7 +93,7 @@ describe('the changes of servers', () => {
     expect(stage.find('one').tools[0]).toEqual(seen[0]?.tools[0])
   })
 
-  test('skip what is out of date for a slow reader', async () => {
+  test('server changes skip outdated snapshots for a slow reader', async () => {
     const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('named', 'a') }))
     const { signal } = new AbortController()
     const changes = stage.host.serverChanges({ signal })
@@ -104,7 +104,7 @@ describe('the changes of servers', () => {
     await changes.return()
   })
 
-  test('tell of servers that come and go with a reload', async () => {
+  test('server changes include servers that a reload adds and removes', async () => {
     const stage = await HostStage.start((workspace) => ({ old: workspace.fixture('named', 'a') }))
     const last = new Map<string, string>()
     const watching = (async () => {
@@ -120,13 +120,17 @@ describe('the changes of servers', () => {
   })
 })
 
-test('metrics count calls by server and tool, however they end', async () => {
+test('metrics count calls by server and tool, and by outcome', async () => {
   const stage = await HostStage.start((workspace) => ({
     it: workspace.fixture('calls', workspace.path('log')),
     other: workspace.fixture('named', 'a'),
   }))
   const { host } = stage
-  expect(host.getMetrics()).toEqual({ servers: {} })
+  const before = Object.entries(host.getMetrics().servers)
+  expect(before.map(([server, { calls }]) => [server, calls.count])).toEqual([
+    ['it', 0],
+    ['other', 0],
+  ])
   await host.callTool('it.say', { text: 'a' })
   await host.callTool('it.say', { text: 'b' })
   await host.callTool('it.fail')

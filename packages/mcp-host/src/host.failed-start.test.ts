@@ -10,12 +10,12 @@ import { HostStage } from '../test/host-stage.ts'
 import type { Workspace } from '../test/workspace.ts'
 import type { StdioServerConfig } from './index.ts'
 
-/** A program of a few words of JavaScript. */
+/** A server that runs a script. */
 function scripted(workspace: Workspace, script: string): StdioServerConfig {
   return { ...workspace.fixture('silent'), args: ['-e', script, workspace.path('end')] }
 }
 
-/** A server that `npx` starts once the file `fetched` is there. */
+/** An `npx` that starts a server once the file `fetched` exists. */
 async function writeNpx(workspace: Workspace): Promise<StdioServerConfig> {
   const { command, args, ...fixture } = workspace.fixture('named', 'it')
   const wait = 'while [ ! -e fetched ]; do sleep 0.02; done'
@@ -26,7 +26,7 @@ async function writeNpx(workspace: Workspace): Promise<StdioServerConfig> {
 }
 
 describe('a server that does not start', () => {
-  test('says what it wrote to stderr, without its secrets', async () => {
+  test("a start fails with the server's stderr, without secrets", async () => {
     const stage = await HostStage.open()
     const script = 'console.error(`no access with ${process.env.API_KEY}`); process.exit(1)'
     const it = { ...scripted(stage.workspace, script), env: { API_KEY: 'sk-1234' } }
@@ -40,14 +40,14 @@ describe('a server that does not start', () => {
     expect(JSON.stringify(stage.logged)).not.toContain('sk-1234')
   })
 
-  test('says what it printed that is not the protocol', async () => {
+  test('a start fails with stdout lines that are no messages', async () => {
     const stage = await HostStage.open()
     const it = scripted(stage.workspace, 'console.log("Usage: it FOLDER"); process.exit(2)')
     const started = stage.host.initialize({ servers: { it } })
     await expect(started).rejects.toMatchObject({ output: ['Usage: it FOLDER'] })
   })
 
-  test('says what it wrote until its time was over', async () => {
+  test('a start that times out fails with the output until then', async () => {
     const stage = await HostStage.open({ startTimeoutMs: 1000 })
     const it = scripted(
       stage.workspace,
@@ -60,7 +60,7 @@ describe('a server that does not start', () => {
     })
   })
 
-  test('says where it was looked for, and why it cannot be reached there', async () => {
+  test('a start of a remote server fails with its address and the network error', async () => {
     const stage = await HostStage.open()
     const free = createServer().listen(0, '127.0.0.1')
     await once(free, 'listening')
@@ -74,7 +74,7 @@ describe('a server that does not start', () => {
     })
   })
 
-  test('says why while it is tried again', async () => {
+  test('the error of a failed start is visible while the start is retried', async () => {
     const stage = await HostStage.open({ startRetries: 1, startPolicy: 'best-effort' })
     const it = scripted(stage.workspace, 'console.error("no"); process.exit(1)')
     const started = stage.host.initialize({ servers: { it } })
@@ -85,7 +85,7 @@ describe('a server that does not start', () => {
   })
 })
 
-test('a call to a server that has crashed says what it wrote before', async () => {
+test('a call to a server that crashed fails with its last output', async () => {
   const stage = await HostStage.start((workspace) => ({ echo: workspace.fixture('echo') }))
   process.kill(stage.find('echo').pid ?? 0, 'SIGKILL')
   await eventually(() => stage.find('echo').state === 'unavailable')
@@ -96,7 +96,7 @@ test('a call to a server that has crashed says what it wrote before', async () =
 })
 
 describe('a server that a launcher starts', () => {
-  test('is installing until it is ready, and gets what fetching needs', async () => {
+  test('a server with a launcher is installing until it is ready, and gets the variables that fetching needs', async () => {
     const network = {
       HTTPS_PROXY: 'http://me:pw@127.0.0.1:9',
       NODE_EXTRA_CA_CERTS: '/ca.pem',
@@ -123,7 +123,7 @@ describe('a server that a launcher starts', () => {
     expect(stage.find('it').phase).toBeUndefined()
   })
 
-  test('has a limit of its own until it was ready', async () => {
+  test('a first start with a launcher has a longer time limit', async () => {
     const stage = await HostStage.open({ startTimeoutMs: 1, installTimeoutMs: 500 })
     const it = await writeNpx(stage.workspace)
     await expect(stage.host.initialize({ servers: { it } })).rejects.toThrow(
@@ -131,7 +131,7 @@ describe('a server that a launcher starts', () => {
     )
   })
 
-  test('has the limit that its entry gives it', async () => {
+  test('a start with a launcher has the time limit of its entry', async () => {
     const stage = await HostStage.open()
     const it = { ...(await writeNpx(stage.workspace)), startTimeoutMs: 200 }
     const started = stage.host.initialize({ servers: { it } })
@@ -148,7 +148,7 @@ describe('the limit for the start of all servers', () => {
     silent: workspace.fixture('silent'),
   })
 
-  test('ends a start of which some servers are not ready, and nothing is left running', async () => {
+  test('the time limit of a whole start ends it and stops all servers', async () => {
     const stage = await HostStage.open({ startTimeoutMs: 100_000 })
     stopTime()
     const started = stage.host.initialize({ servers: servers(stage) })
@@ -163,7 +163,7 @@ describe('the limit for the start of all servers', () => {
     expect(stage.workspace.processes()).toEqual([])
   })
 
-  test('lets the caller of a start at best effort go on, and the rest of the servers as well', async () => {
+  test('the time limit of a best-effort start returns to the caller while slow servers go on starting', async () => {
     const stage = await HostStage.open({
       startTimeoutMs: 100_000,
       startAllTimeoutMs: 5000,
@@ -175,10 +175,10 @@ describe('the limit for the start of all servers', () => {
     await vi.advanceTimersByTimeAsync(5000)
     await started
     expect(stage.find('silent').state).toBe('starting')
-    expect(await stage.say('quick.a')).toBe('a')
+    expect(await stage.call('quick.a')).toBe('a')
   })
 
-  test('does not count the time in which a program is fetched', async () => {
+  test('the time limit of a whole start excludes the time in which a launcher fetches a program', async () => {
     const stage = await HostStage.open({ startAllTimeoutMs: 5000 })
     stopTime()
     const it = await writeNpx(stage.workspace)

@@ -20,7 +20,7 @@ describe('the circuit breaker', () => {
       const failed = expect(call).rejects.toMatchObject({ code: 'timeout' })
       await vi.advanceTimersByTimeAsync(1000)
       await failed
-      // It is asked whether it lives, and nothing else has a timer.
+      // The host then pings the server, and has no other timer.
       await eventually(() => vi.getTimerCount() === 0)
     }
   }
@@ -28,60 +28,60 @@ describe('the circuit breaker', () => {
   const circuitsOf = ({ host }: Awaited<ReturnType<typeof startCalls>>) =>
     host.getMetrics().servers['it']?.counters.circuits
 
-  test('refuses a tool that keeps failing, and lets one call try after a while', async () => {
+  test('the circuit breaker refuses a tool that keeps failing, and lets one call probe it after a while', async () => {
     const stage = await startCalls()
     stopTime()
-    await fail(stage, 'ill', 5)
-    const call = stage.host.callTool('it.ill', {}, { requestId: 'r9' })
+    await fail(stage, 'faulty', 5)
+    const call = stage.host.callTool('it.faulty', {}, { requestId: 'r9' })
     await expect(call).rejects.toMatchObject({
       name: 'ServerUnavailableError',
-      message: 'it.ill failed too often; it is tried again in 60 s',
+      message: 'it.faulty failed too often; it is tried again in 60 s',
       retryAfterMs: 60_000,
-      tool: 'ill',
+      tool: 'faulty',
       requestId: 'r9',
     })
     expect(stage.find('it').state).toBe('ready')
-    expect(stage.host.getMetrics().servers['it']?.tools['ill']).toMatchObject({
+    expect(stage.host.getMetrics().servers['it']?.tools['faulty']).toMatchObject({
       error: 5,
       refused: 1,
     })
 
-    // The one that tries fails: it is refused for as long again.
+    // The probe fails, so the tool is refused for the same time again.
     await vi.advanceTimersByTimeAsync(60_000)
-    await fail(stage, 'ill', 1)
-    await expect(stage.host.callTool('it.ill')).rejects.toMatchObject({ retryAfterMs: 60_000 })
+    await fail(stage, 'faulty', 1)
+    await expect(stage.host.callTool('it.faulty')).rejects.toMatchObject({ retryAfterMs: 60_000 })
 
     await vi.advanceTimersByTimeAsync(60_000)
-    await stage.host.callTool('it.cure').catch(() => undefined)
+    await stage.host.callTool('it.repair').catch(() => undefined)
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(await stage.say('it.cure')).toBe('cured')
-    expect(await stage.say('it.ill')).toBe('well')
-    expect(await stage.say('it.ill')).toBe('well')
+    expect(await stage.call('it.repair')).toBe('repaired')
+    expect(await stage.call('it.faulty')).toBe('well')
+    expect(await stage.call('it.faulty')).toBe('well')
     expect(circuitsOf(stage)).toMatchObject({ closed: 1 })
   })
 
-  test('counts its changes of state', async () => {
+  test('the circuit breaker counts its changes of state', async () => {
     const stage = await startCalls({ circuitBreaker: { failures: 2 } })
     stopTime()
-    await fail(stage, 'ill', 2)
+    await fail(stage, 'faulty', 2)
     expect(circuitsOf(stage)).toMatchObject({ 'half-open': 0, closed: 0 })
     const opened = circuitsOf(stage)?.open ?? 0
     expect(opened).toBeGreaterThan(0)
     await vi.advanceTimersByTimeAsync(60_000)
-    await fail(stage, 'ill', 1)
+    await fail(stage, 'faulty', 1)
     expect(circuitsOf(stage)?.['half-open']).toBeGreaterThan(0)
     expect(circuitsOf(stage)?.open).toBeGreaterThan(opened)
   })
 
-  test('has the limits of its server, and those of the host for the rest', async () => {
+  test('the circuit breaker has the limits of its server, and of the host by default', async () => {
     const circuitBreaker = { failures: 2 }
     const stage = await startCalls({ circuitBreaker }, { circuitBreaker: { openMs: 5000 } })
-    await fail(stage, 'ill', 2)
-    const refused = stage.host.callTool('it.ill')
-    await expect(refused).rejects.toThrow('it.ill failed too often; it is tried again in 5 s')
+    await fail(stage, 'faulty', 2)
+    const refused = stage.host.callTool('it.faulty')
+    await expect(refused).rejects.toThrow('it.faulty failed too often; it is tried again in 5 s')
   })
 
-  test('lets one call at a time try', async () => {
+  test('the circuit breaker lets one call at a time probe', async () => {
     const stage = await startCalls()
     stopTime()
     await timeOut(stage, 'mute', 5)
@@ -90,10 +90,10 @@ describe('the circuit breaker', () => {
     await expect(stage.host.callTool('it.say')).rejects.toMatchObject({ retryAfterMs: 1000 })
     process.kill(stage.find('it').pid ?? 0, 'SIGUSR2')
     expect(await outcome).toBe('released')
-    expect(await stage.say('it.say', { text: 'again' })).toBe('again')
+    expect(await stage.call('it.say', { text: 'again' })).toBe('again')
   })
 
-  test('counts for the whole server what several tools did', async () => {
+  test('the circuit breaker of the server counts timeouts of all its tools', async () => {
     const stage = await startCalls()
     stopTime()
     await timeOut(stage, 'mute', 3)
@@ -104,31 +104,31 @@ describe('the circuit breaker', () => {
     })
   })
 
-  test('refuses no other tool because one says that something in it is broken', async () => {
+  test('the circuit breaker refuses no other tool because two tools report errors', async () => {
     const stage = await startCalls()
-    await fail(stage, 'ill', 5)
-    await fail(stage, 'ill-too', 5)
-    await expect(stage.host.callTool('it.ill')).rejects.toBeInstanceOf(ServerUnavailableError)
-    expect(await stage.say('it.say', { text: 'well' })).toBe('well')
+    await fail(stage, 'faulty', 5)
+    await fail(stage, 'faulty-too', 5)
+    await expect(stage.host.callTool('it.faulty')).rejects.toBeInstanceOf(ServerUnavailableError)
+    expect(await stage.call('it.say', { text: 'well' })).toBe('well')
   })
 
-  test('does not begin a restarted server with refusals', async () => {
+  test('the circuit breaker is closed after a restart', async () => {
     const stage = await startCalls({ restart: { policy: 'on-failure' } })
     const calls = Array.from({ length: 10 }, () => stage.host.callTool('it.die').catch(() => 'x'))
     await Promise.all(calls)
     await stage.host.restart('it')
-    expect(await stage.say('it.say', { text: 'well' })).toBe('well')
+    expect(await stage.call('it.say', { text: 'well' })).toBe('well')
   })
 
-  test('forgets failures of long ago', async () => {
+  test('the circuit breaker evicts old failures', async () => {
     const stage = await startCalls()
     stopTime()
-    await fail(stage, 'ill', 4)
+    await fail(stage, 'faulty', 4)
     await vi.advanceTimersByTimeAsync(60_000)
-    await fail(stage, 'ill', 4)
+    await fail(stage, 'faulty', 4)
   })
 
-  test('does not count what is the fault of the caller, or a result that says that it failed', async () => {
+  test('the circuit breaker does not count errors of the caller, or results with an error', async () => {
     const stage = await startCalls({ validateArguments: 'strict' })
     for (let time = 0; time < 6; time += 1) {
       await expect(stage.host.callTool('it.refuse')).rejects.toMatchObject({ rpcCode: -32_602 })
@@ -138,10 +138,10 @@ describe('the circuit breaker', () => {
       await expect(stage.host.callTool('it.say', {}, { signal: aborted })).rejects.toBe('no')
       await expect(stage.host.callTool('it.weigh', { result: {} })).rejects.toThrow('output schema')
     }
-    expect(await stage.say('it.say', { text: 'fine' })).toBe('fine')
+    expect(await stage.call('it.say', { text: 'fine' })).toBe('fine')
   })
 
-  test('counts calls that run out of time', async () => {
+  test('the circuit breaker counts calls that time out', async () => {
     const stage = await startCalls()
     stopTime()
     for (let time = 0; time < 5; time += 1) {
@@ -156,50 +156,50 @@ describe('the circuit breaker', () => {
 })
 
 describe('a call whose server ends', () => {
-  const deaths = async (stage: HostStage): Promise<number> =>
+  const countExits = async (stage: HostStage): Promise<number> =>
     (await stage.workspace.lines('log')).filter((line) => line === 'die').length
-  /** Starts the server again and lets the pause before the next attempt pass. */
-  async function revive(stage: HostStage, pauseMs: number): Promise<void> {
+  /** Restarts the server and lets the delay before the next retry pass. */
+  async function restartServer(stage: HostStage, delayMs: number): Promise<void> {
     await eventually(() => stage.find('it').state === 'unavailable')
     await stage.host.restart('it')
-    // No more: the pause after the next attempt must not pass before the next restart.
-    await vi.advanceTimersByTimeAsync(pauseMs)
+    // Not longer: the delay after the next retry must not pass before the next restart.
+    await vi.advanceTimersByTimeAsync(delayMs)
   }
 
   test.each([
-    ['is made again when its tool only reads', 'die-reading', {}, 4],
-    ['is made again when its tool may be called twice', 'die-twice', {}, 4],
+    ['is retried when its tool only reads', 'die-reading', {}, 4],
+    ['is retried when its tool is idempotent', 'die-twice', {}, 4],
     [
-      'is made again when the caller says that it may be',
+      'is retried when the caller declares it safe to repeat',
       'die',
       { retry: { maxRetries: 1, isSafeToRepeat: true } },
       2,
     ],
-    ['is not made again when its server says nothing of that', 'die', {}, 1],
-    ['is not made again for a number of retries alone', 'die', { retry: { maxRetries: 3 } }, 1],
-    ['is not made again when the caller forbids it', 'die-reading', { retry: false }, 1],
-    ['is not made again when once is enough', 'die-reading', { retry: { maxRetries: 0 } }, 1],
+    ['is not retried when its tool has no hints', 'die', {}, 1],
+    ['is not retried for a number of retries alone', 'die', { retry: { maxRetries: 3 } }, 1],
+    ['is not retried when the caller forbids it', 'die-reading', { retry: false }, 1],
+    ['is not retried with a maximum of 0 retries', 'die-reading', { retry: { maxRetries: 0 } }, 1],
     [
-      'is not made again for an error that the caller does not list',
+      'is not retried for an error that the caller does not list',
       'die-reading',
       { retry: { retryableErrorCodes: ['timeout', -32_603] } },
       1,
     ],
-  ] as const)('%s', async (_title, tool, options, attempts) => {
+  ] as const)('a call whose server exits %s', async (_title, tool, options, attempts) => {
     const stage = await startCalls({ restart: { policy: 'on-failure' } })
     stopTime()
     const call = stage.host.callTool({ server: 'it', tool }, {}, { ...options, requestId: 'r' })
     const expected = { code: 'server-unavailable', tool, requestId: 'r' }
     const failed = expect(call).rejects.toMatchObject(expected)
     for (let count = 1; count < attempts; count += 1) {
-      await eventually(async () => (await deaths(stage)) === count)
-      await revive(stage, 1000 * 2 ** (count - 1))
+      await eventually(async () => (await countExits(stage)) === count)
+      await restartServer(stage, 1000 * 2 ** (count - 1))
     }
     await failed
-    expect(await deaths(stage)).toBe(attempts)
+    expect(await countExits(stage)).toBe(attempts)
   })
 
-  test('is not made again once it is aborted', async () => {
+  test('a call whose server exits is not retried once it is aborted', async () => {
     const stage = await startCalls({ restart: { policy: 'on-failure' } })
     const abort = new AbortController()
     const options = { signal: abort.signal }
@@ -207,10 +207,10 @@ describe('a call whose server ends', () => {
     await eventually(() => stage.find('it').state === 'unavailable')
     abort.abort('enough')
     expect(await call).toBe('enough')
-    expect(await deaths(stage)).toBe(1)
+    expect(await countExits(stage)).toBe(1)
   })
 
-  test('is not made again while nothing brings its server back', async () => {
+  test('a call whose server exits is not retried without a restart policy', async () => {
     const stage = await startCalls()
     const call = stage.host.callTool('it.die-reading', {}, { requestId: 'r' })
     await expect(call).rejects.toMatchObject({
@@ -224,24 +224,24 @@ describe('a call whose server ends', () => {
     expect({ error, refused }).toEqual({ error: 1, refused: 0 })
   })
 
-  test('waits for the restart that is planned, and is made again then', async () => {
+  test('a call whose server exits waits for the planned restart, and is retried', async () => {
     const stage = await startCalls({ restart: { policy: 'on-failure' } })
     stopTime()
-    const call = stage.say('it.die-once')
+    const call = stage.call('it.die-once')
     await eventually(() => stage.lines('will be restarted').length > 0)
     await vi.advanceTimersByTimeAsync(1000)
     expect(await call).toBe('alive')
-    expect(await deaths(stage)).toBe(1)
+    expect(await countExits(stage)).toBe(1)
     expect(stage.host.getMetrics().servers['it']?.counters.retries).toBe(1)
   })
 
-  test('waits for a restart no longer than the server may be silent', async () => {
+  test('a call whose server exits waits for a restart no longer than its time limit', async () => {
     const stage = await startCalls({ restart: { policy: 'on-failure' }, timeoutMs: 20 })
     stopTime()
     const options = { retry: { delayMs: 200 } }
     const call = stage.host.callTool('it.die-once', {}, options).catch((error: unknown) => error)
     await eventually(() => stage.lines('will be restarted').length > 0)
-    // Until it is tried again, but not until the server is started again.
+    // Long enough for a retry, and not for the restart.
     await vi.advanceTimersByTimeAsync(200)
     expect(await call).toMatchObject({ code: 'server-unavailable', tool: 'die-once' })
     expect(stage.find('it').state).toBe('unavailable')

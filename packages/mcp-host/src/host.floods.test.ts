@@ -13,7 +13,7 @@ test.each<[string, keyof LeftOut]>([
   ['garbage', 'lines'],
   ['stderr', 'lines'],
 ])(
-  'a server that pours out %s answers, as do others, and what is left out is counted',
+  'a server that floods the host with %s still answers, and dropped messages are counted',
   async (kind, what) => {
     const stage = await HostStage.start(
       (workspace) => ({
@@ -26,8 +26,8 @@ test.each<[string, keyof LeftOut]>([
     const leftOut = (): number => host.getMetrics().servers['it']?.counters.leftOut[what] ?? 0
     await eventually(() => leftOut() > 100)
     for (let call = 0; call < 3; call += 1) {
-      expect(await stage.say('it.say')).toBe('still here')
-      expect(await stage.say('good.good')).toBe('good')
+      expect(await stage.call('it.say')).toBe('still here')
+      expect(await stage.call('good.good')).toBe('good')
     }
     expect(host.getMetrics().servers['good']?.counters.leftOut).toEqual({
       notices: 0,
@@ -43,7 +43,7 @@ test.each<[string, keyof LeftOut]>([
   },
 )
 
-test('a server whose refused messages are too many is restarted, and it is said why', async () => {
+test('a server whose refused messages are too many is restarted with the reason', async () => {
   const stage = await HostStage.start(
     (workspace) => ({
       it: {
@@ -61,11 +61,11 @@ test('a server whose refused messages are too many is restarted, and it is said 
   expect(gone?.message).toMatch(
     /^the server "it" sent messages of \d+ bytes within a minute that were refused/,
   )
-  expect(await stage.say('good.good')).toBe('good')
+  expect(await stage.call('good.good')).toBe('good')
   await eventually(() => stage.find('it').restarts === 1)
 })
 
-test('a result of too many blocks is an error of its call alone', async () => {
+test('a result of too many content blocks fails only its call', async () => {
   const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('named', 'it') }), {
     messageLimits: { contentBlocks: 0 },
   })

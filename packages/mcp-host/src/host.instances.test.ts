@@ -52,25 +52,25 @@ const instances = (stage: HostStage): readonly InstanceSnapshot[] =>
   stage.find('it').instances ?? []
 const allReady = (stage: HostStage): Promise<unknown> =>
   eventually(() => instances(stage).every(({ state }) => state === 'ready'))
-const who = (stage: HostStage): Promise<string> => stage.say('it.who')
+const nextInstance = (stage: HostStage): Promise<string> => stage.call('it.name')
 
-/** Who answers so many calls, one after another. */
+/** The names of the instances that answer `count` calls, one after another. */
 async function ask(stage: HostStage, count: number): Promise<string> {
   let names = ''
-  for (let each = 0; each < count; each += 1) names += await who(stage)
+  for (let each = 0; each < count; each += 1) names += await nextInstance(stage)
   return names
 }
 
 function kill(stage: HostStage, index: number): void {
   const pid = instances(stage)[index]?.pid
-  if (pid === undefined) throw new Error('it does not run')
+  if (pid === undefined) throw new Error('the instance does not run')
   process.kill(pid, 'SIGKILL')
 }
 
 const unavailable = (stage: HostStage, index: number): Promise<unknown> =>
   eventually(() => instances(stage)[index]?.state === 'unavailable')
 
-/** A call that stays under way, and the instance that has it. */
+/** Starts a call that stays in flight, and finds the instance that received it. */
 async function hold(
   stage: HostStage,
   tool = 'hold',
@@ -86,11 +86,11 @@ async function hold(
 }
 
 describe('instances', () => {
-  test('are one server to everybody, which takes turns', async () => {
+  test('instances are listed as one server and called in turn', async () => {
     const stage = await start(['a', 'b', 'c'])
     expect(await ask(stage, 7)).toBe('abcabca')
     const { tools, state, pid, instances: each } = stage.find('it')
-    expect(tools.filter(({ name }) => name === 'who')).toHaveLength(1)
+    expect(tools.filter(({ name }) => name === 'name')).toHaveLength(1)
     expect([state, pid]).toEqual(['ready', undefined])
     expect(each?.map(({ weight, restarts }) => ({ weight, restarts }))).toEqual(
       Array.from({ length: 3 }, () => ({ weight: 1, restarts: 0 })),
@@ -98,17 +98,17 @@ describe('instances', () => {
     const pids = each?.flatMap((one) => one.pid ?? []) ?? []
     expect(new Set(pids.filter(isAlive)).size).toBe(3)
     expect(stage.host.getServers()).toHaveLength(1)
-    expect(stage.host.getMetrics().servers['it']?.tools['who']).toMatchObject({ success: 7 })
+    expect(stage.host.getMetrics().servers['it']?.tools['name']).toMatchObject({ success: 7 })
     expect(stage.host.getMetrics().servers['it']?.counters.instances).toEqual([3, 2, 2])
   })
 
-  test('may be a number', async () => {
+  test('the instances of a server may be a number', async () => {
     const stage = await start([], { instances: 2, balance: 'least-in-flight' })
-    const names = [await who(stage), await who(stage)]
+    const names = [await nextInstance(stage), await nextInstance(stage)]
     expect(new Set(names)).toEqual(new Set(instances(stage).map(({ pid }) => String(pid))))
   })
 
-  test('get their weight', async () => {
+  test('instances are called by their weight', async () => {
     const stage = await start([], {
       instances: [{ env: { NAME: 'a' }, weight: 3 }, { env: { NAME: 'b' } }],
       balance: 'weighted',
@@ -116,7 +116,7 @@ describe('instances', () => {
     expect(await ask(stage, 8)).toBe('aabaaaba')
   })
 
-  test('with the fewest calls get the next', async () => {
+  test('the instance with the fewest calls in flight gets the next call', async () => {
     const stage = await start(['a', 'b', 'c'], { balance: 'least-in-flight' })
     const { by, outcome } = await hold(stage)
     expect(by).toBe('a')
@@ -125,38 +125,38 @@ describe('instances', () => {
     expect(await outcome).toBeInstanceOf(ServerUnavailableError)
   })
 
-  test('that fail get little', async () => {
+  test('a failing instance gets few calls', async () => {
     const stage = await start(['a', 'b'], { balance: 'health-scored' })
-    expect(await stage.say('it.sicken')).toBe('a')
+    expect(await stage.call('it.break')).toBe('a')
     let failures = 0
     for (let call = 0; call < 10; call += 1) {
-      await stage.say('it.ill').catch(() => (failures += 1))
+      await stage.call('it.faulty').catch(() => (failures += 1))
     }
-    // In turns it would be every other.
+    // Round-robin would send every other call.
     expect(failures).toBeGreaterThan(0)
     expect(failures).toBeLessThan(4)
   })
 
-  test('with as many calls as they may have are passed over', async () => {
+  test('an instance at its limit of concurrent calls is skipped', async () => {
     const stage = await start(['a', 'b'], { maxConcurrentCalls: 1 })
     const { by } = await hold(stage)
     expect(by).toBe('a')
     expect(await ask(stage, 4)).toBe('bbbb')
   })
 
-  test('with an open circuit are passed over', async () => {
+  test('an instance with an open circuit is skipped', async () => {
     const stage = await start(['a', 'b'])
-    await stage.say('it.sicken')
-    await stage.say('it.who')
-    for (let turn = 0; turn < 10; turn += 1) await stage.say('it.ill').catch(() => undefined)
-    const answers = Array.from({ length: 6 }, () => stage.say('it.ill'))
+    await stage.call('it.break')
+    await stage.call('it.name')
+    for (let call = 0; call < 10; call += 1) await stage.call('it.faulty').catch(() => undefined)
+    const answers = Array.from({ length: 6 }, () => stage.call('it.faulty'))
     expect((await Promise.all(answers)).join('')).toBe('bbbbbb')
   })
 })
 
 describe('an instance that ends', () => {
   test.each<BalancePolicy>(['round-robin', 'least-in-flight', 'health-scored'])(
-    'under load costs only calls that it has been given, and none is run twice: %s',
+    'an instance that exits under load fails only calls that it had received, and no call runs twice: %s',
     async (balance) => {
       const stage = await start(['a', 'b', 'c'], { balance, restart: { policy: 'always' } })
       const failed = new Map<number, unknown>()
@@ -183,7 +183,7 @@ describe('an instance that ends', () => {
       expect(new Set(begun.map(([, id]) => id)).size).toBe(begun.length)
       expect(done.size + failed.size).toBe(next)
       for (const [id, answer] of done) expect([id, ...journal]).toContain(answer)
-      // Only what was given to that one before its end, of which nobody can know.
+      // Only calls that the instance had received before its exit, whose outcome is unknown.
       const ends = new Map(
         stage.lines('request ended').map(({ fields }) => [fields['requestId'], fields]),
       )
@@ -191,16 +191,16 @@ describe('an instance that ends', () => {
         expect(error).toMatchObject({ name: 'ServerUnavailableError', isOutcomeUnknown: true })
         expect(ends.get(String(id))).toMatchObject({ instance: 2, outcome: 'error' })
       }
-      // And it takes its part again.
-      await eventually(async () => (await who(stage)) === 'b')
+      // The restarted instance gets calls again.
+      await eventually(async () => (await nextInstance(stage)) === 'b')
     },
     30_000,
   )
 
-  test('takes along what it had begun, unless that is safe to repeat', async () => {
+  test('calls in flight fail with an instance that exits, unless they are safe to repeat', async () => {
     const stage = await start(['a', 'b'])
     const unsafe = await hold(stage)
-    await who(stage)
+    await nextInstance(stage)
     const safe = await hold(stage, 'hold-reading')
     expect([unsafe.by, safe.by]).toEqual(['a', 'a'])
     kill(stage, 0)
@@ -208,11 +208,11 @@ describe('an instance that ends', () => {
     const journal = (): Promise<string[]> => stage.workspace.lines('journal')
     await eventually(async () => (await journal()).length === 3)
     expect(await journal()).toEqual(['a hold', 'a hold-reading', 'b hold-reading'])
-    await stage.say('it.release')
+    await stage.call('it.release')
     expect(await safe.outcome).toBe('b')
   })
 
-  test('leaves its calls to the others, and its lists', async () => {
+  test('an instance that exits leaves its calls and its listing to the other instances', async () => {
     const stage = await start(['a', 'b', 'c'])
     const before = stage.toolsOf('it')
     kill(stage, 0)
@@ -225,17 +225,17 @@ describe('an instance that ends', () => {
     expect(stage.host.getMetrics().servers['it']?.calls).toMatchObject({ success: 4, refused: 0 })
   })
 
-  test('as the last makes the server unavailable, until one is there again', async () => {
+  test('a server is unavailable from the exit of its last instance until one is ready again', async () => {
     const stage = await start(['a', 'b'], { restart: { policy: 'always' } })
     kill(stage, 0)
     kill(stage, 1)
     await eventually(() => stage.find('it').state === 'unavailable')
-    await expect(stage.host.callTool('it.who', {}, { retry: false })).rejects.toMatchObject({
+    await expect(stage.host.callTool('it.name', {}, { retry: false })).rejects.toMatchObject({
       name: 'ServerUnavailableError',
       isOutcomeUnknown: false,
     })
-    // What is safe to repeat, or has not begun, waits for it.
-    expect(await stage.say('it.who')).toMatch(/^[ab]$/)
+    // Calls that are safe to repeat, or were not sent, wait for an instance.
+    expect(await stage.call('it.name')).toMatch(/^[ab]$/)
     const { contents } = await stage.host.getResource({ server: 'it', uri: 'a:' })
     expect(contents).toHaveLength(1)
     await allReady(stage)
@@ -243,7 +243,7 @@ describe('an instance that ends', () => {
   })
 })
 
-test('while none is ready, what may wait waits for one that comes back', async () => {
+test('calls that may wait are sent once an instance is ready again', async () => {
   const stage = await start(['a', 'b'], { restart: { policy: 'on-failure' } })
   await stage.host.callTool('it.exit').catch(() => undefined)
   await unavailable(stage, 0)
@@ -254,7 +254,7 @@ test('while none is ready, what may wait waits for one that comes back', async (
   expect(instances(stage).map(({ restarts }) => restarts)).toEqual([0, 1])
 })
 
-describe('an instance elsewhere', () => {
+describe('a remote instance', () => {
   const http = (...servers: readonly HttpServer[]): RemoteServerConfig => ({
     type: 'http',
     url: servers[0]?.url ?? '',
@@ -263,31 +263,31 @@ describe('an instance elsewhere', () => {
   })
   const open = (
     name: string,
-    odd: (response: ServerResponse) => unknown = () => text(name),
+    faulty: (response: ServerResponse) => unknown = () => text(name),
   ): Promise<HttpServer> =>
     HttpServer.open({
       ...LEGACY,
       'tools/list': () => ({
-        tools: ['who', 'odd', 'odd-reading'].map((tool) => ({
+        tools: ['name', 'faulty', 'faulty-reading'].map((tool) => ({
           name: tool,
           inputSchema: { type: 'object' },
-          annotations: { readOnlyHint: tool === 'odd-reading' },
+          annotations: { readOnlyHint: tool === 'faulty-reading' },
         })),
       }),
       'tools/call': ({ name: tool }, { response }) => {
-        if (tool === 'who') return text(name)
-        return odd(response)
+        if (tool === 'name') return text(name)
+        return faulty(response)
       },
     })
 
-  test('that cannot be reached costs no call', async () => {
+  test('a remote instance that cannot be reached fails no call', async () => {
     const [a, b] = [await open('a'), await open('b')]
     const stage = await HostStage.start(() => ({ it: http(a, b) }))
     await allReady(stage)
     expect(await ask(stage, 4)).toBe('abab')
     const { url } = a
     await a.close()
-    // Connections that are kept may look alive for a moment.
+    // Connections that are kept alive may look open for a moment.
     await eventually(() =>
       fetch(url).then(
         () => false,
@@ -303,8 +303,11 @@ describe('an instance elsewhere', () => {
   test.each<[string, (response: ServerResponse) => unknown]>([
     ['breaks off', (response) => response.destroy()],
     ['answers 502', (response) => response.writeHead(502).end()],
-    // It can be a proxy's that lost the server.
-    ['answers 503', (response) => response.writeHead(503).end()],
+    // A proxy that lost its server may answer this.
+    [
+      'a call to a remote instance that %s is retried elsewhere only if that is safe',
+      (response) => response.writeHead(503).end(),
+    ],
   ])('that %s leaves nothing to others, unless that is safe', async (_title, fail) => {
     const begun: string[] = []
     const a = await open('a', (response) => {
@@ -317,43 +320,43 @@ describe('an instance elsewhere', () => {
     })
     const stage = await HostStage.start(() => ({ it: http(a, b) }))
     await allReady(stage)
-    const failed = stage.host.callTool('it.odd')
+    const failed = stage.host.callTool('it.faulty')
     await expect(failed).rejects.toMatchObject({ isOutcomeUnknown: true })
     expect(begun).toEqual(['a'])
-    expect(await who(stage)).toBe('b')
-    expect(await stage.say('it.odd-reading')).toBe('b')
+    expect(await nextInstance(stage)).toBe('b')
+    expect(await stage.call('it.faulty-reading')).toBe('b')
     expect(begun).toEqual(['a', 'a', 'b'])
   })
 
-  test('that refuses leaves the call to others', async () => {
+  test('a call that a remote instance refuses is sent to another', async () => {
     const a = await open('a', (response) => void response.writeHead(429).end())
     const b = await open('b')
     const stage = await HostStage.start(() => ({ it: http(a, b) }))
     await allReady(stage)
-    expect(await stage.say('it.odd')).toBe('b')
+    expect(await stage.call('it.faulty')).toBe('b')
   })
 })
 
 describe('a call to an instance', () => {
-  test('is cancelled there, and reports from there', async () => {
+  test('a call is cancelled at its instance, and gets progress from its instance', async () => {
     const stage = await start(['a', 'b'])
-    const told: unknown[] = []
-    const onProgress = ({ message }: Progress): void => void told.push(message)
+    const messages: unknown[] = []
+    const onProgress = ({ message }: Progress): void => void messages.push(message)
     const { outcome } = await hold(stage, 'hold', { requestId: 'r', onProgress })
-    expect(await who(stage)).toBe('b')
-    expect(await stage.say('it.step')).toBe('a')
-    await eventually(() => told.length === 1)
-    expect(told).toEqual(['a'])
+    expect(await nextInstance(stage)).toBe('b')
+    expect(await stage.call('it.step')).toBe('a')
+    await eventually(() => messages.length === 1)
+    expect(messages).toEqual(['a'])
     stage.host.abort('r')
     expect(await outcome).toMatchObject({ name: 'AbortError' })
-    await stage.say('it.who')
-    expect(await stage.say('it.heard')).toBe('list,cancelled')
+    await stage.call('it.name')
+    expect(await stage.call('it.received')).toBe('list,cancelled')
   })
 
-  test('is known as the one that made it ask, whatever the others do', async () => {
-    const asked: string[] = []
+  test('a server request names the call of its instance, whatever calls other instances have', async () => {
+    const messages: string[] = []
     const onRequest = (request: ServerRequest): unknown => {
-      asked.push(`${request.server} ${request.call?.requestId}`)
+      messages.push(`${request.server} ${request.call?.requestId}`)
       return { action: 'decline' }
     }
     const stage = await start(['a', 'b', 'c'], {}, { onRequest })
@@ -361,53 +364,53 @@ describe('a call to an instance', () => {
       stage.host.callTool(`it.${tool}`, {}, { requestId })
     const { outcome } = await hold(stage, 'hold', { requestId: 'held' })
     await Promise.all([call('ask', 'one'), call('ask', 'two')])
-    expect(new Set(asked)).toEqual(new Set(['it one', 'it two']))
-    await stage.say('it.release')
+    expect(new Set(messages)).toEqual(new Set(['it one', 'it two']))
+    await stage.call('it.release')
     expect(await outcome).toBe('a')
   })
 })
 
-describe('what instances tell', () => {
-  test('of their lists makes the host ask all of them', async () => {
+describe('notifications of instances', () => {
+  test('a changed list of one instance makes the host list the tools of all instances', async () => {
     const stage = await start(['a', 'b', 'c'])
     const changes: string[] = []
     stage.host.on('list-changed', ({ list }) => changes.push(list))
-    await who(stage)
-    expect(await stage.say('it.grow')).toBe('b')
+    await nextInstance(stage)
+    expect(await stage.call('it.grow')).toBe('b')
     await eventually(() => changes.length > 0)
-    const heard = async (): Promise<string[]> =>
-      Promise.all([1, 2, 3].map(() => stage.say('it.heard')))
-    await eventually(async () => (await heard()).every((each) => each === 'list,list'))
+    const received = async (): Promise<string[]> =>
+      Promise.all([1, 2, 3].map(() => stage.call('it.received')))
+    await eventually(async () => (await received()).every((each) => each === 'list,list'))
     expect(changes).toEqual(['tools'])
   })
 
-  test('of resources is asked of each, also after a restart', async () => {
+  test('a subscription reaches each instance, and is repeated after a restart', async () => {
     const stage = await start(['a', 'b'], { restart: { policy: 'always' } })
     const updates: string[] = []
     stage.host.on('resource-updated', ({ uri }) => updates.push(uri))
     await stage.host.subscribe('a:')
     await stage.host.setLoggingLevel('error', 'it')
-    const heard = (): Promise<string[]> =>
-      Promise.all([stage.say('it.heard'), stage.say('it.heard')])
-    const asked = 'list,subscribe a:,level error'
-    expect(await heard()).toEqual([asked, asked])
+    const received = (): Promise<string[]> =>
+      Promise.all([stage.call('it.received'), stage.call('it.received')])
+    const messages = 'list,subscribe a:,level error'
+    expect(await received()).toEqual([messages, messages])
     kill(stage, 0)
     await eventually(() => instances(stage)[0]?.restarts === 1)
     await allReady(stage)
-    await eventually(async () => (await heard()).every((each) => each === asked))
+    await eventually(async () => (await received()).every((each) => each === messages))
     for (const count of [1, 2]) {
-      await stage.say('it.update', { uri: 'a:' })
+      await stage.call('it.update', { uri: 'a:' })
       await eventually(() => updates.length === count)
     }
     await stage.host.unsubscribe('a:')
-    expect(await heard()).toEqual([`${asked},unsubscribe a:`, `${asked},unsubscribe a:`])
+    expect(await received()).toEqual([`${messages},unsubscribe a:`, `${messages},unsubscribe a:`])
   })
 })
 
 describe('a server with instances', () => {
   const BROKEN = { env: { NAME: 'broken' }, args: ['/nowhere/at/all.ts'] }
 
-  test('starts with those that can', async () => {
+  test('a server starts with the instances that can start', async () => {
     const stage = await HostStage.open()
     const servers = { it: config(stage, [], { instances: [BROKEN, { env: { NAME: 'b' } }] }) }
     await stage.host.initialize({ servers })
@@ -415,7 +418,7 @@ describe('a server with instances', () => {
     await unavailable(stage, 0)
   })
 
-  test('does not start when none can', async () => {
+  test('a server does not start when none of its instances can', async () => {
     const stage = await HostStage.open()
     const servers = { it: config(stage, [], { instances: [BROKEN, BROKEN] }) }
     await expect(stage.host.initialize({ servers })).rejects.toMatchObject({
@@ -424,7 +427,7 @@ describe('a server with instances', () => {
     })
   })
 
-  test('is restarted one instance after another', async () => {
+  test('a server is restarted one instance after another', async () => {
     const stage = await start(['a', 'b'])
     const states: string[] = []
     stage.host.on('server', ({ server }) => states.push(server.state))
@@ -438,7 +441,7 @@ describe('a server with instances', () => {
     expect(new Set(states)).toEqual(new Set(['ready']))
   })
 
-  test('is never away when it is reloaded, also when those that stay are not ready', async () => {
+  test('a reload keeps a server ready, even when its unchanged instances are not ready', async () => {
     const stage = await HostStage.open()
     const it = (NAME: string): StdioServerConfig =>
       config(stage, [], { instances: [BROKEN, { env: { NAME } }] })
@@ -451,10 +454,10 @@ describe('a server with instances', () => {
     expect(new Set(states)).toEqual(new Set(['ready']))
   })
 
-  test('keeps the instances that stay the same when it is reloaded', async () => {
+  test('a reload keeps the instances whose configuration is unchanged', async () => {
     const stage = await start(['a', 'b', 'c'])
     const [a, , c] = instances(stage).map(({ pid }) => pid)
-    await who(stage)
+    await nextInstance(stage)
     const { by, outcome } = await hold(stage)
     expect(by).toBe('b')
     const weighted = [
@@ -474,9 +477,9 @@ describe('a server with instances', () => {
     ])
     const names = await ask(stage, 8)
     expect(['a', 'c', 'd'].map((name) => names.split(name).length - 1)).toEqual([4, 2, 2])
-    // The one that left ends with what it has in hand.
+    // The removed instance stays until its call in flight ends.
     const [pid] = stage.workspace.processes().filter((each) => {
-      return !instances(stage).some((kept) => kept.pid === each)
+      return !instances(stage).some((instance) => instance.pid === each)
     })
     expect(pid).toBeDefined()
     expect(await Promise.race([outcome, Promise.resolve('still held')])).toBe('still held')

@@ -20,7 +20,7 @@ function startHost(workspace: Workspace, file: string): ChildProcess {
   })
 }
 
-test('nothing is left of a host that is killed with SIGKILL', async () => {
+test('no process remains of a host that is killed with SIGKILL', async () => {
   const workspace = await openWorkspace()
   const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
   const servers = { one: { command, args }, two: { command, args } }
@@ -32,22 +32,22 @@ test('nothing is left of a host that is killed with SIGKILL', async () => {
   await eventually(() => pids.filter(isAlive).length === 0)
 })
 
-test('nothing is left of a host that is killed while its servers start', async () => {
-  // The moment matters: each round hits another one.
+test('no process remains of a host that is killed while its servers start', async () => {
+  // Each round kills the host at another stage of the start.
   for (let round = 0; round < 6; round += 1) {
     const workspace = await openWorkspace()
     const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
     const names = ['a', 'b', 'c', 'd']
     const servers = Object.fromEntries(names.map((name) => [name, { command, args }]))
     const host = startHost(workspace, await workspace.write('mcp.json', { servers }))
-    const isUnderWay = () => workspace.processes().length > 1 + round
-    await eventually(isUnderWay)
+    const isStarting = () => workspace.processes().length > 1 + round
+    await eventually(isStarting)
     host.kill('SIGKILL')
     await eventually(() => workspace.processes().length === 0)
   }
 }, 60_000)
 
-test('a host that simply ends takes its servers along', async () => {
+test('a host that SIGTERM ends takes its servers along', async () => {
   const workspace = await openWorkspace()
   const { command, args } = workspace.fixture('stubborn', workspace.path('pids'))
   const servers = { one: { command, args } }

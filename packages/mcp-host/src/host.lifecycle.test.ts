@@ -8,7 +8,7 @@ import { Guardian } from './process/guardian.ts'
 
 const lives = (workspace: Workspace, name: string, failing = 0): StdioServerConfig => ({
   ...workspace.fixture('lives', workspace.path('log'), name, String(failing)),
-  // Not asked for newer revisions, a process starts once per attempt.
+  // Without a probe for newer revisions, a process starts once per attempt.
   protocol: 'legacy',
 })
 
@@ -16,16 +16,16 @@ function stopTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
 }
 
-/** Lets the pauses pass that the host says it makes after failed starts. */
-async function passPauses(stage: HostStage, count: number): Promise<number[]> {
-  const pauses: number[] = []
-  while (pauses.length < count) {
-    const line = await eventually(() => stage.lines('tried again')[pauses.length])
+/** Lets the delays pass that the host logs after failed starts. */
+async function passDelays(stage: HostStage, count: number): Promise<number[]> {
+  const delays: number[] = []
+  while (delays.length < count) {
+    const line = await eventually(() => stage.lines('tried again')[delays.length])
     const delayMs = Number(line.fields['delayMs'])
-    pauses.push(delayMs)
+    delays.push(delayMs)
     await vi.advanceTimersByTimeAsync(delayMs)
   }
-  return pauses
+  return delays
 }
 
 const brokenCommand = (workspace: Workspace): StdioServerConfig => ({
@@ -34,21 +34,21 @@ const brokenCommand = (workspace: Workspace): StdioServerConfig => ({
 })
 
 describe('a start that fails', () => {
-  test('is tried again after pauses that grow, as often as the host may', async () => {
+  test('a start that fails is retried after growing delays, up to the limit', async () => {
     const stage = await HostStage.open({ startRetries: 2 })
     stopTime()
     const starting = stage.host.initialize({ servers: { it: lives(stage.workspace, 'it', 2) } })
-    const [first = 0, second = 0] = await passPauses(stage, 2)
+    const [first = 0, second = 0] = await passDelays(stage, 2)
     await starting
     expect(first).toBeGreaterThanOrEqual(500)
     expect(first).toBeLessThanOrEqual(1000)
     expect(second).toBeGreaterThanOrEqual(1000)
     expect(second).toBeLessThanOrEqual(2000)
     expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
-    expect(await stage.say('it.say')).toBe('it 3')
+    expect(await stage.call('it.say')).toBe('it 3')
   })
 
-  test('is an error once the attempts are used up', async () => {
+  test('a start that fails is an error once the retries are used up', async () => {
     const stage = await HostStage.open({ startRetries: 1 })
     stopTime()
     const starting = stage.host.initialize({ servers: { it: lives(stage.workspace, 'it', 9) } })
@@ -58,19 +58,19 @@ describe('a start that fails', () => {
       server: 'it',
       message: 'the server "it" exited with code 1 before it was ready',
     })
-    await passPauses(stage, 1)
+    await passDelays(stage, 1)
     await failed
     expect(await stage.workspace.lines('log')).toEqual(['it starts', 'it starts'])
   })
 
-  test('is not tried again when the command is not there', async () => {
+  test('a start that fails because the command does not exist is not retried', async () => {
     const stage = await HostStage.open({ startRetries: 3 })
     const servers = { it: brokenCommand(stage.workspace) }
     await expect(stage.host.initialize({ servers })).rejects.toThrow('was not found on PATH')
     expect(stage.lines('tried again')).toEqual([])
   })
 
-  test('is given up at once when the host is shut down in a pause', async () => {
+  test('a shutdown during the delay before a retry gives up the start at once', async () => {
     const stage = await HostStage.open({ startRetries: 3 })
     const starting = stage.host.initialize({ servers: { it: lives(stage.workspace, 'it', 9) } })
     const failed = expect(starting).rejects.toMatchObject({ code: 'server-startup' })
@@ -83,7 +83,7 @@ describe('a start that fails', () => {
 })
 
 describe('the order of starts', () => {
-  test('is that of the dependencies', async () => {
+  test('servers start in the order of their dependencies', async () => {
     const stage = await HostStage.start((workspace) => ({
       top: { ...lives(workspace, 'top'), dependencies: ['left', 'right'] },
       left: { ...lives(workspace, 'left'), dependencies: ['base'] },
@@ -103,7 +103,7 @@ describe('the order of starts', () => {
     expect([ended[0], ended[3]]).toEqual(['top ends', 'base ends'])
   })
 
-  test('is none where nothing depends on anything: all start at once', async () => {
+  test('servers without dependencies start concurrently', async () => {
     const meeting = (workspace: Workspace): StdioServerConfig =>
       workspace.fixture('meeting', workspace.path('log'), '3')
     const stage = await HostStage.start((workspace) => ({
@@ -114,7 +114,7 @@ describe('the order of starts', () => {
     expect(stage.host.getServers().map(({ state }) => state)).toEqual(['ready', 'ready', 'ready'])
   })
 
-  test('makes what a server needs a reason not to start it', async () => {
+  test('a server does not start when its dependency is not ready', async () => {
     const stage = await HostStage.start(
       (workspace) => ({
         base: brokenCommand(workspace),
@@ -140,7 +140,7 @@ describe('the order of starts', () => {
 })
 
 describe('a server whose dependency is not ready', () => {
-  /** Under "best-effort": `top` needs `base`, which can be told to exit. */
+  /** Under "best-effort": `top` depends on `base`, which has a tool that exits. */
   const open = (failing = 0, options: Partial<MCPHostOptions> = {}): Promise<HostStage> =>
     HostStage.start(
       (workspace) => ({
@@ -155,7 +155,7 @@ describe('a server whose dependency is not ready', () => {
     message: 'the server "top" needs "base", which is not ready',
   }
 
-  test('starts by itself once that is, without attempts in between', async () => {
+  test('a server whose dependency becomes ready starts then, without earlier attempts', async () => {
     stopTime()
     const stage = await open(1, { startRetries: 0 })
     expect(stage.find('top')).toMatchObject({ state: 'unavailable', error: needsBase })
@@ -172,7 +172,7 @@ describe('a server whose dependency is not ready', () => {
     ])
   })
 
-  test('is not tried again and again', async () => {
+  test('a server whose dependency is not ready is not retried', async () => {
     const stage = await HostStage.open({ startPolicy: 'best-effort', startRetries: 3 })
     await stage.host.initialize({
       servers: {
@@ -184,21 +184,21 @@ describe('a server whose dependency is not ready', () => {
     expect(stage.lines('tried again')).toEqual([])
   })
 
-  test('waits again when it is restarted meanwhile', async () => {
+  test('a server that is restarted by hand waits for its dependency', async () => {
     const stage = await open()
     stopTime()
     await stage.host.callTool('base.exit', { code: 1 }).catch(() => undefined)
-    // One that runs is not stopped.
+    // A running server is not stopped with its dependency.
     expect(stage.find('base').state).toBe('unavailable')
     expect(stage.find('top').state).toBe('ready')
     await expect(stage.host.restart('top')).rejects.toMatchObject(needsBase)
     expect(stage.find('top')).toMatchObject({ state: 'unavailable', error: needsBase })
     await stage.host.restart('base')
     await eventually(() => stage.find('top').state === 'ready')
-    expect(await stage.say('top.say')).toBe('top 2')
+    expect(await stage.call('top.say')).toBe('top 2')
   })
 
-  test('is left alone where it runs, or is away for a reason of its own', async () => {
+  test('a restart of a dependency does not affect servers that run, or ended by themselves', async () => {
     const stage = await HostStage.start((workspace) => ({
       base: lives(workspace, 'base'),
       top: { ...lives(workspace, 'top'), dependencies: ['base'] },
@@ -207,12 +207,12 @@ describe('a server whose dependency is not ready', () => {
     const { pid } = stage.find('top')
     await stage.host.callTool('gone.exit', { code: 1 }).catch(() => undefined)
     await stage.host.restart('base')
-    expect(await stage.say('base.say')).toBe('base 2')
+    expect(await stage.call('base.say')).toBe('base 2')
     expect(stage.find('top')).toMatchObject({ state: 'ready', restarts: 0, pid })
     expect(stage.find('gone')).toMatchObject({ state: 'unavailable', restarts: 0 })
   })
 
-  test('starts once a reload brings what it needs, whether it is changed as well or not', async () => {
+  test('a server starts once a reload adds its dependency, whether its own entry changes or not', async () => {
     const stage = await HostStage.open({ startPolicy: 'best-effort' })
     const { workspace, host } = stage
     const top = { ...lives(workspace, 'top'), dependencies: ['base'] }
@@ -222,14 +222,14 @@ describe('a server whose dependency is not ready', () => {
       servers: { base: lives(workspace, 'base'), top, other: { ...other, timeoutMs: 1000 } },
     })
     await eventually(() => host.getServers().every(({ state }) => state === 'ready'))
-    expect(await stage.say('top.say')).toBe('top 1')
-    expect(await stage.say('other.say')).toBe('other 1')
-    // Not also the one that it replaces.
+    expect(await stage.call('top.say')).toBe('top 1')
+    expect(await stage.call('other.say')).toBe('other 1')
+    // The replaced server does not start as well.
     const lines = await workspace.lines('log')
     expect(lines.filter((line) => line === 'other starts')).toHaveLength(1)
   })
 
-  test('does not keep a shutdown waiting for the start of that', async () => {
+  test('a shutdown does not wait for the start of a dependency', async () => {
     const stage = await HostStage.open()
     const { workspace, host } = stage
     const starting = host.initialize({
@@ -247,7 +247,7 @@ describe('a server whose dependency is not ready', () => {
   })
 })
 
-test('one failure stops all under the policy "all-or-nothing", which is the default', async () => {
+test('one failed start stops all servers under the policy "all-or-nothing", which is the default', async () => {
   const stage = await HostStage.open()
   const servers = {
     good: lives(stage.workspace, 'good'),
@@ -264,7 +264,7 @@ test('one failure stops all under the policy "all-or-nothing", which is the defa
 })
 
 test.each([0, 1, 2, 4, 8])(
-  'a shutdown in the middle of a launch leaves nothing to a guardian that lives on (turn %i)',
+  'a shutdown during a launch leaves no process to a shared guardian (after %i turns of the loop)',
   async (turns) => {
     await using guardian = new Guardian()
     const stage = await HostStage.open({ guardian })
@@ -274,7 +274,7 @@ test.each([0, 1, 2, 4, 8])(
     for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate)
     await host.shutdown()
     expect(await failed).toMatchObject({ code: 'server-startup' })
-    // Another process of the same guardian has come and gone: so has whatever was launched before.
+    // Another process of the same guardian has started and ended, and so has every earlier launch.
     const other = new MCPHost({ env: { PATH: process.env['PATH'] }, guardian })
     await other.initialize({ servers: { named: workspace.fixture('named') } })
     await other.shutdown()
@@ -282,13 +282,13 @@ test.each([0, 1, 2, 4, 8])(
   },
 )
 
-test('a guardian that was handed over is left alone by the shutdown', async () => {
+test('a shutdown does not stop a guardian of the caller', async () => {
   await using guardian = new Guardian()
   const options: Partial<MCPHostOptions> = { guardian }
   const first = await HostStage.start((workspace) => ({ it: lives(workspace, 'a') }), options)
   const second = await HostStage.start((workspace) => ({ it: lives(workspace, 'b') }), options)
   await first.host.shutdown()
-  expect(await second.say('it.say')).toBe('b 1')
+  expect(await second.call('it.say')).toBe('b 1')
 })
 
 test('a host is disposed of with its scope, and shuts down once', async () => {
@@ -301,7 +301,7 @@ test('a host is disposed of with its scope, and shuts down once', async () => {
   expect(stage.host.shutdown()).toBe(stage.host.shutdown())
 })
 
-test('a host whose configuration was faulty may be given a better one', async () => {
+test('a host whose configuration was faulty may be initialized again', async () => {
   const { host, workspace } = await HostStage.open()
   const faulty = { 'a.b': workspace.fixture('named') }
   await expect(host.initialize({ servers: faulty })).rejects.toMatchObject({
@@ -312,9 +312,9 @@ test('a host whose configuration was faulty may be given a better one', async ()
   await expect(host.initialize({ servers: {} })).rejects.toThrow('initialized already')
 })
 
-test('an option that is undefined is one that is not given', async () => {
+test('an option that is undefined has its default', async () => {
   const stage = await HostStage.start((workspace) => ({ it: lives(workspace, 'it') }), {
-    // An embedder without exactOptionalPropertyTypes may hand these over.
+    // Callers without exactOptionalPropertyTypes may pass undefined.
     ...({
       startTimeoutMs: undefined,
       startPolicy: undefined,
@@ -326,7 +326,7 @@ test('an option that is undefined is one that is not given', async () => {
       guardian: undefined,
     } as object),
   })
-  expect(await stage.say('it.say')).toBe('it 1')
+  expect(await stage.call('it.say')).toBe('it 1')
 })
 
 test.each([
@@ -342,7 +342,7 @@ test.each([
   expect(create).toThrow(`${name} must be a number, at least ${least}`)
 })
 
-test('a request before the start is refused with the reason', async () => {
+test('a request before the initialization is refused with the reason', async () => {
   const { host } = await HostStage.open()
   await expect(host.reload({ servers: {} })).rejects.toThrow('initialize the host before a reload')
   await expect(host.callTool('a.b')).rejects.toThrow('there is no tool "a.b"')

@@ -29,7 +29,7 @@ test('every line of the log names its component and its action', async () => {
   expect(messages.size).toBeGreaterThan(6)
 })
 
-test('states are logged at info', async () => {
+test('states are logged at the level info', async () => {
   const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('named', 'it') }))
   expect(stage.lines('server state')).toMatchObject([
     {
@@ -39,7 +39,7 @@ test('states are logged at info', async () => {
   ])
 })
 
-test('requests are logged at debug, with the ids that their caller gave', async () => {
+test('requests are logged at the level debug, with the ids that their caller set', async () => {
   const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('named', 'it') }))
   const ids = { requestId: 'r1', sessionId: 's1', correlationId: 'c1' }
   await stage.host.callTool('it.it', {}, ids)
@@ -51,7 +51,7 @@ test('requests are logged at debug, with the ids that their caller gave', async 
   ])
 })
 
-test('heartbeats are logged at trace', async () => {
+test('heartbeats are logged at the level trace', async () => {
   const stage = await HostStage.start((workspace) => ({
     it: { ...workspace.fixture('named', 'it'), healthCheck: { intervalMs: 10 } },
   }))

@@ -20,11 +20,11 @@ async function open(servers: (stage: HostStage) => Servers): Promise<HostStage> 
   return stage
 }
 
-/** A call that the server "it" keeps until it gets a signal. */
+/** A call that the server "it" answers on SIGUSR2. */
 const hold = (stage: HostStage): Promise<string> => stage.host.callTool('it.hold').then(textOf)
 
 describe('a reload', () => {
-  test('adds, removes and changes servers, and leaves the others alone', async () => {
+  test('a reload adds, removes and changes servers, and does not affect the others', async () => {
     const stage = await open((on) => ({
       same: named(on, 'a'),
       gone: named(on, 'b'),
@@ -47,14 +47,14 @@ describe('a reload', () => {
     ])
     expect(stage.find('same').pid).toBe(before.same)
     expect(stage.find('other').pid).not.toBe(before.other)
-    expect(await stage.say('other.d')).toBe('d')
-    expect(await stage.say('fresh.e')).toBe('e')
+    expect(await stage.call('other.d')).toBe('d')
+    expect(await stage.call('fresh.e')).toBe('e')
     await expect(stage.host.callTool('other.c')).rejects.toThrow('there is no tool "other.c"')
     await expect(stage.host.callTool('gone.b')).rejects.toThrow('there is no ')
     await eventually(() => stage.workspace.processes().length === 3)
   })
 
-  test('changes nothing when nothing changed', async () => {
+  test('a reload of an unchanged configuration changes nothing', async () => {
     const stage = await open((on) => ({ a: named(on, 'a') }))
     const events: string[] = []
     stage.host.on('server', ({ server }) => events.push(server.state))
@@ -63,7 +63,7 @@ describe('a reload', () => {
     expect(events).toEqual([])
   })
 
-  test('sees what was changed in the object that was given before', async () => {
+  test('a reload detects changes in the object that was passed before', async () => {
     const stage = await HostStage.open()
     const servers: Servers = { it: named(stage, 'a'), gone: named(stage, 'b') }
     await stage.host.initialize({ servers })
@@ -79,7 +79,7 @@ describe('a reload', () => {
     expect(await stage.host.reload({ servers })).toMatchObject({ unchanged: ['it'] })
   })
 
-  test('changes nothing when the configuration is faulty, and tells all that is wrong', async () => {
+  test('a reload of a faulty configuration changes nothing and reports all faults', async () => {
     const stage = await open((on) => ({ a: named(on, 'a') }))
     const { pid } = stage.find('a')
     const bad = {
@@ -93,10 +93,10 @@ describe('a reload', () => {
     const file = await stage.workspace.write('bad.json', '{ "servers": { "a": {')
     await expect(stage.host.reload(file)).rejects.toMatchObject({ code: 'configuration' })
     expect(stage.host.getServers()).toMatchObject([{ name: 'a', pid, state: 'ready' }])
-    expect(await stage.say('a.a')).toBe('a')
+    expect(await stage.call('a.a')).toBe('a')
   })
 
-  test('reads the file of the start again, or another from then on', async () => {
+  test('a reload reads the file of the start again, or another from then on', async () => {
     const stage = await HostStage.open()
     const write = (file: string, ...tools: string[]): Promise<string> => {
       const { command, args } = named(stage, ...tools)
@@ -114,13 +114,13 @@ describe('a reload', () => {
     await stage.host.reload()
     expect(stage.toolsOf('it')).toContain('four')
 
-    // One that is not taken does not become the file to read again.
+    // A faulty file does not become the file to read again.
     const bad = await stage.workspace.write('bad.json', '[]')
     await expect(stage.host.reload(bad)).rejects.toMatchObject({ code: 'configuration' })
     expect(await stage.host.reload()).toMatchObject({ unchanged: ['it'] })
   })
 
-  test('lets a call that is under way on a changed server finish there', async () => {
+  test('a reload lets a call in flight on a changed server finish there', async () => {
     const stage = await open((on) => ({ it: calls(on) }))
     const { pid } = stage.find('it')
     const held = hold(stage)
@@ -128,14 +128,14 @@ describe('a reload', () => {
     await stage.host.reload({ servers: { it: calls(stage, { NEW: '1' }) } })
     expect(stage.find('it').pid).not.toBe(pid)
     expect(stage.workspace.processes()).toContain(pid)
-    // The new one answers; the old one is not asked for anything more.
-    expect(await stage.say('it.say', { text: 'new' })).toBe('new')
+    // The replacement answers; the replaced server gets no further calls.
+    expect(await stage.call('it.say', { text: 'new' })).toBe('new')
     process.kill(pid ?? 0, 'SIGUSR2')
     expect(await held).toBe('released')
     await eventually(() => !stage.workspace.processes().includes(pid ?? 0))
   })
 
-  test('lets a call that is under way on a removed server finish', async () => {
+  test('a reload lets a call in flight on a removed server finish', async () => {
     const stage = await open((on) => ({ it: calls(on) }))
     const { pid = 0 } = stage.find('it')
     const states: string[] = []
@@ -154,7 +154,7 @@ describe('a reload', () => {
     expect(states).toEqual(['it stopping', 'it shutdown'])
   })
 
-  test('gives the calls of a removed or changed server as long as that one may take', async () => {
+  test('a reload gives calls in flight the time limit of their removed or changed server', async () => {
     const stage = await HostStage.open({ maxToolTimeoutMs: 50 })
     const { host, workspace } = stage
     const at = (log: string, more: object = {}): StdioServerConfig => ({
@@ -178,13 +178,13 @@ describe('a reload', () => {
       await eventually(async () => (await workspace.lines(log)).includes('hold'))
     }
     await host.reload({ servers: { changed: at('changed', { ...patient, env: { NEW: '1' } }) } })
-    // One with the limit of the host is ended; by then the others would be as well.
+    // The call with the limit of the host ends first, when the others would have ended under that limit, too.
     expect(await hasty).toMatchObject({ code: 'server-unavailable' })
     for (const pid of pids) process.kill(pid, 'SIGUSR2')
     expect(await Promise.all(held)).toEqual(['released', 'released'])
   })
 
-  test('is over once the servers are there, each after what it depends on', async () => {
+  test('a reload ends once the servers are ready, in the order of their dependencies', async () => {
     const stage = await open(() => ({}))
     const lives = (name: string): StdioServerConfig =>
       stage.workspace.fixture('lives', stage.workspace.path('log'), name)
@@ -196,7 +196,7 @@ describe('a reload', () => {
     expect(stage.host.getServers().map(({ state }) => state)).toEqual(['ready', 'ready'])
   })
 
-  test('with a server that cannot start succeeds, and that one is unavailable', async () => {
+  test('a reload with a server that cannot start succeeds, and that server is unavailable', async () => {
     const stage = await open((on) => ({ it: named(on, 'a'), other: named(on, 'b') }))
     const { pid } = stage.find('other')
     const broken = { ...named(stage, 'a'), command: 'no-such-command' }
@@ -212,10 +212,10 @@ describe('a reload', () => {
     })
     await eventually(() => stage.workspace.processes().length === 1)
     await stage.host.reload({ servers: { it: named(stage, 'a'), other: named(stage, 'b') } })
-    expect(await stage.say('it.a')).toBe('a')
+    expect(await stage.call('it.a')).toBe('a')
   })
 
-  test('during another comes after it', async () => {
+  test('a reload during another runs after it', async () => {
     const stage = await open(() => ({}))
     const config = (...tools: string[]): { servers: Servers } => ({
       servers: Object.fromEntries(tools.map((tool) => [tool, named(stage, tool)])),
@@ -234,27 +234,27 @@ describe('a reload', () => {
     await eventually(() => stage.workspace.processes().length === 1)
   })
 
-  test('of the same server during another leaves the last one, and no process besides', async () => {
+  test('concurrent reloads of one server leave the last one and no other process', async () => {
     const stage = await open((on) => ({ it: named(on, 'a') }))
     const [second, third] = await Promise.all([
       stage.host.reload({ servers: { it: named(stage, 'b') } }),
       stage.host.reload({ servers: { it: named(stage, 'c') } }),
     ])
     expect([second.changed, third.changed]).toEqual([['it'], ['it']])
-    expect(await stage.say('it.c')).toBe('c')
+    expect(await stage.call('it.c')).toBe('c')
     await eventually(() => stage.workspace.processes().length === 1)
   })
 
-  test('during the start comes after it', async () => {
+  test('a reload during the start runs after it', async () => {
     const stage = await HostStage.open()
     const starting = stage.host.initialize({ servers: { it: named(stage, 'a') } })
     const report = await stage.host.reload({ servers: { it: named(stage, 'b') } })
     await starting
     expect(report).toMatchObject({ changed: ['it'] })
-    expect(await stage.say('it.b')).toBe('b')
+    expect(await stage.call('it.b')).toBe('b')
   })
 
-  test('is interrupted by a shutdown', async () => {
+  test('a reload is interrupted by a shutdown', async () => {
     const stage = await open((on) => ({ it: named(on, 'a') }))
     const silent = stage.workspace.fixture('silent')
     const reloading = stage.host.reload({ servers: { it: silent, added: silent } })
@@ -266,7 +266,7 @@ describe('a reload', () => {
     await expect(stage.host.reload({ servers: {} })).rejects.toThrow('the host is shut down')
   })
 
-  test('forgets the metrics of removed servers', async () => {
+  test('a reload drops the metrics of removed servers', async () => {
     const stage = await open((on) => ({ it: named(on, 'a') }))
     await stage.host.callTool('it.a')
     expect(Object.keys(stage.host.getMetrics().servers)).toEqual(['it'])
@@ -279,7 +279,7 @@ describe('a watched file', () => {
   const write = (stage: HostStage, ...tools: string[]): Promise<string> =>
     stage.workspace.write('mcp.json', { servers: { it: named(stage, ...tools) } })
 
-  test('is reloaded when it changes, and the event says what became of the servers', async () => {
+  test('a watched file is reloaded when it changes, and an event reports the changed servers', async () => {
     const stage = await HostStage.open({ watch: true })
     const events: HostEvent[] = []
     stage.host.on('reload', (event) => events.push(event))
@@ -291,16 +291,16 @@ describe('a watched file', () => {
       type: 'reload',
       report: { added: [], removed: [], changed: ['it'], unchanged: [] },
     })
-    expect(await stage.say('it.b')).toBe('b')
+    expect(await stage.call('it.b')).toBe('b')
 
     await stage.workspace.write('mcp.json', '{')
     await eventually(() => events.length === 2)
     expect(events[1]).toMatchObject({ type: 'reload-failed', error: { code: 'configuration' } })
-    expect(await stage.say('it.b')).toBe('b')
+    expect(await stage.call('it.b')).toBe('b')
 
     await stage.host.reload(await stage.workspace.write('other.json', { servers: {} }))
     await stage.workspace.write('other.json', { servers: { it: named(stage, 'c') } })
     await eventually(() => events.length === 3)
-    expect(await stage.say('it.c')).toBe('c')
+    expect(await stage.call('it.c')).toBe('c')
   })
 })

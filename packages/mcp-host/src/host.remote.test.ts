@@ -24,7 +24,7 @@ const connect = (server: HttpServer, more: Partial<RemoteServerConfig> = {}): Pr
   HostStage.start(() => ({ it: { ...config(server), ...more } }))
 
 describe('an HTTP answer', () => {
-  /** A server whose tool "odd" answers as `answer` says, and whose tool "say" works. */
+  /** A server whose tool "odd" answers by `answer`, and whose tool "say" succeeds. */
   async function start(
     answer: NonNullable<Handlers[string]>,
     handlers: Handlers = {},
@@ -42,7 +42,7 @@ describe('an HTTP answer', () => {
     return { server, stage: await connect(server) }
   }
 
-  test('404 with an error in it is that error, and no end of the session', async () => {
+  test('an HTTP answer of 404 with a JSON-RPC error is that error, and does not end the session', async () => {
     const error = { code: -32_602, message: 'no such thing' }
     const { stage, server } = await start((_params, { id, response }) => {
       response.writeHead(404).end(JSON.stringify({ jsonrpc: '2.0', id, error }))
@@ -52,22 +52,22 @@ describe('an HTTP answer', () => {
       rpcCode: -32_602,
       message: 'it.odd was refused: no such thing',
     })
-    expect(await stage.say('it.say')).toBe('fine')
+    expect(await stage.call('it.say')).toBe('fine')
     expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
     expect(server.count('initialize')).toBe(1)
   })
 
   test.each([
-    ['nothing', ''],
-    ['the words of the SDK', '{"error":{"code":-32001,"message":"Session not found"}}'],
+    ['an empty body', ''],
+    ['the body of the SDK', '{"error":{"code":-32001,"message":"Session not found"}}'],
   ])(
-    '404 for the session, with %s in it, opens one new session for all calls',
+    'an HTTP answer of 404 for the session, with %s, opens one other session for all calls',
     async (_title, body) => {
       const { stage, server } = await start(() => text('odd'))
       server.goneBody = body
       server.sessions.clear()
-      // None of them has reached a tool: also one that is not safe to repeat is made again.
-      const calls = ['it.say', 'it.odd', 'it.say'].map((tool) => stage.say(tool))
+      // None of the calls has reached a tool, so a call that is not safe to repeat is retried, too.
+      const calls = ['it.say', 'it.odd', 'it.say'].map((tool) => stage.call(tool))
       expect(await Promise.all(calls)).toEqual(['fine', 'odd', 'fine'])
       expect(server.count('initialize')).toBe(2)
       expect(server.sessions.size).toBe(1)
@@ -76,19 +76,19 @@ describe('an HTTP answer', () => {
   )
 
   test.each<[string, boolean, NonNullable<Handlers[string]>]>([
-    ['that breaks off', true, (_params, { response }) => void response.destroy()],
+    ['with a reset connection', true, (_params, { response }) => void response.destroy()],
     [
-      'that is a page',
+      'with an HTML page',
       true,
       (_params, { response }) => {
         response.setHeader('content-type', 'text/html').end('<html></html>')
       },
     ],
-    ['502', true, (_params, { response }) => void response.writeHead(502).end('<html></html>')],
-    ['429', false, (_params, { response }) => void response.writeHead(429).end('slow down')],
-    ['503', true, (_params, { response }) => void response.writeHead(503).end('<html></html>')],
+    ['of 502', true, (_params, { response }) => void response.writeHead(502).end('<html></html>')],
+    ['of 429', false, (_params, { response }) => void response.writeHead(429).end('slow down')],
+    ['of 503', true, (_params, { response }) => void response.writeHead(503).end('<html></html>')],
   ])(
-    '%s ends one call, whether it may have run or not, and not the session of a server that lives',
+    'an HTTP answer %s fails one call with its outcome, and does not end the session',
     async (_title, isOutcomeUnknown, answer) => {
       const { stage, server } = await start(answer)
       await expect(stage.host.callTool('it.odd')).rejects.toMatchObject({
@@ -97,20 +97,20 @@ describe('an HTTP answer', () => {
         tool: 'odd',
         isOutcomeUnknown,
       })
-      expect(await stage.say('it.say')).toBe('fine')
+      expect(await stage.call('it.say')).toBe('fine')
       expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
       expect(server.count('initialize')).toBe(1)
     },
   )
 
-  test('that breaks off makes the host ask whether the server lives', async () => {
+  test('an HTTP answer that breaks off makes the host ping the server', async () => {
     const { stage, server } = await start((_params, { response }) => void response.destroy())
     await stage.host.callTool('it.odd').catch(() => undefined)
     await eventually(() => server.count('ping') === 1)
     expect(stage.find('it').state).toBe('ready')
   })
 
-  test('that breaks off, also to that question, makes the server unavailable', async () => {
+  test('an HTTP answer that breaks off, followed by a failed ping, makes the server unavailable', async () => {
     const breakOff: NonNullable<Handlers[string]> = (_params, { response }) =>
       void response.destroy()
     const { stage } = await start(breakOff, { ping: breakOff })
@@ -121,7 +121,7 @@ describe('an HTTP answer', () => {
   })
 })
 
-test('the trace of a request is in its headers, too, when it is one', async () => {
+test('a valid trace of a request is sent in its headers, too', async () => {
   const seen: unknown[] = []
   const server = await HttpServer.open({
     ...LEGACY,
@@ -145,7 +145,7 @@ test('the trace of a request is in its headers, too, when it is one', async () =
   ])
 })
 
-test('arguments that are no JSON are refused, and cost the server nothing', async () => {
+test('arguments that cannot be written as JSON are refused without affecting the server', async () => {
   const server = await HttpServer.open({
     ...LEGACY,
     ...tools('say'),
@@ -160,12 +160,12 @@ test('arguments that are no JSON are refused, and cost the server nothing', asyn
   })
   expect(stage.host.getMetrics().servers['it']?.calls.inFlight).toBe(0)
   expect(server.count('tools/call')).toBe(0)
-  expect(await stage.say('it.say')).toBe('fine')
+  expect(await stage.call('it.say')).toBe('fine')
   expect(server.count('ping')).toBe(0)
   expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
 })
 
-describe('the notices of a server of 2026-07-28', () => {
+describe('notification streams', () => {
   const uris = ['a:', 'b:', 'c:']
   let reads = 0
   const resources: Handlers = {
@@ -185,7 +185,7 @@ describe('the notices of a server of 2026-07-28', () => {
   const subscribed = (server: HttpServer): (readonly string[])[] =>
     [...server.subscriptions].map((subscription) => subscription.uris)
 
-  test('come on one stream, however many resources are asked for at once', async () => {
+  test('notifications arrive on one stream, however many resources are subscribed to', async () => {
     const server = await HttpServer.open({ ...discover({ resources: {} }), ...resources })
     const stage = await connect(server)
     await Promise.all(uris.map((uri) => stage.host.subscribe(uri)))
@@ -196,7 +196,7 @@ describe('the notices of a server of 2026-07-28', () => {
     expect(subscribed(server)).toEqual([['a:', 'c:']])
   })
 
-  test('end with the last subscription, where there is nothing else to tell', async () => {
+  test('a notification stream ends with the last subscription if the server has no list changes', async () => {
     const server = await HttpServer.open({ ...discover({ resources: {} }), ...resources })
     const stage = await connect(server)
     expect(server.subscriptions.size).toBe(0)
@@ -207,15 +207,15 @@ describe('the notices of a server of 2026-07-28', () => {
     expect(server.count('subscriptions/listen')).toBe(1)
   })
 
-  test('that the server refuses are an error of the host, and are not asked for again', async () => {
-    const heard: unknown[] = []
+  test('a notification stream that the server refuses is an error, and is not requested again', async () => {
+    const requests: unknown[] = []
     const server: HttpServer = await HttpServer.open({
       ...discover({ resources: {} }),
       ...resources,
       'subscriptions/listen': ({ notifications }, { id, response }) => {
-        const asked: string[] = Object(notifications).resourceSubscriptions
-        heard.push(asked)
-        if (asked.includes('b:')) throw new Error('not this one')
+        const requestedUris: string[] = Object(notifications).resourceSubscriptions
+        requests.push(requestedUris)
+        if (requestedUris.includes('b:')) throw new Error('not this one')
         server.subscribe({ notifications }, { id, response })
       },
     })
@@ -228,10 +228,10 @@ describe('the notices of a server of 2026-07-28', () => {
       message: expect.stringContaining('not this one'),
     })
     await stage.host.subscribe('c:')
-    expect(heard).toEqual([['a:'], ['a:', 'b:'], ['a:', 'c:']])
+    expect(requests).toEqual([['a:'], ['a:', 'b:'], ['a:', 'c:']])
   })
 
-  test('are asked for again when their stream breaks, and what was missed is read again', async () => {
+  test('a notification stream that breaks is opened again, and missed lists and resources are read again', async () => {
     const server = await HttpServer.open({
       ...discover({ resources: { listChanged: true } }),
       ...resources,
@@ -258,7 +258,7 @@ describe('the notices of a server of 2026-07-28', () => {
     expect((await updates.next()).value).toMatchObject({ server: 'it', uri: 'a:' })
   })
 
-  test('are asked for until the server agrees again', async () => {
+  test('a notification stream is requested until the server accepts it again', async () => {
     let refusals = 0
     let isRefusing = false
     const server: HttpServer = await HttpServer.open({
@@ -287,13 +287,13 @@ describe('the notices of a server of 2026-07-28', () => {
   })
 })
 
-test('a server of the older HTTP transport whose stream breaks is lost, and started again by its policy', async () => {
+test('a server of HTTP+SSE whose stream breaks is restarted by its policy', async () => {
   const server = await HttpServer.open(
     { ...LEGACY, ...tools('say'), 'tools/call': () => text('fine') },
     { type: 'sse' },
   )
   const stage = await HostStage.start(() => ({ it: config(server, 'sse') }))
-  expect(await stage.say('it.say')).toBe('fine')
+  expect(await stage.call('it.say')).toBe('fine')
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   server.dropStreams()
   const line = await eventually(() => stage.lines('will be restarted')[0])
@@ -301,7 +301,7 @@ test('a server of the older HTTP transport whose stream breaks is lost, and star
   expect(server.count('initialize')).toBe(1)
   await vi.advanceTimersByTimeAsync(Number(line.fields['delayMs']))
   await eventually(() => stage.find('it').state === 'ready')
-  expect(await stage.say('it.say')).toBe('fine')
+  expect(await stage.call('it.say')).toBe('fine')
   expect(stage.find('it').restarts).toBe(1)
   expect(server.streams.size).toBe(1)
 })

@@ -11,13 +11,13 @@ import {
 } from './index.ts'
 
 describe('the time limit of a call', () => {
-  test('is on silence: progress extends it, up to the maximum', async () => {
+  test('the time limit of a call is one of silence: progress extends it up to the maximum', async () => {
     const stage = await startCalls({ timeoutMs: 1000, maxTimeoutMs: 2500 })
     stopTime()
     const { outcome } = await hold(stage, { requestId: 'r1' })
     for (const _ of [1, 2]) {
       await vi.advanceTimersByTimeAsync(900)
-      await stage.say('it.step')
+      await stage.call('it.step')
     }
     await vi.advanceTimersByTimeAsync(699)
     expect(stage.host.getMetrics().servers['it']?.tools['hold']?.inFlight).toBe(1)
@@ -30,40 +30,40 @@ describe('the time limit of a call', () => {
       requestId: 'r1',
       message: 'it.hold did not answer within 2500 ms',
     })
-    expect(await stage.say('it.heard')).toContain('cancelled:it took too long')
+    expect(await stage.call('it.received')).toContain('cancelled:it took too long')
   })
 
-  test('ends a call that falls silent after progress', async () => {
+  test('the time limit of a call ends a call that falls silent after progress', async () => {
     const stage = await startCalls({ timeoutMs: 1000 })
     stopTime()
     const { outcome } = await hold(stage)
     await vi.advanceTimersByTimeAsync(999)
-    await stage.say('it.step')
+    await stage.call('it.step')
     await vi.advanceTimersByTimeAsync(1000)
     expect(await outcome).toMatchObject({ code: 'timeout', timeoutMs: 1000 })
   })
 
-  test('is not extended when the caller gave it for this call', async () => {
+  test('the time limit that the caller sets for a call is not extended', async () => {
     const stage = await startCalls()
     stopTime()
     const { outcome } = await hold(stage, { timeoutMs: 1000 })
     await vi.advanceTimersByTimeAsync(900)
-    await stage.say('it.step')
+    await stage.call('it.step')
     await vi.advanceTimersByTimeAsync(100)
     expect(await outcome).toMatchObject({ code: 'timeout', timeoutMs: 1000 })
   })
 
-  test('is extended as far as the caller says', async () => {
+  test('the time limit of a call is extended up to the maximum of the caller', async () => {
     const stage = await startCalls()
     stopTime()
     const { outcome } = await hold(stage, { timeoutMs: 1000, maxTimeoutMs: 1500 })
     await vi.advanceTimersByTimeAsync(900)
-    await stage.say('it.step')
+    await stage.call('it.step')
     await vi.advanceTimersByTimeAsync(600)
     expect(await outcome).toMatchObject({ timeoutMs: 1500 })
   })
 
-  test('is never longer than the maximum', async () => {
+  test('the time limit of a call never exceeds the maximum', async () => {
     const stage = await startCalls({}, { defaultToolTimeoutMs: 5000, maxToolTimeoutMs: 700 })
     stopTime()
     const { outcome } = await hold(stage)
@@ -71,27 +71,27 @@ describe('the time limit of a call', () => {
     expect(await outcome).toMatchObject({ timeoutMs: 700 })
   })
 
-  test('may be none, also for a call that reports progress', async () => {
+  test('the time limit of a call may be infinite, including a call that reports progress', async () => {
     const stage = await startCalls()
     const seen: Progress[] = []
     const options = { timeoutMs: Infinity, onProgress: (report: Progress) => seen.push(report) }
     const { outcome } = await hold(stage, options)
-    await stage.say('it.step')
-    await stage.say('it.step')
-    await stage.say('it.release')
+    await stage.call('it.step')
+    await stage.call('it.step')
+    await stage.call('it.release')
     expect(await outcome).toBe('released')
     expect(seen).toHaveLength(2)
   })
 })
 
-test('progress is passed on as the server reports it, to its own call alone', async () => {
+test('progress reaches only its own call, as the server reports it', async () => {
   const stage = await startCalls()
   const seen: Record<string, Progress[]> = { a: [], b: [] }
   const a = await hold(stage, { onProgress: (progress) => seen['a']?.push(progress) })
-  await stage.say('it.step')
+  await stage.call('it.step')
   const b = await hold(stage, { onProgress: (progress) => seen['b']?.push(progress) })
-  await stage.say('it.step')
-  await stage.say('it.release')
+  await stage.call('it.step')
+  await stage.call('it.release')
   await Promise.all([a.outcome, b.outcome])
   const second = { progress: 2, total: 9, message: 'on' }
   expect(seen).toEqual({ a: [{ progress: 1, total: 9, message: 'on' }, second], b: [second] })
@@ -105,39 +105,36 @@ test.each<[string, () => unknown]>([
     },
   ],
   ['rejects', () => Promise.reject(new Error('a fault of the caller'))],
-])(
-  'a listener to progress that %s costs nobody anything but a line in the log',
-  async (_title, onProgress) => {
-    const stage = await startCalls()
-    const other = await hold(stage)
-    const { outcome } = await hold(stage, { onProgress })
-    await stage.say('it.step')
-    await stage.say('it.release')
-    expect(await outcome).toBe('released')
-    expect(await other.outcome).toBe('released')
-    const err = expect.objectContaining({ message: 'onProgress failed' })
-    expect(stage.logged).toContainEqual(
-      expect.objectContaining({
-        level: 'warn',
-        fields: expect.objectContaining({ server: 'it', err }),
-      }),
-    )
-  },
-)
+])('a progress callback that %s affects no call and is logged', async (_title, onProgress) => {
+  const stage = await startCalls()
+  const other = await hold(stage)
+  const { outcome } = await hold(stage, { onProgress })
+  await stage.call('it.step')
+  await stage.call('it.release')
+  expect(await outcome).toBe('released')
+  expect(await other.outcome).toBe('released')
+  const err = expect.objectContaining({ message: 'onProgress failed' })
+  expect(stage.logged).toContainEqual(
+    expect.objectContaining({
+      level: 'warn',
+      fields: expect.objectContaining({ server: 'it', err }),
+    }),
+  )
+})
 
 describe('a cancellation', () => {
-  test('by the signal throws its reason and reaches the server', async () => {
+  test('a cancellation by signal throws its reason and reaches the server', async () => {
     const stage = await startCalls()
     const abort = new AbortController()
     const { outcome } = await hold(stage, { signal: abort.signal })
     const reason = new Error('enough')
     abort.abort(reason)
     expect(await outcome).toBe(reason)
-    expect(await stage.say('it.heard')).toBe('cancelled:the caller cancelled it')
+    expect(await stage.call('it.received')).toBe('cancelled:the caller cancelled it')
     expect(stage.host.getMetrics().servers['it']?.tools['hold']).toMatchObject({ cancelled: 1 })
   })
 
-  test('by the request id ends every call that has it, and no other', async () => {
+  test('a cancellation by request id ends every call with the id, and no other', async () => {
     const stage = await startCalls()
     const abort = new AbortController()
     const first = await hold(stage, { requestId: 'turn-1' })
@@ -148,12 +145,12 @@ describe('a cancellation', () => {
     expect(await first.outcome).toMatchObject({ name: 'AbortError' })
     expect(await second.outcome).toMatchObject({ name: 'AbortError' })
     expect(stage.host.abort('turn-1')).toBe(false)
-    expect((await stage.say('it.heard')).match(/cancelled:/g)).toHaveLength(2)
+    expect((await stage.call('it.received')).match(/cancelled:/g)).toHaveLength(2)
     expect(stage.host.abort('turn-2', 'the user left')).toBe(true)
     expect(await other.outcome).toBe('the user left')
   })
 
-  test('with an id keeps its own signal', async () => {
+  test('a call with a request id can still be cancelled by its signal', async () => {
     const stage = await startCalls()
     const abort = new AbortController()
     const { outcome } = await hold(stage, { requestId: 'r', signal: abort.signal })
@@ -161,7 +158,7 @@ describe('a cancellation', () => {
     expect(await outcome).toBe('mine')
   })
 
-  test('of a call that waits for its turn means that the server never hears of it', async () => {
+  test('a call that is cancelled in the queue is never sent to the server', async () => {
     const stage = await startCalls({ maxConcurrentCalls: 1 })
     const held = await hold(stage)
     const abort = new AbortController()
@@ -174,27 +171,27 @@ describe('a cancellation', () => {
   })
 })
 
-test('a saturated server gets the urgent calls first', async () => {
+test('a saturated server gets calls by their priority', async () => {
   const stage = await startCalls({ maxConcurrentCalls: 1 })
   const { outcome } = await hold(stage)
   const order: string[] = []
-  const say = (text: string, options: CallToolOptions): Promise<unknown> =>
+  const callSay = (text: string, options: CallToolOptions): Promise<unknown> =>
     stage.host.callTool('it.say', { text }, options).then((result) => order.push(textOf(result)))
   const calls = [
-    say('low', { priority: 'low' }),
-    say('normal', {}),
-    say('high', { priority: 'high' }),
-    say('normal too', { priority: 'normal' }),
+    callSay('low', { priority: 'low' }),
+    callSay('normal', {}),
+    callSay('high', { priority: 'high' }),
+    callSay('normal too', { priority: 'normal' }),
   ]
   process.kill(stage.find('it').pid ?? 0, 'SIGUSR2')
   await Promise.all([outcome, ...calls])
   expect(order).toEqual(['high', 'normal', 'normal too', 'low'])
 })
 
-test('a thousand calls at once all get their own answer', async () => {
+test('a thousand concurrent calls all get their own answer', async () => {
   const stage = await startCalls()
   const numbers = Array.from({ length: 1000 }, (_, index) => String(index))
-  const answers = await Promise.all(numbers.map((text) => stage.say('it.say', { text })))
+  const answers = await Promise.all(numbers.map((text) => stage.call('it.say', { text })))
   expect(answers).toEqual(numbers)
   expect(stage.host.getMetrics().servers['it']?.tools['say']).toMatchObject({
     count: 1000,
@@ -204,7 +201,7 @@ test('a thousand calls at once all get their own answer', async () => {
 })
 
 describe('a result', () => {
-  test('is passed on as received, fields that nobody knows included', async () => {
+  test('a result is returned as received, including unknown fields', async () => {
     const stage = await startCalls()
     const result = {
       content: [
@@ -221,7 +218,7 @@ describe('a result', () => {
   })
 
   test.each([null, 5, 'text', [], { content: 'text' }, { content: [{ text: 'no type' }] }])(
-    'that is none is a fault of the protocol: %j',
+    'a malformed result is a protocol error: %j',
     async (result) => {
       const stage = await startCalls()
       await expect(stage.host.callTool('it.raw', { result })).rejects.toMatchObject({
@@ -232,7 +229,7 @@ describe('a result', () => {
     },
   )
 
-  test('must be what the tool promises, where that is strict', async () => {
+  test('a result must match the output schema of its tool under strict validation', async () => {
     const stage = await startCalls({ validateArguments: 'strict' })
     const weigh = (result: unknown): Promise<CallToolResult> =>
       stage.host.callTool('it.weigh', { result })
@@ -249,7 +246,7 @@ describe('a result', () => {
     expect(await weigh({ content, isError: true })).toMatchObject({ isError: true })
   })
 
-  test('is delivered with one warning when it is not what the tool promises', async () => {
+  test('a result that breaks its output schema is returned with one warning', async () => {
     const stage = await startCalls()
     const result = { content: [], structuredContent: { grams: 'heavy' } }
     expect(await stage.host.callTool('it.weigh', { result })).toEqual(result)
@@ -262,7 +259,7 @@ describe('a result', () => {
     ])
   })
 
-  test('of a tool with an unusable output schema goes through, with a warning', async () => {
+  test('a result of a tool with an invalid output schema is returned with a warning', async () => {
     const stage = await startCalls()
     expect(await stage.host.callTool('it.weigh-unusable')).toMatchObject({
       structuredContent: { grams: 'any' },
@@ -272,7 +269,7 @@ describe('a result', () => {
     ])
   })
 
-  test('that says that the tool failed is thrown where the caller asks for it', async () => {
+  test('a result with an error is thrown when the caller requests that', async () => {
     const stage = await startCalls()
     const options = { throwToolErrors: true, requestId: 'r5' }
     const error = await stage.host.callTool('it.fail', {}, options).catch((cause: unknown) => cause)
@@ -292,7 +289,7 @@ describe('a result', () => {
   })
 })
 
-test('arguments that are no JSON are refused, and cost the server nothing', async () => {
+test('arguments that cannot be written as JSON are refused without affecting the server', async () => {
   const stage = await startCalls()
   const call = stage.host.callTool('it.say', { text: 1n }, { requestId: 'r' })
   await expect(call).rejects.toMatchObject({
@@ -302,11 +299,11 @@ test('arguments that are no JSON are refused, and cost the server nothing', asyn
     requestId: 'r',
   })
   expect(stage.host.getMetrics().servers['it']?.calls.inFlight).toBe(0)
-  expect(await stage.say('it.heard')).toBe('')
+  expect(await stage.call('it.received')).toBe('')
   expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 0 })
 })
 
-test('what the caller adds to the request goes with it', async () => {
+test('the metadata of a caller is sent with the request', async () => {
   const stage = await startCalls()
   const meta = { traceparent: '00-1-2-01' }
   const result = await stage.host.callTool('it.meta', {}, { meta, timeoutMs: 5000 })
@@ -316,12 +313,14 @@ test('what the caller adds to the request goes with it', async () => {
 })
 
 describe('a tool that is not allowed', () => {
-  test('is not listed, cannot be called, and who tries is told of', async () => {
-    const stage = await startCalls({ tools: { allow: ['say', 'die*', 'h*'], deny: ['die-*'] } })
+  test('a tool that is not allowed is not listed, and calls of it are refused with a security event', async () => {
+    const stage = await startCalls({
+      tools: { allow: ['say', 'die*', 'h*', 'rec*'], deny: ['die-*'] },
+    })
     const events: HostEvent[] = []
     stage.host.on('security', (event) => events.push(event))
-    expect(stage.toolsOf('it').toSorted()).toEqual(['die', 'hang', 'heard', 'hold', 'say'])
-    expect(await stage.say('it.say', { text: 'ok' })).toBe('ok')
+    expect(stage.toolsOf('it').toSorted()).toEqual(['die', 'hang', 'hold', 'received', 'say'])
+    expect(await stage.call('it.say', { text: 'ok' })).toBe('ok')
 
     const denied = stage.host.callTool({ server: 'it', tool: 'die-twice' }, {}, { requestId: 'r' })
     await expect(denied).rejects.toMatchObject({
@@ -329,15 +328,15 @@ describe('a tool that is not allowed', () => {
       message: 'there is no tool "it.die-twice"',
       requestId: 'r',
     })
-    await expect(stage.host.callTool('it.ill')).rejects.toThrow('there is no tool "it.ill"')
+    await expect(stage.host.callTool('it.faulty')).rejects.toThrow('there is no tool "it.faulty"')
     const reason = 'the tool is not allowed'
     expect(events).toEqual([
       { type: 'security', server: 'it', tool: 'die-twice', reason },
-      { type: 'security', server: 'it', tool: 'ill', reason },
+      { type: 'security', server: 'it', tool: 'faulty', reason },
     ])
     expect(stage.lines('a call was refused')).toMatchObject([
       { level: 'warn', fields: { server: 'it', tool: 'die-twice' } },
-      { level: 'warn', fields: { server: 'it', tool: 'ill' } },
+      { level: 'warn', fields: { server: 'it', tool: 'faulty' } },
     ])
     await expect(stage.host.callTool('it.say', { text: 'a\0b' })).rejects.toMatchObject({
       issues: [{ argument: 'text', expected: 'must not contain a NUL character' }],

@@ -18,7 +18,7 @@ const CACHE = 'mcp-host/cache'
 const library = (workspace: Workspace, shelf: object): StdioServerConfig =>
   workspace.fixture('library', JSON.stringify(shelf))
 
-/** One server for each shelf; see the fixture `library`. */
+/** Starts one server for each shelf; see the fixture `library`. */
 const start = (
   shelves: Record<string, object>,
   options: Partial<MCPHostOptions> = {},
@@ -31,15 +31,15 @@ const start = (
     options,
   )
 
-function told({ messages: [message] }: GetPromptResult): string {
+function promptText({ messages: [message] }: GetPromptResult): string {
   return message?.content.type === 'text' ? message.content.text : ''
 }
 
-function read({ contents: [content] }: ReadResourceResult): string {
+function resourceText({ contents: [content] }: ReadResourceResult): string {
   return content !== undefined && 'text' in content ? content.text : ''
 }
 
-/** What was read and how it came, as in `a: 1 hit`. */
+/** The text of a resource, followed by its cache mark, as in `a: 1 hit`. */
 async function readMarked(
   stage: HostStage,
   uri: string,
@@ -47,14 +47,14 @@ async function readMarked(
 ): Promise<string> {
   const result = await stage.host.getResource(uri, options)
   const mark = result._meta?.[CACHE]
-  return typeof mark === 'string' ? `${read(result)} ${mark}` : read(result)
+  return typeof mark === 'string' ? `${resourceText(result)} ${mark}` : resourceText(result)
 }
 
-const order = (stage: HostStage, what: string, about?: string): Promise<string> =>
-  stage.say('it.do', { order: what, what: about })
+const control = (stage: HostStage, order: string, what?: string): Promise<string> =>
+  stage.call('it.do', { order, what })
 
-describe('the lists', () => {
-  test('of prompts, resources and templates have the items of all pages, as received', async () => {
+describe('listings', () => {
+  test('listings of prompts, resources and templates have the items of all pages, as received', async () => {
     const stage = await start({
       it: {
         prompts: ['p', 'q', 'r'],
@@ -72,44 +72,46 @@ describe('the lists', () => {
     expect(stage.find('it')).toMatchObject({ era: 'legacy', protocolVersion: '2025-06-18' })
   })
 
-  test('are not asked for when the server does not have such things', async () => {
+  test('prompts and resources of a server without the capability are not listed', async () => {
     const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('named', 'a') }))
     expect(stage.find('it')).toMatchObject({ prompts: [], resources: [], resourceTemplates: [] })
     expect(stage.lines('could not be read')).toEqual([])
   })
 
-  test('of resources are there when the server does not know templates', async () => {
+  test('resources are listed even when the server does not know templates', async () => {
     const stage = await start({ it: { uris: ['a:'], templates: null } })
     expect(stage.find('it')).toMatchObject({ resources: [{ uri: 'a:' }], resourceTemplates: [] })
     expect(stage.lines('could not be read')).toEqual([])
   })
 
-  test('are read again when the server says so, and an event tells of it', async () => {
+  test('prompts and resources are listed again when the server announces a change, and emit an event', async () => {
     const stage = await start({ it: { prompts: ['p'], uris: ['a:'] } })
     const changed: string[] = []
     stage.host.on('list-changed', ({ server, list }) => changed.push(`${server} ${list}`))
-    await order(stage, 'add-prompt', 'new')
-    await order(stage, 'add-resource', 'new:')
+    await control(stage, 'add-prompt', 'new')
+    await control(stage, 'add-resource', 'new:')
     await eventually(() => stage.find('it').prompts.length === 2)
     await eventually(() => stage.find('it').resources.length === 2)
     expect(changed.toSorted()).toEqual(['it prompts', 'it resources'])
-    expect(told(await stage.host.getPrompt('it.new'))).toContain('new')
-    expect(read(await stage.host.getResource('new:'))).toContain('new:')
+    expect(promptText(await stage.host.getPrompt('it.new'))).toContain('new')
+    expect(resourceText(await stage.host.getResource('new:'))).toContain('new:')
   })
 })
 
 describe('a prompt', () => {
-  test('is found by its name or the pair, and passed on as received', async () => {
+  test('a prompt is found by its name or by server and prompt, and returned as received', async () => {
     const stage = await start({ one: { prompts: ['p.q'] }, two: { prompts: ['p.q'] } })
     const result = await stage.host.getPrompt('two.p.q', { a: '1' })
     expect(result).toEqual({
       messages: [{ role: 'user', content: { type: 'text', text: 'p.q {"a":"1"} 1' } }],
       'x-kept': true,
     })
-    expect(told(await stage.host.getPrompt({ server: 'one', prompt: 'p.q' }))).toBe('p.q {} 1')
+    expect(promptText(await stage.host.getPrompt({ server: 'one', prompt: 'p.q' }))).toBe(
+      'p.q {} 1',
+    )
   })
 
-  test('that nobody has is a fault of the request', async () => {
+  test('an unknown prompt is a validation error', async () => {
     const stage = await start({ it: { prompts: ['p'] } })
     await expect(stage.host.getPrompt('it.q', {}, { requestId: 'r' })).rejects.toMatchObject({
       code: 'validation',
@@ -120,7 +122,7 @@ describe('a prompt', () => {
     await expect(stage.host.getPrompt(elsewhere)).rejects.toThrow('there is no server "other"')
   })
 
-  test('in a malformed answer is a fault of the protocol', async () => {
+  test('a malformed answer to a prompt request is a protocol error', async () => {
     const stage = await start({ it: { prompts: ['broken'] } })
     await expect(stage.host.getPrompt('it.broken')).rejects.toMatchObject({
       name: 'ProtocolError',
@@ -129,7 +131,7 @@ describe('a prompt', () => {
     })
   })
 
-  test('is cached by its arguments, in whatever order these come', async () => {
+  test('a prompt is cached by its arguments in any order', async () => {
     const stage = await start({ it: { prompts: ['p'] } })
     const get = async (args: Record<string, string>): Promise<unknown> => {
       const { _meta: meta } = await stage.host.getPrompt('it.p', args)
@@ -138,27 +140,27 @@ describe('a prompt', () => {
     expect(await get({ a: '1', b: '2' })).toBeUndefined()
     expect(await get({ b: '2', a: '1' })).toBe('hit')
     expect(await get({ a: '1', b: '3' })).toBeUndefined()
-    await order(stage, 'add-prompt', 'new')
+    await control(stage, 'add-prompt', 'new')
     await eventually(() => stage.find('it').prompts.length === 2)
     expect(await get({ a: '1', b: '2' })).toBeUndefined()
   })
 })
 
 describe('a resource', () => {
-  test('is found by its URI, by a template that it fits, or by the pair', async () => {
+  test('a resource is found by its URI, by a matching template, or by server and URI', async () => {
     const stage = await start({
       one: { uris: ['a:1'] },
       two: { uris: ['a:2'], templates: ['b://{x}/c'] },
     })
     await stage.host.getResource('a:1')
-    expect(read(await stage.host.getResource('a:2'))).toBe('a:2 1')
-    expect(read(await stage.host.getResource('b://any/c'))).toBe('b://any/c 2')
-    expect(read(await stage.host.getResource({ server: 'one', uri: 'not:listed' }))).toBe(
+    expect(resourceText(await stage.host.getResource('a:2'))).toBe('a:2 1')
+    expect(resourceText(await stage.host.getResource('b://any/c'))).toBe('b://any/c 2')
+    expect(resourceText(await stage.host.getResource({ server: 'one', uri: 'not:listed' }))).toBe(
       'not:listed 2',
     )
   })
 
-  test('is passed on as received', async () => {
+  test('a resource is returned as received', async () => {
     const stage = await start({ it: { uris: ['a:'] } })
     expect(await stage.host.getResource('a:')).toEqual({
       contents: [{ uri: 'a:', text: 'a: 1' }],
@@ -166,20 +168,20 @@ describe('a resource', () => {
     })
   })
 
-  test('that several servers have is asked for with the name of one', async () => {
+  test('a resource of several servers must be requested with the name of one', async () => {
     const uri = 'a://b/c d?e'
     const stage = await start({ one: { uris: [uri] }, two: { uris: [uri] } })
     const address = `mcp://two/${encodeURIComponent(uri)}`
     await expect(stage.host.getResource(uri)).rejects.toMatchObject({
       code: 'validation',
-      message: `the resource "${uri}" may be meant of "one", "two": ask for one, as mcp://one/${encodeURIComponent(uri)}`,
+      message: `the resource "${uri}" is ambiguous, since "one", "two" may have it; name one, as in mcp://one/${encodeURIComponent(uri)}`,
     })
     await stage.host.getResource({ server: 'one', uri })
     await stage.host.getResource({ server: 'one', uri }, { cache: 'refresh' })
-    expect(read(await stage.host.getResource(address))).toBe(`${uri} 1`)
+    expect(resourceText(await stage.host.getResource(address))).toBe(`${uri} 1`)
   })
 
-  test('that no server can have is a fault of the request', async () => {
+  test('a resource that no server can have is a validation error', async () => {
     const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('named', 'a') }))
     await expect(stage.host.getResource('a:', { requestId: 'r' })).rejects.toMatchObject({
       code: 'validation',
@@ -188,7 +190,7 @@ describe('a resource', () => {
     })
   })
 
-  test('that its server refuses, or answers malformed, is a fault of the protocol', async () => {
+  test('a refusal or a malformed answer to a resource request is a protocol error', async () => {
     const stage = await start({ it: { uris: ['a:'] } })
     await expect(stage.host.getResource('none:')).rejects.toMatchObject({
       name: 'ProtocolError',
@@ -199,7 +201,7 @@ describe('a resource', () => {
 })
 
 describe('the cache', () => {
-  test('answers until the time is up, and says so on the result', async () => {
+  test('the cache answers until the time to live is over, and marks its results', async () => {
     const stage = await start({ it: { uris: ['a:'] } }, { cache: { ttlMs: 1000 } })
     vi.useFakeTimers({ toFake: ['performance'] })
     expect(await readMarked(stage, 'a:')).toBe('a: 1')
@@ -209,7 +211,7 @@ describe('the cache', () => {
     expect(await readMarked(stage, 'a:')).toBe('a: 2')
   })
 
-  test('is passed by, or refreshed, where the caller asks for it', async () => {
+  test('the cache is bypassed or refreshed when the caller requests that', async () => {
     const stage = await start({ it: { uris: ['a:'] } })
     await readMarked(stage, 'a:')
     expect(await readMarked(stage, 'a:', { cache: 'bypass' })).toBe('a: 2')
@@ -218,45 +220,45 @@ describe('the cache', () => {
     expect(await readMarked(stage, 'a:')).toBe('a: 3 hit')
   })
 
-  test('can be left out', async () => {
+  test('the cache can be turned off', async () => {
     const stage = await start({ it: { uris: ['a:'] } }, { cache: false })
     await readMarked(stage, 'a:')
     expect(await readMarked(stage, 'a:')).toBe('a: 2')
   })
 
-  test('keeps no more than it may', async () => {
+  test('the cache keeps at most its maximum of entries', async () => {
     const stage = await start({ it: { uris: ['a:', 'b:'] } }, { cache: { maxEntries: 1 } })
     await readMarked(stage, 'a:')
     await readMarked(stage, 'b:')
     expect(await readMarked(stage, 'a:')).toBe('a: 3')
   })
 
-  test('believes a server that says how long an answer is good', async () => {
+  test("the time to live in a server's answer overrides the configured one", async () => {
     const stage = await start({ it: { uris: ['a:'], ttlMs: 0 } })
     await readMarked(stage, 'a:')
     expect(await readMarked(stage, 'a:')).toBe('a: 2')
   })
 
-  test('forgets what its server says has changed, and nothing else', async () => {
+  test('the cache evicts the resources that a server announces as changed, and no others', async () => {
     const stage = await start({ it: { uris: ['a:', 'b:'] } })
     await readMarked(stage, 'a:')
     await readMarked(stage, 'b:')
-    await order(stage, 'update', 'a:')
+    await control(stage, 'update', 'a:')
     expect(await readMarked(stage, 'a:')).toBe('a: 3')
     expect(await readMarked(stage, 'b:')).toBe('b: 2 hit')
-    await order(stage, 'add-resource', 'c:')
+    await control(stage, 'add-resource', 'c:')
     await eventually(() => stage.find('it').resources.length === 3)
     expect(await readMarked(stage, 'b:')).toBe('b: 4')
   })
 
-  test('answers with what is out of date while the server is away, and says so', async () => {
+  test('the cache answers with stale entries while the server is unavailable, and marks them', async () => {
     const stage = await start(
       { it: { uris: ['a:', 'b:'], prompts: ['p'] } },
       { cache: { ttlMs: 0.001 } },
     )
     await readMarked(stage, 'a:')
     await stage.host.getPrompt('it.p')
-    await order(stage, 'exit').catch(() => undefined)
+    await control(stage, 'exit').catch(() => undefined)
     expect(stage.find('it').state).toBe('unavailable')
     expect(await readMarked(stage, 'a:')).toBe('a: 1 stale')
     expect(await readMarked(stage, 'a:', { cache: 'refresh' })).toBe('a: 1 stale')
@@ -269,7 +271,7 @@ describe('the cache', () => {
     await expect(stage.host.getResource('b:')).rejects.toMatchObject({ code: 'server-unavailable' })
   })
 
-  test('answers so at once, also while its server is about to be restarted', async () => {
+  test('the cache answers with a stale entry at once while its server waits for a restart', async () => {
     const stage = await HostStage.start(
       (workspace) => ({
         it: { ...library(workspace, { uris: ['a:'] }), restart: { policy: 'on-failure' } },
@@ -278,13 +280,13 @@ describe('the cache', () => {
     )
     await readMarked(stage, 'a:')
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    await order(stage, 'exit').catch(() => undefined)
+    await control(stage, 'exit').catch(() => undefined)
     await eventually(() => stage.lines('will be restarted').length > 0)
     expect(await readMarked(stage, 'a:')).toBe('a: 1 stale')
     expect(stage.find('it').state).toBe('unavailable')
   })
 
-  test('holds what the server said, whatever a caller makes of it', async () => {
+  test("the cache returns the server's answer even if a caller changed an earlier result", async () => {
     const stage = await start({ it: { uris: ['a:'], prompts: ['p'] } })
     for (const _ of [1, 2, 3]) {
       const result = await stage.host.getResource('a:')
@@ -297,65 +299,65 @@ describe('the cache', () => {
     }
   })
 
-  test('forgets what its server says has changed also when the list cannot be read again', async () => {
+  test('the cache evicts changed resources even if the listing fails', async () => {
     const stage = await start({ it: { uris: ['a:'] } })
     await readMarked(stage, 'a:')
     expect(await readMarked(stage, 'a:')).toBe('a: 1 hit')
-    await order(stage, 'break-list')
+    await control(stage, 'break-list')
     expect(await readMarked(stage, 'a:')).toBe('a: 2')
     await eventually(() => stage.lines('could not be read').length > 0)
     expect(stage.find('it')).toMatchObject({ state: 'ready', resources: [{ uri: 'a:' }] })
   })
 
-  test('does not keep an answer from before a change', async () => {
+  test('the cache does not store an answer from before a change', async () => {
     const stage = await start({ it: { uris: ['held:'] } })
     const reading = stage.host.getResource('held:')
-    await eventually(async () => (await order(stage, 'heard')) === 'held')
-    await order(stage, 'update', 'held:')
-    await order(stage, 'release')
-    expect(read(await reading)).toBe('held')
+    await eventually(async () => (await control(stage, 'received')) === 'held')
+    await control(stage, 'update', 'held:')
+    await control(stage, 'release')
+    expect(resourceText(await reading)).toBe('held')
     const again = stage.host.getResource('held:')
-    await eventually(async () => (await order(stage, 'heard')) === 'held,held')
-    await order(stage, 'release')
+    await eventually(async () => (await control(stage, 'received')) === 'held,held')
+    await control(stage, 'release')
     expect((await again)._meta).toBeUndefined()
   })
 
-  test('does not keep for a server what the one before it answered late', async () => {
+  test('the cache does not store a late answer of a replaced server', async () => {
     const stage = await start({ it: { uris: ['held:'] } })
     const { host, workspace } = stage
     const old = stage.find('it').pid ?? 0
     const reading = host.getResource('held:')
-    await eventually(async () => (await order(stage, 'heard')) === 'held')
+    await eventually(async () => (await control(stage, 'received')) === 'held')
     await host.reload({ servers: { it: library(workspace, { uris: ['held:', 'b:'] }) } })
     process.kill(old, 'SIGUSR2')
-    expect(read(await reading)).toBe('held')
+    expect(resourceText(await reading)).toBe('held')
     const fresh = host.getResource('held:')
-    await eventually(async () => (await order(stage, 'heard')) === 'held')
-    await order(stage, 'release')
+    await eventually(async () => (await control(stage, 'received')) === 'held')
+    await control(stage, 'release')
     expect((await fresh)._meta).toBeUndefined()
   })
 
-  test('of one server is not that of another, nor of what takes its place', async () => {
+  test('cached resources belong to one server, and not to its replacement', async () => {
     const stage = await start({ one: { uris: ['a:'] }, two: { uris: ['a:'] } })
-    const of = (server: string): Promise<ReadResourceResult> =>
+    const readFrom = (server: string): Promise<ReadResourceResult> =>
       stage.host.getResource({ server, uri: 'a:' })
-    await of('one')
-    expect((await of('two'))._meta).toBeUndefined()
+    await readFrom('one')
+    expect((await readFrom('two'))._meta).toBeUndefined()
     await stage.host.reload({
       servers: {
         one: library(stage.workspace, { uris: ['a:', 'b:'] }),
         two: library(stage.workspace, { uris: ['a:'] }),
       },
     })
-    expect((await of('one'))._meta).toBeUndefined()
-    expect((await of('two'))._meta).toEqual({ [CACHE]: 'hit' })
+    expect((await readFrom('one'))._meta).toBeUndefined()
+    expect((await readFrom('two'))._meta).toEqual({ [CACHE]: 'hit' })
   })
 })
 
 describe('a completion', () => {
   const argument = { name: 'x', value: 'v' }
 
-  test('asks the server that has the prompt or the template, in its own words', async () => {
+  test('a completion is sent to the server that has the prompt or the template', async () => {
     const stage = await start({
       one: { prompts: ['p'], uris: ['z:'] },
       two: { prompts: ['p'], templates: ['t://{x}'] },
@@ -377,7 +379,7 @@ describe('a completion', () => {
     })
   })
 
-  test('of what is not there, or in a malformed answer, is an error', async () => {
+  test('a completion of an unknown prompt or with a malformed answer is an error', async () => {
     const stage = await start({ it: { prompts: ['p', 'broken'] } })
     const complete = (name: string): Promise<unknown> =>
       stage.host.complete({ ref: { type: 'ref/prompt', name }, argument })
@@ -387,25 +389,25 @@ describe('a completion', () => {
 })
 
 describe('a subscription', () => {
-  test('tells of changes until it is ended, and outlives a restart', async () => {
+  test('a subscription delivers changes until it ends, and survives a restart', async () => {
     const stage = await start({ it: { uris: ['a:', 'b:'] } })
     const { signal } = new AbortController()
     const updates = stage.host.events({ signal, types: ['resource-updated'] })
     await stage.host.subscribe('a:')
     await stage.host.subscribe({ server: 'it', uri: 'b:' })
     await stage.host.unsubscribe('b:')
-    expect(await order(stage, 'heard')).toBe('subscribe a:,subscribe b:,unsubscribe b:')
-    await order(stage, 'update', 'a:')
+    expect(await control(stage, 'received')).toBe('subscribe a:,subscribe b:,unsubscribe b:')
+    await control(stage, 'update', 'a:')
     expect((await updates.next()).value).toEqual({
       type: 'resource-updated',
       server: 'it',
       uri: 'a:',
     })
     await stage.host.restart('it')
-    expect(await order(stage, 'heard')).toBe('subscribe a:')
+    expect(await control(stage, 'received')).toBe('subscribe a:')
   })
 
-  test('that the server refuses, or that is not there, is an error of the host', async () => {
+  test('a subscription that the server refuses, or of an unknown server, is an error', async () => {
     const stage = await start({ it: { uris: ['a:'] } })
     await expect(stage.host.subscribe('none:')).rejects.toMatchObject({
       name: 'ProtocolError',
@@ -416,38 +418,38 @@ describe('a subscription', () => {
       'no server "no"',
     )
     await stage.host.restart('it')
-    // What was refused is not asked for again.
-    expect(await order(stage, 'heard')).toBe('')
+    // A refused subscription is not repeated.
+    expect(await control(stage, 'received')).toBe('')
   })
 })
 
 describe('the logging level', () => {
-  test('is told to one server, or to all that are ready', async () => {
+  test('the logging level is sent to one server, or to all ready servers', async () => {
     const stage = await start({ it: {}, other: {} })
     await stage.host.setLoggingLevel('debug', 'it')
     await stage.host.setLoggingLevel('error')
-    expect(await order(stage, 'heard')).toBe('level debug,level error')
-    expect(await stage.say('other.do', { order: 'heard' })).toBe('level error')
+    expect(await control(stage, 'received')).toBe('level debug,level error')
+    expect(await stage.call('other.do', { order: 'received' })).toBe('level error')
     await stage.host.restart('it')
-    expect(await order(stage, 'heard')).toBe('level error')
+    expect(await control(stage, 'received')).toBe('level error')
     await expect(stage.host.setLoggingLevel('info', 'no')).rejects.toThrow('no server "no"')
   })
 
-  test('means nothing to a server without log messages', async () => {
+  test('the logging level is not sent to a server without the capability', async () => {
     const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('named', 'a') }))
     await stage.host.setLoggingLevel('debug')
     expect(stage.find('it').state).toBe('ready')
   })
 })
 
-test('events tell what servers send by themselves', async () => {
+test('log messages and completed elicitations of servers are events', async () => {
   const stage = await start({ it: {} })
   const events: HostEvent[] = []
   for (const type of ['log', 'elicitation-complete'] as const) {
     stage.host.on(type, (event) => events.push(event))
   }
-  await order(stage, 'log', 'words')
-  await order(stage, 'done', 'form-1')
+  await control(stage, 'log', 'words')
+  await control(stage, 'done', 'form-1')
   expect(events).toEqual([
     { type: 'log', server: 'it', level: 'warning', logger: 'shelf', data: 'words' },
     { type: 'elicitation-complete', server: 'it', elicitationId: 'form-1' },

@@ -1,16 +1,17 @@
 import { describe, expect, test, vi } from 'vitest'
 
+import { startCalls } from '../test/calls-stage.ts'
 import { eventually } from '../test/eventually.ts'
 import { HostStage } from '../test/host-stage.ts'
-import type { MCPHostOptions, RestartConfig, ServerSnapshot, StdioServerConfig } from './index.ts'
+import type { MCPHostOptions, RestartConfig, ServerSnapshot } from './index.ts'
 
-/** Stops the clock for timers; what is due comes with `vi.advanceTimersByTimeAsync`. */
+/** Stops the clock of timers; `vi.advanceTimersByTimeAsync` fires the timers that are due. */
 function stopTime(): void {
   const toFake = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const
   vi.useFakeTimers({ toFake: [...toFake] })
 }
 
-/** A host with one server that ends when it is told to; what it does stands in the file `log`. */
+/** A host with one server that has a tool "exit", and that logs its starts and ends to the file `log`. */
 async function startLives(
   restart?: RestartConfig,
   { failing = 0, ...options }: Partial<MCPHostOptions> & { failing?: number } = {},
@@ -27,33 +28,24 @@ async function startLives(
   )
 }
 
-/** Makes the server exit and waits until the host has seen it. */
+/** Makes the server exit and waits until the host has noticed. */
 async function exit(stage: HostStage, code: number): Promise<void> {
   await expect(stage.host.callTool('it.exit', { code })).rejects.toMatchObject({
     code: 'server-unavailable',
   })
 }
 
-/** The pause before the restart that comes `index`th. */
-async function pauseBefore(stage: HostStage, index: number): Promise<number> {
+/** The delay before the restart with this index. */
+async function delayBefore(stage: HostStage, index: number): Promise<number> {
   const line = await eventually(() => stage.lines('will be restarted')[index])
   return Number(line.fields['delayMs'])
 }
 
-const startCalls = (
-  more: Partial<StdioServerConfig>,
-  options: Partial<MCPHostOptions> = {},
-): Promise<HostStage> =>
-  HostStage.start(
-    (workspace) => ({ it: { ...workspace.fixture('calls', workspace.path('log')), ...more } }),
-    options,
-  )
-
 describe('a server that ended', () => {
   test.each([
-    ['by default, whatever its code', undefined, 1, 'its restart policy is "no"'],
-    ['without a failure, under "on-failure"', 'on-failure', 0, 'it ended without a failure'],
-  ] as const)('stays down %s', async (_title, policy, code, reason) => {
+    ['by default, for any exit code', undefined, 1, 'its restart policy is "no"'],
+    ['under "on-failure" after the code 0', 'on-failure', 0, 'it ended without a failure'],
+  ] as const)('a server that exits stays down %s', async (_title, policy, code, reason) => {
     const stage = await startLives(policy === undefined ? undefined : { policy })
     await exit(stage, code)
     expect(stage.find('it')).toMatchObject({
@@ -72,7 +64,7 @@ describe('a server that ended', () => {
     ['always', 0],
     ['always', 1],
   ] as const)(
-    'comes back under "%s" after the code %i, with the same tools',
+    'a server that exits is restarted under "%s" after the code %i, with the same tools',
     async (policy, code) => {
       const stage = await startLives({ policy })
       const seen: string[] = []
@@ -80,18 +72,18 @@ describe('a server that ended', () => {
       const before = stage.find('it')
       stopTime()
       await exit(stage, code)
-      await vi.advanceTimersByTimeAsync(await pauseBefore(stage, 0))
+      await vi.advanceTimersByTimeAsync(await delayBefore(stage, 0))
       await eventually(() => stage.find('it').state === 'ready')
       const { pid, restarts, tools } = stage.find('it')
       expect(pid).not.toBe(before.pid)
       expect(restarts).toBe(1)
       expect(tools).toEqual(before.tools)
-      expect(await stage.say('it.say')).toBe('it 2')
+      expect(await stage.call('it.say')).toBe('it 2')
       expect(seen).toEqual(['unavailable 0', 'starting 0', 'ready 2'])
     },
   )
 
-  test('is known by its names while it is away', async () => {
+  test('a call to a server that exited names the server as unavailable', async () => {
     const stage = await startLives()
     await exit(stage, 1)
     await expect(stage.host.callTool('it.say')).rejects.toMatchObject({
@@ -101,30 +93,30 @@ describe('a server that ended', () => {
     await expect(stage.host.callTool('it.other')).rejects.toThrow('(not ready: it)')
   })
 
-  test('rests longer each time, and as at first once it has been ready for a while', async () => {
+  test('the delay before a restart grows, and is reset once the server has been ready for a while', async () => {
     const stage = await startLives({ policy: 'always' })
     stopTime()
-    const pauses: number[] = []
+    const delays: number[] = []
     for (const index of [0, 1, 2]) {
       if (index === 2) await vi.advanceTimersByTimeAsync(30_000)
       await exit(stage, 1)
-      const pause = await pauseBefore(stage, index)
-      pauses.push(pause)
-      await vi.advanceTimersByTimeAsync(pause)
+      const delay = await delayBefore(stage, index)
+      delays.push(delay)
+      await vi.advanceTimersByTimeAsync(delay)
       await eventually(() => stage.find('it').state === 'ready')
     }
-    const [first = 0, second = 0, third = 0] = pauses
+    const [first = 0, second = 0, third = 0] = delays
     expect(first).toBeLessThanOrEqual(1000)
     expect(second).toBeGreaterThanOrEqual(1000)
     expect(third).toBeLessThanOrEqual(1000)
     expect(stage.find('it').restarts).toBe(3)
   })
 
-  test('too often within the window is given up with the reason, and can be restarted by hand', async () => {
+  test('a server that exits too often within the window stays down, and can be restarted by hand', async () => {
     const stage = await startLives({ policy: 'on-failure', maxRestarts: 1 })
     stopTime()
     await exit(stage, 1)
-    await vi.advanceTimersByTimeAsync(await pauseBefore(stage, 0))
+    await vi.advanceTimersByTimeAsync(await delayBefore(stage, 0))
     await eventually(() => stage.find('it').state === 'ready')
     await exit(stage, 1)
     expect(stage.lines('stays so').map(({ message }) => message)).toEqual([
@@ -134,12 +126,12 @@ describe('a server that ended', () => {
     expect(stage.find('it').restarts).toBe(1)
     await stage.host.restart('it')
     expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 2 })
-    expect(await stage.say('it.say')).toBe('it 3')
+    expect(await stage.call('it.say')).toBe('it 3')
   })
 
-  test('and fails to start again is tried again by the same policy', async () => {
+  test('a restart that fails is retried by the same policy', async () => {
     const stage = await HostStage.open()
-    // As if it had started once before: that one failed.
+    // The log has an earlier start, which counts as the failed one.
     await stage.workspace.write('log', 'it starts\n')
     const fixture = stage.workspace.fixture('lives', stage.workspace.path('log'), 'it', '1')
     const restart = { policy: 'on-failure' } as const
@@ -147,24 +139,24 @@ describe('a server that ended', () => {
     stopTime()
     await stage.workspace.write('log', '')
     await exit(stage, 1)
-    await vi.advanceTimersByTimeAsync(await pauseBefore(stage, 0))
-    await vi.advanceTimersByTimeAsync(await pauseBefore(stage, 1))
+    await vi.advanceTimersByTimeAsync(await delayBefore(stage, 0))
+    await vi.advanceTimersByTimeAsync(await delayBefore(stage, 1))
     await eventually(() => stage.find('it').state === 'ready')
     expect(stage.find('it').restarts).toBe(2)
   })
 
-  test('is not started again after the shutdown', async () => {
+  test('a server that exited is not restarted after the shutdown', async () => {
     const stage = await startLives({ policy: 'always' })
     stopTime()
     await exit(stage, 1)
-    const pause = await pauseBefore(stage, 0)
+    const delay = await delayBefore(stage, 0)
     await stage.host.shutdown()
-    await vi.advanceTimersByTimeAsync(pause)
+    await vi.advanceTimersByTimeAsync(delay)
     expect(stage.find('it')).toMatchObject({ state: 'shutdown', restarts: 0 })
   })
 })
 
-test('a server that failed to start under "best-effort" comes back by its policy', async () => {
+test('a server that failed to start under "best-effort" is restarted by its policy', async () => {
   stopTime()
   const stage = await startLives(
     { policy: 'on-failure' },
@@ -174,11 +166,11 @@ test('a server that failed to start under "best-effort" comes back by its policy
     state: 'unavailable',
     error: { code: 'server-startup' },
   })
-  await vi.advanceTimersByTimeAsync(await pauseBefore(stage, 0))
+  await vi.advanceTimersByTimeAsync(await delayBefore(stage, 0))
   await eventually(() => stage.find('it').state === 'ready')
 })
 
-test('a remote server that cannot be reached is tried again by default, a process is not', async () => {
+test('a remote server that cannot be reached is retried by default, a process is not', async () => {
   const stage = await HostStage.start(
     () => ({ it: { type: 'http', url: 'http://127.0.0.1:9/mcp', headers: {} } }),
     { startPolicy: 'best-effort' },
@@ -189,7 +181,7 @@ test('a remote server that cannot be reached is tried again by default, a proces
 })
 
 describe('a restart by hand', () => {
-  test('ends what runs and starts anew', async () => {
+  test('a restart by hand stops the running process and starts another', async () => {
     const stage = await startCalls({})
     const { pid } = stage.find('it')
     const states: string[] = []
@@ -204,14 +196,14 @@ describe('a restart by hand', () => {
     expect(stage.workspace.processes()).toHaveLength(1)
   })
 
-  test('does it once when two ask at the same time', async () => {
+  test('concurrent restarts by hand restart the server once', async () => {
     const stage = await startLives()
     await Promise.all([stage.host.restart('it'), stage.host.restart('it')])
     expect(stage.find('it')).toMatchObject({ state: 'ready', restarts: 1 })
     expect(stage.workspace.processes()).toHaveLength(1)
   })
 
-  test('says that the server does not start, and leaves it unavailable', async () => {
+  test('a restart by hand that fails reports the error and leaves the server unavailable', async () => {
     const stage = await HostStage.open()
     await stage.workspace.write('log', 'it starts\n')
     const fixture = stage.workspace.fixture('lives', stage.workspace.path('log'), 'it', '1')
@@ -226,7 +218,7 @@ describe('a restart by hand', () => {
     expect(stage.find('it').state).toBe('ready')
   })
 
-  test('of a server that is starting waits for that start', async () => {
+  test('a restart by hand during the start waits for that start', async () => {
     const stage = await HostStage.open()
     const servers = {
       it: stage.workspace.fixture('lives', stage.workspace.path('log'), 'it'),
@@ -238,7 +230,7 @@ describe('a restart by hand', () => {
     await starting
   })
 
-  test('is refused for what is not there, and after the shutdown', async () => {
+  test('a restart by hand of an unknown server, or after the shutdown, is refused', async () => {
     const stage = await startLives()
     await expect(stage.host.restart('other')).rejects.toMatchObject({
       name: 'ValidationError',
@@ -262,21 +254,21 @@ describe('a call that runs out of time', () => {
     await call
   }
 
-  test('leaves a server ready that shows that it lives', async () => {
+  test('a call that times out leaves a server ready that answers a ping', async () => {
     const stage = await startCalls({ timeoutMs: 1000, maxTimeoutMs: 1000 })
     stopTime()
     await timeOut(stage)
-    expect(await stage.say('it.heard')).toContain('ping')
+    expect(await stage.call('it.received')).toContain('ping')
     await vi.advanceTimersByTimeAsync(10_000)
     expect(stage.find('it').state).toBe('ready')
   })
 
-  test('makes a server unavailable that does not answer at all any more', async () => {
+  test('a call that times out makes a server unavailable that does not answer a ping', async () => {
     const stage = await startCalls({ timeoutMs: 1000, maxTimeoutMs: 1000 })
     stopTime()
     await stage.host.callTool('it.hang')
     const call = stage.host.callTool('it.say').catch((error: unknown) => error)
-    // Two that fail at once ask one time.
+    // Two concurrent failures send one ping.
     const other = stage.host.callTool('it.say').catch((error: unknown) => error)
     await vi.advanceTimersByTimeAsync(1000)
     expect(await call).toMatchObject({ name: 'TimeoutError', timeoutMs: 1000 })
@@ -296,12 +288,12 @@ describe('a call that runs out of time', () => {
 describe('a health check', () => {
   const healthCheck = { intervalMs: 10_000, timeoutMs: 3000 }
 
-  test('leaves a server alone that answers, and finds one that does not', async () => {
+  test('a health check keeps a server that answers, and makes one unavailable that does not', async () => {
     stopTime()
     const stage = await startCalls({ healthCheck })
     for (const count of [1, 2, 3]) {
       await vi.advanceTimersByTimeAsync(10_000)
-      expect(await stage.say('it.heard')).toBe(Array(count).fill('ping').join(' '))
+      expect(await stage.call('it.received')).toBe(Array(count).fill('ping').join(' '))
     }
     await stage.host.callTool('it.hang')
     await vi.advanceTimersByTimeAsync(10_000)
@@ -314,7 +306,7 @@ describe('a health check', () => {
     })
   })
 
-  test('ends with its server', async () => {
+  test('a health check ends with its server', async () => {
     stopTime()
     const stage = await startCalls({ healthCheck })
     await stage.host.callTool('it.die').catch(() => undefined)

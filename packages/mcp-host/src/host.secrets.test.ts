@@ -15,14 +15,16 @@ const CREDENTIAL = 'hunter2hunter2'
 const env = { PATH: process.env['PATH'], TOKEN, OTHER: CREDENTIAL, LEVEL: 'info' }
 const ANY_SECRET = new RegExp(`${TOKEN}|${CREDENTIAL}`)
 
-const shown = (value: unknown): string => inspect(value, { depth: 20, showHidden: true })
+const inspectAll = (value: unknown): string => inspect(value, { depth: 20, showHidden: true })
 
-const failure = async (work: Promise<unknown>): Promise<unknown> => {
+const errorOf = async (work: Promise<unknown>): Promise<unknown> => {
   const result = await work.then(
     (value: unknown) => ({ value }),
     (error: unknown) => ({ error }),
   )
-  return 'error' in result ? result.error : expect.fail(`it did not fail: ${shown(result)}`)
+  return 'error' in result
+    ? result.error
+    : expect.fail(`the promise did not reject: ${inspectAll(result)}`)
 }
 
 async function startLeaky(): Promise<{ stage: HostStage; events: HostEvent[] }> {
@@ -35,41 +37,41 @@ async function startLeaky(): Promise<{ stage: HostStage; events: HostEvent[] }> 
   return { stage, events }
 }
 
-test('a JSON-RPC error has the names of variables in the place of their values', async () => {
+test('a JSON-RPC error has the names of variables instead of their values', async () => {
   const { stage } = await startLeaky()
-  const error = await failure(stage.host.callTool('it.refuse'))
+  const error = await errorOf(stage.host.callTool('it.refuse'))
   expect(error).toBeInstanceOf(ProtocolError)
   expect((error as ProtocolError).rpcError?.message).toContain(
     'not allowed with --key=[TOKEN]/info [CREDENTIAL]',
   )
-  expect(shown(error)).not.toMatch(ANY_SECRET)
-  expect(shown(stage.logged)).not.toMatch(ANY_SECRET)
+  expect(inspectAll(error)).not.toMatch(ANY_SECRET)
+  expect(inspectAll(stage.logged)).not.toMatch(ANY_SECRET)
 })
 
-test('a tool that fails repeats no secret, and one that succeeds is not changed', async () => {
+test('a failed tool result has no secret, and a successful result is not changed', async () => {
   const { stage } = await startLeaky()
   const failed = await stage.host.callTool('it.fail')
   expect(textOf(failed)).toBe('failed with --key=[TOKEN]/info [CREDENTIAL]')
-  expect(failed.structuredContent).toEqual({ seen: ['--key=[TOKEN]/info [CREDENTIAL]'] })
-  const thrown = await failure(stage.host.callTool('it.fail', {}, { throwToolErrors: true }))
-  expect(shown(thrown)).not.toMatch(ANY_SECRET)
-  expect(await stage.say('it.tell')).toBe(`--key=${TOKEN}/info basic ${CREDENTIAL}`)
+  expect(failed.structuredContent).toEqual({ secrets: ['--key=[TOKEN]/info [CREDENTIAL]'] })
+  const thrown = await errorOf(stage.host.callTool('it.fail', {}, { throwToolErrors: true }))
+  expect(inspectAll(thrown)).not.toMatch(ANY_SECRET)
+  expect(await stage.call('it.tell')).toBe(`--key=${TOKEN}/info basic ${CREDENTIAL}`)
 })
 
-test('what a server logs and how it ends has no secret', async () => {
+test('log messages and the last output of a server have no secret', async () => {
   const { stage, events } = await startLeaky()
   await stage.host.callTool('it.log')
   const logged = events.find(({ type }) => type === 'log')
-  expect(shown(logged)).toContain('--key=[TOKEN]/info [CREDENTIAL]')
-  expect(shown(logged)).not.toMatch(ANY_SECRET)
-  const error = await failure(stage.host.callTool('it.die'))
-  expect(shown(error)).toContain('dies with --key=[TOKEN]/info [CREDENTIAL]')
+  expect(inspectAll(logged)).toContain('--key=[TOKEN]/info [CREDENTIAL]')
+  expect(inspectAll(logged)).not.toMatch(ANY_SECRET)
+  const error = await errorOf(stage.host.callTool('it.die'))
+  expect(inspectAll(error)).toContain('dies with --key=[TOKEN]/info [CREDENTIAL]')
   for (const each of [error, stage.find('it'), stage.logged]) {
-    expect(shown(each)).not.toMatch(ANY_SECRET)
+    expect(inspectAll(each)).not.toMatch(ANY_SECRET)
   }
 })
 
-test('a remote server that refuses repeats no secret of its address and headers', async () => {
+test('a refusal of a remote server has no secret of its URL and headers', async () => {
   await using refusing = createServer((request, response) => {
     void refuse(request, response)
   }).listen(0, '127.0.0.1')
@@ -85,26 +87,26 @@ test('a remote server that refuses repeats no secret of its address and headers'
   const stage = await HostStage.open({ env })
   const url = `http://127.0.0.1:${port}/mcp?key=\${TOKEN}`
   const it = { type: 'http', url, headers: { Authorization: 'Bearer ${OTHER}' } }
-  const error = await failure(stage.host.initialize({ mcpServers: { it } }))
-  expect(shown(error)).toContain('no access to /mcp?key=[TOKEN] with [Authorization]')
+  const error = await errorOf(stage.host.initialize({ mcpServers: { it } }))
+  expect(inspectAll(error)).toContain('no access to /mcp?key=[TOKEN] with [Authorization]')
   for (const each of [error, stage.find('it'), stage.logged]) {
-    expect(shown(each)).not.toMatch(ANY_SECRET)
+    expect(inspectAll(each)).not.toMatch(ANY_SECRET)
   }
 })
 
-test('the address of a server that is not there shows neither variables nor long parts', async () => {
+test('the address of an unreachable server has neither variables nor long path segments', async () => {
   const stage = await HostStage.open({ env })
   const url = 'http://127.0.0.1:9/a-part-that-may-be-a-secret/${TOKEN}?key=${TOKEN}'
-  const error = await failure(stage.host.initialize({ mcpServers: { it: { url } } }))
+  const error = await errorOf(stage.host.initialize({ mcpServers: { it: { url } } }))
   expect(String(error)).toContain('(http://127.0.0.1:9/…/…)')
-  expect(shown([error, stage.logged, stage.find('it')])).not.toMatch(ANY_SECRET)
+  expect(inspectAll([error, stage.logged, stage.find('it')])).not.toMatch(ANY_SECRET)
   expect(String(error)).not.toContain('a-part-that')
 })
 
-test('a program that is not there is named without its variables', async () => {
+test('a program that does not exist is named without the values of variables', async () => {
   const stage = await HostStage.open({ env })
   const it = { command: '${TOKEN}-program', args: [], cwd: stage.workspace.folder }
-  const error = await failure(stage.host.initialize({ servers: { it } }))
-  expect(shown(error)).toContain('[TOKEN]-program')
-  expect(shown([error, stage.logged, stage.find('it')])).not.toMatch(ANY_SECRET)
+  const error = await errorOf(stage.host.initialize({ servers: { it } }))
+  expect(inspectAll(error)).toContain('[TOKEN]-program')
+  expect(inspectAll([error, stage.logged, stage.find('it')])).not.toMatch(ANY_SECRET)
 })

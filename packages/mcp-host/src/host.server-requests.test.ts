@@ -11,11 +11,11 @@ import type {
   StdioServerConfig,
 } from './index.ts'
 
-interface Asking {
+interface AskingServer {
   readonly stage: HostStage
-  /** What the server asked, the latest last. */
-  readonly asked: ServerRequest[]
-  /** The host's answer to what the server asks in a call. */
+  /** The requests of the server, the latest last. */
+  readonly requests: ServerRequest[]
+  /** Makes the server send a request during a call, and returns the host's answer. */
   readonly ask: (method: string, params?: object, requestId?: string) => Promise<unknown>
 }
 
@@ -23,11 +23,11 @@ async function start(
   answer: ServerRequestCallback = () => undefined,
   kinds?: readonly ServerRequestKind[],
   more: Partial<StdioServerConfig> = {},
-): Promise<Asking> {
+): Promise<AskingServer> {
   const stage = await HostStage.open()
-  const asked: ServerRequest[] = []
+  const requests: ServerRequest[] = []
   const callback = (request: ServerRequest): unknown => {
-    asked.push(request)
+    requests.push(request)
     return answer(request)
   }
   stage.host.registerCallback(callback, ...(kinds === undefined ? [] : [kinds]))
@@ -39,7 +39,7 @@ async function start(
     const result = await stage.host.callTool('it.ask', { method, params }, options)
     return JSON.parse(textOf(result))
   }
-  return { stage, asked, ask }
+  return { stage, requests, ask }
 }
 
 const sampling = {
@@ -61,11 +61,11 @@ const form = {
 const elicitation = { action: 'accept', content: { name: 'Ada', city: 'London' } }
 const thought = { role: 'assistant', model: 'm', content: { type: 'text', text: 'serendipity' } }
 
-describe('what a server asks', () => {
-  test('reaches the callback with the server and the call that caused it', async () => {
-    const { asked, ask } = await start(() => thought)
+describe('server requests', () => {
+  test('a server request reaches the callback with its server and call', async () => {
+    const { requests, ask } = await start(() => thought)
     expect(await ask('sampling/createMessage', sampling, 'r1')).toMatchObject({ result: thought })
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       {
         kind: 'sampling',
         server: 'it',
@@ -76,28 +76,28 @@ describe('what a server asks', () => {
     ])
   })
 
-  test('names no call while several are under way', async () => {
-    const { stage, asked, ask } = await start(() => thought)
+  test('a server request names no call while several are in flight', async () => {
+    const { stage, requests, ask } = await start(() => thought)
     const abort = new AbortController()
     const waiting = stage.host
       .callTool('it.wait', {}, { signal: abort.signal })
       .catch(() => 'ended')
     await ask('sampling/createMessage', sampling)
-    expect(asked[0]).not.toHaveProperty('call')
+    expect(requests[0]).not.toHaveProperty('call')
     abort.abort()
     await waiting
     await ask('sampling/createMessage', sampling)
-    expect(asked[1]).toMatchObject({ call: { tool: 'ask' } })
+    expect(requests[1]).toMatchObject({ call: { tool: 'ask' } })
   })
 
-  test('in a form gets its defaults where the answer leaves something out', async () => {
+  test('an elicitation is completed with the defaults of its form', async () => {
     const { ask } = await start(() => elicitation)
     expect(await ask('elicitation/create', form)).toEqual({
       result: { action: 'accept', content: { name: 'Ada', age: 7, city: 'London' } },
     })
   })
 
-  test('in a form that is declined stays unanswered', async () => {
+  test('a declined elicitation is not completed with defaults', async () => {
     const { ask } = await start(() => ({ action: 'decline' }))
     expect(await ask('elicitation/create', form)).toEqual({ result: { action: 'decline' } })
   })
@@ -110,57 +110,57 @@ describe('what a server asks', () => {
         throw new Error('nobody is there')
       },
     ],
-  ])('gets the error of a callback that %s', async (_title, answer) => {
+  ])('a server request gets the error of a callback that %s', async (_title, answer) => {
     const { ask, stage } = await start(answer)
     expect(await ask('roots/list')).toMatchObject({ error: { message: 'nobody is there' } })
     expect(stage.find('it').state).toBe('ready')
   })
 
-  test('is answered by the callback where it asks for roots', async () => {
+  test('a request for roots is answered by the callback', async () => {
     const roots = [{ uri: 'file:///a', name: 'A' }]
-    const { asked, ask } = await start(() => ({ roots }))
+    const { requests, ask } = await start(() => ({ roots }))
     expect(await ask('roots/list')).toEqual({ result: { roots } })
-    expect(asked).toMatchObject([{ kind: 'roots', server: 'it', call: { tool: 'ask' } }])
-    expect(asked[0]).not.toHaveProperty('params')
+    expect(requests).toMatchObject([{ kind: 'roots', server: 'it', call: { tool: 'ask' } }])
+    expect(requests[0]).not.toHaveProperty('params')
   })
 
-  test('for roots is what is configured, whatever callback is there', async () => {
+  test('a request for roots is answered with the configured roots, whatever the callback returns', async () => {
     const roots = ['file:///configured']
-    const { asked, ask } = await start(() => ({ roots: [] }), undefined, { roots })
+    const { requests, ask } = await start(() => ({ roots: [] }), undefined, { roots })
     expect(await ask('roots/list')).toEqual({ result: { roots: [{ uri: roots[0] }] } })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
-  test('gives up with the call that caused it', async () => {
-    const given = Promise.withResolvers<AbortSignal>()
+  test('a server request is aborted with the call that caused it', async () => {
+    const received = Promise.withResolvers<AbortSignal>()
     const { stage } = await start((request) => {
-      if (request.kind === 'sampling') given.resolve(request.signal)
+      if (request.kind === 'sampling') received.resolve(request.signal)
       return new Promise(() => undefined)
     })
     const args = { method: 'sampling/createMessage', params: sampling }
     const call = stage.host.callTool('it.ask', args).catch((error: unknown) => error)
-    const signal = await given.promise
+    const signal = await received.promise
     await stage.host.restart('it')
     expect(await call).toMatchObject({ code: 'server-unavailable' })
     expect(signal.aborted).toBe(true)
   })
 })
 
-test('a server that waits for an answer of ours is not silent', async () => {
+test('a server that waits for an answer of the host does not time out', async () => {
   const answer = Promise.withResolvers<unknown>()
-  const { ask, asked } = await start(() => answer.promise, undefined, {
+  const { ask, requests } = await start(() => answer.promise, undefined, {
     timeoutMs: 1000,
     maxTimeoutMs: 60_000,
   })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   const call = ask('elicitation/create', form)
-  await eventually(() => asked.length === 1)
+  await eventually(() => requests.length === 1)
   await vi.advanceTimersByTimeAsync(30_000)
   answer.resolve(elicitation)
   expect(await call).toMatchObject({ result: { action: 'accept' } })
 })
 
-describe('what a server of 2026-07-28 asks in the middle of a call', () => {
+describe('input requests of 2026-07-28', () => {
   const open = async (answer: ServerRequestCallback): Promise<HostStage> => {
     const stage = await HostStage.open()
     stage.host.registerCallback(answer, ['elicitation'])
@@ -169,33 +169,33 @@ describe('what a server of 2026-07-28 asks in the middle of a call', () => {
     return stage
   }
 
-  test('is answered by the callback, and the call goes on', async () => {
+  test('an input request is answered by the callback, and the call continues', async () => {
     const stage = await open(() => ({ action: 'accept', content: { name: 'Ada' } }))
-    expect(JSON.parse(await stage.say('it.ask'))).toEqual({
+    expect(JSON.parse(await stage.call('it.ask'))).toEqual({
       who: { action: 'accept', content: { name: 'Ada' } },
     })
   })
 
   test.each<[string, (stage: HostStage, abort: AbortController) => unknown, object]>([
     [
-      'the server ends',
+      'the server exits',
       (stage) => process.kill(stage.find('it').pid ?? 0, 'SIGKILL'),
       { name: 'ServerUnavailableError', message: expect.stringContaining('was ended by SIGKILL') },
     ],
     ['the caller aborts', (_stage, abort) => abort.abort(), { name: 'AbortError' }],
     ['the host is shut down', (stage) => stage.host.shutdown(), { name: 'ServerUnavailableError' }],
-  ])('is given up when %s', async (_title, happens, expected) => {
-    const given = Promise.withResolvers<ServerRequest>()
+  ])('an input request is aborted when %s', async (_title, happens, expected) => {
+    const received = Promise.withResolvers<ServerRequest>()
     const stage = await open((request) => {
-      given.resolve(request)
+      received.resolve(request)
       return new Promise(() => undefined)
     })
     const abort = new AbortController()
     const call = stage.host
       .callTool('it.ask', {}, { signal: abort.signal })
       .catch((error: unknown) => error)
-    const request = await given.promise
-    if (!('signal' in request)) throw new Error('it does not tell when to give up')
+    const request = await received.promise
+    if (!('signal' in request)) throw new Error('the request has no signal')
     expect(request.signal.aborted).toBe(false)
     await happens(stage, abort)
     expect(await call).toMatchObject(expected)
@@ -203,56 +203,66 @@ describe('what a server of 2026-07-28 asks in the middle of a call', () => {
     expect(stage.host.getMetrics().servers['it']?.calls.inFlight).toBe(0)
   })
 
-  test('and the callback fails to give is a fault of the protocol', async () => {
+  test('an input request whose callback fails is a protocol error of the call', async () => {
     const stage = await open(() => Promise.reject(new Error('nobody is there')))
     await expect(stage.host.callTool('it.ask', {}, { requestId: 'r' })).rejects.toMatchObject({
       name: 'ProtocolError',
       server: 'it',
       tool: 'ask',
       requestId: 'r',
-      message: 'it.ask asks for input that cannot be had: nobody is there',
+      message: 'it.ask asks for input that cannot be provided: nobody is there',
     })
     expect(stage.find('it').state).toBe('ready')
   })
 })
 
-describe('a server is told', () => {
-  const told = async ({ stage }: Asking): Promise<Record<string, unknown>> =>
-    JSON.parse(await stage.say('it.told'))
+describe('the handshake', () => {
+  const handshake = async ({ stage }: AskingServer): Promise<Record<string, unknown>> =>
+    JSON.parse(await stage.call('it.handshake'))
 
-  test('of all that it may ask where a callback is registered for all', async () => {
-    expect(await told(await start())).toMatchObject({
+  test('the handshake declares all capabilities if a callback handles all requests', async () => {
+    expect(await handshake(await start())).toMatchObject({
       capabilities: { sampling: {}, elicitation: { form: {}, url: {} }, roots: {} },
     })
   })
 
-  test('of no more than what somebody answers', async () => {
+  test('the handshake declares only the capabilities that a callback handles', async () => {
     const asking = await start(() => thought, ['sampling'])
-    expect(Object.keys(Object((await told(asking))['capabilities']))).toEqual(['sampling'])
+    expect(Object.keys(Object((await handshake(asking))['capabilities']))).toEqual(['sampling'])
     expect(await asking.ask('elicitation/create', form)).toMatchObject({ error: { code: -32_601 } })
     expect(await asking.ask('roots/list')).toMatchObject({ error: { code: -32_601 } })
-    expect(asking.asked).toEqual([])
+    expect(asking.requests).toEqual([])
   })
 
-  test('of nothing without a callback, and of roots where some are configured', async () => {
+  test('the handshake declares no capabilities without a callback, and roots if some are configured', async () => {
     const stage = await HostStage.start((workspace) => ({
       it: workspace.fixture('asking'),
       rooted: { ...workspace.fixture('asking'), roots: ['file:///a', 'file:///b'] },
     }))
     const capabilities = async (server: string): Promise<unknown> =>
-      JSON.parse(await stage.say(`${server}.told`)).capabilities
+      JSON.parse(await stage.call(`${server}.handshake`)).capabilities
     expect(await capabilities('it')).toEqual({})
     expect(await capabilities('rooted')).toEqual({ roots: {} })
-    expect(JSON.parse(await stage.say('rooted.ask', { method: 'roots/list' }))).toEqual({
+    expect(JSON.parse(await stage.call('rooted.ask', { method: 'roots/list' }))).toEqual({
       result: { roots: [{ uri: 'file:///a' }, { uri: 'file:///b' }] },
     })
   })
 
-  test('who the host is', async () => {
+  test('the handshake declares the extensions of the application', async () => {
+    const extensions = { 'example.org/ui': { mimeTypes: ['text/html'] } }
+    const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('asking') }), {
+      extensions,
+    })
+    expect(JSON.parse(await stage.call('it.handshake'))).toMatchObject({
+      capabilities: { extensions },
+    })
+  })
+
+  test('the handshake names the client', async () => {
     const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('asking') }), {
       clientInfo: { name: 'my-app', version: '9.9.9' },
     })
-    expect(JSON.parse(await stage.say('it.told'))).toMatchObject({
+    expect(JSON.parse(await stage.call('it.handshake'))).toMatchObject({
       clientInfo: { name: 'my-app', version: '9.9.9' },
     })
   })
@@ -266,9 +276,9 @@ describe('a host with handlers', () => {
     return stage
   }
   const ask = async (stage: HostStage, method: string, params = {}): Promise<unknown> =>
-    JSON.parse(await stage.say('it.ask', { method, params }))
+    JSON.parse(await stage.call('it.ask', { method, params }))
 
-  test('tells servers that they may ask what has a handler, and gives it the request', async () => {
+  test('a host with handlers declares their capabilities and calls them', async () => {
     const messages: string[] = []
     const stage = await open({
       sampling: ({ params }) => {
@@ -277,14 +287,16 @@ describe('a host with handlers', () => {
       },
       log: ({ level }) => void messages.push(level),
     })
-    expect(JSON.parse(await stage.say('it.told'))).toMatchObject({ capabilities: { sampling: {} } })
+    expect(JSON.parse(await stage.call('it.handshake'))).toMatchObject({
+      capabilities: { sampling: {} },
+    })
     expect(await ask(stage, 'sampling/createMessage', sampling)).toEqual({ result: thought })
     expect(await ask(stage, 'elicitation/create', form)).toMatchObject({ error: { code: -32_601 } })
-    await stage.say('it.log', { level: 'info', data: 1 })
+    await stage.call('it.log', { level: 'info', data: 1 })
     expect(messages).toEqual(['sampling 10', 'info'])
   })
 
-  test('declines a request whose handler returns undefined', async () => {
+  test('a host declines a request whose handler returns undefined', async () => {
     const stage = await open({
       sampling: () => undefined,
       elicitation: async () => undefined,
@@ -297,9 +309,9 @@ describe('a host with handlers', () => {
     })
   })
 
-  test('has answers of the type that the kind of request asks for', () => {
+  test("the type of a handler's answer follows from the kind of request", () => {
     const handlers: ServerRequestHandlers = {
-      // @ts-expect-error An answer to the user's question is none to a question for a model.
+      // @ts-expect-error An answer to an elicitation is no answer to a sampling request.
       sampling: () => ({ action: 'decline' }),
       roots: () => ({ roots: [{ uri: 'file:///a' }] }),
     }
@@ -310,14 +322,14 @@ describe('a host with handlers', () => {
 describe('a log message', () => {
   const message = { level: 'warning', logger: 'heart', data: { beats: 3 } }
 
-  test('reaches the callback and the events, with the call that caused it', async () => {
-    const { stage, asked } = await start()
+  test('a log message reaches the callback and the events, with the call that caused it', async () => {
+    const { stage, requests } = await start()
     const events: unknown[] = []
     stage.host.on('log', (event) => events.push(event))
     await stage.host.callTool('it.log', message, { requestId: 'r1' })
     await stage.host.callTool('it.log', { level: 'info', data: 'bare' })
     const from = { kind: 'log', server: 'it', isOutsideCalls: false }
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       { ...from, ...message, call: { requestId: 'r1', tool: 'log' } },
       { ...from, level: 'info', data: 'bare', call: { tool: 'log' } },
     ])
@@ -327,12 +339,12 @@ describe('a log message', () => {
     ])
   })
 
-  test('is an event alone where no callback takes it', async () => {
-    const { stage, asked } = await start(() => undefined, ['sampling'])
+  test('a log message is an event even if no callback handles it', async () => {
+    const { stage, requests } = await start(() => undefined, ['sampling'])
     const events: unknown[] = []
     stage.host.on('log', (event) => events.push(event))
     await stage.host.callTool('it.log', message)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     expect(events).toHaveLength(1)
   })
 
@@ -344,7 +356,7 @@ describe('a log message', () => {
         throw new Error('no room')
       },
     ],
-  ])('costs nothing but a line in the log when the callback %s', async (_title, answer) => {
+  ])('a log message costs only a log line if the callback %s', async (_title, answer) => {
     const { stage } = await start(answer)
     await stage.host.callTool('it.log', message)
     expect(await stage.host.callTool('it.log', message)).toBeDefined()

@@ -14,7 +14,7 @@ const start = async (fields: Record<string, unknown>): Promise<HostStage> => {
 
 describe('a server that only speaks HTTP+SSE', () => {
   test.each([400, 404, 405])(
-    'is reached by its URL alone where it answers Streamable HTTP with %s',
+    'a server of HTTP+SSE is reached by its URL alone if it answers Streamable HTTP with %s',
     async (status) => {
       const server = await SseServer.open(status)
       const stage = await start({ url: server.url() })
@@ -24,13 +24,13 @@ describe('a server that only speaks HTTP+SSE', () => {
     },
   )
 
-  test('is reached by a URL that ends in /sse, also as one of type http', async () => {
+  test('a server of HTTP+SSE is reached by a URL that ends in /sse, even with the type http', async () => {
     const server = await SseServer.open()
     const stage = await start({ type: 'http', url: server.url('/sse') })
     expect(stage.find('it')).toMatchObject({ state: 'ready', type: 'sse' })
   })
 
-  test('is not asked for Streamable HTTP again until its configuration changes', async () => {
+  test('a server of HTTP+SSE is not probed for Streamable HTTP again until its configuration changes', async () => {
     const server = await SseServer.open()
     const stage = await start({ url: server.url() })
     const { refused } = server
@@ -46,10 +46,10 @@ describe('a server that only speaks HTTP+SSE', () => {
   })
 
   test.each([
-    ['it is of type http at another address', 405, { type: 'http' }],
-    ['it refuses by another status', 401, {}],
-    ['the newer protocol alone is asked for', 405, { protocol: 'modern' }],
-  ])('is not reached where %s', async (_title, status, fields) => {
+    ['its type is http and its URL does not end in /sse', 405, { type: 'http' }],
+    ['its status is another', 401, {}],
+    ['its configuration allows only the newer protocol', 405, { protocol: 'modern' }],
+  ])('a server of HTTP+SSE is not reached if %s', async (_title, status, fields) => {
     const server = await SseServer.open(status)
     const starting = start({ ...fields, url: server.url() })
     await expect(starting).rejects.toMatchObject({ code: 'server-startup' })
@@ -57,14 +57,14 @@ describe('a server that only speaks HTTP+SSE', () => {
   })
 })
 
-test('a server of Streamable HTTP is spoken to as such, whatever its URL ends in', async () => {
+test('a server of Streamable HTTP at a URL that ends in /sse is reached by Streamable HTTP', async () => {
   const handlers = { ...LEGACY, 'tools/list': () => ({ tools: [] }) }
   const server = await HttpServer.open(handlers, { type: 'http' })
   const stage = await start({ url: new URL('/sse', server.url).href })
   expect(stage.find('it')).toMatchObject({ state: 'ready', type: 'http' })
 })
 
-test('a server that refuses both transports over HTTP has both reasons told', async () => {
+test('a server that refuses both transports over HTTP fails with both reasons', async () => {
   const refuse: NonNullable<Parameters<typeof HttpServer.open>[0][string]> = (_, { response }) =>
     void response.writeHead(404).end('nothing here')
   const server = await HttpServer.open({ initialize: refuse })

@@ -51,7 +51,7 @@ const find = (name: string): ServerSnapshot | undefined =>
 const toolNames = (name: string) => find(name)?.tools.map((tool) => tool.name)
 
 describe('a started host', () => {
-  test('has one list of the tools of all ready servers, each of which can be called', async () => {
+  test('a started host lists the tools of all ready servers, each of which can be called', async () => {
     const tools = { allow: ['x', 'y'] }
     await start({
       a: { ...workspace.fixture('named', 'x', 'y'), tools },
@@ -68,7 +68,7 @@ describe('a started host', () => {
     }
   })
 
-  test('lists each server with its tools as received, from a file', async () => {
+  test('a started host lists the servers of a file with their tools as received', async () => {
     create()
     const { command, args } = workspace.fixture('echo')
     const servers = { echo: { command, args }, other: { command, args } }
@@ -92,16 +92,16 @@ describe('a started host', () => {
       },
       'x-unknown': { kept: true },
     })
-    // One of the fixture's tools has no name; the others do not suffer from it.
+    // One of the fixture's tools has no name; the other tools are listed.
     expect(toolNames('echo')).toHaveLength(12)
   })
 
-  test('lists the tools of all pages, each name once', async () => {
+  test('a started host lists the tools of all pages, each name once', async () => {
     await start({ pages: workspace.fixture('pages') })
     expect(toolNames('pages')).toEqual(['one', 'two', 'three', 'four'])
   })
 
-  test('lists anew, and not a hundred times, when a server says a hundred times that it must', async () => {
+  test('a started host coalesces a hundred list changes into few listings', async () => {
     await start({ it: workspace.fixture('changing') })
     await host.callTool('it.grow')
     await eventually(() => toolNames('it')?.includes('extra-2'))
@@ -112,7 +112,7 @@ describe('a started host', () => {
     expect(lists).toBeLessThan(20)
   })
 
-  test('tells of every change, beginning with what is', async () => {
+  test('server changes begin with the state of each server', async () => {
     create()
     const seen: string[] = []
     const watch = async (): Promise<void> => {
@@ -129,7 +129,7 @@ describe('a started host', () => {
     expect(seen).toEqual(['it starting 0', 'it ready 2'])
   })
 
-  test('ends the telling with its shutdown, or with the signal', async () => {
+  test('server changes end with the shutdown, or with the signal', async () => {
     await start({ it: workspace.fixture('named') })
     const { signal } = new AbortController()
     const watching = Array.fromAsync(host.serverChanges({ signal }), ({ state }) => state)
@@ -144,16 +144,16 @@ describe('a started host', () => {
     ])
   })
 
-  test('gives a server the safe part of its environment and what is configured, no more', async () => {
+  test('a server gets the safe part of the environment and its configured variables', async () => {
     const fixture = workspace.fixture('echo')
     await start({ echo: { ...fixture, env: { OWN: 'value' } } })
     const seen = JSON.parse(textOf(await host.callTool('echo.inspect')))
-    // PWD is set by the shell that registers the process; the first finds what it leaves behind.
+    // PWD is set by the shell that registers the process; MCP_HOST_PROCESS is the tag by which stray processes are found.
     expect(Object.keys(seen.env).toSorted()).toEqual(['MCP_HOST_PROCESS', 'OWN', 'PATH', 'PWD'])
     expect(seen.cwd).toBe(workspace.folder)
   })
 
-  test('logs what servers write to stderr, line by line and bounded', async () => {
+  test('stderr of servers is logged line by line, with a bounded length', async () => {
     await start({ echo: workspace.fixture('echo') })
     const lines = await eventually(() => {
       const found = logged.filter(({ fields }) => 'stream' in fields && fields.stream === 'stderr')
@@ -166,20 +166,20 @@ describe('a started host', () => {
     expect(lines[1]?.message).toHaveLength(2001)
   })
 
-  test('passes over what a server prints that is not the protocol', async () => {
+  test('a started host skips stdout lines that are no messages', async () => {
     await start({ noisy: workspace.fixture('noisy') })
     expect(textOf(await host.callTool('noisy.speak'))).toBe('clear')
     expect(logged.some(({ message }) => message === 'not a message on stdout')).toBe(true)
   })
 
-  test('is initialized once', async () => {
+  test('a second initialization of a host is refused', async () => {
     await start({})
     await expect(host.initialize({ servers: {} })).rejects.toThrow('initialized already')
   })
 })
 
 describe('a tool call', () => {
-  test('passes the result on as received, also one that says that it failed', async () => {
+  test('a tool call returns the result as received, including one with an error', async () => {
     await start({ echo: workspace.fixture('echo') })
     expect(await host.callTool('echo.echo', { text: 'ü' })).toEqual({
       content: [{ type: 'text', text: 'ü' }],
@@ -191,7 +191,7 @@ describe('a tool call', () => {
     })
   })
 
-  test('finds tools by a table of names, whatever characters these have', async () => {
+  test('a tool call finds tools by name, whatever characters the names have', async () => {
     const random = (): string => randomBytes(6).toString('base64url')
     const tools = [
       'a.b',
@@ -216,7 +216,7 @@ describe('a tool call', () => {
     await expect(host.callTool('nothing')).rejects.toThrow('there is no tool "nothing"')
   })
 
-  test('with faulty arguments is refused, naming them, before the server hears of it', async () => {
+  test('a tool call with invalid arguments is refused before the server receives it', async () => {
     await workspace.write('calls', '')
     await start({
       echo: { ...workspace.fixture('echo'), validateArguments: 'strict' },
@@ -240,7 +240,7 @@ describe('a tool call', () => {
     expect(await workspace.lines('calls')).toEqual([])
   })
 
-  test('is sent with its arguments as the schema says, which the caller keeps as they were', async () => {
+  test("arguments of a tool call are coerced by the schema without changing the caller's object", async () => {
     await start({ echo: workspace.fixture('echo') })
     const args = { to: 'nobody', mood: 'glad', tags: [true, 'b'], more: 1 }
     const tool = { server: 'echo', tool: 'mail' }
@@ -255,12 +255,12 @@ describe('a tool call', () => {
     await expect(host.callTool(tool, { mood: 'angry' })).rejects.toThrow('must be one of')
   })
 
-  test('to a tool with an unusable schema reaches it', async () => {
+  test('a tool call to a tool with an invalid schema reaches the tool', async () => {
     await start({ echo: workspace.fixture('echo') })
     expect(textOf(await host.callTool('echo.broken', { x: 1 }))).toBe('reached')
   })
 
-  test('to a tool with an unusable schema says so where that is strict, and other tools work', async () => {
+  test('a tool call to a tool with an invalid schema is refused under strict validation', async () => {
     await start({ echo: { ...workspace.fixture('echo'), validateArguments: 'strict' } })
     await expect(host.callTool('echo.broken', {})).rejects.toMatchObject({
       code: 'validation',
@@ -276,7 +276,7 @@ describe('a tool call', () => {
     )
   })
 
-  test('that takes too long is cancelled at the server', async () => {
+  test('a tool call that times out is cancelled at the server', async () => {
     await start({ slow: workspace.fixture('slow', workspace.path('calls')) })
     const call = host.callTool('slow.wait', {}, { timeoutMs: 100, requestId: 'r2' })
     await expect(call).rejects.toMatchObject({
@@ -287,25 +287,25 @@ describe('a tool call', () => {
       tool: 'wait',
       requestId: 'r2',
     })
-    const heard = await eventually(async () => {
+    const calls = await eventually(async () => {
       const lines = await workspace.lines('calls')
       return lines.length >= 2 && lines
     })
-    expect(heard).toEqual(['called', 'cancelled number'])
+    expect(calls).toEqual(['called', 'cancelled number'])
     expect(find('slow')?.state).toBe('ready')
   })
 
   test.each([
     ['the server', { server: 50, host: 60_000 }],
     ['the host', { server: undefined, host: 50 }],
-  ])('has the time limit of %s when it has none of its own', async (_name, limits) => {
+  ])('a tool call has the time limit of %s when it has none of its own', async (_name, limits) => {
     const fixture = workspace.fixture('slow', workspace.path('calls'))
     const slow = limits.server === undefined ? fixture : { ...fixture, timeoutMs: limits.server }
     await start({ slow }, { defaultToolTimeoutMs: limits.host })
     await expect(host.callTool('slow.wait')).rejects.toMatchObject({ timeoutMs: 50 })
   })
 
-  test('with a limit longer than timers can hold does not end at once', async () => {
+  test('a time limit longer than timers can hold does not end a tool call at once', async () => {
     await start({ slow: workspace.fixture('slow', workspace.path('calls')) })
     const abort = new AbortController()
     const options = { timeoutMs: Infinity, signal: abort.signal }
@@ -315,7 +315,7 @@ describe('a tool call', () => {
     expect(await call).toBe('enough')
   })
 
-  test('that is aborted throws the reason and is cancelled at the server', async () => {
+  test('a tool call that is aborted throws the reason and is cancelled at the server', async () => {
     await start({ slow: workspace.fixture('slow', workspace.path('calls')) })
     const abort = new AbortController()
     const call = host.callTool('slow.wait', {}, { signal: abort.signal })
@@ -329,7 +329,7 @@ describe('a tool call', () => {
     )
   })
 
-  test('that the server refuses, or answers with nonsense, is a fault of the protocol', async () => {
+  test('a refusal or a malformed answer to a tool call is a protocol error', async () => {
     await start({ echo: workspace.fixture('echo') })
     const code = 'protocol'
     await expect(host.callTool('echo.refuses')).rejects.toMatchObject({ code, rpcCode: -32000 })
@@ -337,7 +337,7 @@ describe('a tool call', () => {
     await expect(malformed).rejects.toMatchObject({ code, rpcCode: undefined })
   })
 
-  test('fails at once when the server ends, which is unavailable from then on', async () => {
+  test('a tool call fails at once when the server exits, which is then unavailable', async () => {
     await start({ echo: workspace.fixture('echo') })
     const never = host
       .callTool('echo.never', {}, { requestId: 'r3' })
@@ -364,17 +364,17 @@ describe('a tool call', () => {
     })
   })
 
-  test('still gets the answer of a server that ends with it', async () => {
+  test('a tool call gets the answer of a server that exits after writing it', async () => {
     await start({ echo: workspace.fixture('echo') })
     expect(textOf(await host.callTool('echo.farewell'))).toHaveLength(1 << 20)
     await eventually(() => find('echo')?.state === 'unavailable')
   })
 
   test.each([
-    ['floods us with one endless line', 'flood', 'flood', /sent a message of more than/],
-    ['closes its output and lives on', 'mute', 'close', /closed its output/],
+    ['sends one endless line', 'flood', 'flood', /sent a message of more than/],
+    ['closes its output and keeps running', 'mute', 'close', /closed its output/],
   ])(
-    'fails at once when the server %s, which is stopped',
+    'a tool call fails at once when the server %s, which is stopped',
     async (_name, fixture, tool, message) => {
       await start({ it: workspace.fixture(fixture) })
       await expect(host.callTool({ server: 'it', tool })).rejects.toMatchObject({
@@ -387,7 +387,7 @@ describe('a tool call', () => {
 })
 
 describe('a start that fails', () => {
-  test('stops all servers again', async () => {
+  test('a start that fails stops all servers', async () => {
     const good = workspace.fixture('stubborn', workspace.path('pids'))
     const bad = { ...workspace.fixture('echo'), command: 'no-such-command' }
     await expect(start({ good, bad })).rejects.toMatchObject({
@@ -400,7 +400,7 @@ describe('a start that fails', () => {
     expect(host.getServers().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
   })
 
-  test('costs only that server under the policy "best-effort"', async () => {
+  test('a start that fails affects only its server under the policy "best-effort"', async () => {
     const exits = { ...workspace.fixture('echo'), args: ['-e', 'process.exit(9)'] }
     await start({ good: workspace.fixture('named', 'a'), exits }, { startPolicy: 'best-effort' })
     expect(textOf(await host.callTool('good.a'))).toBe('a')
@@ -414,13 +414,13 @@ describe('a start that fails', () => {
     })
   })
 
-  test('is one when a server never answers', async () => {
+  test('a start fails when a server never answers', async () => {
     const servers = { silent: workspace.fixture('silent') }
     await expect(start(servers, { startTimeoutMs: 200 })).rejects.toThrow('not ready within 200 ms')
     expect(workspace.processes()).toEqual([])
   })
 
-  test('does not happen at all when the configuration is faulty', async () => {
+  test('no server starts when the configuration is faulty', async () => {
     create()
     const { command, args } = workspace.fixture('named')
     const servers = { good: { command, args }, bad: {} }
@@ -435,7 +435,7 @@ describe('a start that fails', () => {
 })
 
 describe('a shutdown', () => {
-  test('ends servers that ignore every request, with all that they started', async () => {
+  test('a shutdown ends servers that ignore every signal, and their children', async () => {
     await start({ it: workspace.fixture('stubborn', workspace.path('pids')) })
     await eventually(async () => (await workspace.lines('pids')).length === 2)
     expect(workspace.processes()).toHaveLength(2)
@@ -444,7 +444,7 @@ describe('a shutdown', () => {
     expect(find('it')).toMatchObject({ state: 'shutdown', tools: [] })
   })
 
-  test('interrupts a start', async () => {
+  test('a shutdown interrupts a start', async () => {
     create()
     const starting = host.initialize({ servers: { silent: workspace.fixture('silent') } })
     const failed = expect(starting).rejects.toThrow('was stopped before it was ready')
@@ -454,7 +454,7 @@ describe('a shutdown', () => {
     expect(workspace.processes()).toEqual([])
   })
 
-  test('in the moment of a launch leaves no process', async () => {
+  test('a shutdown during a launch leaves no process', async () => {
     create()
     const starting = host.initialize({ servers: { silent: workspace.fixture('silent') } })
     const failed = expect(starting).rejects.toThrow('was stopped before it was ready')
@@ -463,7 +463,7 @@ describe('a shutdown', () => {
     await failed
   })
 
-  test('prevents a start that has not begun', async () => {
+  test('a shutdown prevents a start that has not begun', async () => {
     create()
     const file = await workspace.write('mcp.json', { servers: { a: { command: 'cat' } } })
     const starting = expect(host.initialize(file)).rejects.toThrow('is shut down')
@@ -471,7 +471,7 @@ describe('a shutdown', () => {
     await starting
   })
 
-  test('lets a server finish a call that it can still answer, and takes no new one', async () => {
+  test('a shutdown lets a server answer a call in flight, and refuses further calls', async () => {
     await start({ echo: workspace.fixture('echo') })
     const call = host.callTool('echo.echo', { text: 'last' })
     const stopped = host.shutdown()

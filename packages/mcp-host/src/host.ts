@@ -10,8 +10,10 @@ import type {
 
 import { TtlCache } from './cache/ttl-cache.ts'
 import { type ConfigGiven, ConfigSource } from './config/config-source.ts'
+import type { ReloadReport } from './config/diff-config.ts'
 import type { ServerConfig } from './config/mcp-config.ts'
 import { ConfigurationError } from './errors/configuration-error.ts'
+import type { ErrorContext } from './errors/mcp-host-error.ts'
 import { ServerUnavailableError } from './errors/server-unavailable-error.ts'
 import { ValidationError } from './errors/validation-error.ts'
 import { EventChannel, type EventOfType } from './events/event-channel.ts'
@@ -31,6 +33,7 @@ import type {
 import {
   callbackOf,
   handledKinds,
+  SERVER_REQUEST_KINDS,
   type ServerRequestCallback,
   type ServerRequestHandlers,
   type ServerRequestKind,
@@ -41,7 +44,7 @@ import { Router } from './routing/router.ts'
 import { SlotMap } from './async/slot-map.ts'
 import { createManagedServer } from './factory/create-managed-server.ts'
 import type { ManagedServer, MemberServer } from './server/managed-server.ts'
-import { type ReloadReport, ServerGroup } from './server/server-group.ts'
+import { ServerGroup } from './server/server-group.ts'
 import type { ServerSnapshot } from './server/server-snapshot.ts'
 
 export interface ServerChangesOptions {
@@ -54,7 +57,7 @@ export interface EventsOptions<Type extends HostEvent['type']> extends ServerCha
   readonly types?: readonly Type[]
 }
 
-/** A request that its id can end. */
+/** A request that `MCPHost.abort` can end. */
 interface Abortable {
   readonly requestId: string
   readonly cancellation: Cancellation
@@ -64,10 +67,9 @@ interface Abortable {
 export type CompleteParams = Omit<CompleteRequestParams, '_meta'>
 
 /**
- * Runs MCP servers, or connects to them, and gives their tools, prompts and resources one door.
- *
- * It has one life: `initialize`, any number of requests, `shutdown`. Servers and all that they
- * start are gone after `shutdown`, and also when the process of the host is killed.
+ * Runs MCP servers, or connects to them, and gives access to their tools, prompts and resources. A host is used once:
+ * `initialize`, any number of requests, `shutdown`. Servers and all their processes end with `shutdown`, and also when
+ * the process of the host is killed.
  */
 export class MCPHost implements AsyncDisposable {
   readonly #options: SettledOptions
@@ -103,7 +105,7 @@ export class MCPHost implements AsyncDisposable {
         logger: bindLogger(logger, { component: 'config', action: 'load' }),
         askInput,
         onWarning: (warning) => this.#events.emit({ type: 'config-warning', warning }),
-        onChange: watch ? (): void => void this.#reloadUnasked() : undefined,
+        onChange: watch ? (): void => void this.#reloadChanged() : undefined,
       },
       { strict, ...(workspaceFolder === undefined ? {} : { workspaceFolder }) },
     )
@@ -126,11 +128,11 @@ export class MCPHost implements AsyncDisposable {
    * since capabilities are declared at the start.
    */
   registerCallback(handlers: ServerRequestHandlers): void
-  /** Registers one function for all kinds, or for those listed. */
+  /** Registers one function for all kinds, or for the listed ones. */
   registerCallback(callback: ServerRequestCallback, kinds?: readonly ServerRequestKind[]): void
   registerCallback(
     handlers: ServerRequestHandlers | ServerRequestCallback,
-    kinds: readonly ServerRequestKind[] = ['sampling', 'elicitation', 'roots', 'log'],
+    kinds: readonly ServerRequestKind[] = SERVER_REQUEST_KINDS,
   ): void {
     if (this.#initialized !== undefined) {
       throw new Error('register the callback before you initialize the host')
@@ -141,10 +143,10 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * Starts all servers, those that another depends on before it. The configuration is the path of
-   * an `mcp.json`, an object of the same form (relative paths are relative to the current folder),
-   * or what `loadMcpConfig` read. Throws `ConfigurationError` before anything starts; throws
-   * `ServerStartupError`, with every server stopped again, under the policy `all-or-nothing`.
+   * Starts all servers, each after its dependencies. The configuration is the path of an `mcp.json`, an object of the
+   * same form (relative paths are relative to the current folder), or the result of `loadMcpConfig`. Throws
+   * `ConfigurationError` before anything starts; throws `ServerStartupError`, with every server stopped again, under the
+   * policy `all-or-nothing`.
    */
   async initialize(config: ConfigGiven): Promise<void> {
     if (this.#initialized !== undefined) throw new Error('the host is initialized already')
@@ -152,22 +154,21 @@ export class MCPHost implements AsyncDisposable {
     try {
       await this.#initialized
     } catch (error) {
-      // Nothing was started: with a better configuration it may be tried again.
+      // Nothing was started, so `initialize` may be called again.
       if (error instanceof ConfigurationError) this.#initialized = undefined
       throw error
     }
   }
 
   /**
-   * Makes the servers what a new configuration says: by default the file of `initialize`, read
-   * again. Servers that stay the same are not touched, calls under way are finished. Throws
-   * `ConfigurationError`, and then nothing has changed. A server that cannot start is unavailable
-   * and no error of the reload.
+   * Applies a new configuration: by default the file of `initialize`, read again. Unchanged servers are not touched,
+   * calls in flight are finished. Throws `ConfigurationError` with nothing changed. A server that cannot start becomes
+   * unavailable, which is no error of the reload.
    */
   async reload(config?: ConfigGiven): Promise<ReloadReport> {
     if (this.#initialized === undefined) throw new Error('initialize the host before a reload')
     const next = await this.#source.read(config)
-    // A start in flight ends first; its caller gets its failure.
+    // Waits for a start in flight, whose caller gets its failure.
     await this.#initialized.catch(() => undefined)
     const report = await this.#group.reload(next)
     this.#source.follow(config)
@@ -175,7 +176,7 @@ export class MCPHost implements AsyncDisposable {
     return report
   }
 
-  /** Stops all servers with all that they started. Later calls wait for the first. Never throws. */
+  /** Stops all servers and all processes that they started. Later calls wait for the first. Never throws. */
   shutdown(): Promise<void> {
     return (this.#stopped ??= this.#shutdown())
   }
@@ -190,17 +191,12 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * The tools of all ready servers, in the order of the configuration. Each can be given to
-   * `callTool`, as can its `name`, which is `{server}.{tool}`.
+   * The tools of all ready servers, in the order of the configuration. `callTool` takes each, or its `name`, which is
+   * `{server}.{tool}`.
    */
   getTools(): readonly HostTool[] {
     return this.getServers().flatMap(({ name: server, tools }) =>
-      tools.map((tool) => ({
-        ...tool,
-        name: `${server}.${tool.name}`,
-        server,
-        tool: tool.name,
-      })),
+      tools.map((tool) => ({ ...tool, name: `${server}.${tool.name}`, server, tool: tool.name })),
     )
   }
 
@@ -210,8 +206,8 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * Every server as it is now, then each again whenever its state or its lists change, until the
-   * shutdown is done. A slow reader sees the latest of each server, not every step.
+   * Yields a snapshot of every server, then a further one after each change of state or lists, until the shutdown is
+   * complete. A slow reader gets only the latest snapshot of each server.
    */
   async *serverChanges({ signal }: ServerChangesOptions): AsyncGenerator<ServerSnapshot, void> {
     const reader = new LatestByKey<ServerSnapshot>()
@@ -231,10 +227,7 @@ export class MCPHost implements AsyncDisposable {
     }
   }
 
-  /**
-   * All events until the shutdown is done. A reader that falls 1,000 events behind gets an error, since it would miss
-   * some.
-   */
+  /** All events until the shutdown is done. A reader with 1,000 unread events gets an error at the next one. */
   events<Type extends HostEvent['type'] = HostEvent['type']>(
     options: EventsOptions<Type>,
   ): AsyncGenerator<EventOfType<HostEvent, Type>, void, undefined> {
@@ -251,13 +244,11 @@ export class MCPHost implements AsyncDisposable {
   }
 
   /**
-   * Calls a tool, named `{server}.{tool}` or by the pair. The result is passed on as received: one
-   * with `isError` is a result.
+   * Calls a tool, named `{server}.{tool}` or by the pair. The result is returned as received, also with `isError`.
    *
-   * Throws, with the server not called, `ValidationError` for an unknown tool or arguments that
-   * its schema refuses. Throws `TimeoutError`, `ServerUnavailableError` (also when the server ends
-   * during the call), `ProtocolError` (also for a result that breaks the tool's `outputSchema`),
-   * `ToolExecutionError` where asked for, or the reason of `signal`.
+   * Throws `ValidationError`, without a call of the server, for an unknown tool or invalid arguments. Throws
+   * `TimeoutError`, `ServerUnavailableError` (also when the server ends during the call), `ProtocolError` (also for a
+   * result that breaks the tool's `outputSchema`), `ToolExecutionError` where requested, or the reason of `signal`.
    */
   callTool(
     tool: string | ToolIdentity,
@@ -266,17 +257,16 @@ export class MCPHost implements AsyncDisposable {
   ): Promise<CallToolResult> {
     return this.#abortably(options, (request) => {
       const identity = typeof tool === 'string' ? this.#router.findTool(tool, options) : tool
-      const context = { server: identity.server, tool: identity.tool }
-      const { client } = this.#member(identity.server, { ...context, requestId: options.requestId })
-      return client.callTool(identity.tool, args, request)
+      const { server, tool: name } = identity
+      const { client } = this.#member(server, { tool: name, requestId: options.requestId })
+      return client.request(request, (one, own) => one.callTool(name, args, own), name)
     })
   }
 
   /**
-   * Passes a request of another MCP client on to a server: with all its parameters, fields that are not known
-   * here included, and its result as received. Arguments of tools are checked; nothing comes from the cache.
-   * `options.meta` takes the place of the parameters' `_meta`. Throws as
-   * `callTool` does; of a `ProtocolError` the `rpcError` is what the server answered.
+   * Forwards a request of another MCP client to a server, with all its parameters, and returns the result as received.
+   * Arguments of tools are checked; the cache is not used. `options.meta` replaces the `_meta` of the parameters. Throws
+   * as `callTool` does; the `rpcError` of a `ProtocolError` is the server's answer.
    */
   forward(
     server: string,
@@ -284,15 +274,16 @@ export class MCPHost implements AsyncDisposable {
     params: Readonly<Record<string, unknown>>,
     options: ForwardOptions = {},
   ): Promise<unknown> {
-    return this.#abortably(options, (request) =>
-      this.#member(server, options).client.forward(method, params, request),
-    )
+    const tool = method === 'tools/call' ? String(params['name']) : undefined
+    return this.#abortably(options, (request) => {
+      const { client } = this.#member(server, options)
+      return client.request(request, (one, own) => one.forward(method, params, own), tool)
+    })
   }
 
   /**
-   * A prompt, named `{server}.{prompt}` or by the pair, with its arguments filled in. One from the
-   * cache has `"mcp-host/cache"` in its `_meta`: `hit`, or `stale` while its server is away.
-   * Throws as `callTool` does.
+   * A prompt, named `{server}.{prompt}` or by the pair, with its arguments. One from the cache has `"mcp-host/cache"` in
+   * its `_meta`: `hit`, or `stale` while its server is away. Throws as `callTool` does.
    */
   getPrompt(
     prompt: string | PromptIdentity,
@@ -302,14 +293,16 @@ export class MCPHost implements AsyncDisposable {
     return this.#abortably(options, (request) => {
       const { server, name } = this.#router.findPrompt(prompt, options)
       const { client, cache } = this.#member(server, options)
-      return cache.getPrompt(name, args, options, () => client.getPrompt(name, args, request))
+      return cache.getPrompt(name, args, options, () =>
+        client.request(request, (one, own) => one.getPrompt(name, args, own)),
+      )
     })
   }
 
   /**
-   * A resource's contents, by its URI or the pair. A URI that several servers have is asked for as
-   * `mcp://{server}/{encoded uri}` or by the pair. The cache is marked as for `getPrompt`. Throws as
-   * `callTool` does.
+   * The contents of a resource, by its URI or the pair. A URI that several servers have is written
+   * `mcp://{server}/{encoded uri}` or as the pair. Cached results are marked as for `getPrompt`. Throws as `callTool`
+   * does.
    */
   getResource(
     resource: string | ResourceIdentity,
@@ -318,27 +311,25 @@ export class MCPHost implements AsyncDisposable {
     return this.#abortably(options, (request) => {
       const { server, uri } = this.#router.findResource(resource, options)
       const { client, cache } = this.#member(server, options)
-      return cache.readResource(uri, options, () => client.readResource(uri, request))
+      return cache.readResource(uri, options, () =>
+        client.request(request, (one, own) => one.readResource(uri, own)),
+      )
     })
   }
 
-  /**
-   * Suggests values for an argument of a prompt (named `{server}.{prompt}`) or of a resource
-   * template. Throws as `callTool` does.
-   */
+  /** Suggests values for an argument of a prompt (named `{server}.{prompt}`) or a resource template. Throws as `callTool`. */
   complete(
     { ref, ...params }: CompleteParams,
     options: RequestOptions = {},
   ): Promise<CompleteResult> {
     return this.#abortably(options, (request) => {
-      if (ref.type === 'ref/prompt') {
-        const { server, name } = this.#router.findPrompt(ref.name, options)
-        const own = { ref: { ...ref, name }, ...params }
-        return this.#member(server, options).client.complete(own, request)
-      }
-      const { server, uri } = this.#router.findResource(ref.uri, options)
-      const own = { ref: { ...ref, uri }, ...params }
-      return this.#member(server, options).client.complete(own, request)
+      const { server, ...rest } =
+        ref.type === 'ref/prompt'
+          ? this.#router.findPrompt(ref.name, options)
+          : this.#router.findResource(ref.uri, options)
+      const { client } = this.#member(server, options)
+      const translated = { ref: { ...ref, ...rest }, ...params }
+      return client.request(request, (one, own) => one.complete(translated, own))
     })
   }
 
@@ -348,7 +339,7 @@ export class MCPHost implements AsyncDisposable {
     options: Pick<RequestOptions, 'timeoutMs'> = {},
   ): Promise<void> {
     const { server, uri } = this.#router.findResource(resource, {})
-    await this.#member(server, {}).client.subscribe(uri, options)
+    await this.#member(server, {}).client.notify((one) => one.subscribe(uri, options))
   }
 
   /** Ends a `subscribe`. */
@@ -357,12 +348,12 @@ export class MCPHost implements AsyncDisposable {
     options: Pick<RequestOptions, 'timeoutMs'> = {},
   ): Promise<void> {
     const { server, uri } = this.#router.findResource(resource, {})
-    await this.#member(server, {}).client.unsubscribe(uri, options)
+    await this.#member(server, {}).client.notify((one) => one.unsubscribe(uri, options))
   }
 
-  /** Notifies an older server that the roots have changed. Throws `ServerUnavailableError`. */
+  /** Notifies a legacy server that the roots have changed. Throws `ServerUnavailableError`. */
   async rootsChanged(server: string): Promise<void> {
-    await this.#member(server, {}).client.rootsChanged()
+    await this.#member(server, {}).client.notify((one) => one.rootsChanged())
   }
 
   /** Sets the log level of one server, or of every ready one. */
@@ -371,37 +362,37 @@ export class MCPHost implements AsyncDisposable {
       server === undefined
         ? this.#group.members.filter((member) => member.server.state === 'ready')
         : [this.#member(server, {})]
-    await Promise.all(members.map(({ client }) => client.setLoggingLevel(level, {})))
+    await Promise.all(
+      members.map(({ client }) => client.notify((one) => one.setLoggingLevel(level, {}))),
+    )
   }
 
   /**
-   * Aborts the requests under way that were given this id; `false` when there is none. They throw
-   * `reason`, by default an `AbortError`.
+   * Aborts the requests in flight with this id; `false` when there is none. They throw `reason`, by default an
+   * `AbortError`.
    */
   abort(requestId: string, reason?: unknown): boolean {
-    const meant = Array.from(this.#abortable.values()).filter(
-      (each) => each.requestId === requestId,
-    )
-    for (const { cancellation } of meant) cancellation.cancel(reason)
-    return meant.length > 0
+    const matching = [...this.#abortable.values()].filter((each) => each.requestId === requestId)
+    for (const { cancellation } of matching) cancellation.cancel(reason)
+    return matching.length > 0
   }
 
   /**
-   * Ends one server and starts it anew, also one that its restart policy has given up. Throws
-   * `ServerStartupError` when it does not start, `ValidationError` when there is no such server.
+   * Stops one server and starts it again, even if its restart policy has given up. Throws `ServerStartupError` when it
+   * does not start, `ValidationError` when there is no such server.
    */
   async restart(server: string): Promise<void> {
     await this.#member(server, {}).server.restart()
   }
 
   async #initialize(config: ConfigGiven): Promise<void> {
-    // Watched before it is read, so that no change is missed.
+    // The file is watched before it is read, so that no change is missed.
     this.#source.follow(config)
     const reading = this.#source.read(config)
-    const read = reading instanceof Promise ? await reading : reading
+    const servers = reading instanceof Promise ? await reading : reading
     if (this.#stopped !== undefined) throw new Error('the host is shut down')
     try {
-      await this.#group.start(read, this.#options.startPolicy)
+      await this.#group.start(servers, this.#options.startPolicy)
     } catch (error) {
       await this.shutdown()
       throw error
@@ -417,14 +408,14 @@ export class MCPHost implements AsyncDisposable {
     this.#events.close()
   }
 
-  /** The watched file has changed. */
-  async #reloadUnasked(): Promise<void> {
+  /** Reloads the watched file after a change. */
+  async #reloadChanged(): Promise<void> {
     if (this.#initialized === undefined) return
     try {
       const report = await this.reload()
       this.#events.emit({ type: 'reload', report })
     } catch (error) {
-      // Any other error ends the host, which reports it.
+      // Any other error means that the host is being shut down.
       if (!(error instanceof ConfigurationError)) return
       const fields = { component: 'host', action: 'reload', err: error }
       this.#options.logger.error(fields, 'the changed configuration is faulty')
@@ -436,7 +427,6 @@ export class MCPHost implements AsyncDisposable {
     const deps = {
       options: this.#options,
       guardian: this.#guardian,
-      metrics: this.#options.metrics,
       cache: this.#cache,
       callback: this.#callback,
       answered: this.#answered,
@@ -447,7 +437,7 @@ export class MCPHost implements AsyncDisposable {
     return createManagedServer(deps, name, config)
   }
 
-  /** A replaced server, or a successor that is not in use yet, is not reported. */
+  /** Reports a changed server, except a replaced one and a successor that is not in use yet. */
   #changed({ server }: Pick<ManagedServer, 'server'>): void {
     const { name } = server
     const current = this.#group.get(name)?.server
@@ -460,7 +450,7 @@ export class MCPHost implements AsyncDisposable {
     if (snapshot.state === 'ready') this.#group.wakeDependents(name)
   }
 
-  /** Lets `abort` end a request that has an id. */
+  /** Registers a request with an id, so that `abort` can end it. */
   async #abortably<Options extends RequestOptions, Result>(
     options: Options,
     run: (options: Options) => Promise<Result>,
@@ -480,7 +470,7 @@ export class MCPHost implements AsyncDisposable {
     }
   }
 
-  #member(name: string, context: { readonly requestId?: string | undefined }): ManagedServer {
+  #member(name: string, context: Pick<ErrorContext, 'tool' | 'requestId'>): ManagedServer {
     if (this.#stopped !== undefined) {
       throw new ServerUnavailableError('the host is shut down', { ...context, server: name })
     }

@@ -3,7 +3,7 @@
  * they are known `server`, `tool`, `requestId`, `sessionId` and `correlationId`.
  */
 export interface Logger {
-  /** Gets heartbeats; without it they are dropped. */
+  /** Logs heartbeats; without this function they are dropped. */
   trace?(fields: object, message: string): void
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -13,7 +13,7 @@ export interface Logger {
 
 const nothing = (): void => undefined
 
-/** Drops everything: the default, since a library must not write to its host's output unasked. */
+/** A logger that drops everything. It is the default, since a library must not write to its host's output unasked. */
 export const silentLogger: Logger = {
   debug: nothing,
   info: nothing,
@@ -21,7 +21,7 @@ export const silentLogger: Logger = {
   error: nothing,
 }
 
-/** A logger that puts `fields` into every line. */
+/** A logger that adds `fields` to every line. */
 export function bindLogger(logger: Logger, fields: object): Logger {
   return {
     trace: (more, message) => logger.trace?.({ ...fields, ...more }, message),

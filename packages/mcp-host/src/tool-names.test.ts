@@ -7,11 +7,11 @@ test.each<[string[], object[]]>([
   [['a__b', 'a'], [{ server: 'a__b', other: 'a' }]],
   // Both could have "a___x".
   [['a', 'a_'], [{ server: 'a_', other: 'a' }]],
-])('of the servers %j these could have names of others: %j', (servers, clashes) => {
+])('servers %j with clashing names are found: %j', (servers, clashes) => {
   expect(findNameClashes(servers)).toEqual(clashes)
 })
 
-test('joined names are plain, and end in a hash where they could be those of another server', () => {
+test('joined names are plain, and end in a hash where they could be names of another server', () => {
   const join = joinToolNames(['a', 'a__b', 'other'])
   const names = [
     join({ server: 'a', tool: 'b__c' }),

@@ -3,9 +3,9 @@ import type { ToolIdentity } from './names/name-table.ts'
 const MAX_LENGTH = 64
 
 /**
- * Maps names that every model provider accepts, `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`, to the tools, in
- * the order given. A name is `server__tool`; a hash is added where a character or the length does
- * not fit, or an earlier tool has the name.
+ * Maps names that every model provider accepts, `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`, to the tools, in the order given. A
+ * name is `server__tool`. A hash is added when the characters or the length do not fit, or an earlier tool has the
+ * name.
  */
 export function safeToolNames<Tool extends ToolIdentity>(tools: Iterable<Tool>): Map<string, Tool> {
   const named = new Map<string, Tool>()
@@ -14,9 +14,9 @@ export function safeToolNames<Tool extends ToolIdentity>(tools: Iterable<Tool>):
 }
 
 /**
- * Joins server and tool as `server__tool`. Where another server could come to the same name, as `a` with `b__c` and
- * `a__b` with `c`, the names of the server with the longer name end in a hash. That follows from the names of the
- * servers alone, so a name never depends on which servers happen to be ready.
+ * Joins server and tool as `server__tool`. Different pairs could get the same name, such as `a` with `b__c` and `a__b`
+ * with `c`. In this case the names of the server with the longer name end in a hash. The result depends only on the
+ * names of the servers, not on which servers are ready.
  */
 export function joinToolNames(servers: Iterable<string>): (identity: ToolIdentity) => string {
   const clashing = new Set(findNameClashes(servers).map(({ server }) => server))
@@ -26,7 +26,7 @@ export function joinToolNames(servers: Iterable<string>): (identity: ToolIdentit
   }
 }
 
-/** The servers whose joined names could be those of a server with a shorter name. */
+/** The servers whose joined names could equal those of a server with a shorter name. */
 export function findNameClashes(
   servers: Iterable<string>,
 ): readonly { readonly server: string; readonly other: string }[] {
@@ -37,7 +37,7 @@ export function findNameClashes(
   })
 }
 
-/** Whether a tool is for the user interface of an MCP app alone, and not for models. */
+/** Whether a tool is only for the user interface of an MCP app, and not for models. */
 export function isForAppsOnly({ _meta }: Readonly<Record<string, unknown>>): boolean {
   const { ui } = Object(_meta) as { ui?: { visibility?: unknown } }
   const visibility = ui?.visibility
@@ -48,7 +48,7 @@ function safeName({ server, tool }: ToolIdentity, taken: ReadonlyMap<string, unk
   const plain = `${server}__${tool}`
   const clean = plain.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
   if (clean === plain && clean.length <= MAX_LENGTH && !taken.has(clean)) return clean
-  // Salted more than once when a server names a tool as another's name was made.
+  // More than one salt is needed when the name of another tool equals the hashed name.
   for (let salt = 0; ; salt++) {
     const hash = shortHash(JSON.stringify(salt === 0 ? [server, tool] : [server, tool, salt]))
     const hashed = `${clean.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`

@@ -1,2 +1,2 @@
-/** The product's version, as clients and operators see it; `version.test.ts` compares it with `package.json`. */
+/** The product's version, shown to clients and operators. `version.test.ts` compares it with `package.json`. */
 export const VERSION = '0.1.0'

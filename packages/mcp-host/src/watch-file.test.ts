@@ -22,20 +22,20 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('a file that is written anew is noticed, once', async () => {
+test('a file that is written again is reported once', async () => {
   await writeFile(path, 'two')
   await vi.waitFor(() => expect(changes).toBe(1), { timeout: 5_000 })
   await writeFile(path, 'three')
   await vi.waitFor(() => expect(changes).toBe(2), { timeout: 5_000 })
 })
 
-test('a file that another is put in place of is noticed', async () => {
+test('a file that is replaced by another is reported', async () => {
   await writeFile(join(folder, 'draft'), 'two')
   await rename(join(folder, 'draft'), path)
   await vi.waitFor(() => expect(changes).toBe(1), { timeout: 5_000 })
 })
 
-test('a change is noticed while another file of the folder is written all the time', async () => {
+test('a change is reported while another file of the folder is written continuously', async () => {
   using timer = new DisposableStack()
   const writeOther = (): void => appendFileSync(join(folder, 'other.log'), 'a line\n')
   timer.adopt(setInterval(writeOther, 20), clearInterval)
@@ -43,18 +43,18 @@ test('a change is noticed while another file of the folder is written all the ti
   await vi.waitFor(() => expect(changes).toBe(1), { timeout: 5_000 })
 })
 
-test('what else happens in the folder, and a file written with the same content, are not', async () => {
+test('other changes in the folder, and the same content, are not reported', async () => {
   const other = join(folder, 'other')
   const onOther = vi.fn<() => void>()
   using _other = watchFile(other, onOther, vi.fn<() => void>())
   await writeFile(path, 'one')
   await writeFile(other, 'two')
-  // Both look at the same moment.
+  // Both are checked at the same time.
   await vi.waitFor(() => expect(onOther).toHaveBeenCalledOnce(), { timeout: 5_000 })
   expect(changes).toBe(0)
 })
 
-test('a folder that cannot be watched is told, and nothing is thrown', () => {
+test('a folder that cannot be watched is reported without a throw', () => {
   const onFailure = vi.fn<(error: unknown) => void>()
   watchFile(join(folder, 'nowhere', 'mcp.json'), () => undefined, onFailure)
   expect(onFailure).toHaveBeenCalledOnce()

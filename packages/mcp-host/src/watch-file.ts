@@ -1,14 +1,14 @@
 import { readFileSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** An editor writes in several steps. */
+/** The time without changes before a read, since editors write in several steps. */
 const QUIET_MS = 200
-/** Other files of the folder may change all the time. */
+/** The longest delay of a read, since other files of the folder may change all the time. */
 const LONGEST_WAIT_MS = 1_000
 
 /**
- * Calls the listener when a file's content has changed. Watches its folder, since editors and Kubernetes replace the
- * file; `onFailure` is called when that is not possible.
+ * Calls the listener when a file's content has changed. Watches the folder of the file, since editors and Kubernetes
+ * replace the file. Calls `onFailure` when the folder cannot be watched.
  */
 export function watchFile(
   path: string,
@@ -19,7 +19,7 @@ export function watchFile(
     try {
       return readFileSync(path, 'utf8')
     } catch {
-      // Just being replaced.
+      // The file is being replaced.
       return undefined
     }
   }

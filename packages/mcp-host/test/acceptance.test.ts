@@ -1,4 +1,4 @@
-// Two servers from npm, one mcp.json: they start, list what they should, and are gone afterwards.
+// Two servers from npm in one mcp.json: they start, list their tools and stop.
 import { expect, test } from 'vitest'
 
 import { MCPHost, type Tool } from '../src/index.ts'
@@ -113,14 +113,14 @@ function parametersOf({ inputSchema }: Tool): Record<string, string> {
   )
 }
 
-test('brave search and filesystem start, list their tools with parameters and types, and stop', async () => {
+test('brave search and filesystem start, list their tools with parameter types, and stop', async () => {
   const workspace = await openWorkspace()
-  const troubles: string[] = []
-  const trouble = (fields: object, message: string): void => {
-    troubles.push(`${message} ${JSON.stringify(fields)}`)
+  const warnings: string[] = []
+  const warn = (fields: object, message: string): void => {
+    warnings.push(`${message} ${JSON.stringify(fields)}`)
   }
   const ignore = (): void => undefined
-  const logger = { debug: ignore, info: ignore, warn: trouble, error: trouble }
+  const logger = { debug: ignore, info: ignore, warn, error: warn }
   const env = { PATH: process.env['PATH'], BRAVE_API_KEY: 'any' }
   const host = new MCPHost({ env, logger })
 
@@ -146,5 +146,5 @@ test('brave search and filesystem start, list their tools with parameters and ty
   expect(servers.map(({ state }) => state)).toEqual(['ready', 'ready'])
   expect(host.getServers().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])
   expect(pids.filter((pid) => pid === undefined || isAlive(pid))).toEqual([])
-  expect(troubles).toEqual([])
+  expect(warnings).toEqual([])
 }, 30_000)

@@ -5,7 +5,7 @@ import { eventually } from './eventually.ts'
 import { HostStage } from './host-stage.ts'
 import { textOf } from './text-of.ts'
 
-/** Stops the clock of calls; what is due comes with `vi.advanceTimersByTimeAsync`. */
+/** Stops the clock of calls; `vi.advanceTimersByTimeAsync` fires the timers that are due. */
 export function stopTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
 }
@@ -21,7 +21,7 @@ export function startCalls(
   )
 }
 
-/** A call that stays under way, once the server has it. */
+/** Starts a call that stays in flight; resolves once the server has received it. */
 export async function hold(
   stage: HostStage,
   options: CallToolOptions = {},

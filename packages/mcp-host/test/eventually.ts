@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Waits for a fact: until `probe` gives a value that is not false, null or undefined. The limit only ends a test
- * that fails anyway; it is long, because starting a process takes seconds on a busy machine.
+ * Polls `probe` until it returns a value other than false, null and undefined. The limit ends only tests that
+ * fail anyway; it is long, because starting a process takes seconds on a busy machine.
  */
 export async function eventually<Value>(
   probe: () => Value | Promise<Value>,

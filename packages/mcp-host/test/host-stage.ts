@@ -15,7 +15,7 @@ export interface LogLine {
   readonly message: string
 }
 
-/** A host in a workspace of its own. Both are gone after the test, and no process may be left. */
+/** A host in a workspace of its own. Both are disposed after the test, which fails when a process remains. */
 export class HostStage {
   readonly host: MCPHost
   readonly workspace: Workspace
@@ -50,9 +50,9 @@ export class HostStage {
     onTestFinished(async () => {
       vi.useRealTimers()
       await host.shutdown()
-      const left = workspace.processes()
+      const remaining = workspace.processes()
       await workspace[Symbol.asyncDispose]()
-      expect(left).toEqual([])
+      expect(remaining).toEqual([])
     })
     return new HostStage(host, workspace, logged)
   }
@@ -76,12 +76,12 @@ export class HostStage {
     return this.find(name).tools.map((tool) => tool.name)
   }
 
-  /** The text of a call's result. */
-  async say(tool: string, args: Record<string, unknown> = {}): Promise<string> {
+  /** Calls a tool and returns the text of the result. */
+  async call(tool: string, args: Record<string, unknown> = {}): Promise<string> {
     return textOf(await this.host.callTool(tool, args))
   }
 
-  /** The log lines with this message. */
+  /** The log lines whose message includes `message`. */
   lines(message: string): readonly LogLine[] {
     return this.logged.filter((line) => line.message.includes(message))
   }

@@ -22,13 +22,13 @@ import { openWorkspace } from './workspace.ts'
 const PACKAGE = join(import.meta.dirname, '..')
 const ROOT = join(PACKAGE, '../..')
 const EXAMPLE = join(import.meta.dirname, 'fixtures/readme-example.ts')
-/** The oldest Node that the package supports, where that is at hand. */
+/** The oldest Node that the package supports, where `NODE_22` names it. */
 const NODE = process.env['NODE_22'] ?? process.execPath
-/** Only for what hangs: each program that is run here takes a second or two. */
+/** Ends a program that hangs; each program in this file runs for a second or two. */
 const TIMEOUT_MS = 60_000
 vi.setConfig({ testTimeout: 2 * TIMEOUT_MS, hookTimeout: 2 * TIMEOUT_MS })
 
-/** Compiles only if the types of both entries are really there, and not `any`. */
+/** Compiles only if the types of the entries resolve, and not to `any`. */
 const TYPED = `
 import { type CallToolOptions, MCPHost } from 'mcp-host'
 import { toAiSdkTools } from 'mcp-host/ai-sdk'
@@ -73,7 +73,7 @@ test.for(['example.mjs', 'example.ts'])(
   },
 )
 
-test('a check that takes long is made by a thread of the installed package', async () => {
+test('slow schema checks run in a thread of the installed package', async () => {
   const workspace = await openWorkspace()
   const { command, args } = workspace.fixture('deep')
   const script = `
@@ -90,7 +90,7 @@ test('a check that takes long is made by a thread of the installed package', asy
   expect(output.trim()).toBe('it.pattern: "a" must match pattern "^(a+)+$" []')
 })
 
-test('a strict TypeScript project gets the types of both entries, and libraries need not be skipped', async () => {
+test('a strict TypeScript project gets the types of all entries without skipLibCheck', async () => {
   await cp(EXAMPLE, join(project, 'example.ts'))
   await writeFile(join(project, 'typed.ts'), TYPED)
   const compilerOptions = {
@@ -106,7 +106,7 @@ test('a strict TypeScript project gets the types of both entries, and libraries 
   await run(process.execPath, [compiler, '-p', '.'], project)
 })
 
-test('both entries load, and nothing else of the package can be imported', async () => {
+test('the entries load, and no other module of the package can be imported', async () => {
   const script = `
     const { MCPHost } = await import('mcp-host')
     const { spawnGuarded } = await import('mcp-host/process')
@@ -116,7 +116,7 @@ test('both entries load, and nothing else of the package can be imported', async
   expect(output.trim()).toBe('function function ERR_PACKAGE_PATH_NOT_EXPORTED')
 })
 
-test('the packed manifest asks for exact versions of few packages, and for no broker or service', async () => {
+test('the packed manifest has exact versions of few dependencies, and no broker or service', async () => {
   const text = await readFile(join(installed, 'package.json'), 'utf8')
   expect(text).not.toMatch(/catalog:|workspace:/)
   const { dependencies, engines }: typeof manifest = JSON.parse(text)
@@ -128,7 +128,7 @@ test('the packed manifest asks for exact versions of few packages, and for no br
   for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+/)
 })
 
-test('nothing of the package needs more than Node 22 has', async () => {
+test('no module of the package uses an API that Node 22 lacks', async () => {
   const lacking =
     /^ *(await )?using |new (Async)?DisposableStack|(RegExp\.escape|Error\.isError|Promise\.try)\(|new (URLPattern|Float16Array)/m
   const modules = await filesOf('dist/**/*.js')
@@ -136,8 +136,8 @@ test('nothing of the package needs more than Node 22 has', async () => {
   expect(modules.filter((_, index) => lacking.test(texts[index] ?? ''))).toEqual([])
 })
 
-test('npm would publish the package as it is', async () => {
-  // Nobody is asked: whether this version is there already is not known.
+test('npm accepts the package for publishing without corrections', async () => {
+  // Without a registry, npm does not check whether this version is published already.
   const nowhere = ['--registry', 'http://127.0.0.1:9', '--fetch-retries=0']
   const tarball = `${manifest.name}-${manifest.version}.tgz`
   expect(manifest).not.toHaveProperty('private')
@@ -146,7 +146,7 @@ test('npm would publish the package as it is', async () => {
   expect(stderr).not.toMatch(/npm error|auto-corrected/)
 })
 
-test('each module comes with types, and with maps to sources that are in the package', async () => {
+test('each module comes with types, and with source maps to files of the package', async () => {
   const modules = await filesOf('dist/**/*.js')
   expect(modules).not.toEqual([])
   for (const module of modules) {
@@ -160,14 +160,14 @@ test('each module comes with types, and with maps to sources that are in the pac
   }
 })
 
-test('the package has its licence, README and API reference, and no tests', async () => {
+test('the package has a licence, a README and an API reference, and no tests', async () => {
   const files = await filesOf('**/*.*')
   expect(files).toEqual(expect.arrayContaining(['API.md', 'README.md']))
   expect(await filesOf('LICENSE')).toEqual(['LICENSE'])
   expect(files.filter((file) => /\.test\.|fixture|(^|\/)test\/|tsconfig/.test(file))).toEqual([])
 })
 
-/** Packs a copy of the package in a workspace of its own. Answers with the tarball. */
+/** Packs a copy of the package in a workspace of its own. Returns the name of the tarball. */
 async function pack(workspace: string): Promise<string> {
   const copy = join(workspace, 'packages/mcp-host')
   const isOurs = (path: string): boolean => !['node_modules', 'dist'].includes(basename(path))
@@ -182,8 +182,8 @@ async function pack(workspace: string): Promise<string> {
 }
 
 /**
- * What an install would give: the package, and beside it only what its manifest asks for. Those
- * are the workspace's own, for a test must not need a registry.
+ * Installs the package with the dependencies that its manifest declares, and no others. The dependencies
+ * are links to those of the workspace, because a test must not need a registry.
  */
 async function install(tarball: string): Promise<void> {
   await mkdir(installed, { recursive: true })
@@ -205,7 +205,7 @@ async function install(tarball: string): Promise<void> {
   }
 }
 
-/** Gives back what it printed. Throws, with all of its output, when it fails. */
+/** Returns what the program printed. Throws, with all of its output, when the program fails. */
 async function run(program: string, args: readonly string[], cwd: string): Promise<string> {
   const { stdout } = await capture(program, args, cwd)
   return stdout
@@ -216,12 +216,12 @@ async function capture(
   args: readonly string[],
   cwd = scratch,
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  // These are scripts on Windows, which only a shell can start.
+  // On Windows, pnpm and npm are scripts, which only a shell can start.
   const shell = process.platform === 'win32' && ['pnpm', 'npm'].includes(program)
   try {
     return await promisify(execFile)(program, args, { cwd, shell, timeout: TIMEOUT_MS })
   } catch (error) {
-    // The compiler writes what is wrong to its standard output, which the error does not quote.
+    // The compiler writes its errors to stdout, which the message of an exec error leaves out.
     const { message, stdout } = Object(error)
     throw new Error(`${message}\n${stdout}`, { cause: error })
   }

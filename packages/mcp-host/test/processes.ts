@@ -3,20 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 interface Row {
   readonly pid: number
-  /** Begins with `Z` or `X` for one that is dead and waits for its parent. */
+  /** Begins with `Z` or `X` for a process that is dead and waits for its parent. */
   readonly state: string
   readonly args: string
 }
 
 const hasProc = process.platform === 'linux'
 
-/** Whether a process runs; one that is dead and waits for its parent does not. */
+/** Whether a process runs; a zombie does not. */
 export function isAlive(pid: number): boolean {
   const row = hasProc ? readRow(pid) : listByPs().find((other) => other.pid === pid)
   return row !== undefined && isRunning(row)
 }
 
-/** The running processes that have `text` among their arguments, shells on their way included. */
+/** The running processes that have `text` among their arguments, including shells that start them. */
 export function processesWith(text: string): number[] {
   return (hasProc ? listByProc() : listByPs())
     .filter((row) => row.pid !== process.pid && isRunning(row) && row.args.includes(text))
@@ -38,12 +38,12 @@ function readRow(pid: number): Row | undefined {
     const state = stat.slice(stat.lastIndexOf(')') + 2)
     return { pid, state, args: readFileSync(`/proc/${pid}/cmdline`, 'utf8') }
   } catch {
-    // It has ended since.
+    // The process has ended since it was listed.
     return undefined
   }
 }
 
-/** For macOS, where there is no `/proc`. */
+/** Lists processes on macOS, which has no `/proc`. */
 function listByPs(): Row[] {
   const columns = ['pid=', 'stat=', 'args='].flatMap((column) => ['-o', column])
   const lines = execFileSync('ps', ['-A', '-ww', ...columns], { encoding: 'utf8' }).split('\n')

@@ -60,7 +60,7 @@ test('the recipe "reload" of the README follows its file until it is interrupted
   expect(workspace.processes()).toEqual([])
 })
 
-/** A folder as the recipe expects it. */
+/** A workspace with the `mcp.json` that the recipe expects; checks that the README has the recipe. */
 async function openRecipe(name: string): Promise<Workspace> {
   const readme = await readFile(join(import.meta.dirname, '../README.md'), 'utf8')
   expect(readme).toContain(`\`\`\`ts\n${await readFile(recipeFile(name), 'utf8')}\`\`\``)
@@ -84,6 +84,6 @@ function start({ folder }: Workspace, name: string): ReturnType<typeof launch> {
   })
 }
 
-test('the host introduces itself with the version of the package', () => {
+test('the host sends the version of the package as its client version', () => {
   expect(CLIENT_INFO).toEqual({ name: manifest.name, version: manifest.version })
 })

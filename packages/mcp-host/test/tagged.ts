@@ -6,25 +6,25 @@ import { launch } from '../src/process/launch.ts'
 import { readTag, visitProcesses } from '../src/process/process-table.ts'
 import { openWorkspace } from './workspace.ts'
 
-/** A process with this environment, alone in its group, that does nothing. */
+/** Starts a process with this environment, alone in its group, that sleeps. */
 export function startSleeping(env: Record<string, string>): Promise<number> {
   return start(env, '/bin/sleep', '1000')
 }
 
-/** A process that lives for a moment and leaves a successor of its kind in another session. */
+/** Starts a process that exits after a moment and leaves a successor of its kind in another session. */
 export async function startForking(env: Record<string, string>): Promise<number> {
-  // It ends with the test, and in any case after some seconds: nobody could stop it by hand.
+  // The chain of successors ends with the test, and at the latest after some seconds, because nothing could kill it.
   const workspace = await openWorkspace()
-  const file = await workspace.write('go-on', '')
+  const file = await workspace.write('keep-forking', '')
   const script = '[ -e "$1" ] && [ $2 -gt 0 ] && setsid /bin/sh -c "$0" "$0" "$1" $(($2 - 1)) &'
   const path = { PATH: '/usr/bin:/bin' }
   return start({ ...env, ...path }, '/bin/sh', '-c', script, script, file, '5000')
 }
 
-/** The processes that were started with this tag, looked for again and again to miss none. */
+/** The processes that were started with this tag. Scans repeatedly, because a single scan can miss one. */
 export async function findTagged(tag: string): Promise<number[]> {
   const found = new Set<number>()
-  for (let look = 0; look < 20; look += 1) {
+  for (let scan = 0; scan < 20; scan += 1) {
     await visitProcesses((pid) => void (readTag(pid) === tag && found.add(pid)))
   }
   return [...found]

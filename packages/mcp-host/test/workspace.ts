@@ -7,9 +7,12 @@ import { onTestFinished } from 'vitest'
 import type { StdioServerConfig } from '../src/index.ts'
 import { isAlive, processesWith } from './processes.ts'
 
+/** The compiled modules of fixtures, which start in half the time with them. */
+const NODE_COMPILE_CACHE = join(tmpdir(), 'mcp-host-test-modules')
+
 /**
- * A folder of its own for one test. Every fixture gets a path in it as its last argument, so that
- * disposing can find, and end, whatever a broken host left running.
+ * A temporary folder for one test. Every fixture gets a path in the folder as its last argument, so that
+ * disposing finds, and kills, the processes that a broken host left behind.
  */
 export class Workspace implements AsyncDisposable {
   readonly folder: string
@@ -33,7 +36,7 @@ export class Workspace implements AsyncDisposable {
       type: 'stdio',
       command: process.execPath,
       args: [file, ...args, this.path('end')],
-      env: {},
+      env: { NODE_COMPILE_CACHE },
       cwd: this.folder,
     }
   }
@@ -44,13 +47,13 @@ export class Workspace implements AsyncDisposable {
     return this.path(name)
   }
 
-  /** The lines of a file; none when it is not there. */
+  /** The lines of a file; none when the file does not exist. */
   async lines(name: string): Promise<string[]> {
     const text = await readFile(this.path(name), 'utf8').catch(() => '')
     return text.split('\n').filter((line) => line !== '')
   }
 
-  /** The processes that this test's fixtures still run as. */
+  /** The running processes of this test's fixtures. */
   processes(): number[] {
     return processesWith(this.folder)
   }
@@ -61,7 +64,7 @@ export class Workspace implements AsyncDisposable {
   }
 }
 
-/** A workspace that is disposed after the test, also after one that ran out of time. */
+/** A workspace that is disposed after the test, including a test that timed out. */
 export async function openWorkspace(): Promise<Workspace> {
   const workspace = await Workspace.open()
   onTestFinished(() => workspace[Symbol.asyncDispose]())

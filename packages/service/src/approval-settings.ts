@@ -1,7 +1,7 @@
 import { APPROVAL_MARKS, isApprovalRule } from '@mcp-host/contracts'
 import { setting, values } from './settings.ts'
 
-/** Which calls of tools the user has to allow: for every service that begins calls. */
+/** The setting for tool calls that need a user's approval, for every service that begins calls. */
 export const approvalSettings = {
   toolApproval: setting({
     env: 'TOOL_APPROVAL',
@@ -12,7 +12,7 @@ export const approvalSettings = {
       context.addIssue({ code: 'custom', message })
     }),
     default: '',
-    describe: `Tools that run only when the user allows the call, by commas: server.tool with * for anything, as filesystem.write_*, or by what the server says of them: ${APPROVAL_MARKS.join(', ')}. In chats and at /mcp, where the client can ask its user; elsewhere such calls are refused.`,
+    describe: `Tools that run only when the user allows the call, by commas: server.tool with * for anything, as filesystem.write_*, or by what the server says of them: ${APPROVAL_MARKS.join(', ')}. The user is asked in chats, and at /mcp where the client can; other calls wait at /api/approvals.`,
   }),
   approvalTimeoutMs: setting({
     env: 'APPROVAL_TIMEOUT_MS',

@@ -1,5 +1,6 @@
 import { parseNatsUrl } from '@mcp-host/bus'
 import { z } from 'zod'
+import { configFileSetting } from './config-file.ts'
 import { setting, values } from './settings.ts'
 
 function isNatsUrl(url: string): boolean {
@@ -7,13 +8,14 @@ function isNatsUrl(url: string): boolean {
     parseNatsUrl(url)
     return true
   } catch {
-    // Whatever is wrong with it, the remedy is the same.
+    // Every fault has the same remedy.
     return false
   }
 }
 
 /** Settings that every process has. */
 export const baseSettings = {
+  configFile: configFileSetting,
   natsUrl: setting({
     env: 'NATS_URL',
     schema: values.text.refine(isNatsUrl, 'must be nats://[token@]host:port'),
@@ -21,6 +23,28 @@ export const baseSettings = {
     describe:
       'nats-server with JetStream, as nats://[token@]host:port; several by commas. `npm start` runs its own when this is not set.',
     isSecret: true,
+  }),
+  natsSeedFile: setting({
+    env: 'NATS_NKEY_SEED_FILE',
+    schema: values.text.optional(),
+    describe:
+      'File with the nkey seed of this service, where nats-server has the accounts of `npm run bus-accounts`; or a folder with a file for each service. `npm start` sets it for its own nats-server.',
+  }),
+  natsTlsCa: setting({
+    env: 'NATS_TLS_CA',
+    schema: values.text.optional(),
+    describe:
+      'PEM file with the certificates that may have signed the one of nats-server. With it the connection is encrypted.',
+  }),
+  natsTlsCert: setting({
+    env: 'NATS_TLS_CERT',
+    schema: values.text.optional(),
+    describe: 'PEM file with the certificate of this service, where nats-server verifies clients.',
+  }),
+  natsTlsKey: setting({
+    env: 'NATS_TLS_KEY',
+    schema: values.text.optional(),
+    describe: 'PEM file with the key of NATS_TLS_CERT.',
   }),
   natsReplicas: setting({
     env: 'NATS_REPLICAS',
@@ -55,6 +79,19 @@ export const baseSettings = {
     default: '0',
     describe:
       'How long a service goes on as before after SIGTERM while its successor starts, in milliseconds; SIGINT ends the wait. `npm start` sets 30000. 0 where successors start first, as in Kubernetes.',
+  }),
+  opsHost: setting({
+    env: 'OPS_HOST',
+    schema: values.text,
+    default: '127.0.0.1',
+    describe:
+      'Address of the operations server: /health, /ready and /metrics, which anybody who reaches it may read. Keep it inside.',
+  }),
+  opsPort: setting({
+    env: 'OPS_PORT',
+    schema: values.integer(0, 65_535).optional(),
+    describe:
+      'Port of the operations server; 0 takes a free one. With `npm start` the services have this port and the next three, in the order gateway, orchestrator, mcp-supervisor, llm-worker. Unset: a gateway has these routes at PORT alone, the others take a free port.',
   }),
   logLevel: setting({
     env: 'LOG_LEVEL',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isLoopback, readHost } from './host-header.ts'
 
-const isHere = (header: string): boolean => isLoopback(readHost(header)?.hostname ?? '')
+const isLocal = (header: string): boolean => isLoopback(readHost(header)?.hostname ?? '')
 
 test.each([
   'localhost',
@@ -15,8 +15,8 @@ test.each([
   '[::1]',
   '[::1]:3000',
   '[0:0:0:0:0:0:0:1]:3000',
-])('the host %s is this machine', (header) => {
-  expect(isHere(header)).toBe(true)
+])('the host %s is the loopback interface', (header) => {
+  expect(isLocal(header)).toBe(true)
 })
 
 test.each([
@@ -53,6 +53,6 @@ test.each([
   '[::1].localhost',
   '[::ffff:192.168.0.1]',
   `${'a.'.repeat(100_000)}!`,
-])('the host %j is not taken for this machine', (header) => {
-  expect(isHere(header)).toBe(false)
+])('the host %j is not the loopback interface', (header) => {
+  expect(isLocal(header)).toBe(false)
 })

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net'
 
-/** A name or an address, an IPv6 one in brackets, and a port: nothing of a path or a user. */
+/** A name or an address, with IPv6 in brackets, and a port; no path and no user. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w-]+(?:\.[\w-]+)*\.?)(?::\d{1,5})?$/i
 
 /**
- * The host and port that a `Host` header names, written as `URL` writes them: in lower case, without the usual port of
- * the scheme and the dot that may end a name. `undefined` when it names none.
+ * The host and port of a `Host` header in the normal form of `URL`: in lower case, without the default port of the
+ * scheme and the dot at the end of a name. `undefined` for an invalid header.
  */
 export function readHost(header: string, scheme = 'http:'): URL | undefined {
   if (!HOST.test(header)) return undefined

@@ -12,13 +12,13 @@ test.each([
   '\u001b[2J',
   '\u0000',
   'größe 検索 👍',
-])('a log line says %j without characters that steer a terminal', (text) => {
+])('control characters in the log line of %j are escaped', (text) => {
   const line = escapeControls(`${JSON.stringify({ text })}\n`)
   expect(line.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Zl}\u202A-\u202E\u2066-\u2069]/u)
   expect(JSON.parse(line)).toEqual({ text })
 })
 
-test('a log line names its request, the request that caused it and the trace', () => {
+test('a log line names its request, its parent request and its trace', () => {
   const parent = newEnvelope('local')
   const child = childEnvelope(parent)
   expect(requestFields(parent)).toEqual({
@@ -34,7 +34,7 @@ test('a log line names its request, the request that caused it and the trace', (
   })
 })
 
-test('the long texts of an error are cut in the log, and the others stay', () => {
+test('long strings of an error are cut in the log', () => {
   const error = { type: 'Error', message: 'x'.repeat(5_000_000), stack: 'at main', code: 5 }
   const message = `${'x'.repeat(8_000)}…`
   expect(shortenError(error)).toEqual({ ...error, message })

@@ -11,7 +11,7 @@ const MAX_HELD_BYTES = 1024 * 1024
 
 export function createLogger(service: string, level: string): Logger {
   const out = pino.destination({ fd: 1, sync: true, maxLength: MAX_HELD_BYTES })
-  // The disk is full or the reader has gone: the service goes on, and logs again when it can.
+  // With a full disk or without a reader the service goes on, and logs again when it can.
   out.on('error', () => undefined)
   const options: LoggerOptions = {
     level,
@@ -41,10 +41,10 @@ export function shortenError(error: unknown): unknown {
   )
 }
 
-/** Control characters that JSON allows as they are, and marks that show a text in another order than it is written. */
+/** Control characters that JSON leaves unescaped, and marks that change the displayed order of a text. */
 const CONTROLS = /[\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g
 
-/** A line of JSON whose texts steer no terminal that it is read on. These characters stand in texts only. */
+/** A line of JSON that cannot control the terminal that shows it. */
 export function escapeControls(line: string): string {
   return line.replaceAll(
     CONTROLS,
@@ -52,7 +52,7 @@ export function escapeControls(line: string): string {
   )
 }
 
-/** The fields that tie a log line to its request and its trace, which is what correlates requests. */
+/** The fields of a log line that name its request and its trace. */
 export function requestFields(envelope: Envelope): Record<string, string> {
   return {
     requestId: envelope.requestId,

@@ -1,4 +1,4 @@
-/** The candidate that differs from a name by the fewest letters, at most `limit`; of several the first. */
+/** The first candidate with the smallest edit distance from a name, at most `limit`. */
 export function nearestName(
   name: string,
   candidates: Iterable<string>,
@@ -15,7 +15,7 @@ export function nearestName(
   return nearest
 }
 
-/** The number of letters to add, remove or change. */
+/** The number of letters to add, remove or replace. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let i = 1; i <= one.length; i++) {

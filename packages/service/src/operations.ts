@@ -1,25 +1,27 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { Registry } from 'prom-client'
+import { canSharePort } from './can-share-port.ts'
 import { isLoopback, readHost } from './host-header.ts'
+import { ConfigError } from './settings.ts'
 import { VERSION } from 'mcp-host'
 
 export interface OperationsDeps {
   readonly service: string
   readonly metrics: Registry
-  /** Resolves when the process can do its work, rejects with the reason when it cannot. */
+  /** Resolves when the process can work. Rejects with the reason when it cannot. */
   readonly ready: () => Promise<void>
   /** Why durable writes fail; `undefined` when they do not. */
   readonly storageFault?: () => string | undefined
-  /** Whether the process was told to stop: a successor may start. */
+  /** Whether the process was told to stop, so that a successor may start. */
   readonly isStopping?: () => boolean
   /** Further fields of `/health`; `status` may become `degraded`. */
-  readonly details?: () => Record<string, unknown>
+  readonly details?: (request: FastifyRequest) => Record<string, unknown>
 }
 
 /** `/health` (the process lives), `/ready` (it can work) and `/metrics` (Prometheus). */
 export function addOperations(app: FastifyInstance, deps: OperationsDeps): void {
-  app.get('/health', () => ({
+  app.get('/health', (request) => ({
     ok: true,
     status: 'healthy',
     version: VERSION,
@@ -27,7 +29,7 @@ export function addOperations(app: FastifyInstance, deps: OperationsDeps): void 
     pid: process.pid,
     uptimeSeconds: Math.round(process.uptime()),
     ...(deps.isStopping?.() === true ? { stopping: true } : {}),
-    ...deps.details?.(),
+    ...deps.details?.(request),
   }))
   app.get('/ready', async (_, reply) => {
     try {
@@ -45,19 +47,43 @@ export function addOperations(app: FastifyInstance, deps: OperationsDeps): void 
   })
 }
 
-/** A server with nothing but those, on a free loopback port, for services without one of their own. */
+export interface OperationsAddress {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Whether a successor may listen on the same port, where the system can do that. */
+  readonly isShared: boolean
+}
+
+const ANY_LOOPBACK_PORT: OperationsAddress = { host: '127.0.0.1', port: 0, isShared: false }
+
+/** Creates an HTTP server with only these routes. Throws `ConfigError` when it cannot listen. */
 export async function listenOperations(
   deps: OperationsDeps,
+  { host, port, isShared }: OperationsAddress = ANY_LOOPBACK_PORT,
 ): Promise<AsyncDisposable & { url: string }> {
   const app = fastify()
-  app.addHook('onRequest', async ({ headers: { host = '', origin } }, reply) => {
-    // A web page may have caused it, under a host name that was bent to this machine.
-    const isHere = isLoopback(readHost(host)?.hostname ?? '')
-    const isOurs = origin === undefined || isLoopback(URL.parse(origin)?.hostname ?? '')
-    if (isHere && isOurs) return undefined
-    return reply.code(403).send({ error: 'only programs of this machine may ask' })
+  const isInside = isLoopback(host)
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    const { host: asked = '', origin, 'sec-fetch-site': site } = headers
+    // Requests of web pages are refused; on loopback also those with a host name that resolves to this machine.
+    // Elsewhere probes and scrapers ask by addresses and names that are not known here.
+    const isKnownHost = !isInside || isLoopback(readHost(asked)?.hostname ?? '')
+    const isLocalOrigin = origin === undefined || isLoopback(URL.parse(origin)?.hostname ?? '')
+    // A page whose host name leads here has no other origin, but its browser says that a page asks.
+    const isPage = !isInside && site !== undefined && site !== 'none'
+    if (isKnownHost && isLocalOrigin && !isPage) return undefined
+    return reply.code(403).send({ error: 'web pages may not ask' })
   })
   addOperations(app, deps)
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  return { url, [Symbol.asyncDispose]: () => app.close() }
+  const options = { host, port, reusePort: isShared && canSharePort }
+  try {
+    const url = await app.listen(options)
+    return { url, [Symbol.asyncDispose]: () => app.close() }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError([
+      `OPS_HOST=${host}, OPS_PORT=${port}: ${reason}; each process of a machine needs a port of its own`,
+    ])
+  }
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
@@ -34,11 +34,13 @@ async function startReady(env: Record<string, string> = {}) {
 const logLines = (out: string): Record<string, unknown>[] =>
   out.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
 
-const said = (out: string): string[] =>
+const serviceLines = (out: string): string[] =>
   out.split('\n').filter((line) => line.startsWith('service:'))
 
-describe('a service that is started', () => {
-  test('writes who and where it is once it is ready, answers there, and logs as JSON', async () => {
+const CLEAN_STOP = ['service: draining', 'service: drained', 'service: disposed']
+
+describe('the start of a service', () => {
+  test('a service that is ready writes its run file, serves its endpoints and logs as JSON', async () => {
     const { service, run } = await startReady()
     await using _ = service
     expect(run).toEqual({ name: 'fixture', pid: service.process.pid, url: expect.any(String) })
@@ -58,22 +60,58 @@ describe('a service that is started', () => {
     expect(Number.isNaN(Date.parse(String(line?.['timestamp'])))).toBe(false)
   })
 
-  test('leaves its compiled code to the next start, even if it is killed as soon as it is ready', async () => {
+  test('a service with a server of its own has an operations server only where OPS_PORT is set', async () => {
+    const readyLine = async (env: Record<string, string>) => {
+      const { service, run } = await startReady({ BEHAVIOUR: 'serving', ...env })
+      await using _ = service
+      expect(run.url).toBe('http://gateway.example')
+      await service.says('"action":"ready"')
+      service.process.signal('SIGKILL')
+      return logLines((await service.ended()).out).at(-1)
+    }
+    expect(await readyLine({})).not.toHaveProperty('operationsUrl')
+    const line = await readyLine({ OPS_PORT: '0', OPS_HOST: '127.0.0.2' })
+    expect(line?.['operationsUrl']).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/)
+  })
+
+  test('an operations server answers while its service is ready, and says when it drains', async () => {
+    const env = { BEHAVIOUR: 'stuck', OPS_PORT: '0', OPS_HOST: '0.0.0.0' }
+    const { service, run } = await startReady(env)
+    await using _ = service
+    expect((await fetch(`${run.url}/ready`)).status).toBe(200)
+    service.process.signal('SIGTERM')
+    await service.says('draining')
+    expect((await fetch(`${run.url}/ready`)).status).toBe(503)
+    expect((await fetch(`${run.url}/health`)).status).toBe(200)
+    expect((await fetch(`${run.url}/metrics`)).status).toBe(200)
+  })
+
+  test('a service whose operations server cannot listen names the settings and exits with 2', async () => {
+    const { service: first, run } = await startReady()
+    await using _ = first
+    const { port } = new URL(run.url)
+    await using second = await FixtureService.start({ NATS_URL: broker.url, OPS_PORT: port })
+    const { out, exit } = await second.ended()
+    expect(exit).toEqual({ code: 2, signal: null })
+    expect(out).toContain(`OPS_HOST=127.0.0.1, OPS_PORT=${port}: listen EADDRINUSE`)
+  })
+
+  test('a service leaves compiled code for the next start, even if it is killed once it is ready', async () => {
     const cache = join(folder.path, 'compiled')
     const { service } = await startReady({ NODE_COMPILE_CACHE: cache })
     await using _ = service
     service.process.signal('SIGKILL')
     await service.process.gone
-    const kept = await readdir(cache, { recursive: true })
-    expect(kept.length).toBeGreaterThan(100)
+    const compiled = await readdir(cache, { recursive: true })
+    expect(compiled.length).toBeGreaterThan(100)
   })
 
-  test('starts where its compiled code cannot be kept', async () => {
+  test('a service starts without a folder for compiled code', async () => {
     const { service } = await startReady({ NODE_COMPILE_CACHE: '/dev/null/compiled' })
     await using _ = service
   })
 
-  test('names all faulty settings at once and ends with 2', async () => {
+  test('a service reports all faulty settings and exits with 2', async () => {
     const env = { NATS_URL: broker.url, COUNT: '7', BEHAVIOUR: 'good' }
     await using service = await FixtureService.start(env)
     const { err, exit } = await service.ended()
@@ -81,7 +119,20 @@ describe('a service that is started', () => {
     expect(exit).toEqual({ code: 2, signal: null })
   })
 
-  test('names faulty settings of its own beside those of every service', async () => {
+  test('a service takes settings from the file of CONFIG_FILE', async () => {
+    const file = join(folder.path, 'config.yaml')
+    await writeFile(file, `natsUrl: ${broker.url}\ncount: 7\n`)
+    await using faulty = await FixtureService.start({ CONFIG_FILE: file })
+    const { err, exit } = await faulty.ended()
+    expect(err).toBe('fixture: faulty settings:\n  COUNT=7: must be from 1 to 3\n')
+    expect(exit).toEqual({ code: 2, signal: null })
+    const { service } = await startReady({ CONFIG_FILE: file, NATS_URL: '', COUNT: '1' })
+    await using _ = service
+    await using missing = await FixtureService.start({ CONFIG_FILE: '/nowhere.yaml' })
+    expect((await missing.ended()).err).toContain('CONFIG_FILE: there is no file /nowhere.yaml')
+  })
+
+  test('a service reports its own faulty settings together with the common ones', async () => {
     await using service = await FixtureService.start({ LOG_LEVEL: 'loud', COUNT: '7' })
     const { err, exit } = await service.ended()
     expect(err).toContain('LOG_LEVEL=loud: must be one of')
@@ -89,14 +140,14 @@ describe('a service that is started', () => {
     expect(exit).toEqual({ code: 2, signal: null })
   })
 
-  test('refuses settings that do not go together', async () => {
+  test('a service refuses contradictory settings', async () => {
     await using service = await FixtureService.start({ BEHAVIOUR: 'single', COUNT: '2' })
     const { err, exit } = await service.ended()
     expect(err).toContain('BEHAVIOUR and COUNT disagree')
     expect(exit.code).toBe(2)
   })
 
-  test('but cannot be built says why and ends with 1', async () => {
+  test('a service that cannot be created logs the error and exits with 1', async () => {
     await using service = await FixtureService.start({ NATS_URL: broker.url, BEHAVIOUR: 'broken' })
     const { out, exit } = await service.ended()
     expect(exit).toEqual({ code: 1, signal: null })
@@ -107,7 +158,7 @@ describe('a service that is started', () => {
     })
   })
 
-  test('before its broker waits for it, and can be stopped meanwhile', async () => {
+  test('a service waits for its broker, and can be stopped meanwhile', async () => {
     await using service = await FixtureService.start({ NATS_URL: 'nats://my-token@127.0.0.1:1' })
     await service.says('trying again')
     service.process.signal('SIGTERM')
@@ -117,20 +168,20 @@ describe('a service that is started', () => {
   })
 })
 
-describe('a service that is told to stop', () => {
+describe('the stop of a service', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s finishes what is in hand, then closes, and ends with 0',
+    'a service drains on %s, disposes and exits with 0',
     async (signal) => {
       const { service } = await startReady()
       await using _ = service
       service.process.signal(signal)
       const { out, exit } = await service.ended()
       expect(exit).toEqual({ code: 0, signal: null })
-      expect(said(out)).toEqual(['service: draining', 'service: drained', 'service: disposed'])
+      expect(serviceLines(out)).toEqual(CLEAN_STOP)
     },
   )
 
-  test('ends at once at the second signal', async () => {
+  test('a service exits at once on the second signal', async () => {
     const { service } = await startReady({ BEHAVIOUR: 'stuck' })
     await using _ = service
     const seen: string[] = []
@@ -141,16 +192,16 @@ describe('a service that is told to stop', () => {
     expect((await service.ended()).exit).toEqual({ code: 1, signal: null })
   }, 8_000)
 
-  test.concurrent('closes when the time for what is in hand is over', async () => {
+  test.concurrent('a service disposes when the time for draining is over', async () => {
     const { service } = await startReady({ BEHAVIOUR: 'stuck', DRAIN_LIMIT_MS: '500' })
     await using _ = service
     service.process.signal('SIGTERM')
     const { out, exit } = await service.ended()
     expect(exit).toEqual({ code: 0, signal: null })
-    expect(said(out)).toEqual(['service: draining', 'service: disposed'])
+    expect(serviceLines(out)).toEqual(['service: draining', 'service: disposed'])
   }, 10_000)
 
-  test.concurrent('ends 5 s after that with 1 when it cannot even be built', async () => {
+  test.concurrent('a service that is still being created exits with 1 after 5 more seconds', async () => {
     await using service = await FixtureService.start({
       NATS_URL: broker.url,
       BEHAVIOUR: 'endless',
@@ -161,7 +212,7 @@ describe('a service that is told to stop', () => {
     expect((await service.ended()).exit).toEqual({ code: 1, signal: null })
   }, 15_000)
 
-  test('works on while its successor starts, says so, and finishes when it is told that one is there', async () => {
+  test('a service keeps working while its successor starts, and drains once the successor is ready', async () => {
     const { service, run } = await startReady({ SUCCESSOR_LIMIT_MS: '60000' })
     await using _ = service
     const health = async (): Promise<unknown> => (await fetch(`${run.url}/health`)).json()
@@ -172,17 +223,17 @@ describe('a service that is told to stop', () => {
     service.process.signal('SIGINT')
     const { out, exit } = await service.ended()
     expect(exit).toEqual({ code: 0, signal: null })
-    expect(said(out)).toEqual(['service: draining', 'service: drained', 'service: disposed'])
+    expect(serviceLines(out)).toEqual(CLEAN_STOP)
   })
 
-  test('finishes without a successor that does not come', async () => {
+  test('a service drains when its successor does not become ready in time', async () => {
     const { service } = await startReady({ SUCCESSOR_LIMIT_MS: '300' })
     await using _ = service
     service.process.signal('SIGTERM')
     expect((await service.ended()).exit).toEqual({ code: 0, signal: null })
   })
 
-  test('is no longer ready while it finishes what is in hand, but lives', async () => {
+  test('a draining service is healthy and not ready', async () => {
     const { service, run } = await startReady({ BEHAVIOUR: 'stuck' })
     await using _ = service
     service.process.signal('SIGTERM')
@@ -195,12 +246,12 @@ describe('a service that is told to stop', () => {
     expect((await fetch(`${run.url}/health`)).status).toBe(200)
   })
 
-  test('closes, says so in the log and ends with 1 when what is in hand fails', async () => {
+  test('a service whose draining fails logs the error, disposes and exits with 1', async () => {
     const { service } = await startReady({ BEHAVIOUR: 'failing' })
     await using _ = service
     service.process.signal('SIGTERM')
     const { out, exit } = await service.ended()
-    expect(said(out)).toEqual(['service: draining', 'service: disposed'])
+    expect(serviceLines(out)).toEqual(['service: draining', 'service: disposed'])
     expect(logLines(out).at(-1)).toMatchObject({
       level: 'error',
       action: 'drain',

@@ -6,6 +6,8 @@ import { connectBus } from '@mcp-host/bus'
 import { BusError } from '@mcp-host/contracts'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { baseSettings } from './base-settings.ts'
+import { withConfigFile } from './config-file.ts'
+import { exposeBroker } from './broker-metrics.ts'
 import type { Logger } from './logger.ts'
 import { createLogger } from './logger.ts'
 import type { OperationsDeps } from './operations.ts'
@@ -24,36 +26,40 @@ export interface ServiceDeps {
 
 /** A running service. Disposing it closes everything it opened. */
 export interface Service extends AsyncDisposable {
-  /** The address of its server, if it has one. */
+  /** The address of its server, if it has one, which also has the routes of `addOperations`. */
   readonly url?: string
-  /** Takes no new work and finishes what is in hand. */
+  /** Takes no new work and finishes the work in flight. */
   drain(): Promise<void>
 }
+
+type Env = Readonly<Record<string, string | undefined>>
 
 export interface RunServiceOptions<S extends Settings> {
   readonly name: string
   readonly settings: S
   readonly check?: CrossCheck<S>
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly create: (deps: ServiceDeps, config: Config<S>) => Promise<Service>
+  readonly env: Env
+  /** `env` is complete: it has the settings of a configuration file, too. */
+  readonly create: (deps: ServiceDeps, config: Config<S>, env: Env) => Promise<Service>
 }
 
 const BROKER_PATIENCE_MS = 60_000
-/** For closing, once the time for what is in hand is over. */
+/** The time limit for closing after the drain. */
 const CLOSE_LIMIT_MS = 5_000
 
 /**
- * The life of a process: read the settings, connect, run until SIGTERM or SIGINT, then stop in order. SIGTERM lets the
- * process go on for `SUCCESSOR_LIMIT_MS`, until SIGINT says that a successor is at work. The same signal twice ends the
- * process at once.
- * Exit codes: 0 after a signal, 1 when it could not start or stop, 2 for faulty settings.
+ * The life of a process: read the settings, connect, run until SIGTERM or SIGINT, then drain and close. After SIGTERM
+ * the process goes on for `SUCCESSOR_LIMIT_MS`, or until SIGINT says that its successor is ready. The same signal twice
+ * ends the process at once. Exit codes: 0 after a signal, 1 when it could not start or stop, 2 for faulty settings.
  */
 export async function runService<S extends Settings>(options: RunServiceOptions<S>): Promise<void> {
   const { name } = options
   let base: Config<typeof baseSettings>
   let config: Config<S>
+  let env: Env
   try {
-    ;({ base, config } = loadAll(options))
+    env = withConfigFile(options.env)
+    ;({ base, config } = loadAll({ ...options, env }))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${name}: ${error.message}\n`)
@@ -93,6 +99,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     const metrics = new Registry()
     metrics.setDefaultLabels({ service: name })
     collectDefaultMetrics({ register: metrics })
+    exposeBroker(metrics, bus)
     const operations: OperationsDeps = {
       service: name,
       metrics,
@@ -103,20 +110,27 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       },
       storageFault: () => bus.storage.fault(),
     }
-    const service = stack.use(await options.create({ bus, logger, metrics, operations }, config))
-    const url = service.url ?? stack.use(await listenOperations(operations)).url
-    // For the next start, also after a kill; only where NODE_COMPILE_CACHE names a folder.
+    const service = stack.use(
+      await options.create({ bus, logger, metrics, operations }, config, env),
+    )
+    const { opsHost: host, opsPort } = base
+    const isShared = base.successorLimitMs > 0
+    const operationsServer =
+      service.url !== undefined && opsPort === undefined
+        ? undefined
+        : stack.use(await listenOperations(operations, { host, port: opsPort ?? 0, isShared }))
+    const operationsUrl = operationsServer?.url
+    const url = service.url ?? operationsUrl
+    // Speeds up the next start; only where NODE_COMPILE_CACHE names a folder.
     flushCompileCache()
-    if (base.readyFile !== undefined)
-      await writeReadyFile(base.readyFile, { name, pid: process.pid, url })
+    const { readyFile } = base
+    if (readyFile !== undefined) await writeReadyFile(readyFile, { name, pid: process.pid, url })
     isReady = true
-    logger.info({ component: 'service', action: 'ready', url }, 'ready')
+    logger.info({ component: 'service', action: 'ready', url, operationsUrl }, 'ready')
     await aborted(stop.signal)
     const drained = service.drain().catch((err: unknown) => {
-      logger.error(
-        { component: 'service', action: 'drain', err },
-        'could not finish what was begun',
-      )
+      const fields = { component: 'service', action: 'drain', err }
+      logger.error(fields, 'could not finish what was begun')
       process.exitCode = 1
     })
     await Promise.race([drained, delay(base.drainLimitMs, undefined, { ref: false })])
@@ -125,26 +139,23 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       logger.warn({ component: 'service', action: 'stop', err: error }, 'stopped with a fault')
       return
     }
-    // Some settings are checked only where they are used.
+    // A service may detect faulty settings only when it uses them.
     const isFaulty = error instanceof ConfigError
     const message = isFaulty || error instanceof BusError ? error.message : 'could not start'
     logger.fatal({ component: 'service', action: 'start', err: error }, message)
     process.exitCode = isFaulty ? 2 : 1
-    // Whatever a half-built service left open must not keep the process.
+    // Resources that a partly built service left open must not keep the process alive.
     setTimeout(() => process.exit(1), 1_000).unref()
   }
 }
 
-/**
- * The NATS client may write to a socket that it has just ended, whose errors it does not listen to. Harmless: the
- * connection is made again.
- */
+/** The NATS client may write to a socket that it has just ended. The error is harmless: it reconnects. */
 function isLateWrite(error: Error): boolean {
   const isFromClient = error.stack?.includes('transport-node') === true
   return isFromClient && 'code' in error && error.code === 'ERR_STREAM_WRITE_AFTER_END'
 }
 
-/** The settings of every service and those of this one, or a `ConfigError` with the problems of both. */
+/** The settings of every service and those of this one. Throws `ConfigError` with the problems of both. */
 function loadAll<S extends Settings>({
   settings,
   check,
@@ -166,21 +177,26 @@ function loadAll<S extends Settings>({
   return { base, config }
 }
 
-/** The broker may start later. */
+/** Connects to the broker, which may start later. */
 async function connectPatiently(
-  { natsUrl, natsReplicas, storeDir, storeMinFreeMb }: Config<typeof baseSettings>,
+  config: Config<typeof baseSettings>,
   name: string,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Bus> {
+  const { natsUrl: url, natsReplicas: replicas, storeDir, storeMinFreeMb } = config
   const giveUpAt = Date.now() + BROKER_PATIENCE_MS
-  const store =
-    storeDir === undefined
-      ? undefined
-      : { path: storeDir, minFreeBytes: storeMinFreeMb * 1024 * 1024 }
+  const minFreeBytes = storeMinFreeMb * 1024 * 1024
+  const store = storeDir === undefined ? undefined : { path: storeDir, minFreeBytes }
+  const credential = {
+    seedFile: config.natsSeedFile,
+    caFile: config.natsTlsCa,
+    certFile: config.natsTlsCert,
+    keyFile: config.natsTlsKey,
+  }
   for (;;) {
     try {
-      return await connectBus({ url: natsUrl, name, logger, replicas: natsReplicas, store })
+      return await connectBus({ url, name, logger, replicas, store, credential })
     } catch (error) {
       const mayHelp = BusError.from(error).code === 'unavailable'
       if (!mayHelp || Date.now() > giveUpAt || signal.aborted) throw error
@@ -191,7 +207,7 @@ async function connectPatiently(
 }
 
 async function writeReadyFile(path: string, content: object): Promise<void> {
-  // Renamed into place, so that no reader sees half of it.
+  // Renamed into place, so that no reader sees a partial file.
   await writeFile(`${path}.${process.pid}`, JSON.stringify(content))
   await rename(`${path}.${process.pid}`, path)
 }

@@ -1,10 +1,10 @@
-/** Shorter ones are part of ordinary words. */
+/** Shorter secrets are not masked, since they may be parts of ordinary words. */
 const MIN_LENGTH = 8
 
-/** All that were ever made: an old key is a secret, too. */
+/** The secrets to mask. They stay registered, since a replaced key is a secret, too. */
 const secrets = new Set<string>()
 
-/** A value that must not be seen: prints as `[secret]` everywhere. */
+/** A value that prints as `[secret]` everywhere. */
 export class Secret {
   readonly #value: string
 
@@ -31,10 +31,10 @@ export class Secret {
   }
 }
 
-/** The text without any secret: others may repeat in their answers what they were sent. */
+/** Masks all secrets in a text, since answers of other programs may repeat them. */
 export function withoutSecrets(text: string): string {
   let clean = text
-  // One may be the beginning of another.
+  // The longest first, since a secret may begin with another.
   for (const secret of Array.from(secrets).toSorted((a, b) => b.length - a.length)) {
     clean = clean.replaceAll(secret, '[secret]')
   }

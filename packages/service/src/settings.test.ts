@@ -26,7 +26,7 @@ const settings = {
 }
 const complete = { BASE_URL: 'http://localhost:1' }
 
-function problems(
+function problemsOf(
   env: Record<string, string>,
   check?: (config: Config<typeof settings>) => string[],
 ) {
@@ -36,10 +36,10 @@ function problems(
     if (error instanceof ConfigError) return error.problems
     throw error
   }
-  throw new Error('nothing was faulty')
+  throw new Error('no setting was faulty')
 }
 
-test('a setting is read by its alias where its own name is not set, and faults say which', () => {
+test('a setting is read from its alias when its own name is not set, and faults name the variable', () => {
   const aliased = {
     tokens: setting({
       env: 'TOKENS',
@@ -54,7 +54,7 @@ test('a setting is read by its alias where its own name is not set, and faults s
 })
 
 describe('settings', () => {
-  test('are read by the types of their schemas', () => {
+  test('settings are parsed by their schemas', () => {
     const env = {
       ...complete,
       PORT: '8080',
@@ -72,7 +72,7 @@ describe('settings', () => {
     expect(Object.keys(config)).toEqual(['port', 'url', 'key', 'origins'])
   })
 
-  test('that are not set have their defaults', () => {
+  test('settings that are not set have their defaults', () => {
     expect(loadConfig(settings, complete)).toEqual({
       port: 3000,
       url: 'http://localhost:1',
@@ -81,21 +81,21 @@ describe('settings', () => {
     })
   })
 
-  test('that are empty count as not set', () => {
+  test('empty settings count as not set', () => {
     const config = loadConfig(settings, { ...complete, PORT: '', API_KEY: '' })
     expect(config.port).toBe(3000)
     expect(config.key).toBeUndefined()
-    expect(problems({ BASE_URL: '' })).toEqual(['BASE_URL: is required'])
+    expect(problemsOf({ BASE_URL: '' })).toEqual(['BASE_URL: is required'])
   })
 
-  test('cannot be changed afterwards', () => {
+  test('loaded settings are frozen', () => {
     expect(Object.isFrozen(loadConfig(settings, complete))).toBe(true)
   })
 })
 
 describe('faulty settings', () => {
-  test('are all named at once, each with its value and what is wrong', () => {
-    expect(problems({ PORT: '70000', BASE_URL: 'nowhere' })).toEqual([
+  test('all faulty settings are reported together, each with its value and fault', () => {
+    expect(problemsOf({ PORT: '70000', BASE_URL: 'nowhere' })).toEqual([
       'PORT=70000: must be from 0 to 65535',
       'BASE_URL=nowhere: must be a URL',
     ])
@@ -104,11 +104,11 @@ describe('faulty settings', () => {
     )
   })
 
-  test.each(['1.5', '1e3', '0x10', ' 1', 'Infinity', '-1'])('%j is no port', (PORT) => {
-    expect(problems({ ...complete, PORT })).toHaveLength(1)
+  test.each(['1.5', '1e3', '0x10', ' 1', 'Infinity', '-1'])('the port %j is refused', (PORT) => {
+    expect(problemsOf({ ...complete, PORT })).toHaveLength(1)
   })
 
-  test('do not show a secret', () => {
+  test('a faulty setting does not reveal a secret', () => {
     const strict = {
       key: setting({
         env: 'API_KEY',
@@ -122,11 +122,13 @@ describe('faulty settings', () => {
     expect(load).not.toThrow('hunter2')
   })
 
-  test('are also those that do not go together, once each is right by itself', () => {
+  test('contradictory settings are reported once each setting is valid', () => {
     const check = ({ port, url }: Config<typeof settings>) =>
       url.endsWith(`:${port}`) ? [] : ['PORT and BASE_URL disagree']
-    expect(problems(complete, check)).toEqual(['PORT and BASE_URL disagree'])
-    expect(problems({ ...complete, PORT: 'x' }, check)).toEqual(['PORT=x: must be a whole number'])
+    expect(problemsOf(complete, check)).toEqual(['PORT and BASE_URL disagree'])
+    expect(problemsOf({ ...complete, PORT: 'x' }, check)).toEqual([
+      'PORT=x: must be a whole number',
+    ])
     expect(loadConfig(settings, { ...complete, PORT: '1' }, check).port).toBe(1)
   })
 })

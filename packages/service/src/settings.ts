@@ -6,17 +6,17 @@ import { Secret } from './secret.ts'
 export interface Setting<T = unknown> {
   /** Name of the environment variable. */
   readonly env: string
-  /** Other names that it is read by where that one is not set. */
+  /** Further names, read when the first one is not set. */
   readonly aliases?: readonly string[]
   readonly schema: z.ZodType<T>
-  /** As it would be written in the environment. */
+  /** The default, in the form of an environment variable. */
   readonly default?: string
-  /** First sentence of the documentation. */
+  /** The description, whose first sentence is used in the documentation. */
   readonly describe: string
   readonly isSecret?: boolean
 }
 
-/** All settings of a process, by the name the code uses. */
+/** All settings of a process, by their names in the code. */
 export type Settings = Readonly<Record<string, Setting>>
 
 export type Config<S extends Settings> = {
@@ -48,7 +48,7 @@ export const values = {
   ),
 }
 
-/** Names every faulty setting at once. */
+/** The error for faulty settings. It lists all of them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -59,13 +59,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** Faults between settings that are valid by themselves. */
+/** Finds faults in combinations of settings that are each valid. */
 export type CrossCheck<S extends Settings> = (config: Config<S>) => readonly string[]
 
-/**
- * Reads the settings from a flat record. An empty value counts as not set. Throws `ConfigError` with all
- * problems.
- */
+/** Reads the settings from a flat record. An empty value counts as not set. Throws `ConfigError` with all problems. */
 export function loadConfig<S extends Settings>(
   settings: S,
   env: Readonly<Record<string, string | undefined>>,
@@ -88,7 +85,7 @@ export function loadConfig<S extends Settings>(
     const shown = given === undefined ? '' : isSecret === true ? ' (not shown)' : `=${given}`
     problems.push(`${name}${shown}: ${reason}`)
   }
-  // Past the loop every key of S has a value of its schema.
+  // Without problems every key of S has a value of its schema.
   const complete = config as Config<S>
   if (problems.length === 0) problems.push(...check(complete))
   if (problems.length > 0) throw new ConfigError(problems)

@@ -4,7 +4,7 @@ import { eventually } from '@mcp-host/testkit'
 import type { GuardedProcess, ProcessExit } from 'mcp-host/process'
 import { Guardian, spawnGuarded } from 'mcp-host/process'
 
-/** A real process that runs the fixture service. */
+/** A process that runs the fixture service. */
 export class FixtureService implements AsyncDisposable {
   readonly process: GuardedProcess
   readonly #guardian: Guardian
@@ -30,12 +30,12 @@ export class FixtureService implements AsyncDisposable {
     return new FixtureService(guardian, child)
   }
 
-  /** Waits until it has written this to stdout. */
-  async says(what: string): Promise<void> {
-    await eventually(() => this.#out().includes(what), { what })
+  /** Waits until stdout contains a text. */
+  async says(text: string): Promise<void> {
+    await eventually(() => this.#out().includes(text), { what: text })
   }
 
-  /** All it wrote and how it ended, once it has. */
+  /** The output and exit of the process, once it has ended. */
   async ended(): Promise<{ out: string; err: string; exit: ProcessExit }> {
     const { stdout, stderr, gone } = this.process
     const exit = await gone

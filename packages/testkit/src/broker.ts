@@ -1,60 +1,90 @@
 import { join } from 'node:path'
 import type { Bus, BusLogger } from '@mcp-host/bus'
-import { connectBus } from '@mcp-host/bus'
+import { accountsConfig, connectBus, ensureCredentials, provision, seedFileOf } from '@mcp-host/bus'
+import type { Participant } from '@mcp-host/contracts'
 import { freePort, startNatsServer } from '@mcp-host/tools/host'
 import { Guardian } from 'mcp-host/process'
 import { testFolder } from './test-folder.ts'
 
-/** A real nats-server of the test's own. */
+/** A nats-server for one test. */
 export interface Broker extends AsyncDisposable {
   readonly url: string
   pid(): number
-  /** As if the machine had lost it: SIGKILL. */
+  /** Kills the process with SIGKILL, as a crash of the machine would. */
   kill(): Promise<void>
-  /** In its own time: SIGTERM. */
+  /** Stops the process with SIGTERM. */
   stop(): Promise<void>
-  /** On the same address and data. */
+  /** Starts the process again with the same address and data. */
   start(): Promise<void>
-  /** A bus connected to it, closed with it. */
+  /** The credential file of a service, where the broker has accounts. */
+  seedFile(participant: Participant): string | undefined
+  /** Settings of the commands for operators. */
+  readonly env: Readonly<Record<string, string>>
+  /**
+   * Connects a bus, which is closed with the broker. Where the broker has accounts, a service's name gets the rights of
+   * the service, and any other name those of the commands for operators.
+   */
   connect(name?: string): Promise<Bus>
 }
 
+const AUDIT_MS = 86_400_000
 const silent: BusLogger = { info: () => {}, warn: () => {}, error: () => {} }
 
 export interface BrokerOptions {
-  /** Where it keeps its data; default: a folder of its own. */
+  /** The folder of its data; by default a folder of its own. */
   readonly folder?: string
-  /** With less than this free there, nothing new is taken. Default: it is not looked at. */
+  /** The free space below which appends are refused; by default free space is not checked. */
   readonly minFreeBytes?: number
+  /** Whether each service has its own account. By default where TEST_BUS_ACCOUNTS is set. */
+  readonly hasAccounts?: boolean
 }
 
-export async function startBroker({ folder, minFreeBytes }: BrokerOptions = {}): Promise<Broker> {
+export async function startBroker({
+  folder,
+  minFreeBytes,
+  hasAccounts = (process.env['TEST_BUS_ACCOUNTS'] ?? '') !== '',
+}: BrokerOptions = {}): Promise<Broker> {
   await using stack = new AsyncDisposableStack()
   const path = folder ?? stack.use(await testFolder()).path
   const guardian = stack.use(new Guardian())
+  const seeds = hasAccounts ? join(path, 'credentials') : undefined
+  const seedFile = (participant: Participant): string | undefined =>
+    seeds === undefined ? undefined : seedFileOf(seeds, participant)
   const options = {
     bin: process.env['NATS_SERVER_BIN'] ?? 'nats-server',
     dataDir: join(path, 'nats'),
     port: await freePort(),
     token: crypto.randomUUID(),
+    accounts: seeds === undefined ? undefined : accountsConfig(await ensureCredentials(seeds)),
   }
   let server = await startNatsServer(guardian, options)
-  stack.defer(() => server.stop())
+  const kill = async (): Promise<void> => {
+    server.process.signal('SIGKILL')
+    await server.process.gone
+  }
+  // Its data is of no use any more, and an orderly end takes a second.
+  stack.defer(kill)
+  const credential = { seedFile: seedFile('tools') }
+  if (hasAccounts) {
+    const { url } = server
+    await provision({ url, credential, replicas: 1, auditMaxAgeMs: AUDIT_MS, logger: silent })
+  }
   const open = stack.move()
   const store = minFreeBytes === undefined ? undefined : { path, minFreeBytes }
   return {
     url: server.url,
     pid: () => server.process.pid,
-    async kill() {
-      server.process.signal('SIGKILL')
-      await server.process.gone
-    },
+    kill,
     stop: () => server.stop(),
     async start() {
       server = await startNatsServer(guardian, options)
     },
-    connect: async (name = 'test') =>
-      open.use(await connectBus({ url: server.url, name, logger: silent, store })),
+    seedFile,
+    env: seeds === undefined ? {} : { NATS_NKEY_SEED_FILE: seeds },
+    connect: async (name = 'test') => {
+      const about = { url: server.url, name, logger: silent, store }
+      return open.use(await connectBus({ ...about, credential: { seedFile: seeds } }))
+    },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
 }

@@ -3,20 +3,20 @@ import { WebSocket } from 'ws'
 import { eventually } from './eventually.ts'
 
 export interface ChatSocketOptions {
-  /** Of a gateway. */
+  /** The URL of a gateway. */
   readonly url: string
   readonly sessionId?: string
   readonly after?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Answer protocol pings; default true. */
+  /** Whether protocol pings are answered; default true. */
   readonly autoPong?: boolean
 }
 
-/** A client's socket that remembers all it was sent. */
+/** The socket of a client, with all frames that it received. */
 export class ChatSocket implements Disposable {
   readonly socket: WebSocket
   readonly frames: Down[] = []
-  /** Close code and reason once it is closed. */
+  /** Code and reason of the close, once the socket is closed. */
   closed: { code: number; reason: string } | undefined
 
   private constructor({ url, sessionId, after, headers, autoPong = true }: ChatSocketOptions) {
@@ -42,7 +42,7 @@ export class ChatSocket implements Disposable {
     return chat
   }
 
-  /** Begins to connect. */
+  /** Starts to connect. */
   static start(options: ChatSocketOptions): ChatSocket {
     return new ChatSocket(options)
   }
@@ -52,14 +52,14 @@ export class ChatSocket implements Disposable {
     return welcome?.payload.sessionId ?? ''
   }
 
-  /** Frames of the session's stream. */
+  /** Frames of the session's event stream. */
   get events(): SessionEvent[] {
     return this.frames.filter(
       (frame): frame is SessionEvent => 'id' in frame && frame.type !== 'connection',
     )
   }
 
-  /** Id of the last event, where a reconnect begins. */
+  /** The id of the last event, where a reconnect resumes. */
   get lastId(): string {
     const ids = this.frames.map((frame) => ('id' in frame ? frame.id : undefined))
     return ids.findLast((id) => id !== undefined) ?? ''
@@ -85,7 +85,7 @@ export class ChatSocket implements Disposable {
     return eventually(() => this.frames.find(matches), { what: 'the awaited frame' })
   }
 
-  /** Waits until so many turns are done. */
+  /** Waits until `count` turns are done. */
   async turnsDone(count = 1): Promise<void> {
     const isDone = (frame: Down): boolean => frame.type === 'turn' && frame.payload.state === 'done'
     await eventually(() => this.frames.filter(isDone).length >= count, {

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Waits until the question has an answer other than `undefined` or `false`. Throws after `limitMs`. */
+/** Polls `probe` until it returns a value other than `undefined` or `false`. Throws after `limitMs`. */
 export async function eventually<T>(
-  ask: () => T | undefined | false | Promise<T | undefined | false>,
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
   { limitMs = 20_000, what = 'it' }: { limitMs?: number; what?: string } = {},
 ): Promise<T> {
   const giveUpAt = Date.now() + limitMs
   for (;;) {
-    const answer = await ask()
+    const answer = await probe()
     if (answer !== undefined && answer !== false) return answer
     if (Date.now() > giveUpAt) throw new Error(`${what} did not happen within ${limitMs} ms`)
     await delay(10)

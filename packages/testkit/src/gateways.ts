@@ -3,19 +3,20 @@ import { join } from 'node:path'
 import { startService } from '@mcp-host/tools/host'
 import type { Guardian } from 'mcp-host/process'
 import { startBroker } from './broker.ts'
+import { testDist } from './test-dist.ts'
 
 export interface GatewaysOptions {
-  /** For logs and `mcp.json`. */
+  /** The folder of logs and `mcp.json`. */
   readonly folder: string
   readonly guardian: Guardian
   /** Entries of `mcp.json`, by name. */
   readonly servers: Readonly<Record<string, object>>
   readonly gateways?: number
-  /** More settings for all services. */
+  /** Additional settings of all services. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Gateways and a supervisor: all that MCP clients need of a host. */
+/** Gateways and a supervisor, which are all that MCP clients need of a host. */
 export interface Gateways extends AsyncDisposable {
   readonly urls: readonly string[]
   /** Path of the `mcp.json`. */
@@ -53,7 +54,14 @@ export async function startGateways({
   const pids: Record<string, number> = {}
   const start = async (name: 'gateway' | 'mcp-supervisor', index = 0): Promise<string> => {
     const instance = `${name}-${index}`
-    const service = await startService(guardian, { name, instance, folder, env: settings })
+    const own = { ...settings, NATS_NKEY_SEED_FILE: broker.seedFile(name) }
+    const service = await startService(guardian, {
+      name,
+      instance,
+      folder,
+      env: own,
+      dist: testDist(),
+    })
     stack.defer(() => service.stop())
     pids[instance] = service.pid
     return service.url
@@ -66,9 +74,9 @@ export async function startGateways({
   return { urls, mcpJson, pids, [Symbol.asyncDispose]: () => open.disposeAsync() }
 }
 
-/** The MCP servers that a gateway knows. */
+/** The states of the MCP servers of a gateway. */
 export async function serverStates(url: string): Promise<readonly ServerState[]> {
   const response = await fetch(`${url}/health`)
-  // The list of servers is part of the gateway's answer.
+  // The gateway's answer has a list of servers.
   return ((await response.json()) as { servers: readonly ServerState[] }).servers
 }

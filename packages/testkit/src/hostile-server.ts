@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Guardian } from 'mcp-host/process'
 import { spawnGuarded } from 'mcp-host/process'
 
-/** How a hostile server misbehaves; `fixtures/hostile-server.ts` does it. */
+/** The ways in which `fixtures/hostile-server.ts` misbehaves. */
 export const HOSTILE_KINDS = [
   'schema-pattern',
   'schema-references',
@@ -30,6 +30,8 @@ export const HOSTILE_KINDS = [
   'flood-stdout',
 ] as const
 export type HostileKind = (typeof HOSTILE_KINDS)[number]
+/** A remote server of the same program that behaves well, for comparison. */
+export type HarmlessKind = 'remote-harmless'
 
 /** The tool of every hostile server. */
 export const HOSTILE_TOOL = 'attack'
@@ -40,7 +42,7 @@ const SHOWN_BYTES = 200
 const DEEP = 10_000
 const UNIQUE_ITEMS = 15_000
 
-/** Arguments of the call that hurts, as JSON. */
+/** The arguments of the harmful call, as JSON. */
 function hostileArguments(kind: HostileKind): string {
   if (kind === 'schema-pattern') return JSON.stringify({ text: `${'a'.repeat(40)}!` })
   if (kind === 'deep-arguments') return `{"value":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`
@@ -48,8 +50,11 @@ function hostileArguments(kind: HostileKind): string {
   return JSON.stringify({ items: Array.from({ length: UNIQUE_ITEMS }, (_, id) => ({ id })) })
 }
 
-/** The `mcp.json` entry of a hostile server. A remote one is started, and ends with the guardian. */
-export async function hostileServer(guardian: Guardian, kind: HostileKind): Promise<object> {
+/** The `mcp.json` entry of a hostile server. A remote server is started, and ends with the guardian. */
+export async function hostileServer(
+  guardian: Guardian,
+  kind: HostileKind | HarmlessKind,
+): Promise<object> {
   const program = join(import.meta.dirname, '..', 'fixtures', 'hostile-server.ts')
   const command = { command: process.execPath, args: [program, kind] }
   if (!kind.startsWith('remote-')) return command
@@ -62,12 +67,12 @@ export async function hostileServer(guardian: Guardian, kind: HostileKind): Prom
   })
   if (stdout === null) throw new Error('the hostile server has no output')
   for await (const url of createInterface({ input: stdout })) return { url }
-  throw new Error('the hostile server ended before it said its address')
+  throw new Error('the hostile server ended before it printed its URL')
 }
 
 /**
  * Calls the tool of a hostile server twice a second through a gateway, until the signal. Resolves to the beginning of
- * the last answer; answers themselves are read to their end and thrown away.
+ * the last answer; answers are read to their end and discarded.
  */
 export async function callHostileServer(
   { url, name, kind }: { readonly url: string; readonly name: string; readonly kind: HostileKind },
@@ -78,7 +83,7 @@ export async function callHostileServer(
   let last = 'no answer'
   while (!signal.aborted) {
     call(`${url}/mcp`, body, signal, (answer) => (last = answer))
-    // The signal may come while it waits.
+    // The signal may abort the delay.
     await delay(CALL_PERIOD_MS, undefined, { signal }).catch(() => undefined)
   }
   return last

@@ -4,13 +4,13 @@ import { readFile } from 'node:fs/promises'
 export interface JournalEntry {
   readonly tool: string
   readonly arguments: unknown
-  /** Of the server's process. */
+  /** The id of the server's process. */
   readonly pid: number
-  /** The trace that it is part of. */
+  /** The trace of the call. */
   readonly traceparent?: string
 }
 
-/** The calls that `toolServer` programs have noted in a file, in order. */
+/** The calls that `toolServer` programs recorded in a file, in order. */
 export async function readJournal(file: string): Promise<JournalEntry[]> {
   const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '')
   return lines.map((line) => JSON.parse(line) as JournalEntry)

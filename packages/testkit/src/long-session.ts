@@ -2,7 +2,7 @@ import type { LogFact, SessionId, TurnEvent } from '@mcp-host/contracts'
 import { childEnvelope, generationId, newEnvelope, newSessionId } from '@mcp-host/contracts'
 import type { Broker } from './broker.ts'
 
-/** After so many turns of these lengths the demo model's context is full. */
+/** The demo model's context is full after this many turns of these lengths. */
 const SUMMARISE_EVERY = 250
 const KEPT_TURNS = 30
 
@@ -10,8 +10,8 @@ const MODEL = { provider: 'demo', model: 'demo-1' }
 const USAGE = { inputTokens: 10_000, outputTokens: 20 }
 
 /**
- * Writes the log that so many turns of a message and an answer leave, as the services write it. No
- * orchestrator may run meanwhile: it would answer.
+ * Writes the log of `turns` turns with a message and an answer each, as the services write it. No orchestrator may
+ * run meanwhile, because it would answer.
  */
 export async function writeLongSession(
   broker: Broker,
@@ -19,7 +19,7 @@ export async function writeLongSession(
 ): Promise<SessionId> {
   const bus = await broker.connect('long-session')
   const session = newSessionId()
-  // They are answered already.
+  // The messages are answered below.
   await using _jobs = await bus.sessions.consumeInputs(async () => 'done')
   const inputs: number[] = []
   let seq = 0

@@ -6,18 +6,18 @@ import { eventually } from './eventually.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-/** A command of the repository, run as a user does. */
+/** A command of the repository, started as a user does. */
 export interface Program extends AsyncDisposable {
   readonly process: GuardedProcess
   /** Standard output and error so far. */
   output(): string
-  /** Waits until the output contains a text. Throws when the program ends without. */
+  /** Waits until the output contains a text. Throws when the program ends without it. */
   says(text: string): Promise<void>
-  /** How it ended. */
+  /** Resolves when the program has ended. */
   ended(): Promise<ProcessExit>
 }
 
-/** Runs `node tools/run.mjs …` with these settings and no others; `input` is all it can read. */
+/** Runs `node tools/run.mjs …` with these settings alone; `input` is its standard input. */
 export async function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -28,7 +28,7 @@ export async function runProgram(
     command: process.execPath,
     args: [join(root, 'tools', 'run.mjs'), ...args],
     cwd: root,
-    // Without the settings of the user who runs the tests.
+    // The settings of the user who runs the tests must not apply.
     env: { ...inherited(), ENV_FILE: 'none', ...env },
     stdin: input === undefined ? 'ignore' : 'pipe',
   })
@@ -61,28 +61,28 @@ export async function runProgram(
   }
 }
 
-/** What a program needs of the machine; no settings of the host. */
+/** The variables that a program needs of the machine, without settings of the host. */
 function inherited(): Record<string, string | undefined> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'NATS_SERVER_BIN', 'MCP_HOST_CACHE', 'XDG_CACHE_HOME']
   return Object.fromEntries(names.map((name) => [name, process.env[name]]))
 }
 
-/** Whether a process is there; one that only waits to be reaped is not. */
+/** Whether a process runs; a zombie does not. */
 export async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   if (stat === undefined) return false
   return !stat.slice(stat.lastIndexOf(')')).startsWith(') Z')
 }
 
-/** All processes that descend from one, with it. Linux only. */
+/** The ids of a process and all its descendants. Linux only. */
 export async function family(pid: number): Promise<number[]> {
   const file = `/proc/${pid}/task/${pid}/children`
   const children = (await readFile(file, 'utf8').catch(() => '')).trim().split(' ')
-  const below = await Promise.all(
+  const descendants = await Promise.all(
     children
       .filter((each) => each !== '')
       .map(Number)
       .map(family),
   )
-  return [pid, ...below.flat()]
+  return [pid, ...descendants.flat()]
 }

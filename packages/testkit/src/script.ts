@@ -15,7 +15,7 @@ export interface ScriptStep {
   readonly hang?: boolean
 }
 
-/** A user message that tells the demo model what to answer, one step for each generation of the turn. */
+/** A user message that scripts the answers of the demo model, one step for each generation of the turn. */
 export function script(...steps: readonly ScriptStep[]): string {
   return JSON.stringify({ script: steps })
 }

@@ -6,27 +6,27 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A file system of a few megabytes in memory, which a test may fill. */
+/** A file system of a few megabytes in memory that a test can fill. */
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string
   /** Fills it to the last byte. */
   fill(): Promise<void>
-  /** Frees what `fill` took. */
+  /** Frees the space that `fill` took. */
   free(): Promise<void>
 }
 
-/** Whether this process may mount a file system, which takes root and a container that allows it. */
+/** Whether this process may mount a file system, which needs root and a container that allows it. */
 export async function canMount(): Promise<boolean> {
   try {
     await using _disk = await smallDisk(1)
     return true
   } catch {
-    // Whatever forbids it: tests that need it do not run here.
+    // Tests that need a mount are skipped, whatever the reason.
     return false
   }
 }
 
-/** Throws where nothing can be mounted. */
+/** Mounts a small disk; throws where mounts are not allowed. */
 export async function smallDisk(megabytes: number): Promise<SmallDisk> {
   const path = join(tmpdir(), `mcp-host-disk-${crypto.randomUUID()}`)
   await mkdir(path)
@@ -40,7 +40,7 @@ export async function smallDisk(megabytes: number): Promise<SmallDisk> {
   return {
     path,
     async fill() {
-      // Smaller and smaller pieces, until not even a byte has room.
+      // Pieces of decreasing size, until not even a byte has room.
       for (let bytes = 1024 * 1024; bytes >= 1; bytes = Math.floor(bytes / 2)) {
         const piece = Buffer.alloc(bytes, 1)
         try {
@@ -53,7 +53,7 @@ export async function smallDisk(megabytes: number): Promise<SmallDisk> {
     },
     free: () => rm(filler, { force: true }),
     async [Symbol.asyncDispose]() {
-      // Lazily: a process that is just ending may still have a file open.
+      // A lazy unmount, because a process that is ending may still have a file open.
       await run('umount', ['--lazy', path])
       await rmdir(path)
     },

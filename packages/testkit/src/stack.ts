@@ -10,50 +10,57 @@ import { eventually } from './eventually.ts'
 import type { JournalEntry } from './journal.ts'
 import { readJournal } from './journal.ts'
 import { isReady } from './ready.ts'
+import { testDist } from './test-dist.ts'
 import { testFolder } from './test-folder.ts'
 import type { ToolScript } from './tool-server.ts'
 import { toolServer } from './tool-server.ts'
 
 export interface StackOptions {
-  /** Tools of the one MCP server, `test`. Each call is noted in its journal. */
+  /** Tools of the one MCP server, `test`, which records each call in its journal. */
   readonly tools?: readonly ToolScript[]
-  /** More servers with the same tools, by name, and the fields of their `mcp.json` entries. */
+  /** Additional servers with the same tools: the fields of their `mcp.json` entries, by name. */
   readonly servers?: Readonly<Record<string, object>>
-  /** Of all servers together, where some have other tools. */
+  /** The number of tools of all servers, where some servers have other tools. */
   readonly toolCount?: number
-  /** More settings for all services. */
+  /** Whether each service has its own account at nats-server; see `BrokerOptions`. */
+  readonly hasAccounts?: boolean
+  /** Folder of the broker's data; by default a folder of its own. */
+  readonly brokerFolder?: string
+  /** Folder with the programs of `npm run build`; by default `testDist`. */
+  readonly dist?: string
+  /** Additional settings of all services. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** The whole host as separate processes on a nats-server of its own. */
+/** The whole host as separate processes, with a nats-server of its own. */
 export interface Stack extends AsyncDisposable {
   readonly broker: Broker
   /** Path of the `mcp.json`. */
   readonly mcpJson: string
-  /** Of the first gateway. */
+  /** The URL of the first gateway. */
   readonly url: string
-  /** Where a service answers `/health` and `/metrics`. */
+  /** The URL at which a service answers `/health` and `/metrics`. */
   urlOf(name: ServiceName): string
-  /** Process ids by name, nats-server among them. */
+  /** Process ids by name, including nats-server. */
   pids(): Record<string, number>
-  /** Starts one more process of a service; answers with its URL. */
+  /** Starts another process of a service. */
   add(name: ServiceName): Promise<ServiceProcess>
-  /** SIGKILL. */
+  /** Kills a service with SIGKILL. */
   kill(name: ServiceName): Promise<void>
-  /** SIGTERM; resolves when it is gone. */
+  /** Stops a service with SIGTERM; resolves when it has ended. */
   stop(name: ServiceName): Promise<void>
-  /** After `kill`: another one in its place. */
+  /** Starts a service again that was killed or stopped. */
   restart(name: ServiceName): Promise<void>
   /** The tool calls that reached the MCP server, in order. */
   journal(): Promise<JournalEntry[]>
-  /** How many of them it was told to cancel. */
+  /** How many of the calls were cancelled. */
   cancels(): Promise<number>
-  /** What a service has logged. */
+  /** The log of a service. */
   log(name: ServiceName): Promise<string>
 }
 
-/** What runs or lies elsewhere is no part of a test, whatever its settings are. */
-const nowhere = Object.fromEntries(
+/** Settings that make providers unreachable, so that no test uses a provider outside of the test. */
+const unreachableProviders = Object.fromEntries(
   Object.entries(providers)
     .filter(([, { baseUrl = '' }]) => baseUrl !== '')
     .map(([name]) => [`${variablePrefix(name)}_BASE_URL`, 'http://127.0.0.1:1']),
@@ -63,12 +70,20 @@ export async function startStack({
   tools = [],
   servers: more = {},
   toolCount: expected,
+  hasAccounts,
+  dist = testDist(),
+  brokerFolder,
   env = {},
 }: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack()
   const folder = stack.use(await testFolder())
   const guardian = stack.use(new Guardian())
-  const broker = stack.use(await startBroker())
+  const broker = stack.use(
+    await startBroker({
+      ...(hasAccounts === undefined ? {} : { hasAccounts }),
+      ...(brokerFolder === undefined ? {} : { folder: brokerFolder }),
+    }),
+  )
   const journalFile = join(folder.path, 'journal.jsonl')
   await writeFile(journalFile, '')
   const mcpJson = join(folder.path, 'mcp.json')
@@ -85,18 +100,20 @@ export async function startStack({
   const start = (name: ServiceName, port: string): Promise<ServiceProcess> =>
     startService(guardian, {
       name,
+      dist,
       instance: `${name}-${instances++}`,
       folder: join(folder.path, 'run'),
       env: {
         PATH: process.env['PATH'],
         NATS_URL: broker.url,
+        NATS_NKEY_SEED_FILE: broker.seedFile(name),
         MCP_JSON_PATH: mcpJson,
         PORT: port,
         DEMO_SCRIPTED: 'true',
         DEMO_TOKENS_PER_SECOND: '0',
         LLM_CONFIG: 'none',
         BUNDLES_CONFIG: 'none',
-        ...nowhere,
+        ...unreachableProviders,
         ...env,
       },
     })
@@ -125,7 +142,7 @@ export async function startStack({
       await service?.process.gone
     },
     async restart(name) {
-      // A gateway comes back where clients look for it.
+      // A gateway restarts on the port that clients know.
       processes.set(name, await start(name, name === 'gateway' ? new URL(url).port : '0'))
       await eventually(() => isReady(url, toolCount), { what: 'a ready host' })
     },

@@ -1,30 +1,30 @@
 import { join } from 'node:path'
 
-/** A tool of the fixture server and what it does. */
+/** A tool of the fixture server and its behaviour. */
 export interface ToolScript {
   readonly name: string
   readonly description?: string
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly annotations?: Readonly<Record<string, boolean>>
-  /** Answered text; default: the arguments as JSON. */
+  /** The text of the result; default: the arguments as JSON. */
   readonly answer?: string
-  /** Answered as a tool's own error. */
+  /** Whether the result is an error of the tool. */
   readonly isError?: boolean
-  /** Waits before it answers. */
+  /** The delay before the result. */
   readonly delayMs?: number
-  /** Answers with that much text. */
+  /** The length of the text of the result, instead of `answer`. */
   readonly bytes?: number
-  /** Answers with a picture of so many bytes as well. */
+  /** The size of an image that is added to the result. */
   readonly pictureBytes?: number
-  /** Reports progress so many times before it answers, where it is asked for. */
+  /** How many progress notifications precede the result, if the caller wants progress. */
   readonly notices?: number
-  /** Waits after each of them. */
+  /** The delay after each progress notification. */
   readonly noticeMs?: number
-  /** Answers with so many numbered lines. */
+  /** The number of numbered lines of the result, instead of `answer`. */
   readonly lines?: number
 }
 
-/** An `mcp.json` entry for a server with these tools, which notes each call in a file. */
+/** An `mcp.json` entry for a server with these tools, which records each call in a file. */
 export function toolServer(tools: readonly ToolScript[], journalFile: string): object {
   const program = join(import.meta.dirname, '..', 'fixtures', 'tool-server.ts')
   return { command: process.execPath, args: [program, JSON.stringify(tools), journalFile] }

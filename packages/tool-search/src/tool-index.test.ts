@@ -31,14 +31,14 @@ test.each([
 test.each<[string, string, number]>([
   ['only the beginning of a query counts', `${'x'.repeat(32_000)} weather`, 0],
   ['only the first 32 words of a query count', `${manyWords(32)} weather`, 0],
-  ['only the first 8 words of a query may be misspelt', `${manyWords(8)} weathr`, 0],
-  ['a word that is repeated counts once', `${'x1 '.repeat(40)}weather`, 1],
-  ['words that differ too much are not guessed', 'weatherxyzxyzxyzxyzxyz', 0],
+  ['only the first 8 words of a query may be misspelled', `${manyWords(8)} weathr`, 0],
+  ['a repeated word counts once', `${'x1 '.repeat(40)}weather`, 1],
+  ['words that differ too much do not match', 'weatherxyzxyzxyzxyzxyz', 0],
 ])('%s', (_, query, count) => {
   expect(index.search(query, 5)).toHaveLength(count)
 })
 
-test('of a tool only so many words of bounded length are looked at', () => {
+test('the number and length of indexed words of a tool is bounded', () => {
   const hostile = new ToolIndex([
     tool('many', `${manyWords(100)} hidden`),
     tool('long', `${'y'.repeat(1_000_000)} hidden`),
@@ -53,7 +53,7 @@ function manyWords(count: number): string {
   return Array.from({ length: count }, (_, number) => `q${number}`).join(' ')
 }
 
-test('so many come as are wanted, and none where nothing fits', () => {
+test('a search returns as many tools as requested, and none without a match', () => {
   expect(index.search('pull request issue file city', 2)).toHaveLength(2)
   expect(index.search('zzzz', 5)).toEqual([])
 })

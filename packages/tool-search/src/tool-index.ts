@@ -1,21 +1,21 @@
 import MiniSearch from 'minisearch'
 
-/** How long a query may be: a few words say what is to be done, and callers refuse more. */
+/** The maximum length of a query. A few words suffice, and callers refuse longer queries. */
 export const MAX_QUERY_LENGTH = 1_000
-/** Words of a query that are searched for. The cost of each grows with the number of words of all tools. */
+/** Limit for the words of a query that are searched. The cost of each grows with the number of words of all tools. */
 const MAX_QUERY_WORDS = 32
-/** Words of a query that are also searched for with other letters, which takes most of the time. */
+/** Limit for the words of a query with fuzzy matching, which takes most of the time. */
 const MAX_FUZZY_WORDS = 8
-/** The cost of a fuzzy match grows with the square of a word's length. */
+/** Limit for the length of words with fuzzy matching, whose cost grows with the square of the length. */
 const MAX_WORD_LENGTH = 40
-/** Letters by which a word may differ from a longer one. */
+/** The number of letters by which a word may differ from a longer one. */
 const MAX_DISTANCE = 2
-/** Words that are looked at of each field of a tool: a server chooses how many it has. */
+/** Limit for the indexed words of each field of a tool, whose number the server chooses. */
 const MAX_FIELD_WORDS = 100
-/** Text that is looked at for those. */
+/** Limit for the text that is split into words. */
 const MAX_FIELD_LENGTH = 4_000
 
-/** What is looked at of a tool, as its server describes it. */
+/** The indexed fields of a tool, in the words of its server. */
 export interface SearchableTool {
   readonly name: string
   readonly title?: unknown
@@ -23,7 +23,7 @@ export interface SearchableTool {
   readonly inputSchema?: unknown
 }
 
-/** Finds tools by words: in their names, titles, descriptions and the names of their arguments. */
+/** Finds tools by words in their names, titles, descriptions and the names of their arguments. */
 export class ToolIndex<Tool extends SearchableTool> {
   readonly #tools: readonly Tool[]
   #index: MiniSearch | undefined
@@ -36,9 +36,9 @@ export class ToolIndex<Tool extends SearchableTool> {
     return this.#tools.length
   }
 
-  /** Those that fit, the best first. Of a longer query only the beginning counts. */
+  /** The tools that fit, best first. Only the beginning of a long query is used. */
   search(query: string, limit: number): Tool[] {
-    // Most are never asked.
+    // The index is built at the first search, since most indexes are never searched.
     this.#index ??= indexOf(this.#tools)
     return this.#index
       .search(query.slice(0, MAX_QUERY_LENGTH), { tokenize: queryWords })

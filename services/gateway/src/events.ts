@@ -1,6 +1,8 @@
+import { exposeSamples } from '@mcp-host/service'
 import type { Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
 
+/** What is counted and measured in a gateway. */
 export interface GatewayEvents {
   socketOpened(): void
   socketClosed(): void
@@ -11,18 +13,29 @@ export interface GatewayEvents {
   mcpSocketClosed(): void
   mcpMessage(direction: 'in' | 'out'): void
   requestAnswered(request: AnsweredRequest): void
+  /** A client was authenticated, or refused because of its credential. */
+  authenticated(outcome: Authentication): void
+  /** The policy denied a tool call. */
+  callDenied(): void
 }
 
-/** A request of a client, once it is answered to the end. */
+/** `missing`: there was no credential. `denied`: it was valid and gives no access to the route. */
+export type Authentication = 'accepted' | 'missing' | 'refused' | 'denied'
+
+/** A completely answered request of a client. */
 export interface AnsweredRequest {
-  readonly entrance: 'http' | 'mcp'
-  /** The route with its HTTP method, or the method of JSON-RPC. */
+  readonly entrance: 'http' | 'mcp' | 'socket'
+  /** The route with its HTTP method, the method of JSON-RPC, or the type of the frame. */
   readonly method: string
-  readonly isError: boolean
+  /** `refused`: the client was told to ask otherwise. Answers of JSON-RPC that are no results are errors. */
+  readonly outcome: 'ok' | 'refused' | 'error'
   readonly seconds: number
 }
 
-/** Clients choose the method, and a label may only have so many values. */
+/**
+ * The methods that label metrics. Clients choose the method of a request, and a label may only have a limited number of
+ * values.
+ */
 export const MCP_METHODS: ReadonlySet<string> = new Set([
   'initialize',
   'ping',
@@ -38,9 +51,10 @@ export const MCP_METHODS: ReadonlySet<string> = new Set([
   'resources/unsubscribe',
   'completion/complete',
   'logging/setLevel',
+  'subscriptions/listen',
 ])
 
-/** What the gateways count. */
+/** The metrics of gateways. */
 export function gatewayEvents(registry: Registry): GatewayEvents {
   const registers = [registry]
   const sockets = new Gauge({
@@ -82,6 +96,19 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers,
   })
+  // Plain numbers, since every request is authenticated.
+  const authentications = { accepted: 0, missing: 0, refused: 0, denied: 0 }
+  exposeSamples(registry, Counter, {
+    name: 'mcp_host_authentications_total',
+    help: 'Requests that needed a credential, by what became of it',
+    labelNames: ['outcome'],
+    read: () => Object.entries(authentications).map(([outcome, count]) => [{ outcome }, count]),
+  })
+  const denied = new Counter({
+    name: 'mcp_host_tool_calls_denied_total',
+    help: 'Tool calls of MCP clients that the policy denied',
+    registers,
+  })
   return {
     socketOpened: () => sockets.inc(),
     socketClosed: () => sockets.dec(),
@@ -91,10 +118,11 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
     mcpSocketOpened: () => mcpSockets.inc(),
     mcpSocketClosed: () => mcpSockets.dec(),
     mcpMessage: (direction) => mcpMessages.inc({ direction }),
-    requestAnswered({ entrance, method, isError, seconds }) {
-      const isKnown = entrance === 'http' || MCP_METHODS.has(method)
-      const outcome = isError ? 'error' : 'ok'
+    requestAnswered({ entrance, method, outcome, seconds }) {
+      const isKnown = entrance !== 'mcp' || MCP_METHODS.has(method)
       requests.observe({ entrance, method: isKnown ? method : 'other', outcome }, seconds)
     },
+    authenticated: (outcome) => void (authentications[outcome] += 1),
+    callDenied: () => denied.inc(),
   }
 }

@@ -1,18 +1,28 @@
 import { createHmac } from 'node:crypto'
 import type { Bus } from '@mcp-host/bus'
+import type { Principal } from '@mcp-host/contracts'
 import { approvalRule } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import { InFlight } from '@mcp-host/service'
+import type { Policy } from '@mcp-host/policy'
+import { OPEN_POLICY } from '@mcp-host/policy'
+import { canSharePort, InFlight, openAudit, RateLimits, ToolPins } from '@mcp-host/service'
+import { ApprovalQueue } from './approvals/approval-queue.ts'
+import type { VisibleTools } from './status-summary.ts'
 import { capabilities } from './status-summary.ts'
+import { createAuthenticator } from './auth/authenticator.ts'
+import { publicAddress } from './auth/public-address.ts'
 import type { GatewayConfig } from './config.ts'
-import { canSharePort } from './config.ts'
+import { GatewayLimits } from './limits/gateway-limits.ts'
+import { GatewayAudit } from './gateway-audit.ts'
 import { gatewayEvents } from './events.ts'
 import { buildApp } from './http/app.ts'
+import { followPolicy } from './mcp/follow-policy.ts'
 import { followBundles } from './mcp/follow-bundles.ts'
 import { BusClients } from './mcp/bus-clients.ts'
 import { BusClientListings } from './mcp/bus-client-listings.ts'
 import { Approvals } from './mcp/core/approvals.ts'
 import { JsonRpcCode, JsonRpcError } from './mcp/core/json-rpc.ts'
+import { ToolPolicy } from './mcp/core/tool-policy.ts'
 import { StateSeal } from './mcp/core/state-seal.ts'
 import { ClientVirtualServers } from './mcp/core/client-virtual-servers.ts'
 import { VirtualServers } from './mcp/virtual-servers.ts'
@@ -20,18 +30,22 @@ import type { Connection } from './connection/connection.ts'
 import { serveSocket } from './socket/socket.ts'
 import { LiveConnections } from './connection/live-connections.ts'
 import { MAINTENANCE } from './standard-messages.ts'
+import { openLogins } from './open-logins.ts'
+import { exposeServers } from './server-metrics.ts'
 
-/** How long clients have to answer the close of their socket. */
+/** The time limit for the close frames of clients. */
 const CLOSE_LIMIT_MS = 1_000
-/** How long a draining gateway takes requests: of connections that were opened just before. */
+/** The time for which a draining gateway still takes requests of new connections. */
 const LAST_REQUESTS_MS = 1_000
 
-/** A gateway: the edge for clients. Any of them serves any client. */
+/** Creates a gateway, through which clients reach the host. Every gateway serves every client. */
 export async function createGateway(
   { bus, logger, metrics, operations }: ServiceDeps,
   config: GatewayConfig,
 ): Promise<Service> {
+  const events = gatewayEvents(metrics)
   const catalog = await bus.catalog.watch()
+  exposeServers(metrics, catalog)
   const records = await bus.mcpClients.watch()
   const clients = new BusClients(bus, records)
   const secret = await bus.secret('mcp-session')
@@ -42,20 +56,62 @@ export async function createGateway(
     (read) => virtualServers.setBundles(read),
     logger,
   )
+  const auditLog = await openAudit({ bus, logger, metrics }, config)
+  const audit = new GatewayAudit(auditLog)
+  const pins = await ToolPins.open(
+    { bus, logger, metrics, catalog, onChange: () => policy.refresh() },
+    { isRecorder: true },
+  )
+  const policy: ToolPolicy = new ToolPolicy(
+    approvalRule(config.toolApproval),
+    (...denied) => {
+      events.callDenied()
+      audit.callDenied(...denied)
+    },
+    pins,
+  )
+  const setPolicy = (read: Policy): void => {
+    policy.set(read)
+    pins.setMode(read.pin)
+    if (read !== OPEN_POLICY) audit.policyChanged(read.rules.length, read.default)
+  }
+  const policyFile = followPolicy(config.policyConfig, setPolicy, logger)
   const able = capabilities(catalog)
+  const visibleTo = (principal: Principal): VisibleTools => {
+    const { servers } = policy.view(principal, virtualServers.all()).listing
+    return (name) => servers.find(({ server }) => server === name)?.tools.length
+  }
   const connections = new Set<Connection>()
   const passing = new InFlight()
   const draining = new AbortController()
   const refusing = new AbortController()
-  const events = gatewayEvents(metrics)
   const live = new LiveConnections({ bus, connections })
+  const address = publicAddress(config)
+  const logins = await openLogins({ bus, logger, address }, config)
+  await logins?.local?.offerFirstAdmin()
+  const auth = await createAuthenticator(
+    {
+      bus,
+      localTokens: logins?.local?.tokens,
+      logins: logins?.sessions,
+      onLogin: (principal) => audit.loggedIn(principal),
+    },
+    config,
+    address,
+  )
+  const queue = new ApprovalQueue({ bus, audit }, { timeoutMs: config.approvalTimeoutMs })
   const deps = {
     bus,
     catalog,
     virtualServers,
     clients,
     clientVirtualServers: new ClientVirtualServers(ownLists),
-    approvals: approvalsOf(bus, config),
+    policy,
+    approvals: approvalsOf(bus, config, audit, queue),
+    queue,
+    audit,
+    pins,
+    limits: new GatewayLimits(new RateLimits({ bus, logger, metrics }), config),
     signSession: (text: string) => createHmac('sha256', secret).update(text).digest('hex'),
     logger,
     events,
@@ -68,10 +124,15 @@ export async function createGateway(
   const app = await buildApp(
     {
       ...deps,
-      operations: { ...operations, details: () => able.summary() },
+      operations: {
+        ...operations,
+        details: ({ principal }) => able.summary(principal, visibleTo(principal)),
+      },
       models: () => able.models(),
       tools: () => able.tools(),
       live,
+      auth,
+      logins,
       onSocket: (socket, request) => void serveSocket(deps, socket, request, config),
     },
     config,
@@ -83,7 +144,7 @@ export async function createGateway(
   return {
     url,
     async drain() {
-      // First: clients that are sent away come back to a successor, which may share the port.
+      // This comes first, since clients that are sent away come back to a successor, which may share the port.
       closed = new Promise((resolve) => app.server.close(resolve))
       draining.abort()
       setTimeout(() => refusing.abort(), LAST_REQUESTS_MS).unref()
@@ -100,34 +161,42 @@ export async function createGateway(
       await passing.idle()
     },
     async [Symbol.asyncDispose]() {
-      // A client that does not answer the close would hold it up for half a minute.
+      // A client that does not answer the close would delay it by half a minute.
       const late = setTimeout(() => {
         for (const socket of app.websocketServer.clients) socket.terminate()
         app.server.closeAllConnections()
       }, CLOSE_LIMIT_MS)
       await app.close()
-      // Of a server that was closed before it does not wait for the connections.
+      // The closing of the app does not wait for the connections of a server that was closed earlier.
       await closed
       clearTimeout(late)
       live[Symbol.dispose]()
       ownLists[Symbol.dispose]()
       clients[Symbol.dispose]()
       bundles[Symbol.dispose]()
+      policyFile[Symbol.dispose]()
+      pins[Symbol.dispose]()
+      await auditLog?.[Symbol.asyncDispose]()
     },
   }
 }
 
-/** `undefined`: no tool needs it. */
 function approvalsOf(
   bus: Pick<Bus, 'secret'>,
-  { toolApproval, approvalTimeoutMs: timeoutMs }: GatewayConfig,
-): Approvals | undefined {
-  if (toolApproval.length === 0) return undefined
+  { approvalTimeoutMs: timeoutMs }: GatewayConfig,
+  audit: GatewayAudit,
+  queue: ApprovalQueue,
+): Approvals {
   const seal = new StateSeal(() =>
     bus.secret('mcp-state').catch(() => {
       const message = 'the user cannot be asked right now; try again'
       throw new JsonRpcError(JsonRpcCode.unavailable, message, { data: { retryable: true } })
     }),
   )
-  return new Approvals({ rule: approvalRule(toolApproval), seal, timeoutMs })
+  return new Approvals({
+    seal,
+    queue,
+    timeoutMs,
+    onAnswered: (...answer) => audit.approvalAnswered(...answer),
+  })
 }

@@ -1,10 +1,11 @@
 import { runService } from '@mcp-host/service'
-import { gatewaySettings } from './config.ts'
+import { checkGatewaySettings, gatewaySettings } from './config.ts'
 import { createGateway } from './gateway.ts'
 
 await runService({
   name: 'gateway',
   settings: gatewaySettings,
+  check: checkGatewaySettings,
   env: process.env,
   create: createGateway,
 })

@@ -1,4 +1,5 @@
 // The product's own messages to chat clients: welcome, tool error, rate limited, maintenance.
+export { rateLimited } from '@mcp-host/limits'
 export { welcome } from './welcome.ts'
 
 /** The length of a reason. */
@@ -6,11 +7,6 @@ const MAX_REASON_LENGTH = 500
 
 export function toolError(tool: string, reason: string): string {
   return `Tool error: ${tool}: ${reason.slice(0, MAX_REASON_LENGTH)}`
-}
-
-/** `reason` says what there is too much of and when to try again. */
-export function rateLimited(reason: string): string {
-  return `Too many requests: ${reason}`
 }
 
 /** The message of a draining gateway. */

@@ -1,12 +1,12 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
-import { catalogKey } from '@mcp-host/contracts'
+import { catalogKey, LOCAL, NOBODY } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { capabilities } from './status-summary.ts'
 
 const present: CatalogEntry = { kind: 'supervisor', id: 's', startedAt: 0, servers: {} }
 const model: CatalogEntry = { kind: 'model', provider: 'demo', model: 'demo' }
 
-function of(entries: readonly CatalogEntry[]): ReturnType<typeof capabilities> {
+function capabilitiesOf(entries: readonly CatalogEntry[]): ReturnType<typeof capabilities> {
   const all = new Map(entries.map((entry) => [catalogKey(entry), entry]))
   return capabilities({
     entries: all,
@@ -14,7 +14,8 @@ function of(entries: readonly CatalogEntry[]): ReturnType<typeof capabilities> {
   })
 }
 
-const summary = (...entries: CatalogEntry[]): Record<string, unknown> => of(entries).summary()
+const summary = (...entries: CatalogEntry[]): Record<string, unknown> =>
+  capabilitiesOf(entries).summary(LOCAL, () => undefined)
 
 function server(
   name: string,
@@ -32,6 +33,30 @@ test('health is degraded while a server is not ready', () => {
   }
 })
 
+test('health names no server to a client that has not authenticated', () => {
+  const tools = [{ name: 'one', inputSchema: {} }]
+  const entries = [present, model, server('a', 'ready', { tools }), server('b', 'unavailable')]
+  expect(capabilitiesOf(entries).summary(NOBODY, () => undefined)).toEqual({
+    status: 'degraded',
+    counts: { models: 1, servers: 2, ready: 1, tools: 1 },
+  })
+})
+
+test('health names the servers of which a principal may use a tool, and output to admins alone', () => {
+  const tools = [{ name: 'one', inputSchema: {} }]
+  const entries = [
+    present,
+    server('a', 'ready', { tools }),
+    server('b', 'ready', { tools }),
+    server('c', 'unavailable', { error: 'it ended', output: ['secret'] }),
+  ]
+  const user = { ...LOCAL, id: 'user:ann', roles: ['user'] }
+  const seen = capabilitiesOf(entries).summary(user, (name) => (name === 'a' ? 0 : undefined))
+  expect(seen).toMatchObject({ servers: [{ server: 'b' }, { server: 'c', error: 'it ended' }] })
+  expect(JSON.stringify(seen)).not.toContain('secret')
+  expect(JSON.stringify(summary(...entries))).toContain('secret')
+})
+
 test('health is degraded while no model answers', () => {
   expect(summary(present, server('a', 'ready'))).toMatchObject({ status: 'degraded' })
 })
@@ -39,17 +64,17 @@ test('health is degraded while no model answers', () => {
 const AT = Date.UTC(2026, 10, 23, 12)
 const NOON = '2026-11-23T12:00:00.000Z'
 
-test('health shows what a starting server does and since when', () => {
+test('health shows the phase of a starting server and its begin', () => {
   const installing = server('a', 'starting', { phase: 'installing', since: AT })
   expect(summary(present, installing)).toMatchObject({
     servers: [{ server: 'a', state: 'starting', phase: 'installing', since: NOON }],
   })
 })
 
-test('health shows why a server is unavailable and what it wrote last', () => {
-  const why = { error: 'it ended', output: ['no key'] }
-  expect(summary(present, server('a', 'unavailable', why))).toMatchObject({
-    servers: [{ ...why, server: 'a', healthScore: 0 }],
+test('health shows the error and output of an unavailable server', () => {
+  const failure = { error: 'it ended', output: ['no key'] }
+  expect(summary(present, server('a', 'unavailable', failure))).toMatchObject({
+    servers: [{ ...failure, server: 'a', healthScore: 0 }],
   })
 })
 
@@ -61,15 +86,21 @@ test('health shows the score and the last check of each server', () => {
   })
 })
 
-test('every tool is listed with the state of its server and how it was used', () => {
+test('every tool is listed with the state of its server and its use', () => {
   const tools = ['read', 'write'].map((name) => ({ name, inputSchema: {} }))
   const read = { calls: 2, failures: 1, averageMs: 3, lastUsedAt: AT }
   const figures = { calls: 2, errors: 1, inFlight: 0, toolUse: { read } }
   const used: CatalogEntry = { ...present, servers: { a: figures } }
   const away = server('b', 'unavailable', { tools: tools.slice(0, 1) })
-  expect(of([used, server('a', 'ready', { tools }), away]).tools()).toEqual([
+  expect(capabilitiesOf([used, server('a', 'ready', { tools }), away]).tools()).toEqual([
     { server: 'a', tool: 'read', state: 'ready', use: read },
     { server: 'a', tool: 'write', state: 'ready' },
     { server: 'b', tool: 'read', state: 'unavailable' },
   ])
+})
+
+test('health names all servers to admins, also one whose tools are all in quarantine', () => {
+  const tools = [{ name: 'one', inputSchema: {} }]
+  const all = capabilitiesOf([present, server('a', 'ready', { tools })])
+  expect(all.summary(LOCAL, () => 0)).toMatchObject({ servers: [{ server: 'a', tools: 0 }] })
 })

@@ -1,13 +1,14 @@
 import type { CatalogView } from '@mcp-host/bus'
 import type {
   ModelEntry,
+  Principal,
   ProviderEntry,
   ServerEntry,
   ServerStats,
   ServerView,
   ToolUse,
 } from '@mcp-host/contracts'
-import { ownValue, viewServers } from '@mcp-host/contracts'
+import { isAdmin, NOBODY, ownValue, viewServers } from '@mcp-host/contracts'
 import { welcome } from './standard-messages.ts'
 
 /** The state of the host for clients, in several forms. */
@@ -18,9 +19,15 @@ export interface Capabilities {
   models(): ModelList
   /** Every tool with the state of its server. */
   tools(): ToolState[]
-  /** For `/health`: `degraded` while a server or every model is missing; the rest works. */
-  summary(): Record<string, unknown>
+  /**
+   * The state for `/health`: `degraded` while a server or all models are missing, although the rest works. Servers are
+   * named only for admins and principals that may use one of their tools; others get counts.
+   */
+  summary(principal: Principal, visibleTools: VisibleTools): Record<string, unknown>
 }
+
+/** The number of a server's tools that a principal may use; `undefined` when the server has listed none. */
+export type VisibleTools = (server: string) => number | undefined
 
 export interface ToolState {
   readonly server: string
@@ -51,7 +58,7 @@ export function capabilities({ entries }: CatalogView): Capabilities {
         })
       }),
     models() {
-      // Faults of settings are for operators.
+      // Faults of settings are only for operators.
       const { kind: _, faults: _faults, ...answering } = model() ?? {}
       const providers = Array.from(entries.values()).flatMap((entry) => {
         if (entry.kind !== 'provider') return []
@@ -63,30 +70,61 @@ export function capabilities({ entries }: CatalogView): Capabilities {
         providers: providers.toSorted((one, other) => one.provider.localeCompare(other.provider)),
       }
     },
-    summary: () => ({
+    summary: (principal, visibleTools) => ({
       ...(isComplete() ? {} : { status: 'degraded' }),
-      model: model(),
-      servers: servers().map(({ server, state, error, entry, tools, instances }) => ({
-        server,
-        state,
-        since: toIso(entry.since),
-        phase: entry.phase,
-        error,
-        output: entry.output,
-        ...healthOf(entry, instances.find((each) => each.entry === entry)?.stats),
-        tools: tools.length,
-        instances: instances.map((each) => ({
-          supervisor: each.entry.supervisor,
-          state: each.entry.state,
-          restarts: each.entry.restarts,
-        })),
-      })),
+      counts: countsOf(servers(), model()),
+      ...(principal === NOBODY
+        ? {}
+        : { model: model(), servers: detailsOf(servers(), principal, visibleTools) }),
     }),
   }
 }
 
+/** The counts that everybody may see. */
+function countsOf(
+  servers: readonly ServerView[],
+  model: ModelEntry | undefined,
+): Record<string, number> {
+  const ready = servers.filter(({ state }) => state === 'ready')
+  return {
+    models: model === undefined ? 0 : 1,
+    servers: servers.length,
+    ready: ready.length,
+    tools: ready.reduce((sum, { tools }) => sum + tools.length, 0),
+  }
+}
+
+function detailsOf(
+  servers: readonly ServerView[],
+  principal: Principal,
+  visibleTools: VisibleTools,
+): object[] {
+  return servers
+    .filter(
+      ({ server, tools }) =>
+        // Admins restart servers, also those whose tools are all in quarantine.
+        isAdmin(principal) || tools.length === 0 || visibleTools(server) !== 0,
+    )
+    .map(({ server, state, error, entry, tools, instances }) => ({
+      server,
+      state,
+      since: toIso(entry.since),
+      phase: entry.phase,
+      error,
+      // Lines of stderr may have secrets that users must not see.
+      output: isAdmin(principal) ? entry.output : undefined,
+      ...healthOf(entry, instances.find((each) => each.entry === entry)?.stats),
+      tools: visibleTools(server) ?? tools.length,
+      instances: instances.map((each) => ({
+        supervisor: each.entry.supervisor,
+        state: each.entry.state,
+        restarts: each.entry.restarts,
+      })),
+    }))
+}
+
 function healthOf({ state }: ServerEntry, stats: ServerStats | undefined): Record<string, unknown> {
-  // Figures are published at intervals, states at once.
+  // Statistics are published at intervals, states at once.
   const healthScore = state === 'ready' ? stats?.healthScore : 0
   return { healthScore, lastCheck: toIso(stats?.checkedAt) }
 }

@@ -1,7 +1,7 @@
 import type { CatalogEntry } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
 
-/** So many servers are named in one list. */
+/** Limit for the servers that are named in one list. */
 const MAX_NAMED = 5
 
 /** The greeting of a new client: the model, the tools that are ready, and the servers that are not. */
@@ -20,7 +20,7 @@ function servers(entries: readonly CatalogEntry[]): string {
   const views = viewServers(entries)
   const ready = views.filter(({ state }) => state === 'ready')
   const unavailable = views.filter(({ state }) => state === 'unavailable')
-  // A supervisor lists its servers before it has told about each of them.
+  // A supervisor lists its servers before it reports the state of each.
   const configured = new Set([
     ...views.map(({ server }) => server),
     ...entries.flatMap((entry) => (entry.kind === 'supervisor' ? Object.keys(entry.servers) : [])),

@@ -12,11 +12,11 @@ test.each([
   [{ DEMO_SCRIPTED: 'perhaps' }, 'DEMO_SCRIPTED'],
   [{ LLM_CONTEXT_TOKENS: '1' }, 'LLM_CONTEXT_TOKENS'],
   [{ MAX_GENERATIONS: '0' }, 'MAX_GENERATIONS'],
-])('%j is refused by name', (env, name) => {
+])('the setting %j is refused with its name', (env, name) => {
   expect(() => loadConfig(workerSettings, env)).toThrow(name)
 })
 
-test('the key is opened on purpose only', () => {
+test('a key is printed as [secret]', () => {
   const config: Readonly<Record<string, unknown>> = loadConfig(workerSettings, {
     GEMINI_API_KEY: key,
   })
@@ -26,11 +26,14 @@ test('the key is opened on purpose only', () => {
   expect(found instanceof Secret && found.open()).toBe(key)
 })
 
-test.each(Object.entries(providers))('key and address of %s are settings', (name, provider) => {
-  const known = Object.values<Setting>(workerSettings).map(({ env }) => env)
-  const { keyVariable, baseUrl } = provider
-  const prefix = name.toUpperCase().replaceAll('-', '_')
-  expect(known).toEqual(expect.arrayContaining(keyVariable === undefined ? [] : [keyVariable]))
-  expect(known.includes(`${prefix}_BASE_URL`)).toBe(baseUrl !== '')
-  expect(workerSettings.provider.describe).toContain(name)
-})
+test.each(Object.entries(providers))(
+  'the key and base URL of %s are settings',
+  (name, provider) => {
+    const known = Object.values<Setting>(workerSettings).map(({ env }) => env)
+    const { keyVariable, baseUrl } = provider
+    const prefix = name.toUpperCase().replaceAll('-', '_')
+    expect(known).toEqual(expect.arrayContaining(keyVariable === undefined ? [] : [keyVariable]))
+    expect(known.includes(`${prefix}_BASE_URL`)).toBe(baseUrl !== '')
+    expect(workerSettings.provider.describe).toContain(name)
+  },
+)

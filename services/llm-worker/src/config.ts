@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { providers, providerTypes, variablePrefix } from './providers/index.ts'
 
 /**
- * Key and address of every provider, checked here and read where the provider is found, as `llm.json` may name
- * further ones. Without types, so that no other code reads them.
+ * The key and address of every provider. They are validated here but read in `findProvider`, since `llm.json` may name
+ * further providers. The type hides them from all other code.
  */
 const providerSettings: object = Object.fromEntries(
   Object.entries(providers).flatMap(([name, { title, keyVariable, isKeyOptional, baseUrl }]) => {
@@ -50,7 +50,7 @@ export const workerSettings = {
     schema: values.list,
     default: '',
     describe:
-      'Who answers when that one cannot, by commas, the first first; as provider or provider/model.',
+      'Models that answer when that one cannot, in this order, separated by commas; as provider or provider/model.',
   }),
   contextTokens: setting({
     env: 'LLM_CONTEXT_TOKENS',
@@ -62,7 +62,7 @@ export const workerSettings = {
     env: 'MAX_GENERATIONS',
     schema: values.integer(1, 100_000),
     default: '200',
-    describe: 'A worker that runs so many generations takes no more until one has ended.',
+    describe: 'Largest number of generations that a worker runs at the same time.',
   }),
   llmRecord: setting({
     env: 'LLM_RECORD',

@@ -6,13 +6,13 @@ import type { Model } from './model.ts'
 export interface WorkerEvents {
   generationStarted(model: Model): {
     firstText(): void
-    /** The wish to end it came. */
+    /** The generation was asked to end. */
     cancelRequested(): void
     ended(outcome: GenerationResult['outcome']): void
   }
 }
 
-/** What the workers count. */
+/** The metrics of workers. */
 export function workerEvents(registry: Registry): WorkerEvents {
   const registers = [registry]
   const generations = new Counter({

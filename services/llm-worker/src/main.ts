@@ -6,5 +6,5 @@ await runService({
   name: 'llm-worker',
   settings: workerSettings,
   env: process.env,
-  create: (deps, config) => createWorker(deps, config, process.env),
+  create: createWorker,
 })

@@ -18,33 +18,33 @@ export type ProviderMetadata = Record<string, Record<string, unknown>>
 export type StreamPart =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
-  /** Closes the text or reasoning so far, with what the provider wants back with it. */
+  /** Ends the current text or reasoning. The metadata is sent back to the provider with this block. */
   | { readonly type: 'block-end'; readonly providerMetadata?: ProviderMetadata }
   | {
       readonly type: 'tool-call'
-      /** As the model wrote it; normally the `safeName` of an offered tool. */
+      /** The name as the model wrote it, normally the `safeName` of an offered tool. */
       readonly name: string
       /** JSON text as the model wrote it. */
       readonly arguments: string
       readonly providerMetadata?: ProviderMetadata
     }
   | { readonly type: 'end'; readonly usage?: Usage }
-  /** The model writes something that arrives as a whole, such as a tool call. */
+  /** The model is writing a part that arrives as a whole, such as a tool call. */
   | { readonly type: 'progress' }
-  /** Something the user should know about this answer. */
+  /** A notice for the user about this answer. */
   | { readonly type: 'notice'; readonly text: string }
-  /** From here on another model answers; nothing was written before. */
+  /** Another model answers from here on. No text was written before. */
   | { readonly type: 'answering'; readonly provider: string; readonly model: string }
 
-/** A language model. Leaving the stream early, or the signal, ends the provider's work at once. */
+/** A language model. Leaving the stream early, or an abort of the signal, ends the provider's work at once. */
 export interface Model {
   readonly provider: string
   readonly model: string
-  /** The label for metrics, where clients may choose any model name. */
+  /** The label for metrics. It bounds their number, since clients may choose any model name. */
   readonly countedAs?: { readonly provider: string; readonly model: string }
   /** The context window in tokens, as far as known. */
   readonly contextWindow?: number
-  /** Something the user should know about it. */
+  /** A notice for users of this model. */
   readonly notice?: string
   stream(request: ModelRequest, options: { signal: AbortSignal }): AsyncIterable<StreamPart>
 }

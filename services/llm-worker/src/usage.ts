@@ -4,13 +4,13 @@ import type { ModelRequest, StreamPart } from './model.ts'
 
 const CHARACTERS_PER_TOKEN = 4
 
-/** Counts what a reply costs, roughly: a token per four characters. */
+/** Estimates the usage of a reply: a token per four characters. */
 export interface UsageMeter {
   add(part: StreamPart): void
   read(): Usage
 }
 
-/** How many tokens a model is sent. */
+/** Estimates the tokens of a request. */
 export function estimateTokens(request: ModelRequest): number {
   return tokens(inputCharacters(request))
 }
@@ -50,7 +50,7 @@ function inputCharacters({ system, messages, tools }: ModelRequest): number {
   return count
 }
 
-/** With files of text, which become part of it. */
+/** The length of a message with the text files that become part of it. */
 function written({ text, media = [] }: { text: string; media?: Media[] | undefined }): number {
   const files = media.filter(({ mimeType }) => isText(mimeType))
   return files.reduce((sum, { data = '' }) => sum + data.length * 0.75, text.length)

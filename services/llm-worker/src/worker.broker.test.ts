@@ -1,4 +1,4 @@
-// A worker on a real broker, in front of a stand-in for Gemini over real HTTP.
+// A worker on a real broker, with a fake of Gemini over real HTTP.
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { writeFile } from 'node:fs/promises'
@@ -33,7 +33,7 @@ import { workerSettings } from './config.ts'
 import { createWorker } from './worker.ts'
 
 /** A request that reached the provider. */
-interface Asked {
+interface ProviderRequest {
   readonly body: string
   readonly response: ServerResponse
   /** Resolves when its connection is closed. */
@@ -45,16 +45,16 @@ const options = { envelope, timeoutMs: 5_000 }
 
 let broker: Broker
 let orchestrator: Bus
-let asked: Asked[]
+let requests: ProviderRequest[]
 let provider: string
 const server = createServer((request, response) => {
-  // Asked for its models.
+  // The list of models.
   if (request.method === 'GET') {
     response.writeHead(404).end()
     return
   }
   const closed = once(response, 'close')
-  void bodyOf(request).then((body) => asked.push({ body, response, closed }))
+  void bodyOf(request).then((body) => requests.push({ body, response, closed }))
 })
 beforeAll(async () => {
   broker = await startBroker()
@@ -74,10 +74,10 @@ let metrics: Registry
 let stack: AsyncDisposableStack
 beforeEach(() => {
   session = newSessionId()
-  asked = []
+  requests = []
   stack = new AsyncDisposableStack()
 })
-// Who stopped to answer is forgotten by the broker when that has reached it.
+// The ping returns once the broker has removed the subscriptions of the test.
 afterEach(async () => {
   await stack.disposeAsync()
   await orchestrator.ping()
@@ -89,17 +89,17 @@ async function startWorker(env: Readonly<Record<string, string>> = {}): Promise<
   metrics = new Registry()
   const quiet = (): void => undefined
   const logger = { info: quiet, warn: quiet, error: quiet }
-  // Of the logger it uses no more than this, and nothing of how services are watched.
+  // A worker uses only these members, and these methods of the logger.
   const deps = { bus, logger, metrics } as unknown as ServiceDeps
   const keys = { GEMINI_API_KEY: 'key', GEMINI_BASE_URL: `${provider}/v1beta` }
   const all = { LLM_CONFIG: 'none', ...keys, ...env }
   const worker = stack.use(await createWorker(deps, loadConfig(workerSettings, all), all))
-  // Until the broker knows who answers.
+  // The ping returns once the broker knows the subscriptions of the worker.
   await bus.ping()
   return worker
 }
 
-/** Hands a generation to a worker. */
+/** Requests a generation from a worker. */
 async function start(
   fence: number,
   more: Partial<GenerateRequest> = {},
@@ -118,12 +118,13 @@ async function start(
   return { worker, generation }
 }
 
-/** The request of that message, once it has reached the provider. */
-function reached(text: string): Promise<Asked> {
-  return eventually(() => asked.find(({ body }) => body.includes(text)), { what: text })
+/** Waits for the request with a text to reach the provider. */
+function providerRequest(text: string): Promise<ProviderRequest> {
+  return eventually(() => requests.find(({ body }) => body.includes(text)), { what: text })
 }
 
-function say({ response }: Asked, text: string, finishReason?: string): void {
+/** Sends text in the answer of the provider, and its end with a finish reason. */
+function sendText({ response }: ProviderRequest, text: string, finishReason?: string): void {
   const candidate = { content: { role: 'model', parts: [{ text }] }, finishReason }
   response.write(`data: ${JSON.stringify({ candidates: [candidate] })}\n\n`)
   if (finishReason !== undefined) response.end()
@@ -141,7 +142,7 @@ function result(generation: GenerationId): Promise<GenerationResult> {
 const control = (generation: GenerationId, action: 'ping' | 'cancel'): Promise<unknown> =>
   orchestrator.call(generationControl, { generation }, { action }, options)
 
-/** Waits until the worker has text of it. */
+/** Waits until the worker has text of the generation. */
 const written = (generation: GenerationId): Promise<unknown> =>
   eventually(async () => {
     const request = { offset: 0 }
@@ -152,19 +153,22 @@ const written = (generation: GenerationId): Promise<unknown> =>
 const isUnavailable = (error: unknown): boolean =>
   error instanceof BusError && error.code === 'unavailable'
 
-/** How many cancelled generations were timed. */
-async function timed(): Promise<number> {
+/** The number of measured cancels. */
+async function measuredCancels(): Promise<number> {
   const text = await metrics.getSingleMetricAsString('mcp_host_generation_cancel_seconds')
   return Number(/_count\S* (\d+)/.exec(text)?.[1] ?? 0)
 }
 
-describe('a cancelled generation', () => {
-  test('leaves its provider at once and keeps its text; no other is touched', async () => {
+describe('cancelled generations', () => {
+  test('a cancelled generation closes its request at once, keeps its text and affects no other', async () => {
     await startWorker()
     const { generation } = await start(1)
     const other = await start(2)
-    const [mine, theirs] = [await reached('message 1.'), await reached('message 2.')]
-    say(mine, 'so far')
+    const [mine, theirs] = [
+      await providerRequest('message 1.'),
+      await providerRequest('message 2.'),
+    ]
+    sendText(mine, 'so far')
     await written(generation)
     await control(generation, 'cancel')
     await mine.closed
@@ -172,64 +176,64 @@ describe('a cancelled generation', () => {
       outcome: 'cancelled',
       content: [{ type: 'text', text: 'so far' }],
     })
-    expect(await timed()).toBe(1)
-    say(theirs, 'all of it', 'STOP')
+    expect(await measuredCancels()).toBe(1)
+    sendText(theirs, 'all of it', 'STOP')
     expect(await result(other.generation)).toMatchObject({ outcome: 'completed' })
-    expect(await timed()).toBe(1)
+    expect(await measuredCancels()).toBe(1)
   })
 
-  test('is over at once while its provider has not begun to answer', async () => {
+  test('a generation is cancelled at once before the first byte of its provider', async () => {
     await startWorker()
     const { generation } = await start(1)
-    const { closed } = await reached('message 1.')
+    const { closed } = await providerRequest('message 1.')
     await control(generation, 'cancel')
     await closed
     expect(await result(generation)).toMatchObject({ outcome: 'cancelled', content: [] })
   })
 
-  test('never reaches its provider when the cancel comes first', async () => {
+  test('a generation that is cancelled before its request does not reach its provider', async () => {
     await startWorker()
     const prompt = await orchestrator.blobs.put(Buffer.alloc(8_000_000))
     const { generation } = await start(1, { messages: [], prompt })
     await control(generation, 'cancel')
     expect(await result(generation)).toMatchObject({ outcome: 'cancelled', content: [] })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 
-  test('that is over already cannot be found', async () => {
+  test('the cancel of a completed generation is refused', async () => {
     await startWorker()
     const { generation } = await start(1)
-    say(await reached('message 1.'), 'all of it', 'STOP')
+    sendText(await providerRequest('message 1.'), 'all of it', 'STOP')
     await result(generation)
     await eventually(() => control(generation, 'cancel').then(() => false, isUnavailable))
     expect(await results()).toMatchObject([{ outcome: 'completed' }])
-    expect(await timed()).toBe(0)
+    expect(await measuredCancels()).toBe(0)
   })
 })
 
-test('a cancelled reply for a server leaves its provider at once', async () => {
+test('a cancelled sampling request closes its request to the provider at once', async () => {
   await startWorker()
   const id = `${session}-s` as GenerationId
   const content = { type: 'text' as const, text: 'sample me' }
   const request = { id, messages: [{ role: 'user' as const, content }], maxTokens: 10 }
   const reply = orchestrator.call(sample, {}, request, { ...options, timeoutMs: 20_000 })
   const refused = expect(reply).rejects.toMatchObject({ code: 'cancelled' })
-  const { closed } = await reached('sample me')
+  const { closed } = await providerRequest('sample me')
   await control(id, 'cancel')
   await closed
   await refused
-  expect(await timed()).toBe(1)
+  expect(await measuredCancels()).toBe(1)
 })
 
-describe('a prompt in the store', () => {
-  test('is what the model is asked, and is removed when the result stands in the log', async () => {
+describe('prompts in the object store', () => {
+  test('a stored prompt is sent to the model, and removed when the result is in the log', async () => {
     await startWorker()
     const tool = { safeName: 'w__rain', server: 'w', tool: 'rain', inputSchema: {} }
     const messages = [{ role: 'user', text: `from the store ${'x'.repeat(1_500_000)}` }]
     const bytes = Buffer.from(JSON.stringify({ messages, tools: [tool] }))
     const prompt = await orchestrator.blobs.put(bytes, { session })
     const { generation } = await start(1, { messages: [], prompt })
-    const { response, body } = await reached('from the store')
+    const { response, body } = await providerRequest('from the store')
     expect(body).toContain('w__rain')
     const functionCall = { name: 'w__rain', args: {} }
     const parts = [{ functionCall }]
@@ -245,24 +249,24 @@ describe('a prompt in the store', () => {
   })
 
   test.each([
-    ['that is gone', 'gone', 'not-found'],
-    ['that is none', '{"messages":[{}]}', 'invalid'],
-  ])('%s is a failure that says so', async (_, text, code) => {
+    ['missing', 'missing', 'not-found'],
+    ['invalid', '{"messages":[{}]}', 'invalid'],
+  ])('a generation whose stored prompt is %s fails with that error', async (_, text, code) => {
     await startWorker()
     const prompt = await orchestrator.blobs.put(Buffer.from(text))
-    if (text === 'gone') await orchestrator.blobs.remove(prompt.key)
+    if (text === 'missing') await orchestrator.blobs.remove(prompt.key)
     const { generation } = await start(1, { messages: [], prompt })
     expect(await result(generation)).toMatchObject({ outcome: 'failed', error: { code } })
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
   })
 })
 
-describe('a full worker', () => {
-  test('leaves its queue to the others, and comes back', async () => {
+describe('full workers', () => {
+  test('a full worker takes no generations until one has ended', async () => {
     await startWorker({ MAX_GENERATIONS: '1' })
     const { generation } = await start(1)
     await expect(start(2)).rejects.toMatchObject({ code: 'unavailable' })
-    say(await reached('message 1.'), 'done', 'STOP')
+    sendText(await providerRequest('message 1.'), 'done', 'STOP')
     await result(generation)
     await eventually(() =>
       start(3).catch((error: unknown) => {
@@ -270,10 +274,10 @@ describe('a full worker', () => {
         return undefined
       }),
     )
-    await reached('message 3.')
+    await providerRequest('message 3.')
   })
 
-  test('is passed over while another has room', async () => {
+  test('a generation goes to a worker that is not full', async () => {
     await startWorker({ MAX_GENERATIONS: '1' })
     await startWorker({ MAX_GENERATIONS: '1' })
     const first = await start(1)
@@ -281,7 +285,7 @@ describe('a full worker', () => {
     expect(second.worker).not.toBe(first.worker)
   })
 
-  test('refuses those of many at once that it has no room for', async () => {
+  test('a worker refuses concurrent generations beyond its limit', async () => {
     await startWorker({ MAX_GENERATIONS: '3' })
     const fences = Array.from({ length: 20 }, (_, index) => index + 1)
     const ends = await Promise.allSettled(fences.map((fence) => start(fence)))
@@ -291,7 +295,7 @@ describe('a full worker', () => {
   })
 })
 
-test('a worker that is busy with conversations has room for a reply beside them', async () => {
+test('a worker that is full of generations still takes a sampling request', async () => {
   await startWorker({ MAX_GENERATIONS: '40' })
   const fences = Array.from({ length: 40 }, (_, index) => index + 1)
   await Promise.all(fences.map((fence) => start(fence)))
@@ -299,29 +303,29 @@ test('a worker that is busy with conversations has room for a reply beside them'
   const request = { messages: [{ role: 'user' as const, content }], maxTokens: 10 }
   const reply = orchestrator.call(sample, {}, request, { ...options, timeoutMs: 20_000 })
   const [provided] = await Promise.all([
-    reached('sample me'),
-    Promise.race([reply, reached('sample me')]),
+    providerRequest('sample me'),
+    Promise.race([reply, providerRequest('sample me')]),
   ])
-  say(provided, 'here', 'STOP')
+  sendText(provided, 'here', 'STOP')
   expect(await reply).toMatchObject({ content: { text: 'here' } })
 })
 
-describe('a worker that stops', () => {
-  test('takes no more, and finishes what runs', async () => {
+describe('stopping workers', () => {
+  test('a draining worker takes no more generations and finishes running ones', async () => {
     const worker = await startWorker()
     const { generation } = await start(1)
-    const provided = await reached('message 1.')
+    const provided = await providerRequest('message 1.')
     const drained = worker.drain()
     await expect(start(2)).rejects.toMatchObject({ code: 'unavailable' })
-    say(provided, 'all of it', 'STOP')
+    sendText(provided, 'all of it', 'STOP')
     await drained
     expect(await results()).toMatchObject([{ generation, outcome: 'completed' }])
   })
 
-  test('gives up what still runs at its end, and records nothing of it', async () => {
+  test('a disposed worker aborts running generations and records no result', async () => {
     const worker = await startWorker()
     const { generation } = await start(1)
-    const { closed } = await reached('message 1.')
+    const { closed } = await providerRequest('message 1.')
     await worker[Symbol.asyncDispose]()
     await closed
     await expect(control(generation, 'ping')).rejects.toMatchObject({ code: 'unavailable' })
@@ -339,25 +343,25 @@ test.each([
   expect(entries.get('model.default')).toMatchObject(entry)
 })
 
-test('the catalog shows what is wrong with a changed llm.json, until it is corrected', async () => {
+test('the catalog shows the faults of a changed llm.json until they are corrected', async () => {
   const folder = stack.use(await testFolder())
   const path = join(folder.path, 'llm.json')
   await writeFile(path, '{}')
   await startWorker({ LLM_CONFIG: path })
   const { entries } = await orchestrator.catalog.watch()
-  const shown = (): unknown => entries.get('model.default')
+  const modelEntry = (): unknown => entries.get('model.default')
   await writeFile(path, '{ "defualt": "gemini" }')
-  await eventually(() => JSON.stringify(shown()).includes('defualt'))
-  expect(shown()).toMatchObject({ provider: 'gemini', faults: expect.stringContaining(path) })
+  await eventually(() => JSON.stringify(modelEntry()).includes('defualt'))
+  expect(modelEntry()).toMatchObject({ provider: 'gemini', faults: expect.stringContaining(path) })
   await writeFile(path, '{ "default": "demo" }')
-  await eventually(() => JSON.stringify(shown()).includes('demo-1'))
-  expect(shown()).not.toHaveProperty('faults')
+  await eventually(() => JSON.stringify(modelEntry()).includes('demo-1'))
+  expect(modelEntry()).not.toHaveProperty('faults')
 })
 
-test('a message may name the model that is to answer it', async () => {
+test('a generation uses the model that its request names', async () => {
   await startWorker()
   const { generation } = await start(1, { model: 'gemini/another-one' })
-  say(await reached('message 1.'), 'from another', 'STOP')
+  sendText(await providerRequest('message 1.'), 'from another', 'STOP')
   expect(await result(generation)).toMatchObject({
     outcome: 'completed',
     provider: 'gemini',
@@ -365,7 +369,7 @@ test('a message may name the model that is to answer it', async () => {
   })
 })
 
-test('a model that is not there is an error that says which there are', async () => {
+test('a generation with an unknown provider fails with the known ones', async () => {
   await startWorker()
   const { generation } = await start(1, { model: 'parrot/grey' })
   const message = 'there is no provider "parrot"; there are gemini, ollama, lmstudio, demo'

@@ -11,18 +11,21 @@ import { LiveModels } from './models/live-models.ts'
 import { hostOfContainer } from './models/locate.ts'
 import type { Environment } from './settings/read-key.ts'
 
-/** The period in which providers are asked for their models, and the lifetime of their answers. */
+/** The period in which the worker lists the models of providers, and the lifetime of these lists. */
 const LIST_EVERY_MS = 600_000
 const LIST_TTL_MS = 1_800_000
 
-/** A worker: takes generations from the queue and lets the configured model answer. */
+/** Creates a worker, which takes generations from the queue and runs them with the configured models. */
 export async function createWorker(
   { bus, logger, metrics }: ServiceDeps,
   config: WorkerConfig,
   env: Environment,
 ): Promise<Service> {
   const onFailure = (err: unknown): void =>
-    logger.error({ component: 'models', action: 'reload', err }, 'who may answer stays as it was')
+    logger.error(
+      { component: 'models', action: 'reload', err },
+      'the settings of models cannot be read; the previous ones stay in effect',
+    )
   /** The faults of the latest settings. */
   let faults: string | undefined
   const models = await LiveModels.read({
@@ -31,7 +34,10 @@ export async function createWorker(
     otherHost: hostOfContainer(),
     env,
     onChange() {
-      logger.info({ component: 'models', action: 'reload' }, 'who may answer was read again')
+      logger.info(
+        { component: 'models', action: 'reload' },
+        'the settings of models were read again',
+      )
       faults = undefined
       publish().catch(onFailure)
       list()
@@ -59,17 +65,17 @@ export async function createWorker(
       if (stop.signal.aborted) return
       await bus.catalog.put(entry, { ttlMs: LIST_TTL_MS }).catch((err: unknown) => {
         const fields = { component: 'models', action: 'list', provider: entry.provider, err }
-        logger.warn(fields, 'its models are not told')
+        logger.warn(fields, 'the models of a provider could not be announced')
       })
     }
   }
-  /** One after the other: the last one counts. */
+  /** The queue of listings, one after the other, so that the last one takes effect. */
   let listing = Promise.resolve()
   const list = (): void => {
     listing = listing.then(listOnce).catch(onFailure)
   }
   const generations = new Set<Promise<unknown>>()
-  // Apart: else a worker that is busy with conversations would never summarise one.
+  // Samples are separate, so that a worker that is busy with generations can still summarise one.
   const samples = new Set<Promise<unknown>>()
   const stop = new AbortController()
   const events = workerEvents(metrics)
@@ -92,7 +98,7 @@ export async function createWorker(
     await Promise.all([...generations, ...samples])
   }
   await publish()
-  // Nothing waits for it: providers take their time.
+  // The start does not wait for the lists, since providers may be slow.
   list()
   const timer = setInterval(list, LIST_EVERY_MS).unref()
   return {

@@ -1,4 +1,4 @@
-// Cancelled and drained tool calls over a real broker, with MCP servers that are processes of their own.
+// Cancelled and drained tool calls over a real broker, with MCP servers in processes.
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import {
   toolOutcome,
 } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import { createLogger } from '@mcp-host/service'
+import { auditSettings, createLogger, loadConfig } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Guardian, spawnGuarded } from 'mcp-host/process'
@@ -40,23 +40,23 @@ let folder: string
 let metrics: Registry
 let supervisor: Service
 let isReady: () => boolean
-/** Of the process of the server. */
+/** The pid of the MCP server. */
 let pidOf: () => number | undefined
 beforeEach(async () => {
   stack = new AsyncDisposableStack()
   folder = stack.use(await testFolder()).path
   session = newSessionId()
-  await writeFile(join(folder, 'journal'), '')
+  await writeFile(join(folder, 'log'), '')
 })
 afterEach(() => stack.disposeAsync())
 
 const fixture = (type: 'stdio' | 'http'): { command: string; args: string[] } => ({
   command: process.execPath,
-  args: [program, type, join(folder, 'journal'), join(folder, 'release')],
+  args: [program, type, join(folder, 'log'), join(folder, 'release')],
 })
 
-/** An `mcp.json` entry of a server that is reached over HTTP, which runs as a process of its own. */
-async function remote(): Promise<object> {
+/** Starts the server with HTTP and returns its entry in `mcp.json`. */
+async function startHttpServer(): Promise<object> {
   const child = await spawnGuarded(stack.use(new Guardian()), {
     ...fixture('http'),
     cwd: folder,
@@ -72,10 +72,11 @@ async function start(entry: object): Promise<void> {
   const logger = createLogger('mcp-supervisor', 'silent')
   metrics = new Registry()
   const bus = await broker.connect()
-  // It uses nothing of how services are watched.
+  // A supervisor uses no other member.
   const deps = { bus, logger, metrics } as unknown as ServiceDeps
+  const audit = loadConfig(auditSettings, {})
   const times = { defaultToolTimeoutMs: 60_000, inputTimeoutMs: 60_000, installTimeoutMs: 30_000 }
-  const settings = { mcpJsonPath, maxSessionProcesses: 10, ...times }
+  const settings = { mcpJsonPath, maxSessionProcesses: 10, ...times, ...audit }
   supervisor = stack.use(await createSupervisor(deps, settings, {}))
   const { entries } = await orchestrator.catalog.watch()
   const published = () => entries.get(`server.${server}.${bus.id}`)
@@ -100,7 +101,7 @@ const run = (call: ToolCallId, tool = 'hold'): Promise<unknown> =>
         options,
       )
       .catch((error: unknown) => {
-        // It is ready, but does not listen yet.
+        // The server is ready before its supervisor has subscribed to calls.
         expect(error).toMatchObject({ code: 'unavailable' })
         return undefined
       }),
@@ -117,15 +118,15 @@ const facts = async (call: ToolCallId): Promise<ToolFact[]> =>
 const ended = (call: ToolCallId): Promise<ToolFact> =>
   eventually(async () => (await facts(call)).find(({ type }) => type === 'tool-finished'))
 
-const heard = async (line: string, count = 1): Promise<void> => {
-  const all = async (): Promise<string[]> =>
-    (await readFile(join(folder, 'journal'), 'utf8')).split('\n').filter((each) => each === line)
-  await eventually(async () => (await all()).length === count, { what: `${count} × ${line}` })
+const logged = async (line: string, count = 1): Promise<void> => {
+  const matches = async (): Promise<string[]> =>
+    (await readFile(join(folder, 'log'), 'utf8')).split('\n').filter((each) => each === line)
+  await eventually(async () => (await matches()).length === count, { what: `${count} × ${line}` })
 }
 
-const release = (): Promise<void> => writeFile(join(folder, 'release'), '')
+const releaseCalls = (): Promise<void> => writeFile(join(folder, 'release'), '')
 
-async function timed(): Promise<number> {
+async function timedCancels(): Promise<number> {
   const text = await metrics.getSingleMetricAsString('mcp_host_tool_cancel_seconds')
   return Number(/_count\S* (\d+)/.exec(text)?.[1] ?? 0)
 }
@@ -135,60 +136,60 @@ const calls = (): [ToolCallId, ToolCallId] => [
   `${session}-1-1` as ToolCallId,
 ]
 
-describe('a cancelled call', () => {
+describe('cancelled calls', () => {
   test.each(['stdio', 'http'] as const)(
-    'over %s is cancelled at its server; nothing else is touched, and a late answer is dropped',
+    'a cancelled call over %s is cancelled at its server, and its late answer is dropped',
     async (type) => {
-      await start(type === 'stdio' ? fixture('stdio') : await remote())
+      await start(type === 'stdio' ? fixture('stdio') : await startHttpServer())
       const [mine, other] = calls()
       await run(mine)
       await run(other)
-      await heard('called hold', 2)
+      await logged('called hold', 2)
       await control(mine, 'cancel')
-      await heard('cancelled')
+      await logged('cancelled')
       expect(await ended(mine)).toMatchObject({ outcome: 'error', error: { code: 'cancelled' } })
-      expect(await timed()).toBe(1)
+      expect(await timedCancels()).toBe(1)
       await expect(control(other, 'ping')).resolves.toBeDefined()
-      await release()
-      await heard('answered', 2)
+      await releaseCalls()
+      await logged('answered', 2)
       expect(await ended(other)).toMatchObject({ outcome: 'ok', content: [{ text: 'released' }] })
       expect((await facts(mine)).map((fact) => fact.type)).toEqual([
         'tool-started',
         'tool-finished',
       ])
-      await heard('cancelled')
+      await logged('cancelled')
       expect(isReady()).toBe(true)
-      expect(await timed()).toBe(1)
+      expect(await timedCancels()).toBe(1)
     },
   )
 
-  test('ends the question that it asked', async () => {
+  test('a cancelled call ends its open elicitation', async () => {
     await start({ ...fixture('stdio'), scope: 'session' })
     const [call] = calls()
     await run(call, 'ask')
     await eventually(async () => (await facts(call)).some(({ type }) => type === 'input-required'))
     await control(call, 'cancel')
     expect(await ended(call)).toMatchObject({ outcome: 'error', error: { code: 'cancelled' } })
-    await heard('cancelled')
-    await heard('told {"action":"cancel"}')
+    await logged('cancelled')
+    await logged('told {"action":"cancel"}')
   })
 })
 
-test('a call whose server is killed in mid-call ends as unknown', async () => {
+test('a call whose server is killed in mid-call ends with an unknown outcome', async () => {
   await start(fixture('stdio'))
   const [call] = calls()
   await run(call)
-  await heard('called hold')
+  await logged('called hold')
   process.kill(pidOf() ?? 0, 'SIGKILL')
   const end = await ended(call)
   expect(end.type === 'tool-finished' && toolOutcome(end)).toBe('unknown')
 })
 
-test('a supervisor that drains takes no more calls, finishes what runs, then frees its server', async () => {
+test('a draining supervisor refuses new calls, finishes running ones, then releases its lease', async () => {
   await start(fixture('stdio'))
   const [running, late] = calls()
   await run(running)
-  await heard('called hold')
+  await logged('called hold')
   const drained = supervisor.drain()
   const request = { session, call: late, attempt: 1, tool: 'hold', arguments: {}, after: 0 }
   await expect(orchestrator.call(runTool, { server }, request, options)).rejects.toThrow(BusError)
@@ -196,7 +197,7 @@ test('a supervisor that drains takes no more calls, finishes what runs, then fre
     code: 'unavailable',
   })
   expect(await facts(running)).toHaveLength(1)
-  await release()
+  await releaseCalls()
   await drained
   expect(await ended(running)).toMatchObject({ outcome: 'ok' })
   expect(await facts(late)).toEqual([])

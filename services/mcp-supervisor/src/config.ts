@@ -1,5 +1,5 @@
 import type { Config } from '@mcp-host/service'
-import { setting, values } from '@mcp-host/service'
+import { auditSettings, setting, values } from '@mcp-host/service'
 
 /** Settings of the supervisors. */
 export const supervisorSettings = {
@@ -37,6 +37,7 @@ export const supervisorSettings = {
     describe:
       'How many processes of their own sessions may have at one supervisor, of servers with `"scope": "session"`.',
   }),
+  ...auditSettings,
 }
 
 export type SupervisorConfig = Config<typeof supervisorSettings>

@@ -17,7 +17,6 @@ export interface SupervisorEvents {
 /** The metrics of a supervisor. */
 export function supervisorEvents(registry: Registry): SupervisorEvents {
   const registers = [registry]
-  const labelNames = ['server', 'outcome']
   const running = new Gauge({
     name: 'mcp_host_tool_calls_running',
     help: 'Tool calls under way',
@@ -26,19 +25,19 @@ export function supervisorEvents(registry: Registry): SupervisorEvents {
   const calls = new Counter({
     name: 'mcp_host_tool_calls_total',
     help: 'Tool calls by server and how they ended',
-    labelNames,
+    labelNames: ['server', 'outcome'],
     registers,
   })
   const seconds = new Histogram({
     name: 'mcp_host_tool_call_seconds',
     help: 'How long tool calls took',
-    labelNames,
+    labelNames: ['server', 'outcome'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 15, 60],
     registers,
   })
   const cancel = new Histogram({
     name: 'mcp_host_tool_cancel_seconds',
-    help: 'From the request to cancel a tool call until its server was told',
+    help: 'From the request to cancel a tool call until its server was notified',
     labelNames: ['server'],
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5],
     registers,

@@ -1,13 +1,27 @@
-import type { OpaqueCallHandler, ServedRequest } from '@mcp-host/bus'
+import type { Bus, OpaqueCallHandler, ServedRequest } from '@mcp-host/bus'
 import type {
-  McpRequestHead,
   McpReplyHead,
+  McpRequestControl,
+  McpRequestHead,
   ReloadResult,
   ResumeHead,
   RunToolRequest,
   ServerEntry,
   ServerName,
   ToolCallId,
+} from '@mcp-host/contracts'
+import {
+  callControl,
+  mcpClientRequest,
+  mcpRequest,
+  mcpRequestControl,
+  readClientLists,
+  resumeRequest,
+  runSessionTool,
+  runTool,
+  supervisorControl,
+  watchClientResources,
+  watchResources,
 } from '@mcp-host/contracts'
 
 /** A client's answer to a question: a result or a JSON-RPC error. */
@@ -19,51 +33,72 @@ export interface ClientAnswer {
 }
 
 type ForwardRequest = OpaqueCallHandler<McpRequestHead, McpReplyHead>
-type RunTool = (
-  served: ServedRequest<RunToolRequest>,
-) => { supervisor: string } | Promise<{ supervisor: string }>
+type Accepted = { supervisor: string } | Promise<{ supervisor: string }>
+type RunTool = (served: ServedRequest<RunToolRequest>) => Accepted
 type WatchResources = (uris: readonly string[]) => Promise<object>
 
-/** Requests to this supervisor by its id. */
-export interface SupervisorHandlers {
+interface SupervisorHandlers {
   readonly reload: () => Promise<ReloadResult>
   readonly restart: (server: ServerName) => Promise<void>
-  /** A tool call of a session whose process runs here. */
-  readonly runSessionTool: (
-    server: ServerName,
-    served: ServedRequest<RunToolRequest>,
-  ) => Promise<{ supervisor: string }>
+  /** Takes a tool call of a session whose process runs here. */
+  readonly runSessionTool: (server: ServerName, served: Parameters<RunTool>[0]) => Accepted
   readonly resume: OpaqueCallHandler<ResumeHead, McpReplyHead>
 }
 
-/** Requests to a server, at any of the supervisors that take its queue. */
-export interface QueueHandlers {
+interface QueueHandlers {
   readonly runTool: RunTool
   readonly forward: ForwardRequest
   readonly watch?: WatchResources
 }
 
-/** Requests to the dedicated process of one client. */
-export interface ClientHandlers {
-  readonly forward: ForwardRequest
-  readonly watch: WatchResources
+/** The subjects that a supervisor serves on the bus, each until disposed. */
+export type Subjects = ReturnType<typeof bindSubjects>
+
+export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'listen'>) {
+  return {
+    /** Requests to this supervisor, by its id. */
+    supervisor: ({ reload, restart, runSessionTool: run, resume }: SupervisorHandlers) =>
+      together(
+        bus.serve(supervisorControl, { supervisor: bus.id }, async ({ request }) => {
+          if (request.action === 'reload') return { reload: await reload() }
+          if (request.action === 'restart') await restart(request.server)
+          return {}
+        }),
+        bus.serve(runSessionTool, { supervisor: bus.id }, ({ request, envelope }) => {
+          const { server, ...call } = request
+          return run(server, { request: call, envelope })
+        }),
+        bus.serveOpaque(resumeRequest, { supervisor: bus.id }, resume),
+      ),
+    /** Requests to a server. One of the supervisors that take its queue gets each. */
+    queue: (server: ServerName, { runTool: run, forward, watch }: QueueHandlers) =>
+      together(
+        bus.serve(runTool, { server }, run),
+        bus.serveOpaque(mcpRequest, { server }, forward),
+        watch && bus.serve(watchResources, { server }, ({ request }) => watch(request.uris)),
+      ),
+    /** Requests to the dedicated process of a client. */
+    client: (server: ServerName, client: string, forward: ForwardRequest, watch: WatchResources) =>
+      together(
+        bus.serveOpaque(mcpClientRequest, { server, client }, forward),
+        bus.serve(watchClientResources, { server, client }, ({ request }) => watch(request.uris)),
+      ),
+    clientLists: (server: ServerName, client: string, read: () => Promise<ServerEntry>) =>
+      bus.serve(readClientLists, { server, client }, read),
+    /** Control messages about requests in flight, sent to every supervisor with the server. */
+    control: (server: ServerName, listener: (control: McpRequestControl) => void) =>
+      bus.listen(mcpRequestControl, { server }, listener),
+    /** Pings and cancels of a tool call. */
+    toolCall: (call: ToolCallId, cancel: () => void) =>
+      bus.serve(callControl, { call }, ({ request: { action } }) => {
+        if (action === 'cancel') cancel()
+        return { supervisor: bus.id }
+      }),
+  }
 }
 
-/** Control messages about requests in flight, sent to every supervisor with the server. */
-export interface ControlHandlers {
-  readonly cancel: (requestId: string) => void
-  readonly ping: (requestId: string) => void
-  readonly answer: (ask: string, answer: ClientAnswer) => void
-  readonly rootsChanged: (client: string) => void
-  readonly leave: (client: string) => void
-}
-
-/** Everything that a supervisor answers on the bus, each until disposed. Bound in `handlers/index.ts`. */
-export interface Subjects {
-  supervisor(handlers: SupervisorHandlers): Disposable
-  queue(server: ServerName, handlers: QueueHandlers): Disposable
-  client(server: ServerName, client: string, handlers: ClientHandlers): Disposable
-  clientLists(server: ServerName, client: string, read: () => Promise<ServerEntry>): Disposable
-  control(server: ServerName, handlers: ControlHandlers): Disposable
-  toolCall(call: ToolCallId, cancel: () => void): Disposable
+function together(...all: readonly (Disposable | undefined)[]): Disposable {
+  const stack = new DisposableStack()
+  for (const each of all) stack.use(each)
+  return stack
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Bus } from '@mcp-host/bus'
 import { newEnvelope, supervisorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import { createLogger } from '@mcp-host/service'
+import { auditSettings, createLogger, loadConfig } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Registry } from 'prom-client'
@@ -27,10 +27,11 @@ afterEach(() => stack.disposeAsync())
 const write = (config: object) => writeFile(mcpJsonPath, JSON.stringify(config))
 
 function start(on: Bus = bus, logger = createLogger('mcp-supervisor', 'silent')): Promise<Service> {
-  // It uses nothing of how services are watched.
+  // A supervisor uses no other member.
   const deps = { bus: on, logger, metrics: new Registry() } as unknown as ServiceDeps
+  const audit = loadConfig(auditSettings, {})
   const times = { defaultToolTimeoutMs: 1000, inputTimeoutMs: 1000, installTimeoutMs: 1000 }
-  return createSupervisor(deps, { mcpJsonPath, maxSessionProcesses: 1, ...times }, {})
+  return createSupervisor(deps, { mcpJsonPath, maxSessionProcesses: 1, ...times, ...audit }, {})
 }
 
 test('a server with the name of a built-in one is refused at the start', async () => {
@@ -55,18 +56,18 @@ test('a server with the name of a built-in one is refused at a reload', async ()
   })
 })
 
-test('the file of another client is taken up, and the log says what is ignored', async () => {
+test('an mcp.json of another client is loaded, and its unknown fields are logged', async () => {
   await write({ mcpServers: { 'My server': { url: 'http://127.0.0.1:9/mcp', trust: true } } })
   const logger = createLogger('mcp-supervisor', 'silent')
   const warn = vi.spyOn(logger, 'warn')
   stack.use(await start(bus, logger))
   const { entries } = await bus.catalog.watch()
   await eventually(() => entries.has(`server.My-server.${bus.id}`))
-  const said = warn.mock.calls.map(([, message]) => String(message))
-  expect(said).toContainEqual(expect.stringContaining('My server.trust: is not a known field'))
+  const logged = warn.mock.calls.map(([, message]) => String(message))
+  expect(logged).toContainEqual(expect.stringContaining('My server.trust: is not a known field'))
 })
 
-test('a server written as in the README is started again after a crash', async () => {
+test('a server that is configured as in the README is restarted after a crash', async () => {
   const script = join(import.meta.dirname, '../test/fixtures/holding-server.ts')
   await write({ servers: { it: { command: process.execPath, args: [script] } } })
   stack.use(await start())
@@ -87,7 +88,7 @@ test('a server written as in the README is started again after a crash', async (
   expect(stats.checkedAt).toBeGreaterThan(0)
 })
 
-test('the catalog says why a server does not start, and what it wrote', async () => {
+test('the catalog shows why a server does not start, with its redacted output', async () => {
   const script = 'console.error("no access with", process.env.API_KEY); process.exit(1)'
   const it = { command: process.execPath, args: ['-e', script], env: { API_KEY: 'sk-1234' } }
   await write({ servers: { it } })
@@ -104,7 +105,7 @@ test('the catalog says why a server does not start, and what it wrote', async ()
   })
 })
 
-test('servers whose tools could have the same names are warned about', async () => {
+test('servers whose tools could have the same names are logged as a warning', async () => {
   const server = { url: 'http://127.0.0.1:1/' }
   await write({ servers: { a: server, a__b: server } })
   const logger = createLogger('mcp-supervisor', 'silent')
@@ -116,20 +117,8 @@ test('servers whose tools could have the same names are warned about', async () 
   )
 })
 
-test('servers whose tools could have the same names are warned about', async () => {
-  const server = { url: 'http://127.0.0.1:1/' }
-  await write({ servers: { a: server, a__b: server } })
-  const logger = createLogger('mcp-supervisor', 'silent')
-  const warnings: unknown[] = []
-  logger.warn = (...[, message]: unknown[]) => void warnings.push(message)
-  stack.use(await start(bus, logger))
-  expect(warnings).toContainEqual(
-    expect.stringContaining('the names of "a__b" could be those of "a"'),
-  )
-})
-
-/** The bus, on which something happens at a step of the start. */
-function during(step: 'watch' | 'put', happen: () => Promise<void>): Bus {
+/** The bus, which runs a hook before one step of the start. */
+function hookBefore(step: 'watch' | 'put', hook: () => Promise<void>): Bus {
   const wrap = <Target extends object>(target: Target, replace: (name: PropertyKey) => unknown) =>
     new Proxy(target, {
       get(_, name) {
@@ -138,20 +127,20 @@ function during(step: 'watch' | 'put', happen: () => Promise<void>): Bus {
       },
     })
   const { catalog } = bus
-  const late = wrap(catalog, (name) =>
+  const delayed = wrap(catalog, (name) =>
     name !== step
       ? undefined
       : async (...args: Parameters<typeof catalog.put>) => {
-          await happen()
+          await hook()
           return step === 'put' ? catalog.put(...args) : catalog.watch()
         },
   )
-  return wrap(bus, (name) => (name === 'catalog' ? late : undefined))
+  return wrap(bus, (name) => (name === 'catalog' ? delayed : undefined))
 }
 
-test('a change of the file while it starts is not missed', async () => {
+test('a change of mcp.json during the start of a supervisor is loaded', async () => {
   await write({ servers: {} })
-  stack.use(await start(during('watch', () => write(RESERVED))))
+  stack.use(await start(hookBefore('watch', () => write(RESERVED))))
   const { entries } = await bus.catalog.watch()
   const faults = await eventually(() => {
     const present = entries.get(`supervisor.${bus.id}`)
@@ -160,19 +149,19 @@ test('a change of the file while it starts is not missed', async () => {
   expect(faults).toContain('files: is a reserved server name')
 })
 
-test('a reload reads the file when it is its turn, not when it is asked for', async () => {
+test('a queued reload reads mcp.json when it runs, not when it was requested', async () => {
   await write({ servers: {} })
   const other = await broker.connect()
-  const held = Promise.withResolvers<void>()
-  const isHeld = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const hasReachedGate = Promise.withResolvers<void>()
   const starting = start(
-    during('put', () => {
-      isHeld.resolve()
-      return held.promise
+    hookBefore('put', () => {
+      hasReachedGate.resolve()
+      return gate.promise
     }),
   )
-  await isHeld.promise
-  // Until the broker knows who answers.
+  await hasReachedGate.promise
+  // The ping returns once the broker knows the subscriptions of the supervisor.
   await bus.ping()
   const reloaded = other.call(
     supervisorControl,
@@ -181,10 +170,10 @@ test('a reload reads the file when it is its turn, not when it is asked for', as
     { envelope: newEnvelope('local'), timeoutMs: 10_000 },
   )
   const refused = expect(reloaded).rejects.toMatchObject({ code: 'invalid' })
-  // Where it began at once, it has by now.
+  // A reload that did not wait would have read the file by then.
   for (let turn = 0; turn < 20; turn++) await bus.ping()
   await write(RESERVED)
-  held.resolve()
+  gate.resolve()
   stack.use(await starting)
   await refused
 })

@@ -1,14 +1,14 @@
 import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
 import { BusError, RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
 import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
-import { watchFile } from '@mcp-host/service'
+import { openAudit, watchFile } from '@mcp-host/service'
 import type { Environment, McpConfig } from 'mcp-host'
 import { ConfigurationError, describeFault, loadMcpConfig, MetricsRegistry } from 'mcp-host'
 import { Guardian } from 'mcp-host/process'
 import { findNameClashes } from 'mcp-host/tool-names'
 import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
-import { bindSubjects } from './handlers/index.ts'
+import { bindSubjects } from './subjects.ts'
 import { hostFactory } from './hosting/host-factory.ts'
 import { answerServerRequest } from './server-requests/answer-server-request.ts'
 import { RunningCalls } from './tool-calls/running-calls.ts'
@@ -21,37 +21,32 @@ import { exposeToolMetrics } from './tool-metrics.ts'
 import { withToolUse } from './catalog/tool-use.ts'
 import { withRestarts } from './with-restarts.ts'
 
-/** A supervisor: runs the MCP servers of `mcp.json`, and takes requests to them from the bus. */
+/** Creates a supervisor, which runs the MCP servers of `mcp.json` and takes requests to them from the bus. */
 export async function createSupervisor(
   { bus, logger, metrics }: ServiceDeps,
-  {
-    mcpJsonPath,
-    defaultToolTimeoutMs,
-    installTimeoutMs,
-    inputTimeoutMs,
-    maxSessionProcesses,
-  }: SupervisorConfig,
+  config: SupervisorConfig,
   env: Environment,
 ): Promise<Service> {
+  const { mcpJsonPath, inputTimeoutMs, maxSessionProcesses } = config
   await using stack = new AsyncDisposableStack()
   const started = Promise.withResolvers<void>()
-  /** One after the other, reading included: of two at once the later content wins. */
+  /** The queue of reloads, each of which reads the file, so that its latest content takes effect. */
   let reloads: Promise<unknown> = started.promise
   const reload = (): Promise<ReloadResult> => {
     const reloaded = reloads.then(() => readAndApply())
     reloads = reloaded.catch(() => undefined)
     return reloaded
   }
-  const reloadUnasked = (): void => {
-    // Told in the log and in the catalog; the servers go on as they are.
+  const reloadAndLog = (): void => {
     reload().catch((err: unknown) => {
+      // A faulty configuration is already logged and published.
       if (!(err instanceof BusError))
         logger.error({ component: 'supervisor', action: 'reload', err }, 'could not reload')
     })
   }
-  // Before it is read: no change may be missed.
+  // The watch begins before the file is read, so that no change is missed.
   stack.use(
-    watchFile(mcpJsonPath, reloadUnasked, (err) =>
+    watchFile(mcpJsonPath, reloadAndLog, (err) =>
       logger.warn({ component: 'supervisor', action: 'watch', err }, 'reload by SIGHUP instead'),
     ),
   )
@@ -71,23 +66,19 @@ export async function createSupervisor(
   const toolMetrics = new MetricsRegistry()
   exposeToolMetrics(metrics, toolMetrics)
   const calls = new RunningCalls()
-  const makeHost = hostFactory({
-    env,
-    logger,
-    guardian,
-    metrics: toolMetrics,
-    defaultToolTimeoutMs,
-    installTimeoutMs,
-  })
+  const { defaultToolTimeoutMs, installTimeoutMs } = config
+  const timeouts = { defaultToolTimeoutMs, installTimeoutMs }
+  const makeHost = hostFactory({ env, logger, guardian, metrics: toolMetrics, ...timeouts })
   const subjects = bindSubjects(bus)
   const inputDeps = { bus, logger, calls, inputTimeoutMs }
 
-  const view = await bus.catalog.watch()
+  // What servers offer does not matter here, and large lists take a while to read.
+  const view = await bus.catalog.watch({ withLists: false })
   const leases = await bus.leases.watch('server.*')
   const peers = new Peers(bus)
   let faults: string | undefined
   const warn = (err: unknown): void => {
-    logger.warn({ component: 'catalog', action: 'publish', err }, 'trying again')
+    logger.warn({ component: 'catalog', action: 'publish', err }, 'could not publish; trying again')
   }
   const publisher = stack.use(
     new CatalogPublisher({
@@ -99,11 +90,14 @@ export async function createSupervisor(
       configured: () => Object.keys(mcpConfig.servers),
       faults: () => faults,
       warn,
-      onTold: () =>
+      onHeartbeat: () =>
         logger.trace({ component: 'catalog', action: 'heartbeat' }, 'this supervisor is present'),
     }),
   )
-  // Longer than the servers: also their last answers may be asked for.
+  const sendHeartbeat = (): void => void publisher.sendHeartbeat().catch(warn)
+  // Disposed after the servers, so that their last calls are recorded.
+  const audit = stack.use(await openAudit({ bus, logger, metrics }, config))
+  // Disposed after the servers, so that their last replies can be resumed.
   const resumable = stack.use(new ResumableRequests({ bus }))
   const placement = stack.use(
     new Placement({
@@ -111,6 +105,7 @@ export async function createSupervisor(
       subjects,
       logger,
       events: supervisorEvents(metrics),
+      audit,
       calls,
       resumable,
       catalog: view,
@@ -137,41 +132,41 @@ export async function createSupervisor(
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error
       faults = error.message
-      void publisher.tell().catch(warn)
+      sendHeartbeat()
       const fields = { component: 'supervisor', action: 'reload', err: error }
-      logger.error(fields, 'the new configuration is faulty; the one before stays')
+      logger.error(fields, 'the changed configuration is faulty; the last valid one stays')
       throw new BusError('invalid', error.message, { cause: error })
     }
     faults = undefined
     mcpConfig = next
     warnOfNameClashes(logger, mcpConfig)
-    // Before it is applied: what was removed counts no more, however long its last calls take.
-    void publisher.tell().catch(warn)
+    // Sent before the change is applied: removed servers do not count, even while their last calls run.
+    sendHeartbeat()
     const result = await placement.apply(next)
-    void publisher.tell().catch(warn)
+    sendHeartbeat()
     logger.info({ component: 'supervisor', action: 'reload', ...result }, 'configuration reloaded')
     return result
   }
 
-  // Before the first lease: the holder of a lease must answer pings.
+  // Served before the first lease, since the holder of a lease must answer pings.
   const served = subjects.supervisor({
     reload,
-    restart: (server) => placement.restart(server),
-    runSessionTool: (server, call) => placement.runSessionTool(server, call),
+    restart: async (server) => placement.policy(server).restart(),
+    runSessionTool: (server, call) => placement.policy(server).runSessionTool(call),
     resume: async ({ head }, send) => resumable.resume(head, send),
   })
   await publisher.start()
   await placement.apply(mcpConfig)
   started.resolve()
 
-  process.on('SIGHUP', reloadUnasked)
-  stack.defer(() => void process.off('SIGHUP', reloadUnasked))
+  process.on('SIGHUP', reloadAndLog)
+  stack.defer(() => void process.off('SIGHUP', reloadAndLog))
   const open = stack.move()
   return {
     drain: () => placement.drain(),
     async [Symbol.asyncDispose]() {
       await open.disposeAsync()
-      // Last: until here this supervisor answers pings for its leases.
+      // Ended last, since the holder of a lease must answer pings.
       served[Symbol.dispose]()
     },
   }

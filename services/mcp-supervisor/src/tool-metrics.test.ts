@@ -17,7 +17,7 @@ function count(tool: string, outcome: 'success' | 'error' | 'refused', ms: numbe
   meter.ended(outcome, ms)
 }
 
-test('each tool has its counts, errors and those in flight', async () => {
+test('each tool has counters of its requests by outcome and a gauge of those in flight', async () => {
   count('read', 'success', 2)
   count('read', 'success', 2)
   count('read', 'error', 2)
@@ -54,7 +54,7 @@ test('each tool has a histogram of its latencies', async () => {
   expect(value('_sum')).toBeCloseTo(0.602)
 })
 
-test('a second look counts nothing twice, and a server that is gone has no figures', async () => {
+test('a second scrape returns the same values, and a removed server has no metrics', async () => {
   count('read', 'success', 2)
   const first = await registry.metrics()
   expect(await registry.metrics()).toBe(first)
@@ -62,7 +62,7 @@ test('a second look counts nothing twice, and a server that is gone has no figur
   expect(await registry.metrics()).not.toContain('files')
 })
 
-test('retries, circuits and chosen instances are counted by server', async () => {
+test('retries, circuit changes and requests of instances are counted by server', async () => {
   const counters = source.counters('files')
   counters.retries = 3
   counters.circuits.open = 2
@@ -75,7 +75,7 @@ test('retries, circuits and chosen instances are counted by server', async () =>
   expect(text).toContain('mcp_host_server_instance_requests_total{server="files",instance="2"} 4')
 })
 
-test('what a server sent too much is counted by its kind', async () => {
+test('data of a server beyond a limit is counted by kind', async () => {
   source.counters('files').leftOut.lines += 3
   const text = await registry.metrics()
   expect(text).toContain('mcp_host_server_left_out_total{server="files",what="lines"} 3')

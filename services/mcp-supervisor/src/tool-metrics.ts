@@ -1,4 +1,6 @@
 import type { CallMetrics, CallOutcome, MetricsRegistry, ServerMetrics } from 'mcp-host'
+import type { Samples } from '@mcp-host/service'
+import { exposeSamples } from '@mcp-host/service'
 import type { HistogramConfiguration, Registry } from 'prom-client'
 import { Counter, Gauge, Histogram } from 'prom-client'
 
@@ -9,132 +11,90 @@ interface Tool {
 }
 
 const OUTCOMES: readonly CallOutcome[] = ['success', 'error', 'cancelled', 'refused']
-/** The library's buckets that are exported per tool, in milliseconds. */
-const BUCKETS_MS: ReadonlySet<number> = new Set([
-  1,
-  4.7,
-  22,
-  100,
-  470,
-  1000,
-  4700,
-  15_000,
-  68_000,
-  Infinity,
-])
+/** The finite buckets of the library that are exported per tool, in milliseconds. */
+const BUCKETS_MS = new Set([1, 4.7, 22, 100, 470, 1000, 4700, 15_000, 68_000])
 
 /**
- * Exposes what the library counts of every tool that was called. Its labels are bounded: it counts known tools
- * alone, and at most 1,000 of a server.
+ * Exposes the library's metrics of servers and tools. The library limits the labels to 1,000 known tools of a server.
  */
 export function exposeToolMetrics(registry: Registry, source: MetricsRegistry): void {
-  const registers = [registry]
-  const labelNames: Label[] = ['server', 'tool']
+  const servers = (): [server: string, metrics: ServerMetrics][] =>
+    Object.entries(source.snapshot().servers)
   const tools = (): Tool[] =>
-    Object.entries(source.snapshot().servers).flatMap(([server, known]) =>
-      Object.entries(known.tools).map(([tool, calls]) => ({ labels: { server, tool }, calls })),
+    servers().flatMap(([server, metrics]) =>
+      Object.entries(metrics.tools).map(([tool, calls]) => ({ labels: { server, tool }, calls })),
     )
-  const requests: Counter = new Counter({
+  const eachServer =
+    (read: (counters: ServerMetrics['counters'], server: string) => Samples): (() => Samples) =>
+    () =>
+      servers().flatMap(([server, { counters }]) => read(counters, server))
+  exposeSamples(registry, Counter, {
     name: 'mcp_host_server_requests_total',
     help: 'Requests to MCP servers by tool, or by method where it is no tool, and how they ended',
-    labelNames: [...labelNames, 'outcome'],
-    registers,
-    collect() {
-      requests.reset()
-      for (const { labels, calls } of tools())
-        for (const outcome of OUTCOMES) requests.inc({ ...labels, outcome }, calls[outcome])
-    },
+    labelNames: ['server', 'tool', 'outcome'],
+    read: () =>
+      tools().flatMap(({ labels, calls }) =>
+        OUTCOMES.map((outcome) => [{ ...labels, outcome }, calls[outcome]]),
+      ),
   })
-  const inFlight: Gauge = new Gauge({
+  exposeSamples(registry, Gauge, {
     name: 'mcp_host_server_requests_in_flight',
     help: 'Requests to MCP servers that have begun and not ended',
-    labelNames,
-    registers,
-    collect() {
-      inFlight.reset()
-      for (const { labels, calls } of tools()) inFlight.set(labels, calls.inFlight)
-    },
+    labelNames: ['server', 'tool'],
+    read: () => tools().map(({ labels, calls }) => [labels, calls.inFlight]),
   })
-  exposeServerCounters(registry, source)
-  // It registers itself.
-  void new ToolLatencies(
-    {
-      name: 'mcp_host_server_request_seconds',
-      help: 'How long requests to MCP servers took that ended with success or an error',
-      labelNames,
-      registers,
-    },
-    tools,
-  )
-}
-
-/** Counts retries, circuit breaker changes and chosen instances of each server. */
-function exposeServerCounters(registry: Registry, source: MetricsRegistry): void {
-  const registers = [registry]
-  const servers = (): [server: string, counters: ServerMetrics['counters']][] =>
-    Object.entries(source.snapshot().servers).map(([server, { counters }]) => [server, counters])
-  const retries: Counter = new Counter({
+  exposeSamples(registry, Counter, {
     name: 'mcp_host_server_retries_total',
     help: 'Requests to MCP servers that were sent once more',
     labelNames: ['server'],
-    registers,
-    collect() {
-      retries.reset()
-      for (const [server, { retries: count }] of servers()) retries.inc({ server }, count)
-    },
+    read: eachServer(({ retries }, server) => [[{ server }, retries]]),
   })
-  const circuits: Counter = new Counter({
+  exposeSamples(registry, Counter, {
     name: 'mcp_host_server_circuit_changes_total',
     help: 'Circuit breakers of MCP servers and of their tools that opened, tried again and closed',
     labelNames: ['server', 'to'],
-    registers,
-    collect() {
-      circuits.reset()
-      for (const [server, { circuits: changes }] of servers())
-        for (const [to, count] of Object.entries(changes)) circuits.inc({ server, to }, count)
-    },
+    read: eachServer(({ circuits }, server) =>
+      Object.entries(circuits).map(([to, count]) => [{ server, to }, count]),
+    ),
   })
-  const leftOut: Counter = new Counter({
+  exposeSamples(registry, Counter, {
     name: 'mcp_host_server_left_out_total',
-    help: 'What MCP servers sent that was too much: notices, requests, messages, lines for the log',
+    help: 'Notices, requests, messages and log lines of MCP servers that exceeded a limit',
     labelNames: ['server', 'what'],
-    registers,
-    collect() {
-      leftOut.reset()
-      for (const [server, { leftOut: counts }] of servers())
-        for (const [what, count] of Object.entries(counts)) leftOut.inc({ server, what }, count)
-    },
+    read: eachServer(({ leftOut }, server) =>
+      Object.entries(leftOut).map(([what, count]) => [{ server, what }, count]),
+    ),
   })
-  const instances: Counter = new Counter({
+  exposeSamples(registry, Counter, {
     name: 'mcp_host_server_instance_requests_total',
     help: 'Requests by the instance that was chosen, in the order of the configuration',
     labelNames: ['server', 'instance'],
-    registers,
-    collect() {
-      instances.reset()
-      for (const [server, { instances: counts }] of servers())
-        for (const [index, count = 0] of counts.entries())
-          instances.inc({ server, instance: index + 1 }, count)
-    },
+    read: eachServer(({ instances }, server) =>
+      // Instances without requests may be holes of the array.
+      Array.from(instances, (count: number | undefined, index) => [
+        { server, instance: index + 1 },
+        count ?? 0,
+      ]),
+    ),
   })
+  exposeLatencies(registry, tools)
 }
 
-/** A histogram whose values are counted elsewhere, which prom-client has no way to say. */
-class ToolLatencies extends Histogram<Label> {
-  readonly #options: HistogramConfiguration<Label>
-  readonly #tools: () => Tool[]
-
-  constructor(options: HistogramConfiguration<Label>, tools: () => Tool[]) {
-    super(options)
-    this.#options = options
-    this.#tools = tools
+/** Registers a histogram with the buckets of the library, for which prom-client has no option. */
+function exposeLatencies(registry: Registry, tools: () => Tool[]): void {
+  const about: HistogramConfiguration<Label> = {
+    name: 'mcp_host_server_request_seconds',
+    help: 'How long requests to MCP servers took that ended with success or an error',
+    labelNames: ['server', 'tool'],
   }
-
-  /** Called by the registry, though the types do not declare it. */
-  async getForPromString(): Promise<object> {
-    const { name, help } = this.#options
-    const values = this.#tools().flatMap(({ labels, calls: { latencyMs } }) => {
-      const buckets = latencyMs.buckets.filter(({ leMs }) => BUCKETS_MS.has(leMs))
+  const { name, help } = about
+  const histogram = new Histogram({ ...about, registers: [registry] })
+  // Called by the registry, though the types do not declare it.
+  const getForPromString = async (): Promise<object> => {
+    const values = tools().flatMap(({ labels, calls: { latencyMs } }) => {
+      const buckets = latencyMs.buckets.filter(
+        ({ leMs }) => leMs === Infinity || BUCKETS_MS.has(leMs),
+      )
       const count = buckets.at(-1)?.count ?? 0
       const sum = (latencyMs.mean * count) / 1000
       return [
@@ -148,4 +108,5 @@ class ToolLatencies extends Histogram<Label> {
     })
     return { name, help, type: 'histogram', aggregator: 'sum', values }
   }
+  Object.assign(histogram, { getForPromString })
 }

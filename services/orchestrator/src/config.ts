@@ -1,5 +1,5 @@
 import type { Config } from '@mcp-host/service'
-import { approvalSettings, setting, values } from '@mcp-host/service'
+import { approvalSettings, limitSettings, policySettings, setting, values } from '@mcp-host/service'
 
 /** Settings of the orchestrators. */
 export const orchestratorSettings = {
@@ -8,7 +8,7 @@ export const orchestratorSettings = {
     schema: values.text,
     default:
       'You are a helpful assistant. Use the tools you are given when they help to answer; say so when a tool fails.',
-    describe: 'What every model is told before the conversation.',
+    describe: 'System prompt of every conversation.',
   }),
   maxToolCalls: setting({
     env: 'MAX_TOOL_CALLS',
@@ -87,14 +87,23 @@ export const orchestratorSettings = {
     schema: values.integer(0, 100_000),
     default: '100',
     describe:
-      'How many tools a model is offered. Where there are more, or their definitions take more than a quarter of the context, it is offered a search, and what it has found or called before.',
+      'Largest number of tools that a model is offered. With more tools, or with definitions that take more than a quarter of the context, it is offered a search and the tools that it has found or called before.',
   }),
   ...approvalSettings,
+  ...policySettings,
+  ...limitSettings,
+  limitTurns: setting({
+    env: 'LIMIT_TURNS',
+    schema: values.integer(0, 10_000),
+    default: '0',
+    describe:
+      'Turns of each principal that run at a time, at all orchestrators together; messages beyond wait. A turn that waits for an approval does not count. 0 is without limit.',
+  }),
   sessionTtlDays: setting({
     env: 'SESSION_TTL_DAYS',
     schema: values.integer(0, 3_650),
     default: '30',
-    describe: 'Sessions in which nothing happened for so many days are deleted; 0 keeps them.',
+    describe: 'Sessions without activity for this number of days are deleted; 0 keeps them.',
   }),
 }
 

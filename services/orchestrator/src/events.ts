@@ -1,4 +1,5 @@
-import type { ContextCompacted, ModelUsage, TurnOutcome } from '@mcp-host/contracts'
+import type { ContextCompacted, ModelUsage } from '@mcp-host/contracts'
+import { TurnOutcome } from '@mcp-host/contracts'
 import type { Registry } from 'prom-client'
 import { Counter, Histogram } from 'prom-client'
 
@@ -7,13 +8,19 @@ export interface OrchestratorEvents {
   toolRefused(): void
   modelAskedAgain(): void
   contextCompacted(how: ContextCompacted['how']): void
-  /** The model's worker and the supervisors have heard of a cancel. */
+  /** The model's worker and the supervisors have received a cancel. */
   cancelReached(seconds: number): void
   jobsTakenOver(count: number): void
 }
 
-/** The metrics of an orchestrator. */
-export function orchestratorEvents(registry: Registry): OrchestratorEvents {
+/**
+ * The metrics of an orchestrator. `isListed`: whether a model may be a label. Clients may ask for models of any name, and
+ * some providers answer for every name.
+ */
+export function orchestratorEvents(
+  registry: Registry,
+  isListed: (usage: ModelUsage) => boolean,
+): OrchestratorEvents {
   const registers = [registry]
   const turns = new Counter({
     name: 'mcp_host_turns_total',
@@ -21,10 +28,18 @@ export function orchestratorEvents(registry: Registry): OrchestratorEvents {
     labelNames: ['outcome'],
     registers,
   })
+  // Without it, the first failed turn would be no increase of its series.
+  for (const outcome of TurnOutcome.options) turns.inc({ outcome }, 0)
   const tokens = new Counter({
     name: 'mcp_host_turn_tokens_total',
     help: 'Tokens of turns that are done, as the providers counted them',
     labelNames: ['provider', 'model', 'kind'],
+    registers,
+  })
+  const cost = new Counter({
+    name: 'mcp_host_turn_cost_total',
+    help: 'Cost of turns that are done, by the prices in llm.json and in their currency',
+    labelNames: ['provider', 'model'],
     registers,
   })
   const refused = new Counter({
@@ -57,9 +72,13 @@ export function orchestratorEvents(registry: Registry): OrchestratorEvents {
   return {
     turnDone(outcome, usage) {
       turns.inc({ outcome })
-      for (const { provider, model, inputTokens = 0, outputTokens = 0 } of usage) {
-        tokens.inc({ provider, model, kind: 'input' }, inputTokens)
-        tokens.inc({ provider, model, kind: 'output' }, outputTokens)
+      for (const used of usage) {
+        const labels = isListed(used)
+          ? { provider: used.provider, model: used.model }
+          : { provider: 'other', model: 'other' }
+        tokens.inc({ ...labels, kind: 'input' }, used.inputTokens ?? 0)
+        tokens.inc({ ...labels, kind: 'output' }, used.outputTokens ?? 0)
+        cost.inc(labels, used.cost ?? 0)
       }
     },
     toolRefused: () => refused.inc(),

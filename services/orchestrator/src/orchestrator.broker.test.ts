@@ -1,4 +1,4 @@
-// A whole orchestrator over a real broker, which finds what was stored while there was none.
+// A whole orchestrator over a real broker, started after entries were stored.
 import type { Bus } from '@mcp-host/bus'
 import type { LogFact, SessionId } from '@mcp-host/contracts'
 import {
@@ -22,14 +22,14 @@ import { WAITED_MS } from './loop/session-run.ts'
 
 let broker: Broker
 let client: Bus
-/** Sessions for which a model was asked. */
-const asked: SessionId[] = []
+/** Sessions for which a generation was requested. */
+const generated: SessionId[] = []
 beforeAll(async () => {
   broker = await startBroker()
   client = await broker.connect('gateway')
   const worker = await broker.connect('llm-worker')
   worker.serve(generate, {}, ({ request }) => {
-    asked.push(request.session)
+    generated.push(request.session)
     return { worker: worker.id }
   })
 })
@@ -48,14 +48,14 @@ const envelope = newEnvelope('local')
 const store = async (fact: LogFact): Promise<number> =>
   (await client.sessions.append(session, fact, { envelope, messageId: crypto.randomUUID() })).seq
 
-const say = (id: string): Promise<number> => store({ kind: 'input', fact: { id, text: 'hi' } })
+const addInput = (id: string): Promise<number> => store({ kind: 'input', fact: { id, text: 'hi' } })
 const markDeleted = (): Promise<number> =>
   store({ kind: 'control', fact: { type: 'session-deleted' } })
 
 async function start(): Promise<void> {
   const bus = await broker.connect('orchestrator')
   const logger = createLogger('orchestrator', 'silent')
-  // It uses nothing of how services are watched.
+  // An orchestrator uses no other member.
   const deps = { bus, logger, metrics: new Registry() } as unknown as ServiceDeps
   const service = await createOrchestrator(deps, loadConfig(orchestratorSettings, {}))
   stack.defer(async () => {
@@ -78,10 +78,10 @@ async function isErased(): Promise<boolean> {
   return known?.record.state === 'deleted' && (await client.sessions.lastSequence(session)) === 0
 }
 
-test('a session that was deleted while no orchestrator was there is erased, and nothing in it runs', async () => {
-  await say('a')
+test('a session that was deleted without an orchestrator is erased, and none of its turns run', async () => {
+  await addInput('a')
   await markDeleted()
-  await say('too late')
+  await addInput('too late')
   const storedAt = Date.now()
   await eventually(() => Date.now() - storedAt > WAITED_MS)
   await start()
@@ -89,24 +89,24 @@ test('a session that was deleted while no orchestrator was there is erased, and 
     await expect(ask(contract)).rejects.toMatchObject({ code: 'not-found' })
   }
   await eventually(isErased)
-  expect(asked).not.toContain(session)
+  expect(generated).not.toContain(session)
 })
 
-test('a session that was deleted after its orchestrator died in mid-turn is erased', async () => {
-  const turn = await say('a')
+test('a session that was deleted after the death of its orchestrator is erased', async () => {
+  const turn = await addInput('a')
   const generation = generationId(session, 0)
   const claim = { turn, seen: turn, messageId: 'a', orchestrator: 'dead', epoch: 1, generation }
   await store({ kind: 'turn', fact: { type: 'turn-claimed', ...claim } })
   await markDeleted()
   await start()
   await eventually(isErased, { limitMs: 15_000 })
-  expect(asked).not.toContain(session)
+  expect(generated).not.toContain(session)
 })
 
-test('the erasing goes on where a process died that had marked the record only', async () => {
+test('the erasure of a session whose record is marked as deleted is resumed', async () => {
   await start()
-  await say('a')
-  await eventually(() => asked.includes(session))
+  await addInput('a')
+  await eventually(() => generated.includes(session))
   const { record } = (await eventually(() => client.directory.get(session))) ?? {}
   await client.directory.put({ ...record, state: 'deleted' })
   await markDeleted()

@@ -1,9 +1,16 @@
 import { approvalRule, orchestratorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
+import { RateLimits, takeToolCall, ToolPins } from '@mcp-host/service'
 import type { OrchestratorConfig } from './config.ts'
-import { catalogModel, catalogProviders, catalogTools } from './context/catalog-tools.ts'
+import {
+  catalogModel,
+  catalogProviders,
+  catalogTools,
+  isListedModel,
+} from './context/catalog-tools.ts'
 import { resultTexts } from './results/result-texts.ts'
 import { orchestratorEvents } from './events.ts'
+import { exposeLoad } from './load-metrics.ts'
 import type { Runs } from './handlers/run-session.ts'
 import { runSession } from './handlers/run-session.ts'
 import { eraseDeleted } from './sessions/erase-session.ts'
@@ -13,10 +20,12 @@ import { serveSessions } from './sessions/serve-sessions.ts'
 import { TakeOver } from './takeover/take-over.ts'
 import { warnOfUnmatched } from './turn/warn-of-unmatched.ts'
 import { WorkerHeartbeats } from './turn/worker-heartbeats.ts'
+import { TurnSlots } from './turn/turn-slots.ts'
 import { SessionViews } from './turn/session-views.ts'
+import { followTurnPolicy } from './context/turn-policy.ts'
 import type { TurnDeps } from './turn/turn.ts'
 
-/** An orchestrator: takes what users say from the log and runs their turns. */
+/** Creates an orchestrator, which takes inputs of users from the log and runs their turns. */
 export async function createOrchestrator(
   { bus, logger, metrics }: ServiceDeps,
   config: OrchestratorConfig,
@@ -24,13 +33,26 @@ export async function createOrchestrator(
   await using stack = new AsyncDisposableStack()
   const runs: Runs = new Map()
   const leave = new AbortController()
-  const events = orchestratorEvents(metrics)
+  exposeLoad(metrics, { bus, runs })
   const catalog = await bus.catalog.watch()
+  const events = orchestratorEvents(metrics, (usage) => isListedModel(catalog, usage))
   const tools = catalogTools(catalog, () => bus.sinceOutageMs())
   const views = stack.use(new SessionViews(bus))
   const recorder = stack.use(new SessionRecorder({ bus, logger }))
   const needsApproval = approvalRule(config.toolApproval)
   stack.use(warnOfUnmatched({ catalog, logger }, config.toolApproval))
+  const rates = new RateLimits({ bus, logger, metrics })
+  const tokens = { rate: config.limitTokens, what: 'tokens' }
+  const pins = stack.use(
+    await ToolPins.open({ bus, logger, metrics, catalog }, { isRecorder: false }),
+  )
+  const turnPolicy = followTurnPolicy(config.policyConfig, {
+    tools,
+    logger,
+    needsApproval,
+    pins,
+    permit: (...call) => takeToolCall(rates, config.limitToolCalls, ...call),
+  })
   const deps: TurnDeps = {
     bus,
     logger,
@@ -42,15 +64,14 @@ export async function createOrchestrator(
     results: resultTexts(bus),
     systemPrompt: config.systemPrompt,
     limits: limitsOf(config),
-    needsApproval: ({ server, tool }) =>
-      server !== undefined &&
-      tool !== undefined &&
-      needsApproval(server, tool, () => tools.annotationsOf(server, tool)),
+    policy: stack.use(turnPolicy),
+    slots: new TurnSlots(bus, config.limitTurns),
+    chargeTokens: (principal, used) => void rates.charge(tokens, principal, used),
     note: (session, state) => recorder.note(session, state),
   }
   stack.use(await serveSessions({ bus, logger, views, providers: catalogProviders(catalog) }))
   stack.use(startJanitor({ bus, logger, sessionTtlDays: config.sessionTtlDays }))
-  // Answered until the end: other orchestrators take the turns of one that does not answer.
+  // Served until the end, since other orchestrators take over the turns of one that does not answer.
   stack.use(
     bus.serve(orchestratorControl, { orchestrator: bus.id }, ({ request }) => ({
       running: runs.has(request.session),
@@ -67,7 +88,7 @@ export async function createOrchestrator(
   return {
     async drain() {
       await inputs[Symbol.asyncDispose]()
-      // Work in other processes goes on; another orchestrator takes over the turns.
+      // Work in other processes goes on, and another orchestrator takes over the turns.
       leave.abort()
       await Promise.all(Array.from(runs.values(), (run) => run.ended()))
       await takeOver[Symbol.asyncDispose]()

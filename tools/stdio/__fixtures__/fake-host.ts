@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { listen } from '../../host/listen.ts'
 
 export interface Heard {
   readonly verb: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** Of the message, where there is one. */
+  /** The method of the message, where it has one. */
   readonly method: string | undefined
   readonly id: unknown
-  /** The port that it came from. */
+  /** The remote port of the request. */
   readonly from: number | undefined
   readonly reply: ServerResponse
   /** Resolves when the request is over, however it ended. */
@@ -25,7 +25,7 @@ export interface FakeHost extends AsyncDisposable {
   stop(): Promise<void>
 }
 
-/** A host of which a test says what it answers; what it is not told is taken with 202. */
+/** A host whose answers the test sets. It answers other messages with 202. */
 export async function startFakeHost(
   answer: (heard: Heard) => object | string | undefined | void,
   port = 0,
@@ -50,19 +50,17 @@ export async function startFakeHost(
       reply.end(typeof said === 'string' ? said : JSON.stringify(said))
     })
   })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
+  const boundPort = await listen(server, port)
   const stop = async (): Promise<void> => {
     const closed = server.listening ? once(server, 'close') : undefined
     server.close()
     server.closeAllConnections()
     await closed
   }
-  const { port: taken } = server.address() as AddressInfo
-  return { port: taken, heard, stop, [Symbol.asyncDispose]: stop }
+  return { port: boundPort, heard, stop, [Symbol.asyncDispose]: stop }
 }
 
-/** An answer that does not come, or that the test writes itself. */
+/** Returned when the test sends no answer, or sends it itself. */
 export const HOLD = 'hold'
 
 export const result = (id: unknown, value: object): object => ({

@@ -20,7 +20,7 @@ const runs = (name: string, supervisor: string, more: Partial<ServerEntry> = {})
   ...more,
 })
 
-test('a server that two supervisors run is one row with two instances, each with its figures', () => {
+test('a server that two supervisors run is one row with two instances, each with its statistics', () => {
   const one = runs('a', 's1')
   const other = runs('a', 's2')
   const rows = viewServers([other, present('s2'), one, present('s1', { a: stats })])
@@ -35,25 +35,25 @@ test('a server that two supervisors run is one row with two instances, each with
   ])
 })
 
-test('rows come in the order of their names', () => {
+test('rows are ordered by name', () => {
   const rows = viewServers([runs('b', 's'), runs('c', 's'), runs('a', 's'), present('s')])
   expect(rows.map(({ server }) => server)).toEqual(['a', 'b', 'c'])
 })
 
-test('what an absent supervisor has written does not count', () => {
+test('entries of an absent supervisor are ignored', () => {
   expect(viewServers([runs('a', 'dead'), runs('b', 's'), present('s')])).toMatchObject([
     { server: 'b' },
   ])
 })
 
-test('one ready instance makes the server ready, with its tools and without the error of the other', () => {
+test('a server with one ready instance is ready, with its tools and without the error of the other', () => {
   const broken = runs('a', 's1', { state: 'unavailable', error: 'it ended', tools: [] })
   const [row] = viewServers([present('s1'), present('s2'), broken, runs('a', 's2')])
   expect(row).toMatchObject({ state: 'ready', tools: [tool('echo')] })
   expect(row).not.toHaveProperty('error')
 })
 
-test('a server that is being taken over is starting, not unavailable', () => {
+test('a server that is taken over is starting', () => {
   const broken = runs('a', 's1', { state: 'unavailable', error: 'it ended', tools: [] })
   const next = runs('a', 's2', { state: 'starting', tools: [] })
   expect(viewServers([present('s1'), present('s2'), next, broken])).toMatchObject([
@@ -61,7 +61,7 @@ test('a server that is being taken over is starting, not unavailable', () => {
   ])
 })
 
-test('of two ready instances the one written last says what the tools are', () => {
+test('a server with two ready instances has the tools of the latest entry', () => {
   const older = runs('a', 's1', { revision: 5, tools: [tool('old')] })
   const newer = runs('a', 's2', { revision: 6, tools: [tool('new')] })
   for (const both of [
@@ -81,16 +81,16 @@ const configures = (id: string, ...configured: string[]): CatalogEntry => ({
   configured,
 })
 
-test('a server that its supervisor has no more in its configuration does not count, though it still runs', () => {
+test('a running server that its supervisor no longer configures is ignored', () => {
   const entries = [runs('a', 's'), runs('b', 's'), configures('s', 'b')]
   expect(viewServers(entries)).toMatchObject([{ server: 'b' }])
 })
 
 test.each<[string, boolean, CatalogEntry[]]>([
-  ['some supervisor has', true, [configures('s1'), configures('s2', 'a')]],
-  ['no supervisor has', false, [configures('s1', 'b'), configures('s2'), runs('a', 's1')]],
-  ['a supervisor of an earlier version may have', true, [configures('s1'), present('s2')]],
-  ['nobody can tell of', true, [runs('a', 's1')]],
-])('a server that %s in its configuration: %s', (_, is, entries) => {
-  expect(isConfigured(entries, 'a')).toBe(is)
+  ['some supervisor configures', true, [configures('s1'), configures('s2', 'a')]],
+  ['no supervisor configures', false, [configures('s1', 'b'), configures('s2'), runs('a', 's1')]],
+  ['a supervisor of an earlier version may configure', true, [configures('s1'), present('s2')]],
+  ['an unknown supervisor runs', true, [runs('a', 's1')]],
+])('a server that %s is configured: %s', (_, expected, entries) => {
+  expect(isConfigured(entries, 'a')).toBe(expected)
 })

@@ -2,18 +2,18 @@ import type { ServerName } from '../ids.ts'
 import { ownValue } from '../own-value.ts'
 import type { CatalogEntry, CatalogTool, ServerEntry, ServerStats } from './catalog-entry.ts'
 
-/** A server as its callers see it, whichever supervisors run it. */
+/** A server with all of its instances. */
 export interface ServerView {
   readonly server: ServerName
   /** `ready` when any instance is. */
   readonly state: ServerEntry['state']
   /** Why none is ready. */
   readonly error?: string
-  /** The instance that stands for it: the newest ready one. */
+  /** The entry of the instance in the best state, the newest of several. */
   readonly entry: ServerEntry
-  /** Of that one. */
+  /** The tools of that instance. */
   readonly tools: readonly CatalogTool[]
-  /** By supervisor, in the order of their ids. */
+  /** The instances by supervisor, in the order of the supervisors' ids. */
   readonly instances: readonly ServerInstance[]
 }
 
@@ -22,8 +22,8 @@ export interface ServerInstance {
   readonly stats?: ServerStats
 }
 
-/** The better state of two instances stands for the server. */
-const BETTER: readonly ServerEntry['state'][] = [
+/** The best state of its instances is the state of the server. */
+const STATES_FROM_BEST: readonly ServerEntry['state'][] = [
   'ready',
   'starting',
   'unavailable',
@@ -32,8 +32,8 @@ const BETTER: readonly ServerEntry['state'][] = [
 ]
 
 /**
- * Every server once, in a fixed order. What an absent supervisor has written does not count, nor do servers that were
- * removed from the configuration of the supervisor that still ends their calls.
+ * All servers, sorted by name. Leaves out the entries of absent supervisors, and those of servers that were removed from
+ * the configuration of their supervisor and only finish their calls.
  */
 export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
   const all = Array.from(entries)
@@ -66,14 +66,14 @@ export function viewServers(entries: Iterable<CatalogEntry>): ServerView[] {
     })
 }
 
-/** The ids of the supervisors that are present; one that was killed is among them for some seconds more. */
+/** The ids of the present supervisors. A killed supervisor is among them for some seconds more. */
 export function presentSupervisors(entries: Iterable<CatalogEntry>): string[] {
   return Array.from(entries).flatMap((entry) => (entry.kind === 'supervisor' ? [entry.id] : []))
 }
 
 /**
- * Whether any supervisor has a server in its configuration, so that one which is away may come back. While no
- * supervisor is present, or one is of an earlier version, nothing counts as removed.
+ * Whether any supervisor has a server in its configuration, so that it may come back when it is away. True for every
+ * server while no supervisor is present or one is of an earlier version, which does not publish its configuration.
  */
 export function isConfigured(entries: Iterable<CatalogEntry>, server: string): boolean {
   const supervisors = Array.from(entries).filter((entry) => entry.kind === 'supervisor')
@@ -83,17 +83,17 @@ export function isConfigured(entries: Iterable<CatalogEntry>, server: string): b
   )
 }
 
-/** The configured servers that no present supervisor has told anything of: they are just starting, or moving. */
-export function untoldServers(entries: Iterable<CatalogEntry>): string[] {
+/** The configured servers without an entry of a present supervisor: they are just starting, or moving. */
+export function unreportedServers(entries: Iterable<CatalogEntry>): string[] {
   const all = Array.from(entries)
-  const told = new Set<string>(viewServers(all).map(({ server }) => server))
+  const published = new Set<string>(viewServers(all).map(({ server }) => server))
   const configured = all.flatMap((entry) =>
     entry.kind === 'supervisor' ? (entry.configured ?? []) : [],
   )
-  return Array.from(new Set(configured)).filter((server) => !told.has(server))
+  return Array.from(new Set(configured)).filter((server) => !published.has(server))
 }
 
 function isBetter(one: ServerEntry, other: ServerEntry): boolean {
-  const difference = BETTER.indexOf(one.state) - BETTER.indexOf(other.state)
+  const difference = STATES_FROM_BEST.indexOf(one.state) - STATES_FROM_BEST.indexOf(other.state)
   return difference < 0 || (difference === 0 && (one.revision ?? 0) > (other.revision ?? 0))
 }

@@ -13,12 +13,12 @@ export const clientMessage = defineEvent('mcpc.{client}.down', {
     server: z.string(),
     method: z.string(),
     params: z.looseObject({}).optional(),
-    /** Where an answer is wanted. */
+    /** Absent for a notification. */
     ask: z.string().optional(),
   }),
 })
 
-/** Cancels a request of a client, at the gateway that has it. */
+/** Cancels a request of a client, at the gateway that forwarded it. */
 export const clientCancel = defineEvent('mcpc.cancel', {
   from: ['gateway'],
   to: ['gateway'],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How much log messages matter, the least first. */
+/** The log levels of MCP, the least severe first. */
 export const LOG_LEVELS = [
   'debug',
   'info',
@@ -14,37 +14,37 @@ export const LOG_LEVELS = [
 export const McpLogLevel = z.enum(LOG_LEVELS)
 export type McpLogLevel = z.infer<typeof McpLogLevel>
 
-/** An MCP client that keeps a session with us, as servers must know it. */
+/** An MCP client with a session, as servers must know it. */
 export const McpClient = z.object({
-  /** Names its session on the bus. */
+  /** The id of its session on the bus. */
   id: z.string(),
-  /** What it can be asked for, in its own words. */
+  /** The capabilities that the client declares. */
   capabilities: z.looseObject({}),
-  /** Log messages below are not wanted. */
+  /** The least level of log messages that it gets. */
   logLevel: McpLogLevel.optional(),
 })
 export type McpClient = z.infer<typeof McpClient>
 
-/** What a client's session has been told besides what its id says. Written by the gateways. */
+/** The state of a client's session that its id does not contain. Written by the gateways. */
 export const McpClientRecord = z.object({
-  /** The session is over. */
+  /** Whether the session has ended. */
   isOver: z.boolean().optional(),
   logLevel: McpLogLevel.optional(),
-  /** The resources of whose changes it wants to hear, by the names it calls them. */
+  /** The subscribed resources, by the URIs that the client uses. */
   subscriptions: z.array(z.string()).optional(),
   /**
-   * By server: that the client's own process of it lists something else than it did first, which `readClientLists`
-   * tells. Written by the supervisor that runs it.
+   * The dedicated processes of the client whose lists differ from those at their start, by server; `readClientLists`
+   * reads them. Written by the supervisors.
    */
   ownLists: z
     .record(
       z.string(),
       z.object({
-        /** It counts only while that one is present. */
+        /** The entry counts only while this supervisor is present. */
         supervisor: z.string(),
-        /** Names the process: the next one lists what all do. */
+        /** The id of the process. The next one begins with the lists of all. */
         process: z.string(),
-        /** Grows with each change. */
+        /** The number of changes. */
         change: z.number().int(),
       }),
     )

@@ -3,32 +3,32 @@ import { defineEvent, defineOpaqueCall } from '../contract.ts'
 import { McpClient } from './mcp-client.ts'
 
 /**
- * What is passed on with the `params` of a request of MCP. Their `_meta` may have `RequestOptions` under
+ * The head of a forwarded MCP request; its body is the `params`. Their `_meta` may have `RequestOptions` under
  * `mcp-host/options`.
  */
 export const McpRequestHead = z.object({
   method: z.string(),
-  /** Names it, so that it can be cancelled on the way; unique. */
+  /** Unique, for control messages. */
   id: z.string(),
-  /** Which era the caller speaks: results are made to fit it. */
+  /** The era of the caller: results are adapted to it. */
   era: z.enum(['legacy', 'modern']),
-  /** Whether what the server reports on the way is wanted: `notice`s. */
+  /** Whether the caller gets the notifications of the server during the request, as `notice`s. */
   progress: z.boolean().optional(),
-  /** The caller, where it keeps a session: it may be asked, and gets log messages. */
+  /** A caller with a session: it may be asked, and gets log messages. */
   client: McpClient.optional(),
-  /** Whether that caller can take it up again when it loses the way to the answer. */
+  /** Whether the caller can resume the request after it lost its connection. */
   isResumable: z.boolean().optional(),
-  /** Whether the caller knows the output of the tool as `{ result: … }`, as older ones do where it is no object. */
+  /** Whether the output of the tool, which is no object, was listed as `{ result: … }` for this older caller. */
   isOutputWrapped: z.boolean().optional(),
-  /** What the caller's user is asked first: only what they allow goes on to the server. */
+  /** A question to the caller's user, who must accept before the request is sent to the server. */
   confirm: z.string().optional(),
-  /** The key of the body, where that is too large for a message; it is there until the answer. */
+  /** The key of a body that is too large for a message; the object exists until the answer. */
   stored: z.string().optional(),
 })
 export type McpRequestHead = z.infer<typeof McpRequestHead>
 
 const number = z.number().int().positive().optional()
-/** Whether the result points to resources of the server: only then it must be looked into. */
+/** Whether the result contains links to resources of the server, which the gateway must rewrite. */
 const hasLinks = z.boolean().optional()
 
 /**
@@ -47,10 +47,9 @@ export const McpReplyHead = z.discriminatedUnion('type', [
     type: z.literal('result'),
     number,
     hasLinks,
-    /** It says what is wrong with the arguments: the server was not asked. */
+    /** Whether the host refused the arguments, so that the server was not asked. */
     isRefused: z.boolean().optional(),
   }),
-  /** With its code. */
   z.object({ type: z.literal('error'), number, code: z.number().optional() }),
   z.object({
     type: z.literal('stored'),
@@ -104,7 +103,7 @@ export const mcpRequestControl = defineEvent('mcp.{server}.ctl', {
     z.object({ action: z.enum(['cancel', 'ping']), id: z.string() }),
     z.object({
       action: z.literal('answer'),
-      /** Of the question. */
+      /** The id of the question. */
       ask: z.string(),
       result: z.looseObject({}).optional(),
       error: z
@@ -114,3 +113,4 @@ export const mcpRequestControl = defineEvent('mcp.{server}.ctl', {
     z.object({ action: z.enum(['roots-changed', 'leave']), client: z.string() }),
   ]),
 })
+export type McpRequestControl = z.infer<typeof mcpRequestControl.payload>

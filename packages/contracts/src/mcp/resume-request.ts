@@ -2,21 +2,21 @@ import { z } from 'zod'
 import { defineOpaqueCall } from '../contract.ts'
 import { McpReplyHead } from './mcp-request.ts'
 
-/** Which request a client takes up again, and what it knows of it; the body is empty. */
+/** The request that a client resumes; the body is empty. */
 export const ResumeHead = z.object({
-  /** As it was passed on under. */
+  /** The `id` of its `McpRequestHead`. */
   id: z.string(),
-  /** Of the client's session: others are not answered. */
+  /** The session of the client: other clients get `not-found`. */
   client: z.string(),
-  /** The number of the last that it was told; 0 for nothing. */
+  /** The number of the last reply that the client has; 0 for none. */
   after: z.number().int().nonnegative(),
 })
 export type ResumeHead = z.infer<typeof ResumeHead>
 
 /**
- * Asks the supervisor that keeps a request for the rest of its replies. The first is `running`. The listener before
- * gets `moved`. Errors: `not-found` when it is not kept for that client, or not any more; `unavailable` when the
- * supervisor is gone.
+ * Asks the supervisor that keeps a request for the rest of its replies. The first is `running`. The previous caller gets
+ * `moved`. Errors: `not-found` when the supervisor keeps no such request of the client; `unavailable` when the supervisor
+ * is gone.
  */
 export const resumeRequest = defineOpaqueCall('sup.{supervisor}.resume', {
   from: ['gateway'],

@@ -28,14 +28,14 @@ export const watchClientResources = defineCall('mcp.{server}.{client}.watch', {
   ...watch,
 })
 
-/** Tells that a watched resource has changed. */
+/** Reports a change of a watched resource. */
 export const resourceUpdated = defineEvent('mcp.{server}.updated', {
   from: ['mcp-supervisor'],
   to: ['gateway'],
   durability: 'live',
   payload: z.object({
     uri: z.string(),
-    /** Of a process that a client has of its own: nobody else is meant. */
+    /** The client of a dedicated process: it alone gets the notification. */
     client: z.string().optional(),
   }),
 })

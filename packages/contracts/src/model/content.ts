@@ -2,19 +2,15 @@ import { z } from 'zod'
 import { ToolCallId } from '../ids.ts'
 import { Media } from './media.ts'
 
-/** Opaque data of the provider that must be sent back with the block (thought signatures and such). */
-const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.json()))
+/** Opaque data of the provider that must be sent back with the block, such as thought signatures. */
+const providerMetadata = z.record(z.string(), z.record(z.string(), z.json())).optional()
 
-export const TextBlock = z.object({
-  type: z.literal('text'),
-  text: z.string(),
-  providerMetadata: ProviderMetadata.optional(),
-})
+const TextBlock = z.object({ type: z.literal('text'), text: z.string(), providerMetadata })
 
-export const ReasoningBlock = z.object({
+const ReasoningBlock = z.object({
   type: z.literal('reasoning'),
   text: z.string(),
-  providerMetadata: ProviderMetadata.optional(),
+  providerMetadata,
 })
 
 /** A tool the model wants to be run. `server` and `tool` are absent when no such tool was offered. */
@@ -25,13 +21,13 @@ export const ToolCallBlock = z.object({
   name: z.string(),
   server: z.string().optional(),
   tool: z.string().optional(),
-  /** An object, or whatever the model wrote when it was not valid JSON. */
+  /** An object, or the text of the model when it is not valid JSON. */
   arguments: z.json(),
-  providerMetadata: ProviderMetadata.optional(),
+  providerMetadata,
 })
 export type ToolCallBlock = z.infer<typeof ToolCallBlock>
 
-/** One piece of what a model wrote, in the order it wrote them. */
+/** A part of a model's reply. */
 export const ContentBlock = z.discriminatedUnion('type', [TextBlock, ReasoningBlock, ToolCallBlock])
 export type ContentBlock = z.infer<typeof ContentBlock>
 
@@ -41,7 +37,6 @@ export const ToolAnswer = z.object({
   name: z.string(),
   text: z.string(),
   isError: z.boolean(),
-  /** What it has beside the text. */
   media: z.array(Media).optional(),
 })
 export type ToolAnswer = z.infer<typeof ToolAnswer>
@@ -54,20 +49,20 @@ export const PromptMessage = z.discriminatedUnion('role', [
 ])
 export type PromptMessage = z.infer<typeof PromptMessage>
 
-/** Tokens as the provider counted them, and what they cost. */
+/** The tokens that the provider counted, with their cost. */
 export const Usage = z.object({
   inputTokens: z.number().int().nonnegative().optional(),
   outputTokens: z.number().int().nonnegative().optional(),
   reasoningTokens: z.number().int().nonnegative().optional(),
   cachedInputTokens: z.number().int().nonnegative().optional(),
-  /** By the prices that are set for the model, in their currency. */
+  /** The cost by the configured prices of the model, in their currency. */
   cost: z.number().nonnegative().optional(),
-  /** Set where the provider did not count and an estimate stands in, be it for a part. */
+  /** Whether some of the numbers are estimates, because the provider did not count. */
   isEstimate: z.boolean().optional(),
 })
 export type Usage = z.infer<typeof Usage>
 
-/** What one model took, over some generations. */
+/** The usage of one model by several generations. */
 export const ModelUsage = Usage.extend({
   provider: z.string(),
   model: z.string(),

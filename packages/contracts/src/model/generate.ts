@@ -1,28 +1,27 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { GenerationId, SessionId } from '../ids.ts'
-import { BlobReference } from './blob-reference.ts'
 import { OfferedTool, PromptMessage } from './content.ts'
+import { BlobReference } from './media.ts'
 
-/** What a model is asked, apart from the session it is asked for. */
+/** The messages and tools that a model is sent. */
 export const Prompt = z.object({ messages: z.array(PromptMessage), tools: z.array(OfferedTool) })
 
 export const GenerateRequest = z.object({
   session: SessionId,
-  /** Log sequence of the user message this turn answers. */
+  /** Log sequence of the user message of the turn. */
   turn: z.number().int().positive(),
   generation: GenerationId,
-  /** Who is to answer, as `provider/model` or `provider`; without it the one that answers by default. */
+  /** As `provider/model` or `provider`; absent for the default model. */
   model: z.string().optional(),
-  /** Who failed in mid-answer, as `provider/model`: others are asked first. */
+  /** Models that failed in mid-answer, as `provider/model`: others are asked first. */
   avoid: z.array(z.string()).optional(),
   system: z.string().optional(),
   temperature: z.number().optional(),
-  messages: z.array(PromptMessage),
-  tools: z.array(OfferedTool),
-  /** Where `Prompt` is as JSON, when it is too large to stand here: the two above are then empty. */
+  ...Prompt.shape,
+  /** The JSON of a `Prompt` that is too large for this message: `messages` and `tools` are then empty. */
   prompt: BlobReference.optional(),
-  /** Epoch milliseconds; a generation still running then is ended as failed. */
+  /** Epoch milliseconds; a generation that runs longer fails. */
   deadline: z.number(),
 })
 export type GenerateRequest = z.infer<typeof GenerateRequest>

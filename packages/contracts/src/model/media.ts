@@ -1,10 +1,16 @@
 import { z } from 'zod'
-import { BlobReference } from './blob-reference.ts'
 
-/** Of which nothing else is known. */
+/** An object of the object store. */
+export const BlobReference = z.object({
+  key: z.string(),
+  bytes: z.number().int().nonnegative(),
+  digest: z.string(),
+})
+
+/** The media type of a file whose type is unknown. */
 export const UNKNOWN_TYPE = 'application/octet-stream'
 
-/** A type without parameters, in small letters; `UNKNOWN_TYPE` for what is none. */
+/** A media type in lower case, without parameters; `UNKNOWN_TYPE` for any other text. */
 export function cleanType(given: unknown): string {
   const [type = ''] = typeof given === 'string' ? given.toLowerCase().split(';') : []
   return /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/.test(type.trim()) ? type.trim() : UNKNOWN_TYPE
@@ -12,29 +18,26 @@ export function cleanType(given: unknown): string {
 
 const TEXT = /^text\/|^application\/(json|xml|yaml|x-yaml|toml|javascript|sql)$|\+(json|xml|yaml)$/
 
-/** Whether a file is text, which any model can read as part of what is said. */
+/** Whether a file is text, which any model can read as part of a message. */
 export function isText(mimeType: string): boolean {
   return TEXT.test(mimeType)
 }
 
-/** A picture, a document or the like. */
-const about = {
+/** A file of a message, such as a picture. */
+export const Attachment = z.object({
   /** Such as `image/png`. */
   mimeType: z.string(),
-  /** Of the file. */
+  /** The name of the file. */
   name: z.string().optional(),
-}
-
-/** What a user sent along with a message. */
-export const Attachment = z.object({ ...about, blob: BlobReference })
+  blob: BlobReference,
+})
 export type Attachment = z.infer<typeof Attachment>
 
-/** Something beside the text that a model is to see, hear or read. */
+/** A file for a model: its bytes, or a reference to them. */
 export const Media = z.object({
-  ...about,
-  /** Itself, in base64. */
+  ...Attachment.omit({ blob: true }).shape,
+  /** The bytes in base64. */
   data: z.string().optional(),
-  /** Where it is kept, when it does not stand here. */
   blob: BlobReference.optional(),
 })
 export type Media = z.infer<typeof Media>

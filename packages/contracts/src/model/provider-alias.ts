@@ -1,12 +1,12 @@
-/** Other names that people know providers by. */
+/** Other common names of providers. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['claude', 'anthropic'],
   ['grok', 'xai'],
 ])
 
 /**
- * A reference, `provider/model` or `provider`, with the provider's own name in place of an alias. A configured
- * provider whose name is an alias keeps it.
+ * A reference, `provider/model` or `provider`, with the name of the provider instead of an alias. A configured provider
+ * may itself have the name of an alias.
  */
 export function withoutAlias(
   reference: string,

@@ -5,7 +5,7 @@ import { Usage } from './content.ts'
 
 const TextContent = z.object({ type: z.literal('text'), text: z.string() })
 
-/** Hints, strongest first, and how much each quality counts, from 0 to 1. */
+/** Hints, the strongest first, and weights of qualities from 0 to 1. */
 const ModelPreferences = z.object({
   hints: z.array(z.object({ name: z.string().optional() })).optional(),
   costPriority: z.number().min(0).max(1).optional(),
@@ -13,9 +13,9 @@ const ModelPreferences = z.object({
   intelligencePriority: z.number().min(0).max(1).optional(),
 })
 
-/** One reply of a model that belongs to no turn. Its deadline is the envelope's. */
+/** A request for one reply outside of a turn's generations. Its deadline is the envelope's. */
 export const SampleRequest = z.object({
-  /** With it the reply can be cancelled on the way, by `generationControl`. */
+  /** The id for cancellation by `generationControl`. */
   id: GenerationId.optional(),
   messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: TextContent })).min(1),
   systemPrompt: z.string().optional(),

@@ -4,7 +4,7 @@ import { GenerationId } from '../ids.ts'
 
 export const TextDelta = z.object({
   generation: GenerationId,
-  /** Where `text` begins, in UTF-16 units over all text and reasoning of the generation so far. */
+  /** The position of `text` in all text and reasoning of the generation, in UTF-16 units. */
   offset: z.number().int().nonnegative(),
   kind: z.enum(['text', 'reasoning']),
   text: z.string().min(1),

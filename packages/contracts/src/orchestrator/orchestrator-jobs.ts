@@ -11,7 +11,7 @@ export const orchestratorJobs = defineEvent('orch.jobs', {
   durability: 'live',
   payload: z.object({
     orchestrator: z.string(),
-    /** As `handBack` of the bus takes them. */
+    /** The jobs in the form that `handBack` of the bus takes. */
     jobs: z.array(z.string()),
   }),
 })

@@ -3,8 +3,8 @@ import { defineCall } from '../contract.ts'
 import { SessionId } from '../ids.ts'
 
 /**
- * Ends what runs in a session and erases its log and its large results. A session whose log says that it was deleted is
- * erased without this call, too. Errors: `not-found`.
+ * Ends the turns of a session and erases its log, files and large results. A session whose log says that it was deleted
+ * is erased without this call, too. Errors: `not-found`.
  */
 export const deleteSession = defineCall('session.delete', {
   from: ['gateway'],

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ErrorInfo } from '../error.ts'
 import { Usage } from '../model/content.ts'
 import { Attachment } from '../model/media.ts'
-import { BlobReference } from '../model/blob-reference.ts'
+import { ToolResult } from '../session/tool-outcome.ts'
 import { TurnOutcome } from '../session/turn-event.ts'
 
 /** One message of a conversation, as frontends show it. */
@@ -13,27 +13,16 @@ export const HistoryMessage = z.object({
   /** Epoch milliseconds. */
   createdAt: z.number(),
   content: z.string().optional(),
-  /** Of a tool: its arguments, and its result once there is one. */
-  data: z
-    .object({
-      arguments: z.json(),
-      outcome: z.enum(['ok', 'error', 'unknown', 'refused', 'cancelled']).optional(),
-      /** MCP content blocks. */
-      content: z.array(z.looseObject({ type: z.string() })).optional(),
-      structuredContent: z.json().optional(),
-      error: ErrorInfo.optional(),
-      blob: BlobReference.optional(),
-      durationMs: z.number().optional(),
-    })
-    .optional(),
+  /** For a tool call: its arguments, and its result once there is one. */
+  data: z.object({ arguments: z.json(), ...ToolResult.partial().shape }).optional(),
   /** `server.tool`. */
   toolName: z.string().optional(),
-  /** For tools and answers: whether more follows. */
+  /** For tool calls and answers: whether more follows. */
   kind: z.enum(['start', 'progress', 'complete']).optional(),
   metadata: z.object({
-    /** Id of the user message whose turn it belongs to. */
+    /** Id of the user message of its turn. */
     messageId: z.string(),
-    /** For a user message: alternatives in the same place, itself included, oldest first. */
+    /** For a user message: its id and those of its alternatives, oldest first. */
     branches: z.array(z.string()).optional(),
     /** For a user message: the state of its turn. */
     state: z.enum(['queued', 'running', 'waiting', 'done']).optional(),

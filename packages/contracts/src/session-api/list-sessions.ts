@@ -9,7 +9,7 @@ export const listSessions = defineCall('session.list', {
   answeredBy: 'group',
   request: z.object({
     limit: z.number().int().min(1).max(100),
-    /** `next` of the page before. */
+    /** `next` of the previous page. */
     before: z.string().optional(),
   }),
   reply: z.object({

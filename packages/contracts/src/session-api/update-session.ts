@@ -5,8 +5,8 @@ import { SessionRecord } from '../session/session-record.ts'
 import { SettingsChange } from '../session/session-settings.ts'
 
 /**
- * Changes a session's title, model, settings and metadata; what is absent stays as it is. Errors: `not-found`; `invalid`
- * when nothing of the title can be read or there is no such provider.
+ * Changes a session's title, model, settings and metadata; absent fields stay as they are. Errors: `not-found`;
+ * `invalid` when the title has no visible character or there is no such provider.
  */
 export const updateSession = defineCall('session.update', {
   from: ['gateway'],
@@ -18,9 +18,9 @@ export const updateSession = defineCall('session.update', {
     /** The model of the next messages, as `provider/model` or `provider`; `null`: the default model. */
     model: z.string().nullable().optional(),
     ...SettingsChange.shape,
-    /** The caller's own; `null` removes it. */
+    /** Data of the caller; `null` removes it. */
     metadata: z.record(z.string(), z.json()).nullable().optional(),
-    /** Makes the session known before its first message. */
+    /** Creates the record of the session before its first message. */
     create: z.boolean().optional(),
   }),
   reply: SessionRecord,

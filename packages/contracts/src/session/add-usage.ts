@@ -16,7 +16,7 @@ export interface AddedUsage {
   readonly generations?: number
 }
 
-/** Adds what generations took to the sums by model. What the provider did not count stays absent. */
+/** Adds the usage of generations to the sums by model. Numbers that no provider counted stay absent. */
 export function addUsage(
   sums: ModelUsage[],
   { provider, model, usage, generations = 1 }: AddedUsage,

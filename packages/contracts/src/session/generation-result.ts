@@ -7,7 +7,7 @@ import { ContentBlock, Usage } from '../model/content.ts'
 export const GenerationResult = z.object({
   generation: GenerationId,
   outcome: z.enum(['completed', 'failed', 'cancelled']),
-  /** All the model wrote, also when it failed half-way. */
+  /** All that the model wrote, also before a failure. */
   content: z.array(ContentBlock),
   provider: z.string(),
   model: z.string(),

@@ -1,21 +1,21 @@
 import { z } from 'zod'
 
-/** Sequences whose messages were lost with damaged data, and that are not used again. */
+/** Sequences whose messages were lost with damaged data, and which are not reused. */
 export const LostRange = z.object({
-  /** The last sequence before them. */
+  /** The last sequence before the range. */
   after: z.number().int().nonnegative(),
-  /** The last of them. */
+  /** The last sequence of the range. */
   through: z.number().int().positive(),
-  /** When that was noticed, in epoch milliseconds. */
+  /** Epoch milliseconds at which the loss was noticed. */
   at: z.number(),
 })
 export type LostRange = z.infer<typeof LostRange>
 
-/** The end of the log as it is stored outside of it. */
+/** The end of the stream of logs, stored outside of it. */
 export const LogHead = z.object({
-  /** At least so many sequences have been given out. */
+  /** A lower bound of the last used sequence. */
   last: z.number().int().nonnegative(),
-  /** The newest. */
+  /** The newest ranges. */
   lost: z.array(LostRange),
 })
 export type LogHead = z.infer<typeof LogHead>

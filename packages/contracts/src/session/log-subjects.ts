@@ -7,10 +7,10 @@ import { LOG_FACTS } from './log-entry.ts'
 /** Every subject of every session's log. */
 export const ALL_LOGS = 's.>'
 
-/** All that users say: messages and control facts of every session. */
+/** The messages of users and the control facts of every session. */
 export const ALL_INPUTS = 's.*.*.in.>'
 
-/** Belongs to no session: what is written here shows whether the log can be written. */
+/** A subject of no session, to check whether the stream can be written. */
 export const LOG_PROBE = 's.probe'
 
 /** The subject on which the broker repeats each stored entry. */
@@ -33,4 +33,12 @@ export function liveLogSubjects(session: SessionId): string {
 /** The live entries and live text of a session in one subscription, since each subscription costs the broker. */
 export function liveSubjects(session: SessionId): string {
   return liveLogSubjects(session).replace('live.s.', 'live.*.')
+}
+
+/** Covers `liveSubjects` of every session. */
+export const ALL_LIVE = 'live.*.*.*.>'
+
+/** The stored subject of an entry that is repeated live. */
+export function storedSubject(live: string): string {
+  return live.replace(/^live\./, '')
 }

@@ -9,7 +9,7 @@ export const SessionRecord = z.object({
   /** The author of the first message. */
   owner: z.string(),
   title: z.string(),
-  /** Whether a user chose the title; else it is the beginning of the first message. */
+  /** Whether a user chose the title. Otherwise it is the beginning of the first message. */
   isTitled: z.boolean(),
   /** Epoch milliseconds. */
   createdAt: z.number(),
@@ -22,15 +22,15 @@ export const SessionRecord = z.object({
   ...SessionSettings.shape,
   /** The log sequence of the last change of settings. */
   settingsSeq: z.number().int().positive().optional(),
-  /** The caller's own, which means nothing to the host. */
+  /** Data of the caller, which the host does not read. */
   metadata: z.record(z.string(), z.json()).optional(),
-  /** User messages on all branches. */
+  /** The number of user messages on all branches. */
   messages: z.number().int().nonnegative(),
-  /** The least number of entries of its log: with fewer, some were lost. */
+  /** The least number of entries of its log. With fewer, some were lost. */
   entries: z.number().int().nonnegative().optional(),
   /** Usage of all turns, by model. */
   usage: z.array(ModelUsage),
-  /** `deleted`: its log is gone; the record stays for a while, so that the session is not created again. */
+  /** `deleted`: the log is erased; the record stays for a while, so that the session is not created again. */
   state: z.enum(['active', 'deleted']),
   /** For a deleted session: whether it expired. */
   isExpired: z.boolean().optional(),

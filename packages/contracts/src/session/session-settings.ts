@@ -1,29 +1,35 @@
 import { z } from 'zod'
+import { ServerName } from '../ids.ts'
 
-/** Settings of a session instead of the host's. */
+/** Settings of a session that replace those of the host. */
 export const SessionSettings = z.object({
   systemPrompt: z.string().min(1).max(32_768).optional(),
   temperature: z.number().min(0).max(2).optional(),
   /** The limit of tool calls in each turn. */
   maxToolCalls: z.number().int().min(0).max(1_000).optional(),
+  /** The MCP servers whose tools its turns may use; absent: all. */
+  servers: z.array(ServerName).max(256).optional(),
 })
 export type SessionSettings = z.infer<typeof SessionSettings>
 
-const { systemPrompt, temperature, maxToolCalls } = SessionSettings.shape
+const { shape } = SessionSettings
 
-/** Changes of them: `null` takes the host's own again, what is absent stays as it is. */
+/** A change of the settings: `null` restores the host's value; an absent field stays as it is. */
 export const SettingsChange = z.object({
-  systemPrompt: systemPrompt.unwrap().nullable().optional(),
-  temperature: temperature.unwrap().nullable().optional(),
-  maxToolCalls: maxToolCalls.unwrap().nullable().optional(),
+  systemPrompt: shape.systemPrompt.unwrap().nullable().optional(),
+  temperature: shape.temperature.unwrap().nullable().optional(),
+  maxToolCalls: shape.maxToolCalls.unwrap().nullable().optional(),
+  servers: shape.servers.unwrap().nullable().optional(),
 })
 export type SettingsChange = z.infer<typeof SettingsChange>
 
 /** The settings after a change. */
-export function changeSettings(settings: SessionSettings, change: SettingsChange): SessionSettings {
-  const { systemPrompt: prompt, temperature: heat, maxToolCalls: most } = change
-  const changed = { systemPrompt: prompt, temperature: heat, maxToolCalls: most }
-  const given = Object.entries(changed).filter(([, value]) => value !== undefined)
+export function changeSettings(
+  settings: SessionSettings,
+  { systemPrompt, temperature, maxToolCalls, servers }: SettingsChange,
+): SessionSettings {
+  const change = Object.entries({ systemPrompt, temperature, maxToolCalls, servers })
+  const given = change.filter(([, value]) => value !== undefined)
   const after = Object.entries({ ...settings, ...Object.fromEntries(given) })
   return Object.fromEntries(after.filter(([, value]) => value !== null))
 }

@@ -3,7 +3,7 @@ import { defineEvent } from '../contract.ts'
 import { ErrorInfo } from '../error.ts'
 import { ToolCallId } from '../ids.ts'
 import { ModelUsage } from '../model/content.ts'
-import { BlobReference } from '../model/blob-reference.ts'
+import { BlobReference } from '../model/media.ts'
 
 /** A supervisor is about to run the call. Only the first start of an attempt runs. */
 export const ToolStarted = z.object({
@@ -11,7 +11,7 @@ export const ToolStarted = z.object({
   call: ToolCallId,
   attempt: z.number().int().positive(),
   supervisor: z.string(),
-  /** Chosen anew by every writer, so that it can recognise its own start. */
+  /** Random, so that the writer recognises its own start. */
   nonce: z.string(),
 })
 export type ToolStarted = z.infer<typeof ToolStarted>
@@ -23,14 +23,14 @@ export const ToolFinished = z.object({
   server: z.string(),
   tool: z.string(),
   outcome: z.enum(['ok', 'error']),
-  /** For an `error`: the server went away during the call, which may have taken effect. */
+  /** For an `error`: the connection to the server was lost during the call, which may have taken effect. */
   isOutcomeUnknown: z.boolean().optional(),
   /** MCP content blocks, as the server sent them. */
   content: z.array(z.looseObject({ type: z.string() })),
   structuredContent: z.json().optional(),
   /** Set when the host, not the tool, reports the failure. */
   error: ErrorInfo.optional(),
-  /** The whole result, when it is too large to stand here: `content` is then an excerpt of it. */
+  /** The whole result, when it is too large for the log: `content` is then an excerpt of it. */
   blob: BlobReference.optional(),
   durationMs: z.number().nonnegative(),
   /** Usage of models for sampling requests during the call. */
@@ -39,8 +39,8 @@ export const ToolFinished = z.object({
 export type ToolFinished = z.infer<typeof ToolFinished>
 
 /**
- * The server wants something of the user before it goes on. Open until it is answered, it expires or its
- * call ends, whichever stands first in the log.
+ * A question of a server to the user. Open until it is answered, it expires or its call ends, whichever is first in
+ * the log.
  */
 export const InputRequired = z.object({
   type: z.literal('input-required'),
@@ -51,7 +51,7 @@ export const InputRequired = z.object({
   /** The question's id, unique. */
   id: z.string(),
   kind: z.literal('elicitation'),
-  /** `form`: the answer has the fields of `requestedSchema`; `url`: the user is to visit `url`. */
+  /** `form`: the answer has the fields of `requestedSchema`; `url`: the user visits `url`. */
   mode: z.enum(['form', 'url']),
   message: z.string(),
   requestedSchema: z.record(z.string(), z.json()).optional(),
@@ -61,8 +61,8 @@ export const InputRequired = z.object({
 })
 export type InputRequired = z.infer<typeof InputRequired>
 
-/** The question needs no answer. */
-export const InputClosed = z.object({
+/** The end of a question without an answer. */
+const InputClosed = z.object({
   type: z.literal('input-closed'),
   call: ToolCallId,
   id: z.string(),

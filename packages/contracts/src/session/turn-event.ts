@@ -5,56 +5,57 @@ import { GenerationId, ToolCallId } from '../ids.ts'
 import { ModelUsage } from '../model/content.ts'
 
 const base = {
-  /** Log sequence of the user message this turn answers. */
+  /** Log sequence of the user message of the turn. */
   turn: z.number().int().positive(),
-  /** Last log sequence its writer had read: a reader that has not come so far has missed something. */
+  /** Last log sequence that the writer had read: a reader that has read less has missed an entry. */
   seen: z.number().int().nonnegative(),
 }
 
-/** An orchestrator took the turn; nothing an earlier owner writes counts from here on. */
-export const TurnClaimed = z.object({
+/** The claim of a turn by an orchestrator. Later events of earlier owners do not count. */
+const TurnClaimed = z.object({
   type: z.literal('turn-claimed'),
   ...base,
-  /** The user message's own id. */
+  /** The id of the user message. */
   messageId: z.string(),
   orchestrator: z.string(),
-  /** Counts the owners of this turn, from 1. */
+  /** The number of the claim, counted from 1. */
   epoch: z.number().int().positive(),
-  /** The first generation, started by the same append; absent when a running one goes on. */
+  /** The first generation, started by the same append; absent when an earlier one continues. */
   generation: GenerationId.optional(),
-  /** Configured MCP servers that could not be used when the turn began. */
+  /** Configured MCP servers that were unavailable at the begin of the turn. */
   missing: z.array(z.string()).optional(),
 })
 
-export const GenerationStarted = z.object({
+const GenerationStarted = z.object({
   type: z.literal('generation-started'),
   ...base,
   generation: GenerationId,
   /**
-   * A generation whose worker died, or that failed and is tried again: its text is to be forgotten. When
-   * its worker was only taken for dead, and its result stands before this, it is this one that is void.
+   * A generation whose worker died, or that failed and is retried: its text becomes void. When its result is already in
+   * the log, because its worker was only slow, the generation that starts here is void instead.
    */
   voids: GenerationId.optional(),
-  /** Why that one failed, in words for the user; absent when its worker died. */
+  /** Why the void generation failed, in words for the user; absent when its worker died. */
   reason: z.string().optional(),
 })
 
 /**
- * A call without an answer of a server. `refused`: it reached none. `unknown`: it was started and its effect is
- * unknown. `cancelled`: its turn was cancelled. `answered`: the host itself answered. The model is told in each case.
+ * The end of a call without an answer of a server. `refused`: it reached no server. `unknown`: it was started and its
+ * effect is unknown. `cancelled`: its turn was cancelled. `answered`: the host itself answered. The model reads `message`
+ * in each case.
  */
-export const ToolSettled = z.object({
+const ToolSettled = z.object({
   type: z.literal('tool-settled'),
   ...base,
   call: ToolCallId,
-  /** Absent when there is no such tool; `tool` is then what the model called it. */
+  /** Absent when there is no such tool; `tool` is then the name that the model used. */
   server: z.string().optional(),
   tool: z.string(),
   outcome: z.enum(['refused', 'unknown', 'cancelled', 'answered']),
   message: z.string(),
 })
 
-/** A call waits for the user's permission; answered like a question of a server, by `input-answered`. */
+/** The question whether a call may run. Answered like a question of a server, by `input-answered`. */
 export const ApprovalRequired = z.object({
   type: z.literal('approval-required'),
   ...base,
@@ -72,24 +73,24 @@ export const ApprovalRequired = z.object({
 export type ApprovalRequired = z.infer<typeof ApprovalRequired>
 
 /** No orchestrator runs the turn: it waits for a user, or for another orchestrator. A claim continues it. */
-export const TurnWaiting = z.object({
+const TurnWaiting = z.object({
   type: z.literal('turn-waiting'),
   ...base,
-  /** `approval`: nothing to do before an answer comes. `owner`: its orchestrator stops, any other may claim it. */
+  /** `approval`: it waits for the answer of a user. `owner`: its orchestrator stops, and any other may claim it. */
   for: z.enum(['approval', 'owner']),
-  /** Epoch milliseconds at which it goes on in any case. */
+  /** Epoch milliseconds at which it continues in any case. */
   until: z.number(),
 })
 
 /**
- * From here on models are sent less of the conversation. `cleared`: of the tool results up to `through` only
- * that they were there. `summarised`: of all up to `through` only the summary. `dropped`: nothing of it but an earlier summary.
+ * Models are sent less of the conversation after this. `cleared`: notes instead of the tool results up to `through`.
+ * `summarised`: a summary instead of everything up to `through`. `dropped`: at most an earlier summary instead of that.
  */
 export const ContextCompacted = z.object({
   type: z.literal('context-compacted'),
   ...base,
   how: z.enum(['cleared', 'summarised', 'dropped']),
-  /** With `cleared` a generation's result, else a user message: its log sequence. */
+  /** The log sequence of a generation's result for `cleared`, otherwise of a user message. */
   through: z.number().int().positive(),
   summary: z.string().optional(),
   /** Estimates. */
@@ -104,18 +105,18 @@ export type ContextCompacted = z.infer<typeof ContextCompacted>
 export const TurnOutcome = z.enum(['completed', 'failed', 'limit', 'cancelled'])
 export type TurnOutcome = z.infer<typeof TurnOutcome>
 
-export const TurnDone = z.object({
+const TurnDone = z.object({
   type: z.literal('turn-done'),
   ...base,
   /** The user message's id. */
   messageId: z.string().optional(),
   outcome: TurnOutcome,
-  /** A generation that had no result when the turn ended: clients forget its text, and a result that comes late counts for nothing. */
+  /** A generation without a result at the end of the turn: its text is void, and a late result does not count. */
   voids: GenerationId.optional(),
   error: ErrorInfo.optional(),
   /** Text for the user instead of an answer. */
   message: z.string().optional(),
-  /** Usage of the turn, with its abandoned generations. */
+  /** Usage of the turn, void generations included. */
   usage: z.array(ModelUsage).optional(),
 })
 
@@ -133,9 +134,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
 ])
 export type TurnEvent = z.infer<typeof TurnEvent>
 
-/**
- * Stores one step of a turn. Each step is chained to the one before by compare-and-set, which fences out a second orchestrator.
- */
+/** Stores one step of a turn. Compare-and-set chains each step to the last one, which fences out a second orchestrator. */
 export const turnEvent = defineEvent('s.{shard}.{session}.ev', {
   from: ['orchestrator'],
   to: ['gateway', 'orchestrator', 'mcp-supervisor'],

@@ -3,17 +3,18 @@ import { defineEvent } from '../contract.ts'
 import { Attachment } from '../model/media.ts'
 
 export const UserMessage = z.object({
-  /** The client's own id for the message; sending it again changes nothing. Unique in its session. */
+  /** The client's id of the message, unique in its session; a repeated message changes nothing. */
   id: z.string(),
   text: z.string().min(1),
   /**
-   * Id of an earlier message in whose place this one stands: with it another branch of the conversation
-   * begins, beside that message and all that followed it. What was said from there on and is not answered yet is cancelled.
+   * Id of an earlier message that this one replaces: another branch of the conversation begins in its place. Turns of
+   * that message and of all later ones are cancelled unless they are done.
    */
   replaces: z.string().optional(),
-  /** The model for it, as `provider/model` or `provider`; without it the session's. */
+  /** Id of the message that this one follows on its branch; absent: the newest message. Not with `replaces`. */
+  follows: z.string().optional(),
+  /** As `provider/model` or `provider`; absent for the model of the session. */
   model: z.string().optional(),
-  /** Its attachments. */
   attachments: z.array(Attachment).optional(),
 })
 export type UserMessage = z.infer<typeof UserMessage>

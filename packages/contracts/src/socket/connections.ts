@@ -5,7 +5,7 @@ import { SessionId } from '../ids.ts'
 /** One open socket of a session. */
 export const ConnectionInfo = z.object({
   clientId: z.string(),
-  /** Bus id of the process that has it. */
+  /** Bus id of its gateway. */
   gateway: z.string(),
   /** Epoch milliseconds. */
   connectedAt: z.number(),
@@ -27,6 +27,6 @@ export const connectionsFound = defineEvent('gw.connections.found', {
   from: ['gateway'],
   to: ['gateway'],
   durability: 'live',
-  /** `id` is that of the question. */
+  /** `id`: the id of `findConnections`. */
   payload: z.object({ id: z.string(), connections: z.array(ConnectionInfo) }),
 })

@@ -1,13 +1,10 @@
-/**
- * A place in a session's event stream. Ordered by `seq`, then `part`, then `offset`.
- * Clients see it as an opaque string.
- */
+/** A position in a session's event stream, ordered by `seq`, `part` and `offset`. Clients see it as an opaque string. */
 export interface Cursor {
-  /** Last log sequence of which anything was seen. */
+  /** Log sequence of the last entry of which the client has an event. */
   readonly seq: number
   /** The number of events of that entry that the client has. */
   readonly part: number
-  /** Fence of the generation that was being written, if one was. */
+  /** Fence of the running generation, if there was one. */
   readonly fence: number | undefined
   /** The length of that generation's text that the client has, in UTF-16 units. */
   readonly offset: number
@@ -15,7 +12,7 @@ export interface Cursor {
 
 const FORMAT = /^(\d{1,15})\.(\d{1,6})\.(\d{1,15}|-)\.(\d{1,12})$/
 
-/** The place right after an entry of the log, when no text is being written. */
+/** The cursor right after an entry of the log, without a running generation. */
 export function cursorAfter(seq: number): Cursor {
   return { seq, part: 0, fence: undefined, offset: 0 }
 }
@@ -24,7 +21,7 @@ export function formatCursor({ seq, part, fence, offset }: Cursor): string {
   return `${seq}.${part}.${fence ?? '-'}.${offset}`
 }
 
-/** The cursor an event id stands for, or `undefined` when it is not one. */
+/** The cursor in the id of an event; `undefined` for any other text. */
 export function parseCursor(id: string): Cursor | undefined {
   const match = FORMAT.exec(id)
   if (match === null) return undefined

@@ -4,10 +4,11 @@ import { SessionId } from '../ids.ts'
 import { InputAnswered } from '../session/control.ts'
 import { ModelUsage } from '../model/content.ts'
 import { Attachment } from '../model/media.ts'
-import { BlobReference } from '../model/blob-reference.ts'
+import { ToolResult } from '../session/tool-outcome.ts'
 import { ContextCompacted, TurnOutcome } from '../session/turn-event.ts'
+import { ToolProgress } from '../tool/tool-progress.ts'
 
-/** Place of an event in the session's stream; give the last one as `after` to resume. */
+/** The cursor of an event in the session's stream; clients resume with the last one as `after`. */
 const id = z.string()
 
 /** The state of the connection. `id` is the start of the stream for this socket. */
@@ -21,15 +22,15 @@ export const ConnectionDown = z.object({
   }),
 })
 
-/** A piece of the answer; joined in order they are the answer. */
-export const TextDown = z.object({
+/** A piece of the answer. */
+const TextDown = z.object({
   type: z.literal('text'),
   id,
   payload: z.object({ content: z.string() }),
 })
 
 /** The beginning or end of a turn (no `tool`) or a tool call. */
-export const StatusDown = z.object({
+const StatusDown = z.object({
   type: z.literal('status'),
   id,
   payload: z.object({
@@ -40,7 +41,7 @@ export const StatusDown = z.object({
   }),
 })
 
-/** A user message of this session, sent by any of its sockets, that was accepted. */
+/** An accepted user message of this session, of any of its sockets. */
 export const UserDown = z.object({
   type: z.literal('user'),
   id,
@@ -48,18 +49,22 @@ export const UserDown = z.object({
     messageId: z.string(),
     text: z.string(),
     attachments: z.array(Attachment).optional(),
+    /** Id of the message in whose place it begins another branch. */
+    replaces: z.string().optional(),
+    /** Id of the message that it follows. Without both fields it follows the newest message. */
+    follows: z.string().optional(),
   }),
 })
 
 /** A piece of the model's reasoning. */
-export const ThinkingDown = z.object({
+const ThinkingDown = z.object({
   type: z.literal('thinking'),
   id,
   payload: z.object({ content: z.string() }),
 })
 
 /** A tool call in detail. */
-export const ToolDown = z.object({
+const ToolDown = z.object({
   type: z.literal('tool'),
   id,
   payload: z.discriminatedUnion('state', [
@@ -75,30 +80,18 @@ export const ToolDown = z.object({
       callId: z.string(),
       server: z.string().optional(),
       tool: z.string(),
-      outcome: z.enum(['ok', 'error', 'unknown', 'refused', 'cancelled']),
-      /** MCP content blocks. */
-      content: z.array(z.looseObject({ type: z.string() })),
-      structuredContent: z.json().optional(),
-      error: ErrorInfo.optional(),
-      /** The whole result, when `content` is only an excerpt. */
-      blob: BlobReference.optional(),
-      durationMs: z.number().optional(),
+      ...ToolResult.shape,
     }),
   ]),
 })
 
-/** The latest progress of a running tool call. Has no id: it is not repeated to clients that come back. */
+/** The latest progress of a running tool call. Without an id: it is not replayed to clients that resume. */
 export const ToolProgressDown = z.object({
   type: z.literal('tool'),
   payload: z.object({
     state: z.literal('progress'),
     callId: z.string(),
-    server: z.string(),
-    tool: z.string(),
-    progress: z.number(),
-    /** The value of `progress` at the end, where the tool knows it. */
-    total: z.number().optional(),
-    message: z.string().optional(),
+    ...ToolProgress.omit({ call: true }).shape,
   }),
 })
 export type ToolProgressDown = z.infer<typeof ToolProgressDown>
@@ -115,8 +108,8 @@ const question = {
 }
 
 /**
- * A question of an MCP server, or of the host before a tool call, to the user; or its end: `void` when it needs no
- * answer. The end of a turn ends its open questions.
+ * A question to the user, by an MCP server or by the host before a tool call, or its end. `void`: it needs no answer.
+ * The end of a turn ends its open questions.
  */
 export const InputDown = z.object({
   type: z.literal('input'),
@@ -131,7 +124,7 @@ export const InputDown = z.object({
       requestedSchema: z.record(z.string(), z.json()).optional(),
       /** Arguments of the call; with `approval`. */
       arguments: z.json().optional(),
-      /** To be visited by the user; with `url`. */
+      /** The page for the user; with `url`. */
       url: z.string().optional(),
       /** Epoch milliseconds. */
       expiresAt: z.number(),
@@ -148,24 +141,21 @@ export const InputDown = z.object({
   ]),
 })
 
-/** The text since the last turn start or tool result is to be forgotten; it is written anew. */
-export const ResetDown = z.object({
+/** The text since the last turn start or tool result is void; it is written again. */
+const ResetDown = z.object({
   type: z.literal('reset'),
   id,
   payload: z.object({ message: z.string() }),
 })
 
 /** A turn begins or ends. */
-export const TurnDown = z.object({
+const TurnDown = z.object({
   type: z.literal('turn'),
   id,
   payload: z.discriminatedUnion('state', [
     z.object({ state: z.literal('started'), messageId: z.string() }),
-    z.object({
-      /** It goes on when the user has answered, or at that time. */
-      state: z.literal('waiting'),
-      until: z.number(),
-    }),
+    /** The turn continues when the user has answered, at the latest at `until`, in epoch milliseconds. */
+    z.object({ state: z.literal('waiting'), until: z.number() }),
     z.object({
       state: z.literal('done'),
       /** Absent in events of earlier versions. */
@@ -178,7 +168,7 @@ export const TurnDown = z.object({
   ]),
 })
 
-/** The conversation had become too long for the model, which is now sent less of it. */
+/** The conversation was too long for the model, which is sent less of it. */
 export const ContextDown = z.object({
   type: z.literal('context'),
   id,
@@ -192,35 +182,32 @@ export const ContextDown = z.object({
 })
 
 /** The session is erased: nothing follows. */
-export const SessionDown = z.object({
+const SessionDown = z.object({
   type: z.literal('session'),
   id,
   payload: z.object({ state: z.literal('deleted') }),
 })
 
-/**
- * All accepted messages whose turn has not begun, after each change. Without an id: it is sent again to a client that
- * reconnects.
- */
+/** All accepted messages whose turn has not begun, after each change. Without an id: clients that resume get it again. */
 export const QueueDown = z.object({
   type: z.literal('queue'),
   payload: z.object({
-    /** 1 is the next. */
+    /** `position`: 1 for the next message. */
     messages: z.array(z.object({ messageId: z.string(), position: z.number().int().positive() })),
   }),
 })
 
 /**
- * The sender's frame is in the log. An answer goes by its question's id, a cancel by the id of the message
- * whose turn it ends. Goes to its socket only.
+ * The frame of this socket is in the log. `messageId` is the id of the message, of the answered question, or of the
+ * message whose turn was cancelled. Sent to this socket only.
  */
-export const AcceptedDown = z.object({
+const AcceptedDown = z.object({
   type: z.literal('accepted'),
   payload: z.object({ messageId: z.string(), duplicate: z.boolean() }),
 })
 
-/** A frame of this socket was refused. Goes to its socket only; the connection stays open. */
-export const ErrorDown = z.object({
+/** A frame of this socket was refused. Sent to this socket only; the connection stays open. */
+const ErrorDown = z.object({
   type: z.literal('error'),
   payload: z.object({
     ...ErrorInfo.shape,
@@ -230,7 +217,7 @@ export const ErrorDown = z.object({
   }),
 })
 
-export const PongDown = z.object({ type: z.literal('pong') })
+const PongDown = z.object({ type: z.literal('pong') })
 
 const DownByType = z.discriminatedUnion('type', [
   ConnectionDown,
@@ -250,7 +237,7 @@ const DownByType = z.discriminatedUnion('type', [
   PongDown,
 ])
 
-/** Every frame the gateway may send. */
+/** Every frame that a gateway may send. */
 export const Down = z.union([DownByType, ToolProgressDown])
 export type Down = z.infer<typeof Down>
 

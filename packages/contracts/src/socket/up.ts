@@ -5,7 +5,7 @@ import { InputAnswered } from '../session/control.ts'
 // eslint-disable-next-line no-control-regex -- control characters are what it is for
 const CONTROLS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g
 
-/** Longest user message, in UTF-16 units. */
+/** The limit of a user message, in UTF-16 units. */
 export const MAX_MESSAGE_LENGTH = 128 * 1024
 
 const clean = (text: string): string => text.replaceAll(CONTROLS, '').toWellFormed()
@@ -19,7 +19,6 @@ const MessageId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"')
 
-/** A model by its provider, or by both. */
 export const ModelReference = z
   .string()
   .regex(
@@ -27,10 +26,10 @@ export const ModelReference = z
     'must be "provider/model" or "provider"',
   )
 
-/** Most that may come with one message. */
+/** The limit of attachments of one message. */
 const MAX_ATTACHMENTS = 16
 
-/** Keys of what was stored by `POST /api/chat/session/{id}/file`. */
+/** Keys of files that were stored by `POST /api/chat/session/{id}/file`. */
 const AttachmentKeys = z
   .array(
     z.string().regex(/^[A-Za-z0-9_-]{16,64}\.[0-9a-f-]{36}$/, 'must be the key of an attachment'),
@@ -42,26 +41,24 @@ export const MessageUp = z.object({
   type: z.literal('message'),
   payload: z.object({
     text: Text.refine((text) => text.trim() !== '', 'must not be empty'),
-    /** The client's own id; a message sent again with the same id is taken once. */
+    /** The client's id of the message; a repeated message changes nothing. */
     id: MessageId.optional(),
-    /** Id of the message to be said differently: another branch begins in its place. */
+    /** Id of the message that this one replaces: another branch begins in its place. */
     replaces: MessageId.optional(),
-    /** The model, as `provider/model` or `provider`. */
+    /** Id of the message that this one follows: its branch goes on. Default: the newest message. Not with `replaces`. */
+    follows: MessageId.optional(),
     model: ModelReference.optional(),
-    /** Keys of files that were stored before. */
     attachments: AttachmentKeys.optional(),
   }),
 })
 
-/** Answers a message once more, on another branch. */
+/** Answers a message again, on another branch. */
 export const RegenerateUp = z.object({
   type: z.literal('regenerate'),
   payload: z.object({
-    /** The message's id. */
     messageId: MessageId,
-    /** The new message's own id, as with `message`. */
+    /** The id of the repeated message, as with `message`. */
     id: MessageId.optional(),
-    /** The model for this answer, as with `message`. */
     model: ModelReference.optional(),
   }),
 })
@@ -71,30 +68,30 @@ export const CancelUp = z.object({
   type: z.literal('cancel'),
   payload: z
     .object({
-      /** The message's id; without it the turn that runs. */
+      /** Absent for the running turn. */
       messageId: MessageId.optional(),
     })
     .default({}),
 })
 
-/** The answer to a question, which came as `input`. The first one counts. */
+/** The answer to a question of an `input` frame. The first answer counts. */
 export const AnswerUp = z.object({
   type: z.literal('answer'),
   payload: z.object({
     /** The question's id. */
     id: z.string().min(1).max(64),
     action: InputAnswered.shape.action,
-    /** With `accept`: what the user filled in, by the fields' names. */
+    /** With `accept`: the values of the fields, by their names. */
     content: z
       .record(z.string(), z.union([Text, z.number(), z.boolean(), z.array(Text)]))
       .optional(),
   }),
 })
 
-/** For clients that cannot send protocol pings (browsers): answered with `pong` at once. */
-export const PingUp = z.object({ type: z.literal('ping') })
+/** A ping of browsers, which cannot send protocol pings; answered with `pong` at once. */
+const PingUp = z.object({ type: z.literal('ping') })
 
-/** Every frame a client may send. */
+/** Every frame that a client may send. */
 export const Up = z.discriminatedUnion(
   'type',
   [MessageUp, RegenerateUp, CancelUp, AnswerUp, PingUp],

@@ -34,7 +34,7 @@ test.each([
   ['@destructive', 'web.get', false],
   ['@open-world', 'web.get', true],
   ['@open-world', 'files.read', false],
-])('the rule %s for %s: %s', (rule, name, expected) => {
+])('the rule %s requires an approval of %s: %s', (rule, name, expected) => {
   expect(needs([rule], name)).toBe(expected)
   expect(needs(['no.such', rule], name)).toBe(expected)
 })
@@ -51,13 +51,13 @@ test.each([
   '*',
   '$&',
   '',
-])('a wildcard stands for every character of the tool %j', (tool) => {
+])('a wildcard matches every character of the tool %j', (tool) => {
   const allows = (rule: string): boolean => approvalRule([rule])('h', tool, () => undefined)
   expect(['h.*', '*', `h.${tool}`, `*${tool}`].map(allows)).toEqual([true, true, true, true])
   expect(allows('g.*')).toBe(false)
 })
 
-test('without rules nothing needs permission', () => {
+test('no tool needs an approval without rules', () => {
   expect(needs([], 'files.delete')).toBe(false)
 })
 
@@ -98,6 +98,6 @@ test.each<[string, boolean]>([
   expect(unmatchedPatterns([rule], [present, ...ready, server('mail')])).toEqual(expected)
 })
 
-test('while no supervisor is there nothing is said of any rule', () => {
+test('no rule counts as unmatched while no supervisor is present', () => {
   expect(unmatchedPatterns(['fils.*'], ready)).toEqual([])
 })

@@ -1,18 +1,24 @@
 import type { CatalogEntry, CatalogTool } from '../mcp-server/catalog-entry.ts'
+import { ownValue } from '../own-value.ts'
 import { viewServers } from '../mcp-server/view-servers.ts'
 
-/** Hints of a server about a tool that an approval rule may name. */
-const MARKS: Readonly<Record<string, (hints: NonNullable<CatalogTool['annotations']>) => boolean>> =
-  {
-    // As MCP reads missing hints: a tool may write and destroy unless it says otherwise.
-    '@writes': ({ readOnlyHint }) => readOnlyHint !== true,
-    '@destructive': ({ readOnlyHint, destructiveHint }) =>
-      readOnlyHint !== true && destructiveHint !== false,
-    '@open-world': ({ openWorldHint }) => openWorldHint !== false,
-  }
+type Hints = NonNullable<CatalogTool['annotations']>
 
-/** The marks that can be named. */
+/** The rules that select tools by the hints of their servers. */
+const MARKS: Readonly<Record<string, (hints: Hints) => boolean>> = {
+  // MCP interprets missing hints in this way: a tool may write and destroy unless it declares the opposite.
+  '@writes': ({ readOnlyHint }) => readOnlyHint !== true,
+  '@destructive': ({ readOnlyHint, destructiveHint }) =>
+    readOnlyHint !== true && destructiveHint !== false,
+  '@open-world': ({ openWorldHint }) => openWorldHint !== false,
+}
+
 export const APPROVAL_MARKS: readonly string[] = Object.keys(MARKS)
+
+/** Whether the annotations of a tool have a mark; missing ones count as the worst case. */
+export function hasMark(mark: string, annotations: CatalogTool['annotations']): boolean {
+  return ownValue(MARKS, mark)?.(annotations ?? {}) === true
+}
 
 /** Whether calls of a tool must be allowed by the user; `annotations` are read only where a rule needs them. */
 export type ApprovalRule = (
@@ -21,7 +27,7 @@ export type ApprovalRule = (
   annotations: () => CatalogTool['annotations'],
 ) => boolean
 
-/** The rule of a list such as `filesystem.write_*`, `mail.*`, `@destructive`; `*` stands for anything. */
+/** The rule of a list such as `filesystem.write_*`, `mail.*`, `@destructive`; `*` matches any text. */
 export function approvalRule(rules: readonly string[]): ApprovalRule {
   const marks = rules.filter((rule) => rule.startsWith('@'))
   const patterns = patternsOf(rules).map(toRegExp)
@@ -29,17 +35,17 @@ export function approvalRule(rules: readonly string[]): ApprovalRule {
     const name = `${server}.${tool}`
     if (patterns.some((pattern) => pattern.test(name))) return true
     if (marks.length === 0) return false
-    const hints = annotations() ?? {}
-    return marks.some((mark) => MARKS[mark]?.(hints) === true)
+    const hints = annotations()
+    return marks.some((mark) => hasMark(mark, hints))
   }
 }
 
-/** Whether a text can be one of these rules. */
+/** Whether a text has the form of such a rule. */
 export function isApprovalRule(rule: string): boolean {
   return rule.startsWith('@') ? APPROVAL_MARKS.includes(rule) : /^[^.\s]+\..+$|^\*$/.test(rule)
 }
 
-/** The patterns that match no tool of any server. A configured server that is not ready may have what they mean. */
+/** The patterns that match no tool, nor a configured server that is not ready and so may have such a tool. */
 export function unmatchedPatterns(
   rules: readonly string[],
   catalog: readonly CatalogEntry[],
@@ -49,15 +55,14 @@ export function unmatchedPatterns(
   if (patterns.length === 0 || supervisors.length === 0) return []
   const ready = viewServers(catalog).filter(({ state }) => state === 'ready')
   const isReady = new Set<string>(ready.map(({ server }) => server))
-  const awaited = supervisors
-    .flatMap(({ configured = [] }) => configured)
-    .filter((server) => !isReady.has(server))
+  const configured = supervisors.flatMap((entry) => entry.configured ?? [])
+  const unready = configured.filter((server) => !isReady.has(server))
   const names = ready.flatMap(({ server, tools }) => tools.map(({ name }) => `${server}.${name}`))
   return patterns.filter((rule) => {
-    const [serverPart = ''] = rule.split('.', 1)
-    const [mayMean, pattern] = [toRegExp(serverPart), toRegExp(rule)]
+    const [server = ''] = rule.split('.', 1)
+    const [serverPattern, pattern] = [toRegExp(server), toRegExp(rule)]
     return (
-      !awaited.some((server) => mayMean.test(server)) && !names.some((name) => pattern.test(name))
+      !unready.some((name) => serverPattern.test(name)) && !names.some((name) => pattern.test(name))
     )
   })
 }
@@ -70,6 +75,6 @@ function toRegExp(rule: string): RegExp {
   const parts = rule
     .split('*')
     .map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`))
-  // Tool names come from servers, and may have line breaks that `.` alone does not match.
+  // Names of tools may contain line breaks, which `.` matches with the flag only.
   return new RegExp(`^${parts.join('.*')}$`, 's')
 }

@@ -1,12 +1,12 @@
 import type { ToolFinished } from '../session/tool-fact.ts'
 
-/** The readable text of an MCP content block: its text, else its kind. */
+/** The readable text of an MCP content block: its text, or its type in brackets. */
 export function blockText(block: ToolFinished['content'][number]): string {
   if (typeof block['text'] === 'string') return block['text']
   const { resource } = block as { resource?: { uri?: unknown; text?: unknown } }
   if (typeof resource?.text === 'string') return resource.text
-  const about = [block['mimeType'], block['uri'], resource?.uri].find(
+  const label = [block['mimeType'], block['uri'], resource?.uri].find(
     (it) => typeof it === 'string',
   )
-  return typeof about === 'string' ? `[${block.type} ${about}]` : `[${block.type}]`
+  return label === undefined ? `[${block.type}]` : `[${block.type} ${label}]`
 }

@@ -7,17 +7,17 @@ type Block = { readonly type: string } & Readonly<Record<string, unknown>>
 
 test.each<[string, Block, object | undefined]>([
   [
-    'a picture',
+    'an image',
     { type: 'image', data: 'AAAA', mimeType: 'image/png', annotations: {} },
     { data: 'AAAA', mimeType: 'image/png' },
   ],
   [
-    'a stored sound',
+    'stored audio',
     { type: 'audio', mimeType: 'audio/wav', stored },
     { mimeType: 'audio/wav', blob: stored },
   ],
   [
-    'a file in a resource',
+    'a binary resource',
     {
       type: 'resource',
       resource: { uri: 'file:///a/b.pdf', mimeType: 'application/pdf', blob: 'AAAA' },
@@ -25,14 +25,14 @@ test.each<[string, Block, object | undefined]>([
     { mimeType: 'application/pdf', name: 'b.pdf', data: 'AAAA' },
   ],
   [
-    'a stored one of no type',
+    'a stored resource without a type',
     { type: 'resource', resource: { uri: 'x://y', stored } },
     { mimeType: 'application/octet-stream', name: 'y', blob: stored },
   ],
   ['a text', { type: 'text', text: 'a' }, undefined],
-  ['a text in a resource', { type: 'resource', resource: { uri: 'x://y', text: 'a' } }, undefined],
+  ['a text resource', { type: 'resource', resource: { uri: 'x://y', text: 'a' } }, undefined],
   ['a link', { type: 'resource_link', uri: 'x://y', mimeType: 'image/png' }, undefined],
-  ['a picture that is none', { type: 'image', data: 5, mimeType: 'image/png' }, undefined],
-])('of %s', (_, block, media) => {
+  ['an invalid image', { type: 'image', data: 5, mimeType: 'image/png' }, undefined],
+])('the media of %s are found', (_, block, media) => {
   expect(mediaOf(block)).toEqual(media)
 })

@@ -27,7 +27,7 @@ const Retries = z.object({
     .describe('Says that the request may take effect twice.'),
 })
 
-/** The number, delays and errors of retries; `false`: none. */
+/** The number, delays and errors of retries; `false`: no retries. */
 export const RetryOptions = z.union(
   [z.literal(false), Retries],
   'must be false, or an object of maxRetries (0 to 10), delayMs and maxDelayMs (to 300000), retryableErrorCodes, isSafeToRepeat',
@@ -35,7 +35,7 @@ export const RetryOptions = z.union(
 
 export const Priority = z.enum(['high', 'normal', 'low'])
 
-/** Options of a caller for a request to a server. A request that may have begun is repeated only when they allow it. */
+/** Options of a request to a server. A request that may have begun is repeated only when they allow it. */
 export const RequestOptions = z.object({
   timeoutMs: z.number().min(1).max(3_600_000).exactOptional(),
   priority: Priority.exactOptional(),
@@ -43,5 +43,5 @@ export const RequestOptions = z.object({
 })
 export type RequestOptions = z.infer<typeof RequestOptions>
 
-/** The field of a request's `_meta` that has its `RequestOptions`; it is not passed on to the server. */
+/** The field of a request's `_meta` with its `RequestOptions`, which is not forwarded to the server. */
 export const OPTIONS_META_KEY = 'mcp-host/options'

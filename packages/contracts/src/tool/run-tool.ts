@@ -6,11 +6,11 @@ import { RequestOptions } from './request-options.ts'
 export const RunToolRequest = z.object({
   session: SessionId,
   call: ToolCallId,
-  /** Counts from 1. The first start of an attempt in the log is the one that runs. */
+  /** Counts from 1. The first start of an attempt in the log runs. */
   attempt: z.number().int().positive(),
   tool: z.string(),
   arguments: z.record(z.string(), z.json()),
-  /** Log sequence of the generation that asked; the call's own facts come after it. */
+  /** Log sequence of the generation's result; the facts of the call come after it. */
   after: z.number().int().nonnegative(),
   options: RequestOptions.optional(),
 })

@@ -6,9 +6,9 @@ export const ToolProgress = z.object({
   call: ToolCallId,
   server: z.string(),
   tool: z.string(),
-  /** The progress; rises with each report. */
+  /** Rises with each report. */
   progress: z.number(),
-  /** The value of `progress` at the end, where the tool knows it. */
+  /** The value of `progress` at the end, if it is known. */
   total: z.number().optional(),
   message: z.string().optional(),
 })

@@ -8,15 +8,21 @@ const validate = (inputSchema: Record<string, unknown>, args: Record<string, unk
   return verdict
 }
 
-const table: [
+const invalidArguments: [
   name: string,
   schema: Record<string, unknown>,
   args: Record<string, unknown>,
   argument: string,
   expected: string,
 ][] = [
-  ['a missing one', { required: ['city'] }, {}, 'city', 'is required'],
-  ['a surplus one', { additionalProperties: false }, { x: 1 }, 'x', 'is not a known argument'],
+  ['a missing argument', { required: ['city'] }, {}, 'city', 'is required'],
+  [
+    'an unknown argument',
+    { additionalProperties: false },
+    { x: 1 },
+    'x',
+    'is not a known argument',
+  ],
   ['a wrong type', { properties: { n: { type: 'integer' } } }, { n: '1' }, 'n', 'must be integer'],
   [
     'a wrong choice',
@@ -34,7 +40,7 @@ const table: [
     'must match format "date"',
   ],
   [
-    'a wrong one deep inside',
+    'a nested argument',
     { properties: { 'a/b': { items: { properties: { c: { minimum: 3 } } } } } },
     { 'a/b': [{ c: 3 }, { c: 2 }] },
     'a/b[1].c',
@@ -42,21 +48,21 @@ const table: [
   ],
 ]
 
-test.each(table)(
-  '%s is named, with what is expected',
+test.each(invalidArguments)(
+  '%s is reported with the expected value',
   (_name, schema, args, argument, expected) => {
     expect(validate(schema, args)).toEqual({ kind: 'invalid', issues: [{ argument, expected }] })
   },
 )
 
-test('every faulty argument is named at once', () => {
+test('every invalid argument is reported at once', () => {
   const verdict = validate({ required: ['a', 'b'], properties: { c: { type: 'null' } } }, { c: 1 })
   expect(verdict).toMatchObject({
     issues: [{ argument: 'a' }, { argument: 'b' }, { argument: 'c' }],
   })
 })
 
-test('arguments are passed on as they are: no defaults, no conversions', () => {
+test('strict validation neither adds defaults nor converts arguments', () => {
   const args = { n: 1 }
   const schema = { properties: { n: { type: 'number' }, m: { default: 1 } } }
   expect(validate(schema, args)).toMatchObject({ kind: 'valid' })
@@ -72,50 +78,53 @@ test.each([
   ['https://example.com/my-dialect', 'prefixItems', 'invalid'],
   [{ toString: 7 }, 'prefixItems', 'invalid'],
   [undefined, 'prefixItems', 'invalid'],
-])('with the dialect %s a tuple is "%s", and "dependentRequired" %s', (dialect, tuple, verdict) => {
-  const schema = {
-    ...(dialect === undefined ? {} : { $schema: dialect }),
-    properties: { pair: { [tuple]: [{ type: 'string' }] } },
-    dependentRequired: { one: ['two'] },
-  }
-  expect(validate(schema, { pair: ['a'] }).kind).toBe('valid')
-  expect(validate(schema, { pair: [1] }).kind).toBe('invalid')
-  expect(validate(schema, { one: 1 }).kind).toBe(verdict)
-})
+])(
+  'a tuple under the dialect %s is "%s", and "dependentRequired" is %s',
+  (dialect, tuple, verdict) => {
+    const schema = {
+      ...(dialect === undefined ? {} : { $schema: dialect }),
+      properties: { pair: { [tuple]: [{ type: 'string' }] } },
+      dependentRequired: { one: ['two'] },
+    }
+    expect(validate(schema, { pair: ['a'] }).kind).toBe('valid')
+    expect(validate(schema, { pair: [1] }).kind).toBe('invalid')
+    expect(validate(schema, { one: 1 }).kind).toBe(verdict)
+  },
+)
 
 test.each([
   ['an unknown type', { type: 'nonsense' }],
-  ['a reference into nothing', { $ref: '#/$defs/none' }],
+  ['a dangling reference', { $ref: '#/$defs/none' }],
   ['a tuple of another dialect', { items: [{ type: 'string' }] }],
-  ['a verdict that would come later', { $async: true, required: ['a'] }],
-  ['such a verdict inside', { properties: { a: { $async: true, type: 'string' } } }],
+  ['an asynchronous verdict', { $async: true, required: ['a'] }],
+  ['a nested asynchronous verdict', { properties: { a: { $async: true, type: 'string' } } }],
   [
-    'a reference to such a verdict',
+    'a reference to an asynchronous verdict',
     {
       properties: { a: { $ref: '#/$defs/later' } },
       $defs: { later: { $async: true, items: { $ref: '#/$defs/later' } } },
     },
   ],
-])('a schema with %s is unusable and says why', (_name, schema) => {
+])('a schema with %s is unusable with the reason', (_name, schema) => {
   expect(validate(schema, {})).toEqual({
     kind: 'unusable-schema',
     reason: expect.stringMatching(/\w/),
   })
 })
 
-test('a schema may have keywords and formats that are not ours to know', () => {
+test('a schema may have unknown keywords and formats', () => {
   const schema = { 'x-note': 1, properties: { a: { format: 'colour' } }, required: ['a'] }
   expect(validate(schema, { a: 'red' })).toMatchObject({ kind: 'valid' })
   expect(validate(schema, {}).kind).toBe('invalid')
 })
 
-test('a schema may refer to itself as a whole', () => {
+test('a schema may refer to itself', () => {
   const schema = { required: ['a'], properties: { inner: { $ref: '#' } } }
   expect(validate(schema, { a: 1, inner: { a: 1 } })).toMatchObject({ kind: 'valid' })
   expect(validate(schema, { a: 1, inner: {} })).toMatchObject({ issues: [{ argument: 'inner.a' }] })
 })
 
-test('two tools with one $id do not disturb each other', () => {
+test('two tools with the same $id do not affect each other', () => {
   const validator = new ArgumentValidator('strict')
   for (const name of ['a', 'b']) {
     const tool = { name, inputSchema: { $id: 'https://example.com/same', required: [name] } }
@@ -124,7 +133,7 @@ test('two tools with one $id do not disturb each other', () => {
   }
 })
 
-test('a NUL is refused wherever it hides', () => {
+test('a NUL character is refused at any depth', () => {
   const issue = (argument: string) => ({
     kind: 'invalid',
     issues: [{ argument, expected: 'must not contain a NUL character' }],
@@ -136,17 +145,19 @@ test('a NUL is refused wherever it hides', () => {
 })
 
 test.each([
-  ['without end', 100_000],
+  ['far too deep', 100_000],
   ['one level too deep', 256],
-])('arguments nested %s are refused, and the limit is named', (_name, levels) => {
+])('arguments nested %s are refused with the limit', (_name, levels) => {
   let args: Record<string, unknown> = {}
   for (let level = 0; level < levels; level += 1) args = { args }
   const issue = { argument: '', expected: 'are nested more than 256 levels deep' }
   expect(validate({}, args)).toEqual({ kind: 'invalid', issues: [issue] })
-  expect(validate({}, args['args'] as never).kind).toBe(levels === 256 ? 'valid' : 'invalid')
+  expect(validate({}, args['args'] as Record<string, unknown>).kind).toBe(
+    levels === 256 ? 'valid' : 'invalid',
+  )
 })
 
-test('arguments that refer to themselves are refused like others without end', () => {
+test('circular arguments are refused as nested too deep', () => {
   const args: Record<string, unknown> = { a: 1 }
   args['self'] = args
   expect(validate({}, args)).toMatchObject({ kind: 'invalid' })

@@ -5,7 +5,7 @@ import { MAX_JSON_DEPTH, TOO_DEEP } from '../json/json-limits.ts'
 import { coerceArguments } from './coerce-arguments.ts'
 import { describeIssue } from './describe-issue.ts'
 import { findNul } from './find-nul.ts'
-import { DearPatternError, PatternBudget } from './guarded-pattern.ts'
+import { CostlyPatternError, PatternBudget } from './guarded-pattern.ts'
 import { relaxSchema } from './relax-schema.ts'
 import {
   type Compiled,
@@ -20,38 +20,38 @@ import { sizeOf, type ValueSize } from './value-size.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** The reason to refuse a value: faults of the value, or of the schema, or a check that would take too long. */
+/** The reason to refuse a value: faults of the value, faults of the schema, or a check that would take too long. */
 type Refusal =
   | {
       readonly kind: 'invalid'
       readonly issues: readonly ArgumentIssue[]
-      /** Not an honest mistake, but a possible attack. */
+      /** Whether the value may be an attack. */
       readonly isSuspicious?: true
     }
   | UnusableSchema
   | { readonly kind: 'unchecked'; readonly reason: string }
 
-/** `args` are those to be sent. */
+/** The verdict about arguments. `args`: the arguments to send. */
 export type ArgumentVerdict = { readonly kind: 'valid'; readonly args: Arguments } | Refusal
 
 export type ResultVerdict = { readonly kind: 'valid' } | Refusal
 
-/** At once for plain schemas, later for those that a thread checks. */
-type Soon<Value> = Value | Promise<Value>
+/** A promise only when a thread does the check. */
+type MaybePromise<Value> = Value | Promise<Value>
 
-/** Issues that are described; a caller is helped by the first ones. */
+/** The number of issues that are described. */
 const MAX_ISSUES = 100
 
-/** Shared by all hosts of the process, so that they have no more than two threads together. */
+/** Shared by all hosts of the process, which together have at most two threads. */
 const sharedThreads = new SchemaThreads()
 
 export interface ArgumentValidatorOptions {
-  /** Threads make the checks of one owner one after another; default: this validator. */
+  /** Threads do the checks of one owner one after another; default: this validator. */
   readonly owner?: object
   readonly threads?: SchemaThreads
 }
 
-/** A schema as it is applied, with what is known of it so far. */
+/** A schema in the form for the mode. */
 interface AppliedSchema {
   readonly schema: JsonSchema
   readonly cost: SchemaCost
@@ -59,10 +59,10 @@ interface AppliedSchema {
 }
 
 /**
- * Checks arguments, and results, against the tools' JSON Schemas. `lenient` takes what servers usually take: unknown
- * properties, any format, and scalars in another form, which are coerced. One per list of tools, so that no server's
- * schemas can reach another's and old ones are let go.
- * A schema is compiled at the first call. What may take long is left to a thread.
+ * Checks arguments and results against the tools' JSON Schemas. `lenient` accepts what servers usually accept: unknown
+ * properties, any format, and scalars in another form, which are coerced. There is one validator per list of tools, so
+ * that servers do not share schemas and old ones are freed. A schema is compiled at the first call. Threads make checks
+ * that may take long.
  */
 export class ArgumentValidator {
   readonly mode: ValidationMode
@@ -79,8 +79,11 @@ export class ArgumentValidator {
     this.#threads = threads
   }
 
-  /** Never changes `args`. A NUL character, and arguments nested too deep, are refused in every mode. */
-  validate({ inputSchema }: Tool, args: Arguments): Soon<ArgumentVerdict> {
+  /**
+   * Validates arguments and never changes them. A NUL character, and arguments nested too deep, are refused in every
+   * mode.
+   */
+  validate({ inputSchema }: Tool, args: Arguments): MaybePromise<ArgumentVerdict> {
     const size = sizeOf(args)
     if (size.depth > MAX_JSON_DEPTH) {
       return { kind: 'invalid', issues: [{ argument: '', expected: `are ${TOO_DEEP}` }] }
@@ -103,15 +106,19 @@ export class ArgumentValidator {
     })
   }
 
-  /** Without an `outputSchema` every result is valid. */
-  validateOutput({ outputSchema }: Tool, structuredContent: unknown): Soon<ResultVerdict> {
+  /** Validates a result. Without an `outputSchema` every result is valid. */
+  validateOutput({ outputSchema }: Tool, structuredContent: unknown): MaybePromise<ResultVerdict> {
     if (outputSchema === undefined || this.mode === 'off') return { kind: 'valid' }
     const schema = this.#applicable(outputSchema)
     const faults = this.#faultsOf(schema, structuredContent, sizeOf(structuredContent))
     return then(faults, (found) => refusalOf(found) ?? { kind: 'valid' })
   }
 
-  #faultsOf(applied: AppliedSchema, value: unknown, size: ValueSize): Soon<Faults | Unchecked> {
+  #faultsOf(
+    applied: AppliedSchema,
+    value: unknown,
+    size: ValueSize,
+  ): MaybePromise<Faults | Unchecked> {
     const { schema, cost, compiled } = applied
     if (compiled?.kind === 'unusable-schema') return compiled
     if (!cost.isCheap(size)) return this.#faultsByThread(applied, value)
@@ -121,7 +128,7 @@ export class ArgumentValidator {
     try {
       return faultsOf(applied.compiled.check, value)
     } catch (error) {
-      if (error instanceof DearPatternError) return this.#faultsByThread(applied, value)
+      if (error instanceof CostlyPatternError) return this.#faultsByThread(applied, value)
       throw error
     }
   }
@@ -130,17 +137,17 @@ export class ArgumentValidator {
     const faults = await this.#threads.check(this.#owner, applied.schema, value)
     if (faults.kind !== 'unchecked' || faults.phase === 'checking') return faults
     const unusable: UnusableSchema = { kind: 'unusable-schema', reason: faults.reason }
-    // Not at each call again.
+    // The verdict is stored, so that later calls do not wait for the thread again.
     if (faults.phase === 'compiling') applied.compiled = unusable
     return unusable
   }
 
-  #applicable(given: JsonSchema): AppliedSchema {
-    const known = this.#applied.get(given)
+  #applicable(original: JsonSchema): AppliedSchema {
+    const known = this.#applied.get(original)
     if (known !== undefined) return known
-    const schema = this.mode === 'strict' ? given : relaxSchema(given)
+    const schema = this.mode === 'strict' ? original : relaxSchema(original)
     const applied = { schema, cost: new SchemaCost(schema) }
-    this.#applied.set(given, applied)
+    this.#applied.set(original, applied)
     return applied
   }
 }
@@ -151,7 +158,10 @@ function refusalOf(faults: Faults | Unchecked): Refusal | undefined {
   return { kind: 'invalid', issues: faults.errors.slice(0, MAX_ISSUES).map(describeIssue) }
 }
 
-/** Goes on at once where that is possible: most calls must not wait for a turn of the event loop. */
-function then<From, To>(value: Soon<From>, next: (value: From) => Soon<To>): Soon<To> {
+/** Continues synchronously where possible, since most calls must not wait for a turn of the event loop. */
+function then<From, To>(
+  value: MaybePromise<From>,
+  next: (value: From) => MaybePromise<To>,
+): MaybePromise<To> {
   return value instanceof Promise ? value.then(next) : next(value)
 }

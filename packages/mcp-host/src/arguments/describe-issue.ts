@@ -1,11 +1,12 @@
 import type { ArgumentIssue } from '../errors/validation-error.ts'
+import { pointerPath } from '../json/json-path.ts'
 import type { SchemaError } from './schema-checker.ts'
 
 /** Longer lists and texts of a schema are cut in messages. */
 const MAX_SHOWN_VALUES = 50
 const MAX_SHOWN_CHARACTERS = 500
 
-/** Says what a schema asks of one argument. Never repeats the value, which may be a secret. */
+/** Describes what a schema requires of one argument. Never repeats the value, which may be a secret. */
 export function describeIssue({
   instancePath,
   keyword,
@@ -33,13 +34,12 @@ export function describeIssue({
   return { argument, expected: cut(message ?? `must satisfy "${keyword}"`) }
 }
 
-/** From a JSON pointer, `/tags/0`, to how people write it, `tags[0]`. */
+/** Converts a JSON pointer, such as `/tags/0`, to `tags[0]`. */
 function toArgument(pointer: string): string {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce((path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : join(path, step)), '')
+  return pointerPath(pointer).reduce(
+    (path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : join(path, step)),
+    '',
+  )
 }
 
 function shown(value: unknown): string {

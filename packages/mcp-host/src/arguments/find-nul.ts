@@ -1,29 +1,15 @@
 /**
- * The first string, or key, with a NUL character in it, as the path of its argument; undefined
- * when there is none. Such strings are cut short by C libraries, past any check made before.
+ * The path of the argument with a NUL character in a string or key; undefined when there is none. C libraries cut such
+ * strings, which makes checks of the whole string useless. The arguments must not be nested too deep.
  */
-export function findNul(args: Readonly<Record<string, unknown>>): string | undefined {
-  // A list of things to visit instead of recursion: depth is the caller's choice.
-  const open: { path: string; value: unknown }[] = [{ path: '', value: args }]
-  const seen = new Set<object>()
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { path, value } = next
-    if (typeof value === 'string' && value.includes('\0')) return path
-    if (typeof value === 'object' && value !== null) {
-      // Circular values are refused elsewhere, since they cannot be sent.
-      if (seen.has(value)) continue
-      seen.add(value)
-    }
-    if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) {
-        open.push({ path: `${path}[${index}]`, value: item })
-      }
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [key, item] of Object.entries(value)) {
-        if (key.includes('\0')) return path
-        open.push({ path: path === '' ? key : `${path}.${key}`, value: item })
-      }
-    }
+export function findNul(value: unknown, path = ''): string | undefined {
+  if (typeof value === 'string') return value.includes('\0') ? path : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, item] of Object.entries(value)) {
+    if (key.includes('\0')) return path
+    const step = Array.isArray(value) ? `[${key}]` : path === '' ? key : `.${key}`
+    const found = findNul(item, `${path}${step}`)
+    if (found !== undefined) return found
   }
   return undefined
 }

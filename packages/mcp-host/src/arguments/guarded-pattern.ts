@@ -1,14 +1,14 @@
-/** All patterns of one check together; a step takes about 5 ns. */
+/** The limit for all patterns of one check together; a step takes about 5 ns. */
 const MAX_STEPS = 1_000_000
-/** A repeated group, look-around, or a reference to what was matched before, once escapes are replaced. */
+/** A repeated group, look-around, or back-reference, once escapes are replaced. */
 const OPAQUE = /\(\?|\\|\)[*+{]/
 
-/** A check would take longer than the event loop can wait. */
-export class DearPatternError extends Error {
-  override readonly name = 'DearPatternError'
+/** The error for patterns that would block the event loop for too long. */
+export class CostlyPatternError extends Error {
+  override readonly name = 'CostlyPatternError'
 }
 
-/** The steps that the patterns of one check may still take. */
+/** The steps left for the patterns of one check. */
 export class PatternBudget {
   #steps = MAX_STEPS
 
@@ -16,17 +16,14 @@ export class PatternBudget {
     this.#steps = MAX_STEPS
   }
 
-  /** Throws `DearPatternError`. */
+  /** Throws `CostlyPatternError`. */
   spend(steps: number): void {
     this.#steps -= steps
-    if (!(this.#steps >= 0)) throw new DearPatternError('its patterns take too many steps')
+    if (!(this.#steps >= 0)) throw new CostlyPatternError('its patterns take too many steps')
   }
 }
 
-/**
- * A regular expression that is applied only to texts for which a backtracking engine certainly needs few steps. ajv
- * uses it instead of a RegExp.
- */
+/** Replaces a RegExp in ajv: refuses texts for which a backtracking engine might need many steps. */
 export class GuardedPattern {
   readonly #pattern: RegExp
   readonly #budget: PatternBudget
@@ -44,7 +41,7 @@ export class GuardedPattern {
     return this.#pattern.test(text)
   }
 
-  /** By this ajv tells patterns apart. */
+  /** The key under which ajv caches a pattern. */
   toString(): string {
     return String(this.#pattern)
   }
@@ -52,9 +49,7 @@ export class GuardedPattern {
 
 interface PatternShape {
   readonly length: number
-  /** The number of parts that match texts of different lengths. */
   readonly repetitions: number
-  /** The number of parts that match in one of two ways. */
   readonly alternatives: number
   readonly isAnchored: boolean
 }
@@ -64,20 +59,18 @@ function shapeOf(source: string): PatternShape {
     .replaceAll(/\\[^1-9k]/gs, 'x')
     .replaceAll(/\[[^\]]*\]/g, 'x')
     .replaceAll('(?:', '(')
-  // A repeated group may match one text in exponentially many ways.
-  const isOpaque = OPAQUE.test(atoms)
-  // Exactly so many of one character leave no choice.
+  // A fixed number of repetitions leaves no choice.
   const choices = atoms.replaceAll(/\{\d{1,2}\}/g, '')
-  const alternatives = count(choices, /[|?]/g)
   return {
     length: choices.length + 1,
-    repetitions: isOpaque ? Infinity : count(choices, /[*+{]/g),
-    alternatives,
+    // A repeated group may match one text in exponentially many ways.
+    repetitions: OPAQUE.test(atoms) ? Infinity : count(choices, /[*+{]/g),
+    alternatives: count(choices, /[|?]/g),
     isAnchored: choices.startsWith('^') && !choices.includes('|'),
   }
 }
 
-/** The most often that a backtracking engine looks at a character of a text of this length. */
+/** An upper bound of the steps of a backtracking engine for a text of this length. */
 function stepsOf(shape: PatternShape, length: number): number {
   const { repetitions, alternatives, isAnchored } = shape
   if (repetitions === Infinity) return Infinity
@@ -85,7 +78,7 @@ function stepsOf(shape: PatternShape, length: number): number {
   return shape.length * starts * 2 ** alternatives * divisions(length, repetitions)
 }
 
-/** In how many ways a text can be divided among so many parts, with a rest: `length + parts` over `parts`. */
+/** The number of ways to divide a text among `parts` repetitions and a rest: the binomial `length + parts` over `parts`. */
 function divisions(length: number, parts: number): number {
   let ways = 1
   for (let part = 1; part <= parts && ways <= MAX_STEPS; part += 1) {

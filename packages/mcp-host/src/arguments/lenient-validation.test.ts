@@ -17,18 +17,18 @@ const number = { type: 'number' }
 
 test.each<[what: string, properties: Json, args: Json, rest?: Json]>([
   ['an uuid without hyphens', { id: { ...text, format: 'uuid' } }, { id: '5f0c954298d84d8f' }],
-  ['a format deep inside', { a: { items: { format: 'date' } } }, { a: ['today'] }],
+  ['a nested format', { a: { items: { format: 'date' } } }, { a: ['today'] }],
   ['an unknown property', { a: text }, { a: 'a', b: 1 }, { additionalProperties: false }],
-  ['an unevaluated one', { a: text }, { b: 1 }, { unevaluatedProperties: false }],
-  ['an unknown one deep inside', { a: { items: closed } }, { a: [{ b: 1 }] }],
+  ['an unevaluated property', { a: text }, { b: 1 }, { unevaluatedProperties: false }],
+  ['a nested unknown property', { a: { items: closed } }, { a: [{ b: 1 }] }],
   [
-    'an unknown one behind a reference',
+    'an unknown property behind a reference',
     { a: { $ref: '#/$defs/a' } },
     { a: { b: 1 } },
     { $defs: { a: closed } },
   ],
   [
-    'alternatives that only bans of properties tell apart',
+    'alternatives that differ only in forbidden properties',
     {
       a: {
         oneOf: [
@@ -39,23 +39,23 @@ test.each<[what: string, properties: Json, args: Json, rest?: Json]>([
     },
     { a: { b: 'b', d: 1 } },
   ],
-  ['a multiple in decimal fractions', { price: { multipleOf: 0.01 } }, { price: 19.99 }],
+  ['a decimal multiple', { price: { multipleOf: 0.01 } }, { price: 19.99 }],
   ['a large multiple', { price: { multipleOf: 0.01 } }, { price: 1_234_567.89 }],
-])('%s is taken as it is', (_, properties, args, rest) => {
+])('%s is accepted unchanged', (_, properties, args, rest) => {
   const verdict = validate(properties, args, rest)
   expect(verdict).toEqual({ kind: 'valid', args })
   expect(verdict).toHaveProperty(
     'args',
-    expect.toSatisfy((sent: unknown) => sent === args),
+    expect.toSatisfy((coerced: unknown) => coerced === args),
   )
 })
 
-test.each<[what: string, properties: Json, args: Json, sent: Json, rest?: Json]>([
+test.each<[what: string, properties: Json, args: Json, coerced: Json, rest?: Json]>([
   ['a number', { n: number }, { n: '1.5' }, { n: 1.5 }],
   ['an integer', { n: { type: 'integer', minimum: 1 } }, { n: ' 12 ' }, { n: 12 }],
-  ['a truth', { yes: { type: 'boolean' } }, { yes: 'True' }, { yes: true }],
-  ['an untruth', { yes: { type: 'boolean' } }, { yes: 0 }, { yes: false }],
-  ['a text', { a: text, b: text }, { a: 5, b: true }, { a: '5', b: 'true' }],
+  ['a boolean string', { yes: { type: 'boolean' } }, { yes: 'True' }, { yes: true }],
+  ['a boolean number', { yes: { type: 'boolean' } }, { yes: 0 }, { yes: false }],
+  ['a string', { a: text, b: text }, { a: 5, b: true }, { a: '5', b: 'true' }],
   ['one of several types', { n: { type: ['integer', 'null'] } }, { n: '5' }, { n: 5 }],
   [
     'one of several alternatives',
@@ -63,27 +63,27 @@ test.each<[what: string, properties: Json, args: Json, sent: Json, rest?: Json]>
     { n: '5' },
     { n: 5 },
   ],
-  ['a choice', { n: { type: 'integer', enum: [1, 2] } }, { n: '2' }, { n: 2 }],
+  ['an enumerated value', { n: { type: 'integer', enum: [1, 2] } }, { n: '2' }, { n: 2 }],
   [
-    'a part of a part',
+    'a nested value',
     { 'a/b': { items: { properties: { '~c': { $ref: '#/$defs/n' } } } } },
     { 'a/b': [{}, { '~c': '7', d: 'd' }] },
     { 'a/b': [{}, { '~c': 7, d: 'd' }] },
     { $defs: { n: number } },
   ],
-])('%s in another form is sent as the schema says', (_, properties, args, sent, rest) => {
+])('%s of another type is coerced to the schema', (_, properties, args, coerced, rest) => {
   const given = structuredClone(args)
-  expect(validate(properties, args, rest)).toEqual({ kind: 'valid', args: sent })
+  expect(validate(properties, args, rest)).toEqual({ kind: 'valid', args: coerced })
   expect(args).toEqual(given)
 })
 
-test('a text that may be one stays one, whatever else it may be', () => {
+test('a string that may be a string is not coerced', () => {
   const args = { a: '5' }
   expect(validate({ a: { anyOf: [number, text] } }, args)).toEqual({ kind: 'valid', args })
 })
 
 test.each<[what: string, properties: Json, args: Json, expected: string, rest?: Json]>([
-  ['a missing one', { a: text }, {}, 'is required', { required: ['a'] }],
+  ['a missing argument', { a: text }, {}, 'is required', { required: ['a'] }],
   ['a wrong type', { a: number }, { a: 'many' }, 'must be number'],
   [
     'a number with too many digits',
@@ -93,21 +93,21 @@ test.each<[what: string, properties: Json, args: Json, expected: string, rest?: 
   ],
   ['a fraction for an integer', { a: { type: 'integer' } }, { a: '1.5' }, 'must be integer'],
   ['a number in another notation', { a: number }, { a: '0x10' }, 'must be number'],
-  ['nothing for a text', { a: text }, { a: null }, 'must be string'],
-  ['nothing for a number', { a: number }, { a: null }, 'must be number'],
-  ['an empty text for a number', { a: number }, { a: '' }, 'must be number'],
-  ['an object for a text', { a: text }, { a: {} }, 'must be string'],
-  ['one for several', { a: { type: 'array' } }, { a: 'b' }, 'must be array'],
+  ['null for a string', { a: text }, { a: null }, 'must be string'],
+  ['null for a number', { a: number }, { a: null }, 'must be number'],
+  ['an empty string for a number', { a: number }, { a: '' }, 'must be number'],
+  ['an object for a string', { a: text }, { a: {} }, 'must be string'],
+  ['a string for an array', { a: { type: 'array' } }, { a: 'b' }, 'must be array'],
   ['a wrong choice', { a: { enum: ['b'] } }, { a: 'c' }, 'must be one of "b"'],
-  ['too much', { a: { maximum: 3 } }, { a: 4 }, 'must be <= 3'],
-  ['too much in another form', { a: { type: 'number', maximum: 3 } }, { a: '4' }, 'must be <= 3'],
+  ['a number above the maximum', { a: { maximum: 3 } }, { a: 4 }, 'must be <= 3'],
+  ['a string above the maximum', { a: { type: 'number', maximum: 3 } }, { a: '4' }, 'must be <= 3'],
   ['no multiple', { a: { multipleOf: 0.01 } }, { a: 0.015 }, 'must be multiple of 0.01'],
 ])('%s is refused', (_, properties, args, expected, rest) => {
   const issues = [{ argument: 'a', expected }]
   expect(validate(properties, args, rest)).toEqual({ kind: 'invalid', issues })
 })
 
-test('what is excluded stays excluded', () => {
+test('a value that "not" excludes is refused', () => {
   const a = { not: { ...closed, properties: { b: text } } }
   expect(validate({ a }, { a: { c: 1 } }).kind).toBe('valid')
   expect(validate({ a }, { a: { b: 'b' } }).kind).toBe('invalid')
@@ -117,21 +117,21 @@ test.each<[what: string, properties: Json, rest?: Json]>([
   ['a range of draft-04', { a: { minimum: 1, exclusiveMinimum: true } }],
   ['a tuple of draft-07', { a: { items: [text] } }],
   ['a pattern of another language', { a: { pattern: '(?i)a' } }],
-  ['a reference into nothing', { a: { $ref: '#/definitions/none' } }],
+  ['a dangling reference', { a: { $ref: '#/definitions/none' } }],
   ['any type', { a: { type: 'any' } }],
-  ['an argument that says that it is required', { a: { type: 'string', required: true } }],
+  ['a boolean "required"', { a: { type: 'string', required: true } }],
   ['properties of null', { a: { type: 'object', properties: null } }],
-])('a schema with %s is no reason to refuse arguments', (_, properties, rest) => {
+])('a schema with %s does not refuse arguments', (_, properties, rest) => {
   const verdict = validate(properties, { a: 'x' }, rest)
   expect(verdict).toEqual({ kind: 'unusable-schema', reason: expect.stringMatching(/\w/) })
 })
 
-test('arguments that cannot be copied are refused, not a crash', () => {
+test('arguments that cannot be cloned are refused', () => {
   const args = { a: '1', b: () => undefined }
   expect(validate({ a: number }, args).kind).toBe('invalid')
 })
 
-test('without validation only a NUL is refused', () => {
+test('only a NUL character is refused without validation', () => {
   const validator = new ArgumentValidator('off')
   const tool = { name: 'tool', inputSchema: { required: ['a'] }, outputSchema: { required: ['b'] } }
   expect(validator.validate(tool, {})).toEqual({ kind: 'valid', args: {} })
@@ -139,7 +139,7 @@ test('without validation only a NUL is refused', () => {
   expect(validator.validate(tool, { a: '\0' })).toMatchObject({ kind: 'invalid' })
 })
 
-test('a thousand arguments in another form are coerced together', () => {
+test('a thousand arguments are coerced together', () => {
   const a = { type: 'array', items: number }
   const many = Array.from({ length: 1000 }, (_, index) => index)
   expect(validate({ a }, { a: many.map(String) })).toEqual({ kind: 'valid', args: { a: many } })

@@ -28,8 +28,8 @@ const SCHEMA_MAPS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The schema without formats and the ban of unknown properties, which servers seldom mean. More than one alternative of
- * `oneOf` may match, since that ban alone separates some. `not` and `if` stay unchanged: there, a weaker schema refuses
+ * Removes formats and the ban of unknown properties, which servers seldom intend. `oneOf` may then match several
+ * alternatives, since only that ban separates some. `not` and `if` stay unchanged: a weaker schema there would refuse
  * more.
  */
 export function relaxSchema(schema: Schema): Schema {

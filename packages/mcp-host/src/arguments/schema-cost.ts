@@ -1,18 +1,21 @@
 import type { JsonSchema } from '../inventory/tool.ts'
-import { hasMoreValues } from '../json/json-limits.ts'
-import type { ValueSize } from './value-size.ts'
 import { isObject } from '../json/is-object.ts'
+import { hasMoreValues } from '../json/json-limits.ts'
+import { valueAt } from '../json/json-path.ts'
+import type { ValueSize } from './value-size.ts'
 
 /** Compiling takes about 30 µs for each value of a schema; schemas of published tools mostly have less than 300. */
 const MAX_VALUES_COMPILED_HERE = 1000
-/** One unit is one keyword applied to one value: 10 to 200 ns. */
+/** The limit for a check here. One unit, a keyword applied to a value, takes 10 to 200 ns. */
 const MAX_UNITS_CHECKED_HERE = 250_000
-/** Formats are regular expressions of ajv-formats, of which some take the square of a text's length. */
+/**
+ * The limit for texts with formats: some regular expressions of ajv-formats take time with the square of the length.
+ */
 const MAX_FORMATTED_CHARACTERS = 2000
-/** Schemas that lead through more references and alternatives without an end are not followed further. */
-const MAX_OPEN = 500
+/** The depth of nested references and alternatives beyond which a schema counts as endless. */
+const MAX_NESTED = 500
 
-/** The work of a schema for one value, and for what is inside that value; `pairs` are pairs of items compared. */
+/** The work of a schema for one value and the values inside it; `pairs` are compared pairs of items. */
 interface Work {
   readonly checks: number
   readonly pairs: number
@@ -27,7 +30,7 @@ const ENDLESS: Work = { checks: Infinity, pairs: Infinity }
 /** Keywords whose schemas apply to the same value. */
 const SAME_VALUE = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']
 const SAME_VALUE_BY_NAME = ['dependencies', 'dependentSchemas']
-/** Keywords whose schema applies to each value inside, beside those of other keywords. */
+/** Keywords whose schema applies to each value inside, in addition to those of other keywords. */
 const EACH_INSIDE = [
   'additionalItems',
   'additionalProperties',
@@ -37,17 +40,14 @@ const EACH_INSIDE = [
   'unevaluatedProperties',
 ]
 
-/**
- * Says before a check how long it may take at most. Patterns are not part of it: their cost depends on each text,
- * see `GuardedPattern`.
- */
+/** Bounds the time of a check, without patterns, whose cost depends on each text (see `GuardedPattern`). */
 export class SchemaCost {
   /** Whether it may be compiled in the event loop. */
   readonly isSmall: boolean
   readonly #root: JsonSchema
-  /** By the levels that the checked value has. */
+  /** The work of each subschema, by the levels of the checked value. */
   readonly #known = new Map<object, Work[]>()
-  #open = 0
+  #nested = 0
   #hasFormat = false
 
   constructor(schema: JsonSchema) {
@@ -55,7 +55,7 @@ export class SchemaCost {
     this.isSmall = !hasMoreValues(schema, MAX_VALUES_COMPILED_HERE)
   }
 
-  /** Whether the event loop can check a value of this size without others noticing. */
+  /** Whether a value of this size may be checked in the event loop. */
   isCheap({ values, depth, longest }: ValueSize): boolean {
     if (!this.isSmall) return false
     const { checks, pairs } = this.#known.get(this.#root)?.[depth] ?? this.#work(this.#root, depth)
@@ -69,18 +69,18 @@ export class SchemaCost {
     this.#known.set(schema, known)
     const found = known[depth]
     if (found !== undefined) return found
-    // It refers to itself for the same value, or nearly so.
+    // The result where the schema refers to itself for the same value.
     known[depth] = ENDLESS
-    this.#open += 1
-    const work = this.#open > MAX_OPEN ? ENDLESS : this.#workOf(schema, depth)
-    this.#open -= 1
+    this.#nested += 1
+    const work = this.#nested > MAX_NESTED ? ENDLESS : this.#workOf(schema, depth)
+    this.#nested -= 1
     known[depth] = work
     return work
   }
 
   #workOf(schema: Json, depth: number): Work {
     const isNested = schema !== this.#root && '$id' in schema
-    // References that may lead anywhere.
+    // These references are not resolved here.
     if (isNested || '$dynamicRef' in schema || '$recursiveRef' in schema) return ENDLESS
     if ('format' in schema) this.#hasFormat = true
     const own = { checks: ownChecks(schema), pairs: comparesPairs(schema) ? 1 : 0 }
@@ -94,7 +94,7 @@ export class SchemaCost {
     return parts.reduce(plus)
   }
 
-  /** For the value inside that has the most of it: no value is two properties, or two items of a tuple. */
+  /** The largest work for one value inside; it can be only one of the properties, or one item of a tuple. */
   #workInside(schema: Json, depth: number): Work {
     const { properties, patternProperties, prefixItems, items } = schema
     const tuple = [prefixItems, items].find(Array.isArray) as readonly unknown[] | undefined
@@ -103,7 +103,7 @@ export class SchemaCost {
       this.#largest(valuesOf(properties), depth),
       this.#largest(tuple ?? [], depth),
       this.#sum(patterns, depth),
-      // Each name is tried against each pattern, and again for additional properties.
+      // Each name is matched with each pattern, and again for additional properties.
       { checks: 2 * patterns.length, pairs: 0 },
       Array.isArray(items) ? NONE : this.#optional(items, depth),
       ...EACH_INSIDE.map((keyword) => this.#optional(schema[keyword], depth)),
@@ -122,19 +122,12 @@ export class SchemaCost {
     return schemas.map((each) => this.#work(each, depth)).reduce(larger, NONE)
   }
 
-  /** References by other means than a path are not followed: they may lead back. */
+  /** The schema of a reference by path. Other references count as endless, since they may lead back. */
   #resolve(reference: unknown): unknown {
-    const self = { $recursiveRef: '#' }
-    if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) return self
-    let found: unknown = this.#root
-    for (const step of reference.split('/').slice(1)) {
-      const key = decoded(step)
-      const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, key)
-      // The compiler says that it is missing.
-      if (!isThere) return true
-      found = (found as Json)[key]
-    }
-    return found
+    const endless = { $recursiveRef: '#' }
+    if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) return endless
+    // A missing schema is reported by the compiler.
+    return valueAt(this.#root, reference.split('/').slice(1).map(decoded)) ?? true
   }
 }
 
@@ -147,7 +140,7 @@ function ownChecks(schema: Json): number {
   return checks
 }
 
-/** ajv finds equal scalars by one look at each item, where the schema says that all are scalars. */
+/** ajv compares scalars by a hash, where the schema says that all items are scalars. */
 function comparesPairs({ uniqueItems, items }: Json): boolean {
   if (uniqueItems !== true) return false
   const types = isObject(items) ? [items['type']].flat() : [undefined]
@@ -169,7 +162,7 @@ function decoded(step: string): string {
   try {
     return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
   } catch {
-    // It is no reference that the compiler can follow either.
+    // The compiler cannot follow such a reference either.
     return step
   }
 }

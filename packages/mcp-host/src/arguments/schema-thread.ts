@@ -5,33 +5,33 @@ import { parentPort } from 'node:worker_threads'
 import { type Compiled, type Faults, faultsOf, SchemaChecker } from './schema-checker.ts'
 import type { ThreadJob, ThreadNotice } from './schema-threads.ts'
 
-/** Compiled schemas that are kept; one takes up to some megabytes. */
-const MAX_KEPT = 32
+/** The number of cached schemas; one takes up to some megabytes. */
+const MAX_SCHEMAS = 32
 const LOW_PRIORITY = 5
 
-// Calls that need no check of this kind go first. On Linux this is the thread's own priority, elsewhere the process's.
+// On Linux a thread has a priority of its own, elsewhere this would be that of the whole process.
 if (process.platform === 'linux' && getPriority() < LOW_PRIORITY) setPriority(LOW_PRIORITY)
 
 let checker = new SchemaChecker()
-// Its own schemas are compiled at the first one, which would count against the limit of that.
+// ajv compiles its meta-schemas with the first schema, which would count against the limit of that schema.
 checker.compile({})
-const kept = new Map<number, Compiled>()
+const cache = new Map<number, Compiled>()
 
 parentPort?.on('message', ({ schemaId, schema, value }: ThreadJob) => {
-  const compiled = kept.get(schemaId) ?? compile(schemaId, schema)
-  tell({ kind: 'compiled' })
+  const compiled = cache.get(schemaId) ?? compile(schemaId, schema)
+  post({ kind: 'compiled' })
   const faults = compiled.kind === 'check' ? apply(compiled, value) : compiled
-  tell({ kind: 'checked', faults })
+  post({ kind: 'checked', faults })
 })
-tell({ kind: 'ready' })
+post({ kind: 'ready' })
 
 function compile(schemaId: number, schema: ThreadJob['schema']): Compiled {
-  if (kept.size === MAX_KEPT) {
-    kept.clear()
+  if (cache.size === MAX_SCHEMAS) {
+    cache.clear()
     checker = new SchemaChecker()
   }
   const compiled = checker.compile(schema)
-  kept.set(schemaId, compiled)
+  cache.set(schemaId, compiled)
   return compiled
 }
 
@@ -44,7 +44,7 @@ function apply({ check }: Extract<Compiled, { kind: 'check' }>, value: unknown):
   return { kind: 'errors', errors }
 }
 
-function tell(notice: ThreadNotice): void {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it goes to a thread, not to a window
+function post(notice: ThreadNotice): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the target is a thread, not a window
   parentPort?.postMessage(notice)
 }

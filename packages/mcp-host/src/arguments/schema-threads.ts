@@ -1,32 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 
 import type { JsonSchema } from '../inventory/tool.ts'
 import type { Faults } from './schema-checker.ts'
 
-/** The time limit for the check of one value, in milliseconds. */
+/** The time limit for the check of one value. */
 const CHECK_LIMIT_MS = 2000
-/** The time limit for compiling a schema. Longer, since a schema over it is not applied at all. */
+/** The time limit for compiling a schema. It is longer, since a schema that exceeds it is not applied at all. */
 const COMPILE_LIMIT_MS = 5000
-/** The time limit for the start of a thread, in milliseconds: reached only on a machine without memory. */
+/** The time limit for the start of a thread, which only a machine without memory exceeds. */
 const START_LIMIT_MS = 30_000
-/** One server takes one of them at most, so that two must be hostile before a third has to wait. */
+/** Limit for the threads. A server uses at most one, so others wait only when two servers are hostile. */
 const MAX_THREADS = 2
-/** Checks of one server that wait; more are refused at once. */
+/** Limit for the waiting checks of one server; more are refused. */
 const MAX_WAITING = 32
-/** A thread takes about 30 MB: one that has had nothing to do for so long is ended. */
+/** After a check that failed, mostly by its time limit, the checks of its server wait this many times as long as it took. */
+const REST_FACTOR = 3
+const MAX_REST_MS = 5_000
+/** Checks that have waited so long are refused, since their callers have left. */
+const WAIT_LIMIT_MS = 60_000
+/** An idle thread ends after this time, since it takes about 30 MB. */
 const IDLE_LIMIT_MS = 30_000
-/** A thread that needs more is ended, and the check refused; in megabytes. */
+/** The memory limit of a thread. A thread that exceeds it is ended, and its check refused. */
 const MEMORY_LIMIT_MB = 128
 
-/** The job of a thread. */
 export interface ThreadJob {
-  /** Equal for equal schemas. */
+  /** The same for equal schemas. */
   readonly schemaId: number
   readonly schema: JsonSchema
   readonly value: unknown
 }
 
-/** A message of a thread. */
 export type ThreadNotice =
   | { readonly kind: 'ready' }
   | { readonly kind: 'compiled' }
@@ -35,7 +39,7 @@ export type ThreadNotice =
 export interface Unchecked {
   readonly kind: 'unchecked'
   readonly reason: string
-  /** The phase that it reached: a schema that cannot be compiled in time is useless for other values, too. */
+  /** The phase that the job reached. A schema that cannot be compiled in time is unusable for all values. */
   readonly phase: 'starting' | 'compiling' | 'checking'
 }
 
@@ -43,20 +47,23 @@ interface ThreadLimits {
   readonly compileLimitMs: number
   readonly checkLimitMs: number
   readonly memoryLimitMb: number
+  readonly waitLimitMs: number
 }
 
 interface Waiting extends ThreadJob {
   readonly owner: object
+  readonly since: number
   readonly done: (outcome: Faults | Unchecked) => void
 }
 
 /**
- * Compiles schemas and checks values that may take long, in threads with a limit of time and memory: a thread that
- * exceeds it is ended and replaced. Checks of one owner are made one after another.
+ * Does expensive checks in threads with limits for time and memory. A thread that exceeds one is ended and replaced.
+ * Checks of one owner are done one after another.
  */
 export class SchemaThreads {
   readonly #waiting: Waiting[] = []
   readonly #busyOwners = new Set<object>()
+  readonly #restingOwners = new Set<object>()
   readonly #ids = new WeakMap<JsonSchema, number>()
   readonly #idle: SchemaThread[] = []
   readonly #limits: ThreadLimits
@@ -66,8 +73,9 @@ export class SchemaThreads {
     compileLimitMs = COMPILE_LIMIT_MS,
     checkLimitMs = CHECK_LIMIT_MS,
     memoryLimitMb = MEMORY_LIMIT_MB,
+    waitLimitMs = WAIT_LIMIT_MS,
   }: Partial<ThreadLimits> = {}) {
-    this.#limits = { compileLimitMs, checkLimitMs, memoryLimitMb }
+    this.#limits = { compileLimitMs, checkLimitMs, memoryLimitMb, waitLimitMs }
   }
 
   check(owner: object, schema: JsonSchema, value: unknown): Promise<Faults | Unchecked> {
@@ -78,22 +86,46 @@ export class SchemaThreads {
     const schemaId = this.#ids.get(schema) ?? this.#nextId++
     this.#ids.set(schema, schemaId)
     return new Promise((done) => {
-      this.#waiting.push({ owner, schemaId, schema, value, done })
+      this.#waiting.push({ owner, since: performance.now(), schemaId, schema, value, done })
       this.#next()
     })
   }
 
   #next(): void {
+    this.#refuseOld()
     if (this.#busyOwners.size >= MAX_THREADS) return
-    const index = this.#waiting.findIndex(({ owner }) => !this.#busyOwners.has(owner))
+    const canRun = ({ owner }: Waiting): boolean =>
+      !this.#busyOwners.has(owner) && !this.#restingOwners.has(owner)
+    const index = this.#waiting.findIndex(canRun)
     const [job] = index < 0 ? [] : this.#waiting.splice(index, 1)
     if (job === undefined) return
     this.#busyOwners.add(job.owner)
+    const startedAt = performance.now()
     void this.#run(job).then((outcome) => {
       this.#busyOwners.delete(job.owner)
+      // A thread that cannot start is no fault of the server.
+      if (outcome.kind === 'unchecked' && outcome.phase !== 'starting') {
+        void this.#rest(job.owner, performance.now() - startedAt)
+      }
       job.done(outcome)
       this.#next()
     })
+  }
+
+  /** The oldest is the first. */
+  #refuseOld(): void {
+    const limit = performance.now() - this.#limits.waitLimitMs
+    while (this.#waiting[0] !== undefined && this.#waiting[0].since < limit) {
+      const reason = 'earlier checks of this server take too long; try again later'
+      this.#waiting.shift()?.done({ kind: 'unchecked', reason, phase: 'checking' })
+    }
+  }
+
+  async #rest(owner: object, tookMs: number): Promise<void> {
+    this.#restingOwners.add(owner)
+    await delay(Math.min(MAX_REST_MS, REST_FACTOR * tookMs), undefined, { ref: false })
+    this.#restingOwners.delete(owner)
+    this.#next()
   }
 
   async #run({ schemaId, schema, value }: Waiting): Promise<Faults | Unchecked> {
@@ -110,12 +142,12 @@ export class SchemaThreads {
   }
 }
 
-/** One thread, which is ended by a job that takes too long. */
+/** One thread. It is ended when its job takes too long. */
 class SchemaThread {
+  isAlive = true
   readonly #worker: Worker
   readonly #limits: ThreadLimits
   readonly #onEnd: (thread: SchemaThread) => void
-  #isAlive = true
   #phase: Unchecked['phase'] = 'starting'
   #done: ((outcome: Faults | Unchecked) => void) | undefined
   #timer: NodeJS.Timeout | undefined
@@ -123,20 +155,16 @@ class SchemaThread {
   constructor(limits: ThreadLimits, onEnd: (thread: SchemaThread) => void) {
     this.#limits = limits
     this.#onEnd = onEnd
-    // Sources are run as they are, the published package is compiled. A bundler has to put this program beside its own.
+    // The sources run uncompiled, the published package is compiled. A bundler must emit this program beside its output.
     const program = import.meta.url.endsWith('.ts') ? './schema-thread.ts' : './schema-thread.js'
     this.#worker = new Worker(new URL(program, import.meta.url), {
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: limits.memoryLimitMb },
     })
-    this.#worker.on('message', (notice: ThreadNotice) => this.#told(notice))
+    this.#worker.on('message', (notice: ThreadNotice) => this.#receive(notice))
     this.#worker.on('error', ({ message }) => this.#end(message))
     this.#worker.on('exit', () => this.#end('its thread has ended'))
-  }
-
-  get isAlive(): boolean {
-    return this.#isAlive
   }
 
   run(job: ThreadJob): Promise<Faults | Unchecked> {
@@ -145,33 +173,31 @@ class SchemaThread {
       this.#worker.ref()
       this.#enter(this.#phase === 'starting' ? 'starting' : 'compiling')
       try {
-        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it goes to a thread, not to a window
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the target is a thread, not a window
         this.#worker.postMessage(job)
       } catch (error) {
-        // A function or the like stands in it, which no server can be sent.
+        // The value contains a function or the like, which cannot be sent to a server either.
         this.#end(error instanceof Error ? error.message : String(error))
       }
     })
   }
 
-  #told(notice: ThreadNotice): void {
-    if (notice.kind === 'checked') return this.#answer(notice.faults)
+  #receive(notice: ThreadNotice): void {
+    if (notice.kind === 'checked') return this.#finish(notice.faults)
     this.#enter(notice.kind === 'ready' ? 'compiling' : 'checking')
   }
 
   #enter(phase: Unchecked['phase']): void {
     this.#phase = phase
-    const { compileLimitMs, checkLimitMs } = this.#limits
-    const limitMs = { starting: START_LIMIT_MS, compiling: compileLimitMs, checking: checkLimitMs }[
-      phase
-    ]
+    const { compileLimitMs: compiling, checkLimitMs: checking } = this.#limits
+    const limitMs = { starting: START_LIMIT_MS, compiling, checking }[phase]
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#end(`it takes more than ${limitMs} ms`), limitMs)
   }
 
-  #answer(outcome: Faults | Unchecked): void {
+  #finish(outcome: Faults | Unchecked): void {
     clearTimeout(this.#timer)
-    // One that waits for work must not keep the process.
+    // An idle thread must not keep the process alive.
     this.#worker.unref()
     this.#timer = setTimeout(() => this.#end('it has nothing to do'), IDLE_LIMIT_MS).unref()
     const done = this.#done
@@ -180,10 +206,10 @@ class SchemaThread {
   }
 
   #end(reason: string): void {
-    if (!this.#isAlive) return
-    this.#isAlive = false
+    if (!this.isAlive) return
+    this.isAlive = false
     this.#onEnd(this)
-    this.#answer({ kind: 'unchecked', reason, phase: this.#phase })
+    this.#finish({ kind: 'unchecked', reason, phase: this.#phase })
     clearTimeout(this.#timer)
     void this.#worker.terminate()
   }

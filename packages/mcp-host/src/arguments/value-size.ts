@@ -1,13 +1,13 @@
 import { MAX_JSON_DEPTH } from '../json/json-limits.ts'
 
-/** A string of so many characters takes about as long to check as one more value. */
+/** The number of characters that take as long to check as one value. */
 const CHARACTERS_PER_VALUE = 32
 
-/** The size of a value, which the time of a check depends on. */
+/** The size of a value, which determines the time of a check. */
 export interface ValueSize {
-  /** Objects, arrays and scalars, and their text in units of 32 characters. */
+  /** The number of objects, arrays and scalars. Texts count one for each 32 characters. */
   readonly values: number
-  /** Levels of objects and arrays; above `MAX_JSON_DEPTH` the rest was not looked at. */
+  /** The depth of objects and arrays. Above `MAX_JSON_DEPTH` the value was not measured completely. */
   readonly depth: number
   /** Characters of the longest string or key. */
   readonly longest: number

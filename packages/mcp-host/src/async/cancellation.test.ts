@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest'
 import { Cancellation, toAbortSignal } from './cancellation.ts'
 
-test('a cancellation tells its reason once, to those who still listen', () => {
+test('a cancellation calls its remaining listeners once, and keeps its first reason', () => {
   const cancellation = new Cancellation()
-  const told: string[] = []
-  const gone = (): void => void told.push('gone')
-  cancellation.addEventListener('abort', () => void told.push('first'))
-  cancellation.addEventListener('abort', gone)
-  cancellation.addEventListener('abort', () => void told.push('last'))
-  cancellation.removeEventListener('abort', gone)
+  const calls: string[] = []
+  const removed = (): void => void calls.push('removed')
+  cancellation.addEventListener('abort', () => void calls.push('first'))
+  cancellation.addEventListener('abort', removed)
+  cancellation.addEventListener('abort', () => void calls.push('last'))
+  cancellation.removeEventListener('abort', removed)
   expect(() => cancellation.throwIfAborted()).not.toThrow()
   cancellation.cancel('why')
   cancellation.cancel('again')
-  expect(told).toEqual(['first', 'last'])
+  expect(calls).toEqual(['first', 'last'])
   expect(cancellation).toMatchObject({ aborted: true, reason: 'why' })
   expect(() => cancellation.throwIfAborted()).toThrow('why')
 })
 
-test('without a reason it says what an abort signal says', () => {
+test('a cancellation without a reason has the reason of an abort signal', () => {
   const cancellation = new Cancellation()
   cancellation.cancel()
   expect(cancellation.reason).toEqual(AbortSignal.abort().reason)
 })
 
-test('what takes nothing less than an abort signal gets one', () => {
+test('a cancellation is converted to an abort signal', () => {
   const { signal } = new AbortController()
   expect(toAbortSignal(signal)).toBe(signal)
   const cancellation = new Cancellation()

@@ -7,8 +7,8 @@ export type CancelSignal = Pick<AbortSignal, 'aborted' | 'reason' | 'throwIfAbor
 type Listener = () => void
 
 /**
- * An `AbortController` and its signal in one. Every request needs one or two, and a real one takes more memory, and so
- * time, than all else that is kept of a request.
+ * An `AbortController` and its signal in one. Every request needs one or two, and a real `AbortController` takes more
+ * memory than the rest of the request.
  */
 export class Cancellation implements CancelSignal {
   aborted = false

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { InFlight } from './in-flight.ts'
 
-test('who waits is called when all has ended, what began meanwhile included', async () => {
+test('idle resolves when all work has ended, including work that began meanwhile', async () => {
   const work = new InFlight()
   await work.idle()
   const one = work.begin()

@@ -1,38 +1,26 @@
 /** Counts work in flight, so that a drain can wait for it. */
 export class InFlight {
   #count = 0
-  #ended: PromiseWithResolvers<void> | undefined
+  #idle: PromiseWithResolvers<void> | undefined
 
   get count(): number {
     return this.#count
   }
 
-  /** Something is under way until disposed. */
+  /** Counts one more piece of work until the result is disposed. */
   begin(): Disposable {
     this.#count++
-    return new Part(this.#end)
+    return { [Symbol.dispose]: this.#end }
   }
 
   readonly #end = (): void => {
     if (--this.#count > 0) return
-    this.#ended?.resolve()
-    this.#ended = undefined
+    this.#idle?.resolve()
+    this.#idle = undefined
   }
 
-  /** Resolves once nothing is. */
+  /** Resolves once nothing is in flight. */
   async idle(): Promise<void> {
-    while (this.#count > 0) await (this.#ended ??= Promise.withResolvers()).promise
-  }
-}
-
-class Part implements Disposable {
-  readonly #end: () => void
-
-  constructor(end: () => void) {
-    this.#end = end
-  }
-
-  [Symbol.dispose](): void {
-    this.#end()
+    while (this.#count > 0) await (this.#idle ??= Promise.withResolvers()).promise
   }
 }

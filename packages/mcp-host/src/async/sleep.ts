@@ -1,8 +1,8 @@
 import type { CancelSignal } from './cancellation.ts'
 
 /**
- * Rejects with the signal's reason when it aborts. Unlike `node:timers/promises` it uses the timers that tests
- * replace.
+ * Resolves after `ms`; rejects with the signal's reason when it aborts. Unlike `node:timers/promises` it uses the
+ * timers that tests replace.
  */
 export async function sleep(ms: number, signal?: CancelSignal): Promise<void> {
   signal?.throwIfAborted()

@@ -13,7 +13,7 @@ test('an entry is found under its key until it is deleted', () => {
   expect([map.size, Array.from(map.values(), ({ n }) => n)]).toEqual([2, [1, 3]])
 })
 
-test('a key of what is gone does not find what came after it', () => {
+test('the key of a deleted entry does not find a later entry', () => {
   const map = new SlotMap<{ n: number }>()
   const seen = new Set<number>()
   for (let n = 0; n < 10_000; n++) {
@@ -26,7 +26,7 @@ test('a key of what is gone does not find what came after it', () => {
   expect(map.size).toBe(0)
 })
 
-test('what was made up is not found', () => {
+test('an unknown key finds no entry', () => {
   const map = new SlotMap<object>()
   const key = map.add({})
   for (const other of [0, -1, key + 1, key + 0.5, Number.NaN, Infinity, 2 ** 60]) {
@@ -35,7 +35,7 @@ test('what was made up is not found', () => {
   }
 })
 
-test('as many as come at once have room', () => {
+test('a slot map grows with its entries', () => {
   const map = new SlotMap<{ n: number }>()
   const keys = Array.from({ length: 5_000 }, (_, n) => map.add({ n }))
   for (const key of keys.filter((_, index) => index % 2 === 0)) map.delete(key)
@@ -45,12 +45,12 @@ test('as many as come at once have room', () => {
   expect(map.get(keys[1]!)?.n).toBe(1)
 })
 
-test('what has gone does not pile up in the old generation', () => {
+test('deleted entries do not accumulate in the old generation', () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const map = new SlotMap<object>()
   const keys = Array.from({ length: 64 }, () => map.add({}))
-  // Whatever the entries are in is old from here on.
+  // The slots are in the old generation from here on.
   collect()
   const before = oldBytes()
   for (let n = 0; n < 300_000; n++) {

@@ -3,22 +3,26 @@ import { randomUUID } from 'node:crypto'
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client'
 
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
+import { isObject } from '../json/is-object.ts'
 import type { CacheableOptions } from '../requests/options.ts'
 import type { Cached, TtlCache } from './ttl-cache.ts'
 
 export interface ServerCacheDeps {
-  /** Shared by all servers; undefined: no caching. */
+  /** The cache that all servers share; undefined: no caching. */
   readonly cache: TtlCache<object> | undefined
-  /** The server cannot be asked now. */
+  /** Whether the server is unavailable. */
   readonly isAway: () => boolean
 }
 
-/** The prompts and resources of one server, as it last gave them. */
+/** Caches the prompts and resources of one server. */
 export class ServerCache {
   readonly #deps: ServerCacheDeps
-  /** Changes with the configuration, so that entries of an earlier one are not found. */
+  /**
+   * The prefix of this server's keys. It changes with the configuration, so that entries of an earlier one are not
+   * found.
+   */
   readonly #prefix: string
-  /** Counts what was forgotten: an answer asked for before that is not worth keeping. */
+  /** Counts calls of `forget`: results that were requested before the latest one are not cached. */
   #forgotten = 0
 
   constructor(deps: ServerCacheDeps, server: string) {
@@ -26,7 +30,7 @@ export class ServerCache {
     this.#prefix = `${server} ${randomUUID()}`
   }
 
-  /** What is kept, or what `fetch` gets. */
+  /** The cached prompt, or the result of `fetch`. */
   async getPrompt(
     name: string,
     args: Readonly<Record<string, string>>,
@@ -39,7 +43,7 @@ export class ServerCache {
     return this.#get(this.#key('prompt', JSON.stringify([name, sorted])), options, fetch)
   }
 
-  /** The cached value, or the result of `fetch`. */
+  /** The cached resource, or the result of `fetch`. */
   async readResource(
     uri: string,
     options: CacheableOptions,
@@ -64,23 +68,20 @@ export class ServerCache {
   ): Promise<Result> {
     const { cache, isAway } = this.#deps
     if (cache === undefined || use === 'bypass') return fetch()
-    // Under this key are results of this kind alone.
-    const held = cache.get(key) as Cached<Result> | undefined
-    if (use === 'use' && held?.isFresh === true) return marked(held.value, 'hit')
-    // A stale value is better than an error, or a long wait, while the server is away.
-    if (held !== undefined && isAway()) return marked(held.value, 'stale')
+    // The key contains the kind of result.
+    const cached = cache.get(key) as Cached<Result> | undefined
+    if (use === 'use' && cached?.isFresh === true) return marked(cached.value, 'hit')
+    // While the server is away, a stale value is better than an error or a long wait.
+    if (cached !== undefined && isAway()) return marked(cached.value, 'stale')
     const forgotten = this.#forgotten
     try {
       const result = await fetch()
-      // A server may say for how long; 0 means that the next reader asks again.
-      if (forgotten === this.#forgotten) {
-        // A copy: its reader may change the result.
-        cache.set(key, structuredClone(result), ttlOf(result))
-      }
+      // A copy is stored, since the reader may change its result.
+      if (forgotten === this.#forgotten) cache.set(key, structuredClone(result), ttlOf(result))
       return result
     } catch (error) {
-      if (!(error instanceof ServerUnavailableError) || held === undefined) throw error
-      return marked(held.value, 'stale')
+      if (!(error instanceof ServerUnavailableError) || cached === undefined) throw error
+      return marked(cached.value, 'stale')
     }
   }
 
@@ -89,16 +90,13 @@ export class ServerCache {
   }
 }
 
+/** The lifetime that the server requests. 0 means that the next reader requests the result again. */
 function ttlOf(result: object): number | undefined {
   return 'ttlMs' in result && typeof result.ttlMs === 'number' ? result.ttlMs : undefined
 }
 
-/** Says on the result itself that it was not fetched just now. */
-function marked<Result extends object>(result: Result, how: 'hit' | 'stale'): Result {
+/** A copy of a cached result with a mark in its `_meta`. */
+function marked<Result extends object>(result: Result, mark: 'hit' | 'stale'): Result {
   const meta = '_meta' in result && isObject(result._meta) ? result._meta : {}
-  return { ...structuredClone(result), _meta: { ...meta, 'mcp-host/cache': how } }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  return { ...structuredClone(result), _meta: { ...meta, 'mcp-host/cache': mark } }
 }

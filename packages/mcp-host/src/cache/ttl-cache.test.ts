@@ -10,11 +10,11 @@ beforeEach(() => {
   cache = new TtlCache({ ttlMs: 1_000, maxEntries: 3, now: () => now })
 })
 
-test('what was never stored is not there', () => {
+test('a key that was not stored has no value', () => {
   expect(cache.get('a')).toBeUndefined()
 })
 
-test('a value is fresh for its time, and stays readable after it', () => {
+test('a value is fresh for its time to live, and readable afterwards', () => {
   cache.set('a', 'one')
   now = 999
   expect(cache.get('a')).toEqual({ value: 'one', isFresh: true })
@@ -24,7 +24,7 @@ test('a value is fresh for its time, and stays readable after it', () => {
   expect(cache.get('a')).toEqual({ value: 'one', isFresh: false })
 })
 
-test('storing again replaces the value and begins its time anew', () => {
+test('storing a key again replaces the value and resets its time', () => {
   cache.set('a', 'one')
   now = 900
   cache.set('a', 'two')
@@ -33,7 +33,7 @@ test('storing again replaces the value and begins its time anew', () => {
   expect(cache.size).toBe(1)
 })
 
-test('a value may have a time of its own', () => {
+test('a value may have a time to live of its own', () => {
   cache.set('long', 'one', 5_000)
   cache.set('none', 'two', 0)
   now = 4_999
@@ -41,7 +41,7 @@ test('a value may have a time of its own', () => {
   expect(cache.get('none')).toEqual({ value: 'two', isFresh: false })
 })
 
-test('beyond the limit, what was not used for the longest time is dropped', () => {
+test('the least recently used value is evicted beyond the limit', () => {
   for (const key of ['a', 'b', 'c']) cache.set(key, key)
   cache.get('a')
   cache.set('b', 'again')
@@ -50,19 +50,19 @@ test('beyond the limit, what was not used for the longest time is dropped', () =
   expect(['a', 'b', 'c', 'd'].filter((key) => cache.get(key))).toEqual(['a', 'b', 'd'])
 })
 
-test('however much is stored, no more is kept than the limit', () => {
+test('a cache never exceeds its limit', () => {
   for (let i = 0; i < 10_000; i += 1) cache.set(`key ${i}`, 'value')
   expect(cache.size).toBe(3)
   expect(cache.get('key 9999')?.value).toBe('value')
 })
 
-test('with room for nothing, nothing is kept', () => {
+test('a cache with the limit 0 stores nothing', () => {
   cache = new TtlCache({ ttlMs: 1_000, maxEntries: 0, now: () => now })
   cache.set('a', 'one')
   expect(cache.size).toBe(0)
 })
 
-test('values are deleted by key, by the beginning of the key, or all', () => {
+test('values are deleted by key, by prefix, or all', () => {
   for (const key of ['web/1', 'web/2', 'files/1']) cache.set(key, key)
   cache.delete('web/1')
   expect(cache.get('web/1')).toBeUndefined()

@@ -1,27 +1,27 @@
 export interface TtlCacheOptions {
   /** The lifetime of a fresh value, in milliseconds. */
   readonly ttlMs: number
-  /** Beyond it, what was not used for the longest time is dropped. */
+  /** The number of entries above which the least recently used one is evicted. */
   readonly maxEntries: number
-  /** In milliseconds, never going back; default `performance.now`. */
+  /** A monotonic clock in milliseconds; default `performance.now`. */
   readonly now?: (() => number) | undefined
 }
 
 export interface Cached<Value> {
   readonly value: Value
-  /** Not so: it is out of date, and good only while nothing better can be had. */
+  /** Whether the value is within its lifetime. */
   readonly isFresh: boolean
 }
 
 /**
- * Keeps values for a time, and a limited number of them. What is out of date stays readable until it
- * is dropped: it can be served while its server is unavailable.
+ * A bounded cache of values with a lifetime. Stale values stay readable until they are evicted, so that they can be
+ * served while their server is unavailable.
  */
 export class TtlCache<Value> {
   readonly #ttlMs: number
   readonly #maxEntries: number
   readonly #now: () => number
-  /** In the order of use, the latest last. */
+  /** Entries by key, least recently used first. */
   readonly #entries = new Map<string, { readonly value: Value; readonly freshUntil: number }>()
 
   constructor({ ttlMs, maxEntries, now = () => performance.now() }: TtlCacheOptions) {
@@ -42,22 +42,19 @@ export class TtlCache<Value> {
     return { value: entry.value, isFresh: this.#now() < entry.freshUntil }
   }
 
-  /** `ttlMs`: of this value alone; with 0 it is out of date at once. */
+  /** `ttlMs` is the lifetime of this value; with 0 it is stale at once. */
   set(key: string, value: Value, ttlMs: number = this.#ttlMs): void {
     this.#entries.delete(key)
     this.#entries.set(key, { value, freshUntil: this.#now() + ttlMs })
-    if (this.#entries.size <= this.#maxEntries) return
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest)
-      return
-    }
+    const [oldest = key] = this.#entries.keys()
+    if (this.#entries.size > this.#maxEntries) this.#entries.delete(oldest)
   }
 
   delete(key: string): void {
     this.#entries.delete(key)
   }
 
-  /** Deletes every key that begins so, as all of one server do. */
+  /** Deletes every key with this prefix. */
   deletePrefix(prefix: string): void {
     for (const key of this.#entries.keys()) {
       if (key.startsWith(prefix)) this.#entries.delete(key)

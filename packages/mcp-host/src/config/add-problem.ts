@@ -15,15 +15,15 @@ export interface ProblemContext {
   readonly renamed: ReadonlyMap<string, string>
 }
 
-/** Says of a problem where in the file it is and what to write instead. */
+/** Adds a problem to the faults, with its place in the file and a remedy. */
 export function addProblem(
   problem: Problem,
   { node, path, kind, faults, renamed }: ProblemContext,
 ): void {
-  const [own = '', ...inner] = problem.path.map((step) =>
+  const [key = '', ...inner] = problem.path.map((step) =>
     typeof step === 'symbol' ? String(step) : step,
   )
-  const steps = [renamed.get(String(own)) ?? own, ...inner]
+  const steps = [renamed.get(String(key)) ?? key, ...inner]
   const field = steps.reduce(fieldPath, path)
   const found = findNodeAtLocation(node, steps)
   const { message, remedy } = explain(problem, kind)
@@ -33,8 +33,7 @@ export function addProblem(
   }
   if (problem.isAboutKey) {
     const offset = found.parent?.offset ?? found.offset
-    if (inner.length > 0) return faults.add(offset, field, message, remedy)
-    if (faults.isStrict) return faults.add(offset, field, message, remedy)
+    if (inner.length > 0 || faults.isStrict) return faults.add(offset, field, message, remedy)
     return faults.tolerate(offset, field, `${message} and is ignored`, 'Remove or rename it.')
   }
   const isExpanded = typeof found.value === 'string' && found.value.includes('${')
@@ -46,20 +45,18 @@ function explain(
   { path, isAboutKey, message }: Problem,
   kind: keyof typeof entries,
 ): { message: string; remedy: string } {
-  const [field, ...inner] = path
+  const [field = '', ...inner] = path
   const example = exampleOf(entries[kind], field)
   if (example !== undefined) return { message, remedy: example }
   if (!isAboutKey || inner.length > 0) return { message, remedy: 'Remove it.' }
-  const owner = [entries.stdio, entries.http].find(({ shape }) => Object.hasOwn(shape, field ?? ''))
-  if (owner === undefined) {
-    const known = Object.keys(entries[kind].shape).filter(
-      (key) => !Object.hasOwn(foreignFields, key),
-    )
-    return { message, remedy: `Remove it, or use one of ${known.join(', ')}.` }
+  if (Object.hasOwn(entries.stdio.shape, field)) {
+    const remedy = 'Remove it, or start the server with "command".'
+    return { message: 'is for servers of type "stdio" only', remedy }
   }
-  const types = owner === entries.stdio ? '"stdio"' : '"http", "sse" and "websocket"'
-  return {
-    message: `is for servers of type ${types} only`,
-    remedy: `Remove it, or ${owner === entries.stdio ? 'start the server with "command"' : 'give the server a "url"'}.`,
+  if (Object.hasOwn(entries.http.shape, field)) {
+    const remedy = 'Remove it, or give the server a "url".'
+    return { message: 'is for servers of type "http", "sse" and "websocket" only', remedy }
   }
+  const known = Object.keys(entries[kind].shape).filter((key) => !Object.hasOwn(foreignFields, key))
+  return { message, remedy: `Remove it, or use one of ${known.join(', ')}.` }
 }

@@ -7,8 +7,8 @@ import { parseSyntax } from './parse-syntax.ts'
 export type AskInput = (input: ConfigInput) => string | undefined | Promise<string | undefined>
 
 /**
- * Asks for every `${input:id}` that servers in use refer to, one after another. `known` are answers
- * that were given before. Faulty configurations ask for nothing: `parseMcpConfig` says what is wrong.
+ * Returns the value of every `${input:id}` that enabled servers refer to: the `known` values, and answers to questions
+ * for the rest, asked one after another. A faulty configuration asks nothing; `parseMcpConfig` reports its faults.
  */
 export async function askInputs(
   text: string,
@@ -19,8 +19,8 @@ export async function askInputs(
   const faults = new FaultList(text, { hasLines: false, isStrict: false })
   const root = parseSyntax(text, faults)
   if (root === undefined || faults.count > 0) return answers
-  const inUse = findEntries(root, faults, []).filter(({ isDisabled }) => !isDisabled)
-  const ids = new Set(inUse.flatMap(({ node }) => referredInputs(node)))
+  const enabled = findEntries(root, faults, []).filter(({ isDisabled }) => !isDisabled)
+  const ids = new Set(enabled.flatMap(({ node }) => referredInputs(node)))
   const declared = declaredInputs(root)
   for (const id of ids) {
     if (Object.hasOwn(answers, id)) continue

@@ -4,7 +4,7 @@ import { ConfigurationError } from '../errors/configuration-error.ts'
 import { checkConfig } from './check-config.ts'
 import type { McpConfig } from './mcp-config.ts'
 
-/** The faults of servers, as a caller without a compiler may give them. */
+/** The faults of servers of any type, as JavaScript callers may pass them. */
 function faultsOf(servers: unknown): readonly string[] {
   return faultsOfConfig({ servers })
 }
@@ -23,7 +23,7 @@ function faultsOfConfig(config: unknown): readonly string[] {
 const stdio = { type: 'stdio', command: 'node', args: [], env: {}, cwd: '/srv' }
 const http = { type: 'http', url: 'https://example.com/mcp', headers: {} }
 
-test('a configuration with everything in it passes', () => {
+test('a configuration with all fields is valid', () => {
   const common = {
     timeoutMs: 1,
     maxTimeoutMs: 1,
@@ -52,37 +52,37 @@ test('a configuration with everything in it passes', () => {
   ).toEqual([])
 })
 
-test('a field without a value counts as absent', () => {
+test('an undefined field counts as absent', () => {
   expect(faultsOf({ web: { ...http, timeoutMs: undefined } })).toEqual([])
 })
 
 test.each([
-  ['a name', { 'a.b': stdio }, 'a.b: is not a valid server name'],
+  ['an invalid name', { 'a.b': stdio }, 'a.b: is not a valid server name'],
   ['a type', { web: { ...http, type: 'pipe' } }, 'web.type: must be "stdio", "http", "sse" or'],
-  ['a type of all objects', { web: { type: 'constructor' } }, 'web.type: must be "stdio"'],
+  ['an inherited name as type', { web: { type: 'constructor' } }, 'web.type: must be "stdio"'],
   ['an empty command', { web: { ...stdio, command: '' } }, 'web.command: must not be empty'],
   ['a NUL', { web: { ...stdio, args: ['', '\0'] } }, 'web.args[1]: must not contain a NUL'],
   ['a variable name', { web: { ...stdio, env: { 'a=': '' } } }, 'web.env.a=: is not a valid'],
   ['a relative folder', { web: { ...stdio, cwd: 'srv' } }, 'web.cwd: must be an absolute path'],
   ['no memory', { web: { ...stdio, limits: { memoryBytes: 0 } } }, 'web.limits.memoryBytes: must'],
-  ['no URL', { web: { ...http, url: 'example' } }, 'web.url: is not a valid URL'],
-  ['a URL of another type', { web: { ...http, url: 'ws://a' } }, 'web.url: must start with http'],
+  ['an invalid URL', { web: { ...http, url: 'example' } }, 'web.url: is not a valid URL'],
+  ['another scheme', { web: { ...http, url: 'ws://a' } }, 'web.url: must start with http'],
   ['a password', { web: { ...http, url: 'http://me:it@a' } }, 'web.url: must not contain a user'],
   ['a header', { web: { ...http, headers: { a: 'b\r\nc: d' } } }, 'web.headers.a: has characters'],
   ['a missing field', { web: { type: 'http', url: 'http://a' } }, 'web.headers: is missing'],
-  ['a misspelt field', { web: { ...http, timeOutMs: 1 } }, 'web.timeOutMs: is not a known field'],
+  ['a misspelled field', { web: { ...http, timeOutMs: 1 } }, 'web.timeOutMs: is not a known field'],
   ['a field of another type', { web: { ...http, limits: {} } }, 'web.limits: is not a known field'],
-  ['an endless time', { web: { ...http, timeoutMs: Infinity } }, 'web.timeoutMs: must be a number'],
-  ['a part of a call', { web: { ...http, maxConcurrentCalls: 1.5 } }, 'web.maxConcurrentCalls: mu'],
-  ['a root', { web: { ...http, roots: ['/srv'] } }, 'web.roots[0]: must be a file:// URI'],
-  ['no instance', { web: { ...stdio, instances: 0 } }, 'web.instances: must be a whole number'],
+  ['no limit', { web: { ...http, timeoutMs: Infinity } }, 'web.timeoutMs: must be a number'],
+  ['half a call', { web: { ...http, maxConcurrentCalls: 1.5 } }, 'web.maxConcurrentCalls: mu'],
+  ['a path as root', { web: { ...http, roots: ['/srv'] } }, 'web.roots[0]: must be a file:// URI'],
+  ['zero instances', { web: { ...stdio, instances: 0 } }, 'web.instances: must be a whole number'],
   [
-    'a header of an instance',
+    'an invalid header of an instance',
     { web: { ...http, instances: [{}, { headers: { a: 1 } }] } },
     'web.instances[1].headers.a: must be a string',
   ],
   [
-    'a process of its own and instances',
+    'instances with the scope "session"',
     { web: { ...stdio, instances: 2, scope: 'session' } },
     'web.instances: contradicts "scope"',
   ],
@@ -93,9 +93,17 @@ test.each([
   ],
   ['a policy alone', { web: { ...http, balance: 'weighted' } }, 'web.balance: has nothing to'],
   ['a dependency', { web: { ...http, dependencies: ['x'] } }, 'web.dependencies[0]: is not the na'],
-  ['itself', { web: { ...http, dependencies: ['web'] } }, 'web.dependencies[0]: is the server its'],
-  ['dependencies in a text', { web: { ...http, dependencies: 'x' } }, 'web.dependencies: must be'],
-])('%s at fault is the one thing told', (_name, servers, expected) => {
+  [
+    'a dependency on itself',
+    { web: { ...http, dependencies: ['web'] } },
+    'web.dependencies[0]: is the server its',
+  ],
+  [
+    'dependencies as a string',
+    { web: { ...http, dependencies: 'x' } },
+    'web.dependencies: must be',
+  ],
+])('%s is reported as the only fault', (_name, servers, expected) => {
   const [fault, ...others] = faultsOf(servers)
   expect(others).toEqual([])
   expect(fault).toContain(`servers.${expected}`)
@@ -109,25 +117,25 @@ test.each([[{}], [{ servers: undefined }], [undefined], [null], ['mcp.json'], [7
 )
 
 test.each([[null], ['web'], [[{ command: 'node' }]]])(
-  'servers that are no object are at fault: %o',
+  'servers that are no object are a fault: %o',
   (servers) => {
     expect(faultsOf(servers)).toEqual(['servers: must be an object'])
   },
 )
 
 test.each([[null], [undefined], ['node'], [7], [[]]])(
-  'a server that is no object is at fault: %o',
+  'a server that is no object is a fault: %o',
   (server) => {
     expect(faultsOf({ web: server })).toEqual(['servers.web: must be an object'])
   },
 )
 
-test('a type that cannot be a text is at fault', () => {
+test('a type that cannot be converted to a string is a fault', () => {
   const [fault] = faultsOf({ web: { type: Object.create(null) } })
   expect(fault).toContain('servers.web.type: must be "stdio"')
 })
 
-test('all faults are told at once, cycles too', () => {
+test('all faults are reported together, including cycles', () => {
   const on = (...dependencies: string[]) => ({ ...http, dependencies })
   expect(faultsOf({ a: on('b'), b: on('c'), c: on('a'), d: { ...stdio, command: '' } })).toEqual([
     'servers.d.command: must not be empty',

@@ -18,9 +18,11 @@ import {
   absolutePath,
   address,
   explained,
+  fields,
   fileUri,
   filledText,
   headers,
+  optional,
   positive,
   restart,
   settings,
@@ -33,13 +35,13 @@ import { isObject } from '../json/is-object.ts'
 const common = {
   ...settings,
   restart: restart.exactOptional(),
-  secrets: explained(
-    z.record(z.string(), z.string('must be a string'), 'must be an object').exactOptional(),
-    'Values that are masked in errors, logs and health, by names that are shown instead.',
+  secrets: optional(
+    z.record(z.string(), z.string('must be a string'), 'must be an object'),
+    'Values to mask in errors, logs and health. Their names are shown instead.',
     { TOKEN: 'a-value' },
   ),
-  roots: explained(
-    z.array(fileUri, 'must be a list').exactOptional(),
+  roots: optional(
+    z.array(fileUri, 'must be a list'),
     'Folders that the server is told to work in.',
     ['file:///home/me/documents'],
   ),
@@ -51,14 +53,9 @@ const stdio = {
   args: texts,
   env: variables,
   cwd: explained(absolutePath, 'The folder to run in.', '/srv/web'),
-  limits: explained(
-    z
-      .strictObject(
-        { memoryBytes: positive.exactOptional(), cpuPercent: positive.exactOptional() },
-        'must be an object',
-      )
-      .exactOptional(),
-    'Of the program with all that it starts.',
+  limits: optional(
+    fields({ memoryBytes: positive.exactOptional(), cpuPercent: positive.exactOptional() }),
+    'Limits for the program with its descendants.',
     { memoryBytes: 2 ** 29, cpuPercent: 100 },
   ),
   instances: stdioInstances,
@@ -88,7 +85,7 @@ const REMEDY = 'Give { servers: { name: { type: "stdio", … } } }.'
 
 /** Checks a configuration object beyond its types. Throws `ConfigurationError`. */
 export function checkConfig(config: McpConfig): void {
-  // A caller without a compiler may give anything.
+  // An untyped caller may pass anything.
   const { servers } = isObject(config) ? config : {}
   if (!isObject(servers)) {
     const message = servers === undefined ? 'is missing' : 'must be an object'
@@ -113,7 +110,7 @@ function checkServer(server: unknown, path: string): readonly ConfigFault[] {
   if (!isObject(server)) {
     return [{ path, message: 'must be an object', remedy: 'Give it a "type" and its settings.' }]
   }
-  // An optional field may be there without a value, for callers whose compiler allows that.
+  // Some compilers allow `undefined` for an optional field.
   const given = Object.fromEntries(
     Object.entries(server).filter(([, value]) => value !== undefined),
   )
@@ -127,8 +124,8 @@ function checkServer(server: unknown, path: string): readonly ConfigFault[] {
   }))
   const fault = checkInstances(given)
   if (fault === undefined) return faults
-  const { field, ...said } = fault
-  return [...faults, { path: fieldPath(path, field), ...said }]
+  const { field, ...rest } = fault
+  return [...faults, { path: fieldPath(path, field), ...rest }]
 }
 
 function isType(type: unknown): type is ServerConfig['type'] {

@@ -5,17 +5,16 @@ export interface Dependent {
 }
 
 export interface DependencyFault {
-  /** The server at fault. */
+  /** The name of the faulty server, and the index in its `dependencies`. */
   readonly name: string
-  /** The index in its `dependencies`. */
   readonly index: number
   readonly message: string
   readonly remedy: string
 }
 
 /**
- * Finds names that no server has, repeated ones and cycles. `disabled` servers exist and do not run.
- * A wrong name is not in the messages: in a file it may come from a variable.
+ * Finds unknown names, repeated names and cycles. `disabled`: servers that exist but do not run. The messages do not
+ * contain a wrong name, since it may be the value of a variable.
  */
 export function checkDependencies(
   servers: readonly Dependent[],

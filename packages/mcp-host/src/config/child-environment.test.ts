@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { childEnvironment } from './child-environment.ts'
 
-test('a child gets the safe part of our environment and what is configured, which wins', () => {
+test('a child process gets the safe part of the environment, and its configured variables take precedence', () => {
   const parent = { HOME: '/me', PATH: '/bin', TOKEN: 'secret', USER: undefined, Lang: 'x' }
   expect(childEnvironment(parent, { PATH: '/own', KEY: 'x' }, 'linux')).toEqual({
     HOME: '/me',
@@ -11,11 +11,11 @@ test('a child gets the safe part of our environment and what is configured, whic
   })
 })
 
-test('a shell function is not handed on', () => {
+test('a shell function is not passed to a child process', () => {
   expect(childEnvironment({ TERM: '() { :; }; id' }, {}, 'linux')).toEqual({})
 })
 
-test('on Windows names have no case', () => {
+test('names of variables are case-insensitive on Windows', () => {
   const parent = { Path: 'C:\\bin', SystemRoot: 'C:\\Windows', Token: 'secret', HOME: 'C:\\me' }
   expect(childEnvironment(parent, {}, 'win32')).toEqual({
     Path: 'C:\\bin',
@@ -23,16 +23,16 @@ test('on Windows names have no case', () => {
   })
 })
 
-test('on Windows a configured variable leaves none of its name beside it', () => {
+test('a configured variable replaces other spellings of its name on Windows', () => {
   const env = childEnvironment({ Path: 'C:\\bin', TEMP: 'C:\\t' }, { PATH: 'C:\\own' }, 'win32')
   expect(env).toEqual({ PATH: 'C:\\own', TEMP: 'C:\\t' })
 })
 
-describe('a child', () => {
-  const given = (parent: Record<string, string>, platform: NodeJS.Platform = 'linux') =>
+describe('variables for package managers', () => {
+  const environmentFrom = (parent: Record<string, string>, platform: NodeJS.Platform = 'linux') =>
     childEnvironment(parent, {}, platform)
 
-  test('gets the proxies and the certificate authorities, in both spellings', () => {
+  test('a child process gets proxies and certificate authorities in both spellings', () => {
     const parent = {
       HTTP_PROXY: 'http://me:pw@proxy:3128',
       https_proxy: 'http://proxy:3128',
@@ -42,11 +42,13 @@ describe('a child', () => {
       SSL_CERT_FILE: '/ca.pem',
       SSL_CERT_DIR: '/certs',
     }
-    expect(given(parent)).toEqual(parent)
-    expect(given({ Https_Proxy: 'http://proxy:3128' }, 'win32')).toHaveProperty('Https_Proxy')
+    expect(environmentFrom(parent)).toEqual(parent)
+    expect(environmentFrom({ Https_Proxy: 'http://proxy:3128' }, 'win32')).toHaveProperty(
+      'Https_Proxy',
+    )
   })
 
-  test('gets the settings of npm, pnpm, uv and pip', () => {
+  test('a child process gets the settings of npm, pnpm, uv and pip', () => {
     const parent = {
       npm_config_registry: 'https://npm.example.com/',
       NPM_CONFIG_CAFILE: '/ca.pem',
@@ -55,7 +57,7 @@ describe('a child', () => {
       PIP_INDEX_URL: 'https://pypi.example.com/simple',
       PIP_CERT: '/ca.pem',
     }
-    expect(given(parent)).toEqual(parent)
+    expect(environmentFrom(parent)).toEqual(parent)
   })
 
   test.each([
@@ -70,17 +72,17 @@ describe('a child', () => {
     'YARN_NPM_AUTH_TOKEN',
     'BUN_CONFIG_TOKEN',
     'PIPER',
-  ])('does not get %s', (name) => {
-    expect(given({ [name]: 'x' })).toEqual({})
+  ])('a child process does not get %s', (name) => {
+    expect(environmentFrom({ [name]: 'x' })).toEqual({})
   })
 
-  test('gets no second spelling of a proxy that is configured for it', () => {
+  test('a configured proxy replaces both spellings of the inherited proxy', () => {
     const parent = { HTTPS_PROXY: 'http://proxy:3128', https_proxy: 'http://proxy:3128' }
     expect(childEnvironment(parent, { HTTPS_PROXY: '' }, 'linux')).toEqual({ HTTPS_PROXY: '' })
   })
 
-  test('does not get an index with a user name or a password in its address', () => {
+  test('a child process does not get an index whose URL has a user name or password', () => {
     const address = 'https://me:pw@pypi.example.com/simple'
-    expect(given({ PIP_INDEX_URL: address, npm_config_registry: address })).toEqual({})
+    expect(environmentFrom({ PIP_INDEX_URL: address, npm_config_registry: address })).toEqual({})
   })
 })

@@ -1,7 +1,7 @@
 import type { Environment } from '../environment.ts'
 import { isForFetching } from './fetch-environment.ts'
 
-/** Variables by which a program finds its files, its user and its language; none holds a secret. */
+/** Variables for the files, the user and the language of a program; none holds a secret. */
 export const SAFE_NAMES: ReadonlySet<string> = new Set([
   'HOME',
   'LANG',
@@ -37,10 +37,7 @@ const SAFE_NAMES_WINDOWS: ReadonlySet<string> = new Set([
   'WINDIR',
 ])
 
-/**
- * The environment of a child: the safe part of the host's own, variables for fetching programs, then the configured
- * ones, no more.
- */
+/** The environment of a child: the safe part of the host's, variables for fetching programs, and the configured ones. */
 export function childEnvironment(
   parent: Environment,
   configured: Readonly<Record<string, string>>,
@@ -49,18 +46,17 @@ export function childEnvironment(
   const isWindows = platform === 'win32'
   const toKey = (name: string): string => (isWindows ? name.toUpperCase() : name)
   const safe = isWindows ? SAFE_NAMES_WINDOWS : SAFE_NAMES
-  const own = new Set(Object.keys(configured).map(toKey))
-  const ownUpper = new Set(Object.keys(configured).map((name) => name.toUpperCase()))
-  const env = new Map<string, string>()
-  for (const [name, value] of Object.entries(parent)) {
+  const names = Object.keys(configured)
+  const keys = new Set(names.map(toKey))
+  const upperNames = new Set(names.map((name) => name.toUpperCase()))
+  const inherited = Object.entries(parent).filter(([name, value]) => {
     // With case-insensitive names an inherited variable could win over a configured one.
-    if (value === undefined || own.has(toKey(name))) continue
-    if (!safe.has(toKey(name))) {
-      // `https_proxy` and `HTTPS_PROXY` are one setting, whichever of them is configured.
-      if (!isForFetching(name, value) || ownUpper.has(name.toUpperCase())) continue
-    }
-    // A value that starts so is a shell function, which old shells would run.
-    if (!value.startsWith('()')) env.set(name, value)
-  }
-  return { ...Object.fromEntries(env), ...configured }
+    if (value === undefined || keys.has(toKey(name))) return false
+    // A value with this beginning is a shell function, which old shells would run.
+    if (value.startsWith('()')) return false
+    if (safe.has(toKey(name))) return true
+    // `https_proxy` and `HTTPS_PROXY` are one setting, whichever of them is configured.
+    return isForFetching(name, value) && !upperNames.has(name.toUpperCase())
+  })
+  return { ...(Object.fromEntries(inherited) as Record<string, string>), ...configured }
 }

@@ -1,40 +1,40 @@
 import { ownValue } from '../json/own-value.ts'
 
-/** A server's fields in the words of this host, read from those that other clients use. */
+/** A server's fields under the names that this host uses. */
 export interface OwnFields {
   readonly fields: Readonly<Record<string, unknown>>
-  /** For each field that was renamed, the name that it has in the file. */
+  /** The name in the file of each renamed field. */
   readonly renamed: ReadonlyMap<string, string>
-  /** Fields whose values were understood otherwise than they are meant here. */
+  /** Fields whose values mean something else in this host. */
   readonly warnings: readonly { readonly field: string; message: string; remedy: string }[]
 }
 
-/** Spellings of one transport. */
+/** Names of Streamable HTTP in other clients. */
 const TYPES: Readonly<Record<string, string>> = {
   streamableHttp: 'http',
   streamablehttp: 'http',
   streamable_http: 'http',
 }
 
-/** A longer limit in seconds is a mistake: several clients write milliseconds. */
+/** A larger `timeout` counts as milliseconds, which several clients write. */
 const MAX_SECONDS = 3600
 
 /**
- * Reads fields of other clients as this host has them: Gemini CLI (`httpUrl`, `includeTools`,
- * `excludeTools`), Windsurf (`serverUrl`, `disabledTools`), Copilot (`tools` as a list), Cline
- * (`streamableHttp`), VS Code (numbers in `env`), and `timeout` in milliseconds.
+ * Converts fields of other clients: Gemini CLI (`httpUrl`, `includeTools`, `excludeTools`), Windsurf (`serverUrl`,
+ * `disabledTools`), Copilot (`tools` as a list), Cline (`streamableHttp`), VS Code (numbers in `env`), and `timeout` in
+ * milliseconds.
  */
-export function toOwnFields(given: Readonly<Record<string, unknown>>): OwnFields {
+export function toOwnFields(written: Readonly<Record<string, unknown>>): OwnFields {
   const {
     httpUrl,
     serverUrl,
     includeTools,
     excludeTools,
     disabledTools,
-    // Looked at before its server is read.
+    // `findEntries` has read this field.
     enabled: _,
     ...fields
-  } = given
+  } = written
   const renamed = new Map<string, string>()
   const warnings: OwnFields['warnings'][number][] = []
   const own: Record<string, unknown> = fields
@@ -68,7 +68,7 @@ export function toOwnFields(given: Readonly<Record<string, unknown>>): OwnFields
   return { fields: own, renamed, warnings }
 }
 
-/** Numbers and truth values as text; a variable that is null is not set. */
+/** Variables with numbers and booleans as strings, without those that are null. */
 function toTexts(env: object): Record<string, unknown> {
   const texts = Object.entries(env).flatMap(([name, value]): [string, unknown][] => {
     if (value === null) return []

@@ -10,31 +10,31 @@ import type { ServerConfig } from './mcp-config.ts'
 const CLIENTS = join(import.meta.dirname, '../../test/fixtures/clients')
 const variables = { HOME: '/home/ada', API_KEY: 'key', DB_CONNECTION_STRING: 'postgres://db' }
 
-interface Read {
+interface ParsedFile {
   readonly servers: Readonly<Record<string, ServerConfig>>
-  /** The fields that were warned of, with the beginning of each message. */
+  /** The fields with warnings, with the message of each. */
   readonly warnings: readonly string[]
 }
 
 /** Reads a client's file; paths in the result are relative to the folder of its project. */
-async function read(path: string, options: LoadOptions = {}): Promise<Read> {
-  const found: ConfigFault[] = []
+async function read(path: string, options: LoadOptions = {}): Promise<ParsedFile> {
+  const faults: ConfigFault[] = []
   const { servers } = await loadMcpConfig(join(CLIENTS, path), variables, {
     ...options,
-    onWarning: (warning) => found.push(warning),
+    onWarning: (warning) => faults.push(warning),
   })
   const folder = join(CLIENTS, path.split('/')[0] ?? '')
   const text = JSON.stringify(servers).replaceAll(folder, '/project')
   return {
-    servers: JSON.parse(text) as Read['servers'],
-    warnings: found.map((each) => `${each.path}: ${each.message}`),
+    servers: JSON.parse(text) as ParsedFile['servers'],
+    warnings: faults.map((each) => `${each.path}: ${each.message}`),
   }
 }
 
 const stdio = { type: 'stdio', args: [], env: {}, cwd: '/project' }
 const http = { type: 'http', headers: {} }
 
-test('a file of Claude Desktop is read, and servers get names that are valid and their own', async () => {
+test('a file of Claude Desktop is read, and its servers get valid and unique names', async () => {
   const { servers, warnings } = await read('claude-desktop/claude_desktop_config.json')
   expect(Object.keys(servers)).toEqual(['filesystem', 'GitHub-work', 'GitHub-work-2'])
   expect(servers['GitHub-work-2']).toMatchObject({
@@ -50,7 +50,7 @@ test('a file of Claude Desktop is read, and servers get names that are valid and
   ])
 })
 
-test('a file of Claude Code is read, with its variables and a time in milliseconds', async () => {
+test('a file of Claude Code is read, with its variables and timeouts in milliseconds', async () => {
   const { servers, warnings } = await read('claude-code/.mcp.json')
   expect(servers).toMatchObject({
     sentry: { ...http, url: 'https://mcp.sentry.dev/mcp' },
@@ -80,14 +80,14 @@ test('a file of Cursor is read, with its project as the folder of its servers', 
   ])
 })
 
-test('a file of VS Code is read, and each input in use is asked for', async () => {
-  const asked: ConfigInput[] = []
+test('a file of VS Code is read, and each referenced input is requested', async () => {
+  const inputs: ConfigInput[] = []
   const askInput = (input: ConfigInput): string | undefined => {
-    asked.push(input)
+    inputs.push(input)
     return input.password === true ? 'pplx' : undefined
   }
   const { servers, warnings } = await read('vscode/.vscode/mcp.json', { askInput })
-  expect(asked).toEqual([
+  expect(inputs).toEqual([
     { id: 'region', description: 'Region', default: 'eu', options: ['eu', 'us'] },
     { id: 'perplexity-key', description: 'Perplexity API Key', password: true },
   ])
@@ -105,7 +105,7 @@ test('a file of VS Code is read, and each input in use is asked for', async () =
   ])
 })
 
-test('an input without an answer is a fault that says what to write instead', async () => {
+test('an input without an answer is a fault with a remedy', async () => {
   await expect(read('vscode/.vscode/mcp.json')).rejects.toMatchObject({
     faults: [
       {
@@ -117,7 +117,7 @@ test('an input without an answer is a fault that says what to write instead', as
   })
 })
 
-test('a file of Gemini CLI is read, with its lists of tools', async () => {
+test('a file of Gemini CLI is read, with its tool filters', async () => {
   const { servers, warnings } = await read('gemini/.gemini/settings.json')
   expect(servers).toEqual({
     pythonTools: {
@@ -147,7 +147,7 @@ test('a file of Gemini CLI is read, with its lists of tools', async () => {
   ])
 })
 
-test('a file of Windsurf is read, without the server that is off', async () => {
+test('a file of Windsurf is read, without the disabled server', async () => {
   const { servers, warnings } = await read('windsurf/mcp_config.json')
   expect(servers).toMatchObject({
     figma: { ...http, url: 'https://mcp.figma.com/mcp', tools: { deny: ['delete_file'] } },
@@ -156,7 +156,7 @@ test('a file of Windsurf is read, without the server that is off', async () => {
   expect(warnings).toEqual([])
 })
 
-test('a file of Cline is read, with a name from the registry of servers', async () => {
+test('a file of Cline is read, with a server name of the MCP registry', async () => {
   const { servers, warnings } = await read('cline/cline_mcp_settings.json')
   expect(servers).toEqual({
     'io-github-example-weather': {
@@ -168,7 +168,7 @@ test('a file of Cline is read, with a name from the registry of servers', async 
   expect(warnings).toHaveLength(1)
 })
 
-test('a file of Copilot is read, with its list of tools', async () => {
+test('a file of Copilot is read, with its tool filters', async () => {
   const { servers, warnings } = await read('copilot/mcp-config.json')
   expect(servers).toMatchObject({
     playwright: {
@@ -190,6 +190,6 @@ test.each([
   'gemini/.gemini/settings.json',
   'windsurf/mcp_config.json',
   'cline/cline_mcp_settings.json',
-])('%s is refused in strict reading', async (path) => {
+])('%s is refused under strict reading', async (path) => {
   await expect(read(path, { strict: true })).rejects.toMatchObject({ code: 'configuration' })
 })

@@ -19,7 +19,7 @@ export interface ConfigSourceDeps {
   readonly onChange: (() => void) | undefined
 }
 
-/** A path, a configuration as people write it, or one that was read before. */
+/** A path, a configuration in the form of a file, or the result of an earlier read. */
 export type ConfigGiven = string | WrittenConfig | McpConfig
 
 /** The source of a host's configuration, for the start and for reloads. */
@@ -27,7 +27,7 @@ export class ConfigSource implements Disposable {
   readonly #deps: ConfigSourceDeps
   readonly #options: Pick<ReadOptions, 'strict' | 'workspaceFolder'>
   #path: string | undefined
-  /** Answers to `${input:id}`, so that no question is repeated. */
+  /** Earlier answers to `${input:id}`, so that no question is repeated. */
   #inputs: Readonly<Record<string, string>> = {}
   #watched: Disposable | undefined
   #isDisposed = false
@@ -38,8 +38,8 @@ export class ConfigSource implements Disposable {
   }
 
   /**
-   * Reads a configuration, by default the file that is followed. A complete object is read at once,
-   * so that its servers are listed before their start begins. Throws `ConfigurationError`.
+   * Reads a configuration; by default the followed file. A complete object is read synchronously, so that its servers
+   * are listed before their start begins. Throws `ConfigurationError`.
    */
   read(config: ConfigGiven | undefined = this.#path): McpConfig | Promise<McpConfig> {
     if (config === undefined) {
@@ -52,7 +52,7 @@ export class ConfigSource implements Disposable {
     return this.#read(config)
   }
 
-  /** Makes a file the one that is read by default and watched. Ignores an object. */
+  /** Makes a file the default and watches it. Ignores an object. */
   follow(config: ConfigGiven | undefined): void {
     if (typeof config !== 'string' || config === this.#path || this.#isDisposed) return
     this.#path = config

@@ -9,7 +9,7 @@ const web = (headers: Record<string, string>): ServerConfig => ({
   headers,
 })
 
-test('servers are told apart by what became of them, whatever the order of their fields', () => {
+test('servers are added, removed, changed or unchanged, whatever the order of their fields', () => {
   const before = { gone: web({}), other: web({ a: '1' }), same: web({ a: '1', b: '2' }) }
   const after = { new: web({}), other: web({ a: '2' }), same: web({ b: '2', a: '1' }) }
   expect(diffConfig({ servers: before }, { servers: after })).toEqual({
@@ -26,7 +26,7 @@ test('an added field is a change', () => {
   expect(diffConfig(before, after)).toMatchObject({ changed: ['web'], unchanged: [] })
 })
 
-test('a server with the name of a property that every object has is added like others', () => {
+test('a server with the name of an inherited property is added', () => {
   const after = { servers: { constructor: web({}) } }
   expect(diffConfig({ servers: {} }, after)).toMatchObject({ added: ['constructor'], changed: [] })
 })

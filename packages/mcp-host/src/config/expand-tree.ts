@@ -6,12 +6,12 @@ import { fieldPath, membersOf } from './json-tree.ts'
 import { ownValue } from '../json/own-value.ts'
 
 export interface ExpandContext extends Known {
-  /** Gets the values that are filled in, by their names. */
+  /** Receives the expanded values by name. */
   readonly filled: Map<string, string>
   readonly faults: FaultList
 }
 
-/** The value of a node with the variables in all its texts filled in, however deep. */
+/** The value of a node with all variables expanded. */
 export function expandTree(node: Node, path: string, context: ExpandContext): unknown {
   if (node.type === 'object') {
     const members = membersOf(node).map(({ key, value }): [string, unknown] => [
@@ -43,7 +43,7 @@ function expandText(template: string, node: Node, path: string, context: ExpandC
   return faults.isStrict ? text : expandShellForm(text, node, path, context)
 }
 
-/** Gemini CLI writes `$NAME` where the whole text is a variable. */
+/** Expands `$NAME` as the whole text, which Gemini CLI writes. */
 function expandShellForm(
   text: string,
   node: Node,
@@ -54,8 +54,8 @@ function expandShellForm(
   if (name === undefined || node.value !== text) return text
   const value = ownValue(variables, name)
   if (value !== undefined) filled.set(name, value)
-  const taken = value === undefined ? 'the text as it is' : 'the variable'
-  const message = `is taken for ${taken}, because "$" without braces is the form of other clients`
+  const meaning = value === undefined ? 'the text as it is' : 'the variable'
+  const message = `is taken for ${meaning}, because "$" without braces is the form of other clients`
   faults.tolerate(node.offset, path, message, `Write \${${name}} for the variable.`)
   return value ?? text
 }

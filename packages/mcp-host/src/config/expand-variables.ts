@@ -3,7 +3,7 @@ import { ownValue } from '../json/own-value.ts'
 
 export interface Expansion {
   readonly text: string
-  /** Values that were filled in, each with the name that it has in the text. */
+  /** The inserted values, by their names in the text. */
   readonly filled: ReadonlyMap<string, string>
   /** Names without a value and without a default. */
   readonly unset: readonly string[]
@@ -14,7 +14,7 @@ export interface Expansion {
 export interface Known {
   /** Values for `${NAME}` and `${env:NAME}`. */
   readonly variables: Environment
-  /** Whole references beside those, as in `${workspaceFolder}` and `${input:token}`. */
+  /** Values of other references, such as `${workspaceFolder}` and `${input:token}`. */
   readonly references?: ReadonlyMap<string, string> | undefined
 }
 
@@ -24,8 +24,8 @@ const VARIABLE = /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}$/
 const INPUT = /^\$\{(input:.*)\}$/
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}`, `${env:NAME}` and known references, once: a value is never
- * expanded again. The default also stands in for an empty value, as in a shell.
+ * Replaces `${NAME}`, `${NAME:-default}`, `${env:NAME}` and known references. Values are not expanded again. The default
+ * also replaces an empty value, as in a shell.
  */
 export function expandVariables(template: string, { variables, references }: Known): Expansion {
   const filled = new Map<string, string>()

@@ -2,18 +2,18 @@ import type { ConfigFault } from '../errors/configuration-error.ts'
 
 export interface FaultListOptions {
   readonly file?: string | undefined
-  /** Whether faults have a line and column: an object has none. */
+  /** Whether faults have a line and column, which an object does not have. */
   readonly hasLines: boolean
-  /** Whether what `tolerate` adds is a fault. */
+  /** Whether `tolerate` adds faults. */
   readonly isStrict: boolean
 }
 
-/** Gathers the faults and warnings of one text and knows the line and column of an offset in it. */
+/** Collects the faults and warnings of one text, with their lines and columns. */
 export class FaultList {
   readonly #options: FaultListOptions
   readonly #lineStarts: readonly number[]
-  readonly #faults = new Map<string, Placed>()
-  readonly #warnings = new Map<string, Placed>()
+  readonly #faults = new Map<string, LocatedFault>()
+  readonly #warnings = new Map<string, LocatedFault>()
 
   constructor(text: string, options: FaultListOptions) {
     this.#options = options
@@ -28,28 +28,28 @@ export class FaultList {
     return this.#options.isStrict
   }
 
-  /** Later faults of the same field at the same place follow from the first, and are dropped. */
+  /** Adds a fault. Later faults of the same field at the same offset follow from the first, and are dropped. */
   add(offset: number, path: string, message: string, remedy: string): void {
     this.#put(this.#faults, offset, { path, message, remedy })
   }
 
-  /** Adds something that does no harm: a warning, or a fault in strict reading. */
+  /** Adds a warning; in strict mode a fault. */
   tolerate(offset: number, path: string, message: string, remedy: string): void {
     const list = this.isStrict ? this.#faults : this.#warnings
     this.#put(list, offset, { path, message, remedy })
   }
 
-  /** In the order of the text. */
+  /** The faults in the order of the text. */
   sorted(): readonly ConfigFault[] {
     return sort(this.#faults)
   }
 
-  /** In the order of the text. */
+  /** The warnings in the order of the text. */
   warnings(): readonly ConfigFault[] {
     return sort(this.#warnings)
   }
 
-  #put(list: Map<string, Placed>, offset: number, fault: ConfigFault): void {
+  #put(list: Map<string, LocatedFault>, offset: number, fault: ConfigFault): void {
     const key = `${offset} ${fault.path}`
     if (list.has(key)) return
     const { file, hasLines } = this.#options
@@ -64,12 +64,12 @@ export class FaultList {
   }
 }
 
-interface Placed {
+interface LocatedFault {
   readonly offset: number
   readonly fault: ConfigFault
 }
 
-function sort(list: ReadonlyMap<string, Placed>): readonly ConfigFault[] {
+function sort(list: ReadonlyMap<string, LocatedFault>): readonly ConfigFault[] {
   return [...list.values()].toSorted((a, b) => a.offset - b.offset).map(({ fault }) => fault)
 }
 

@@ -1,4 +1,4 @@
-/** Names, without regard to case, that reach the network through a proxy or trust a private authority. */
+/** Variables for proxies and private certificate authorities, in upper case. */
 const NETWORK: ReadonlySet<string> = new Set([
   'ALL_PROXY',
   'CURL_CA_BUNDLE',
@@ -13,8 +13,8 @@ const NETWORK: ReadonlySet<string> = new Set([
   'SSL_CERT_FILE',
 ])
 
-/** Names, without regard to case, where programs that fetch others keep them, or find their daemon. */
-const PLACES: ReadonlySet<string> = new Set([
+/** Variables for the folders and daemons of package managers, in upper case. */
+const LOCATIONS: ReadonlySet<string> = new Set([
   'COREPACK_HOME',
   'DOCKER_CONFIG',
   'DOCKER_CONTEXT',
@@ -33,12 +33,12 @@ const CREDENTIAL = /auth|token|passw|secret|credential|username|otp$|key$|^npm_c
 const USER_INFO = /:\/\/[^/\s]*@/
 
 /**
- * Whether a launcher such as `npx` or `uvx` needs a variable to fetch its program. A proxy may have a password, without
- * which nothing can be fetched; a registry or an index may not.
+ * Whether a launcher such as `npx` or `uvx` needs a variable to fetch its program. The URL of a proxy may contain a
+ * password, since nothing can be fetched without it; that of a registry or an index may not.
  */
 export function isForFetching(name: string, value: string): boolean {
   const upper = name.toUpperCase()
-  if (NETWORK.has(upper) || PLACES.has(upper)) return true
+  if (NETWORK.has(upper) || LOCATIONS.has(upper)) return true
   if (!SETTINGS.test(name) || CREDENTIAL.test(name)) return false
   return PROXY.test(name) || !USER_INFO.test(value)
 }

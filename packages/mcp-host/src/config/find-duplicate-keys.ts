@@ -3,7 +3,7 @@ import type { Node } from 'jsonc-parser'
 import type { FaultList } from './fault-list.ts'
 import { fieldPath, membersOf } from './json-tree.ts'
 
-/** Finds keys that one object has twice, anywhere: a JSON parser would drop the first in silence. */
+/** Adds a fault for every key that an object has twice, of which a JSON parser would silently drop the first. */
 export function findDuplicateKeys(node: Node, path: string, faults: FaultList): void {
   const seen = new Set<string>()
   for (const { key, offset, value } of membersOf(node)) {

@@ -1,31 +1,28 @@
-import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser'
+import type { Node } from 'jsonc-parser'
 
 import type { FaultList } from './fault-list.ts'
-import { fieldPath, type Member, membersOf } from './json-tree.ts'
-import { mapNames } from './map-names.ts'
+import { fieldPath, type Member, memberOffset, membersOf, memberValue } from './json-tree.ts'
+import { mapNames, type NameInFile } from './map-names.ts'
 import { McpFile } from './server-entry.ts'
 import { checkServerName } from './server-name.ts'
 
-/** One server of the file, before its fields are looked at. */
-export interface FoundEntry {
+interface Entry {
   readonly name: string
-  /** The name in the file, where no server can have that one. */
-  readonly givenName: string
-  /** As in `servers.web`, or `servers[0]` in a list. */
+  /** The path of the entry, such as `servers.web`, or `servers[0]` in a list. */
   readonly path: string
   readonly node: Node
-  readonly isDisabled: boolean
 }
 
-interface Named extends Omit<FoundEntry, 'isDisabled' | 'givenName'> {
-  /** The offset of the name, and its field. */
-  readonly nameOffset: number
-  readonly namePath: string
+/** One server of the file, before its fields are read. */
+export interface FoundEntry extends Entry {
+  /** The name in the file, which may be invalid. */
+  readonly nameInFile: string
+  readonly isDisabled: boolean
 }
 
 const REMEDY = 'Write { "servers": { "name": { "command": "…" } } }.'
 
-/** Finds all servers of the file, in its order; wrong and repeated names are in the faults then. */
+/** Finds all servers of the file, in its order. Adds wrong and repeated names to the faults. */
 export function findEntries(
   root: Node,
   faults: FaultList,
@@ -47,19 +44,16 @@ export function findEntries(
     faults.add(nameOffset, namePath, fault.message, fault.remedy)
   }
   const names = faults.isStrict ? [] : mapNames(named, reservedNames, faults)
-  return named.map(({ name: givenName, path, node }, index) => {
-    const name = names[index] ?? givenName
-    return { name, givenName, path, node, isDisabled: isDisabled(node, faults) }
+  return named.map(({ name: nameInFile, path, node }, index) => {
+    const name = names[index] ?? nameInFile
+    return { name, nameInFile, path, node, isDisabled: isDisabled(node, faults) }
   })
 }
 
 /** Other clients write `"enabled": false`. */
 function isDisabled(node: Node, { isStrict }: FaultList): boolean {
-  const says = (field: string, value: boolean): boolean => {
-    const found = findNodeAtLocation(node, [field])
-    return found !== undefined && getNodeValue(found) === value
-  }
-  return says('disabled', true) || (!isStrict && says('enabled', false))
+  if (memberValue(node, 'disabled') === true) return true
+  return !isStrict && memberValue(node, 'enabled') === false
 }
 
 function findGroups(root: Node, faults: FaultList): readonly Member[] {
@@ -82,19 +76,28 @@ function findGroups(root: Node, faults: FaultList): readonly Member[] {
   return groups
 }
 
-function inRecord(group: Node, groupPath: string, faults: FaultList): readonly Named[] {
+function inRecord(
+  group: Node,
+  groupPath: string,
+  faults: FaultList,
+): readonly (Entry & NameInFile)[] {
   return membersOf(group).map(({ key: name, offset, value: node }) => {
     const path = fieldPath(groupPath, name)
-    const id = findNodeAtLocation(node, ['id'])
-    if (id !== undefined && getNodeValue(id) !== name) {
+    const id = memberValue(node, 'id')
+    if (id !== undefined && id !== name) {
       const remedy = `Write "id": ${JSON.stringify(name)}, or leave it out.`
-      faults.add(id.offset, fieldPath(path, 'id'), 'differs from the key of the server', remedy)
+      const message = 'differs from the key of the server'
+      faults.add(memberOffset(node, 'id'), fieldPath(path, 'id'), message, remedy)
     }
     return { name, path, node, nameOffset: offset, namePath: path }
   })
 }
 
-function inList(group: Node, groupPath: string, faults: FaultList): readonly Named[] {
+function inList(
+  group: Node,
+  groupPath: string,
+  faults: FaultList,
+): readonly (Entry & NameInFile)[] {
   return (group.children ?? []).flatMap((node, index) => {
     const path = fieldPath(groupPath, index)
     const namePath = fieldPath(path, 'id')
@@ -103,13 +106,13 @@ function inList(group: Node, groupPath: string, faults: FaultList): readonly Nam
       faults.add(node.offset, path, 'must be an object', remedy)
       return []
     }
-    const id = findNodeAtLocation(node, ['id'])
-    if (id?.type !== 'string') {
+    const id = memberValue(node, 'id')
+    const nameOffset = memberOffset(node, 'id')
+    if (typeof id !== 'string') {
       const message = id === undefined ? 'is missing' : 'must be a string'
-      faults.add(id?.offset ?? node.offset, namePath, message, remedy)
+      faults.add(nameOffset, namePath, message, remedy)
     }
-    // One without a name is read all the same, for what else may be wrong with it.
-    const name = id?.type === 'string' ? String(getNodeValue(id)) : ''
-    return { name, path, node, nameOffset: id?.offset ?? node.offset, namePath }
+    // A server without a name is read too, to report its other faults.
+    return { name: typeof id === 'string' ? id : '', path, node, nameOffset, namePath }
   })
 }

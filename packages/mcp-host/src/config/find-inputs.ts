@@ -1,21 +1,22 @@
-import { findNodeAtLocation, getNodeValue, type Node } from 'jsonc-parser'
+import { getNodeValue, type Node } from 'jsonc-parser'
 
-/** A value that VS Code asks its user for: an entry of `inputs`, which `${input:id}` refers to. */
+import { memberValue } from './json-tree.ts'
+
+/** A value for which VS Code asks its user: an entry of `inputs`, to which `${input:id}` refers. */
 export interface ConfigInput {
   readonly id: string
   /** The question, in words. */
   readonly description?: string
   readonly default?: string
-  /** Whether to hide what is typed. */
+  /** Whether to hide the input. */
   readonly password?: boolean
-  /** The values to choose from, where it is a choice. */
+  /** The values to choose from, if the input is a choice. */
   readonly options?: readonly string[]
 }
 
-/** The entries of `inputs` that have an id, by it; malformed fields are left out. */
+/** The entries of `inputs` by their ids, without malformed fields. */
 export function declaredInputs(root: Node): ReadonlyMap<string, ConfigInput> {
-  const node = findNodeAtLocation(root, ['inputs'])
-  const list: unknown = node === undefined ? [] : getNodeValue(node)
+  const list = memberValue(root, 'inputs')
   const inputs = (Array.isArray(list) ? list : []).flatMap((entry): [string, ConfigInput][] => {
     const { id, description, default: preset, password, options } = Object(entry)
     if (typeof id !== 'string') return []
@@ -31,13 +32,13 @@ export function declaredInputs(root: Node): ReadonlyMap<string, ConfigInput> {
   return new Map(inputs)
 }
 
-/** An option is a text, or has one as its `value`. */
+/** The value of an option, which is a string or has a `value`. */
 function valueOf(option: unknown): string[] {
   const value: unknown = typeof option === 'string' ? option : Object(option).value
   return typeof value === 'string' ? [value] : []
 }
 
-/** The ids that texts below a node refer to, as in `${input:token}`. */
+/** The ids that strings below a node refer to, as in `${input:token}`. */
 export function referredInputs(node: Node): readonly string[] {
   const value: unknown = node.type === 'string' ? getNodeValue(node) : undefined
   if (typeof value !== 'string') return (node.children ?? []).flatMap(referredInputs)

@@ -1,17 +1,18 @@
 import type * as z from 'zod'
 
+import { type JsonPath, valueAt } from '../json/json-path.ts'
 import { ownValue } from '../json/own-value.ts'
 
-/** Something that a schema does not allow. */
+/** A violation of a schema. */
 export interface Problem {
   /** The path from the checked value. */
-  readonly path: readonly PropertyKey[]
-  /** The last step itself is at fault, and not the value under it. */
+  readonly path: JsonPath
+  /** Whether the last key of the path is at fault, and not its value. */
   readonly isAboutKey: boolean
   readonly message: string
 }
 
-/** All that `schema` finds wrong with a value. Nothing of the value is in the messages: it may be secret. */
+/** All violations of `schema`. The messages contain nothing of the value, which may be secret. */
 export function findProblems(schema: z.ZodType, value: unknown): readonly Problem[] {
   let result: z.ZodSafeParseResult<unknown>
   try {
@@ -22,8 +23,8 @@ export function findProblems(schema: z.ZodType, value: unknown): readonly Proble
   return (result.error?.issues ?? []).flatMap((issue) => toProblems(issue, value))
 }
 
-/** Zod compares the `length` of any value, and throws where that is an object. */
-function uncheckable(schema: z.ZodType, value: unknown): readonly PropertyKey[] {
+/** The path of a field for which zod throws. Zod compares the `length` of any value, even of an object. */
+function uncheckable(schema: z.ZodType, value: unknown): JsonPath {
   if (typeof value !== 'object' || value === null) return []
   return Object.keys(value)
     .filter((key) => {
@@ -50,21 +51,16 @@ function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Problem[]
     return [{ path, isAboutKey: true, message: issue.issues[0]?.message ?? message }]
   }
   if (issue.code === 'invalid_union') {
-    // The alternative that the value has the form of says more than "none fits".
-    const meant = issue.errors.find((nested) => nested.every((inner) => inner.path.length > 0))
-    const inside = meant?.map((inner) => ({ ...inner, path: [...path, ...inner.path] }))
+    // The faults of the alternative that the value most resembles are more helpful than "none fits".
+    const closest = issue.errors.find((nested) => nested.every((inner) => inner.path.length > 0))
+    const inside = closest?.map((inner) => ({ ...inner, path: [...path, ...inner.path] }))
     if (inside !== undefined) return inside.flatMap((inner) => toProblems(inner, value))
   }
   const isMissing = issue.code !== 'custom' && valueAt(value, path) === undefined
   return [{ path, isAboutKey: false, message: isMissing ? 'is missing' : message }]
 }
 
-function valueAt(value: unknown, [step, ...rest]: readonly PropertyKey[]): unknown {
-  if (step === undefined || typeof value !== 'object' || value === null) return value
-  return valueAt(Reflect.get(value, step), rest)
-}
-
-/** A remedy by the example in the field's description. */
+/** A remedy from the example in the field's description. */
 export function exampleOf(schema: z.ZodObject, field: PropertyKey | undefined): string | undefined {
   const examples = ownValue(schema.shape, String(field))?.meta()?.['examples']
   if (!Array.isArray(examples) || examples.length === 0) return undefined

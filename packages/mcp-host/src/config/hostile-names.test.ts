@@ -18,7 +18,7 @@ const faultsOf = (source: string | object): readonly string[] => {
 
 const server = (fields: object): string => JSON.stringify({ servers: { a: fields } })
 
-test.each(INHERITED)('a variable ${%s} that nobody set is a fault', (name) => {
+test.each(INHERITED)('an unset variable ${%s} is a fault', (name) => {
   for (const text of [`\${${name}}`, `\${env:${name}}`]) {
     const [fault, ...others] = faultsOf(server({ command: 'x', args: [text] }))
     expect([fault, others]).toEqual([expect.stringContaining(`uses ${name}, which is not set`), []])
@@ -27,14 +27,14 @@ test.each(INHERITED)('a variable ${%s} that nobody set is a fault', (name) => {
   expect(servers['a']).toMatchObject({ args: [`$${name}`, 'y'] })
 })
 
-test.each(INHERITED)('the type %s is a fault like any unknown one', (type) => {
+test.each(INHERITED)('the type %s is a fault, as every unknown type is', (type) => {
   expect(faultsOf(server({ type, command: 'x' }))).toEqual(
     faultsOf(server({ type: 'nothing', command: 'x' })),
   )
   expect(isComplete({ servers: { a: { type } } })).toBe(false)
 })
 
-test.each(INHERITED)('the field %s is unknown, and so ignored', (field) => {
+test.each(INHERITED)('the field %s is unknown and ignored', (field) => {
   const fields = JSON.stringify({ servers: { a: { command: 'x', [field]: { a: 1 } } } })
   const warnings: string[] = []
   parseMcpConfig(fields, { onWarning: ({ path }) => warnings.push(path) })
@@ -46,7 +46,7 @@ test.each(INHERITED.filter((name) => name !== '__proto__'))('a server may be cal
   expect(Object.keys(servers)).toEqual([name])
 })
 
-test('a server name of more than 64 characters is shortened with a warning, and refused in strict reading', () => {
+test('a server name of more than 64 characters is shortened with a warning, and refused under strict reading', () => {
   const long = 'n'.repeat(65)
   const config = { servers: { [long]: { command: 'x' }, [`${long}2`]: { command: 'x' } } }
   const warnings: string[] = []
@@ -59,7 +59,7 @@ test('a server name of more than 64 characters is shortened with a warning, and 
 })
 
 test.each([101, 100_000, 1_000_000])(
-  'nesting %i levels deep is one fault with its place',
+  'nesting of %i levels is one fault with its position',
   (depth) => {
     for (const [open, close] of [
       ['[', ']'],
@@ -73,7 +73,7 @@ test.each([101, 100_000, 1_000_000])(
   },
 )
 
-test('an object nested too deeply to be written as text is a fault', () => {
+test('an object nested too deep to be written as JSON is a fault', () => {
   let nested: unknown = 1
   for (let level = 0; level < 100_000; level++) nested = [nested]
   expect(faultsOf({ servers: { a: { command: 'x', b: nested } } })).toEqual([
@@ -81,7 +81,7 @@ test('an object nested too deeply to be written as text is a fault', () => {
   ])
 })
 
-test('what is nested as deeply as real files is read', () => {
+test('nesting as deep as in real files is accepted', () => {
   const nested = `${'['.repeat(90)}1${']'.repeat(90)}`
   expect(faultsOf(`{"servers": {"a": {"command": "x", "b": ${nested}}}}`)).toEqual([])
 })

@@ -17,17 +17,17 @@ const http: RemoteServerConfig = {
   headers: { Authorization: 'one', 'X-B': 'b' },
 }
 
-test('a server without instances has none', () => {
+test('a server without instances has no instance configurations', () => {
   expect(instancesOf(stdio)).toBeUndefined()
   expect(instancesOf(http)).toBeUndefined()
 })
 
-test('a number of instances are servers like the one', () => {
+test('a number of instances stands for equal copies of the server', () => {
   const instances = instancesOf({ ...stdio, instances: 3, balance: 'weighted' })
   expect(instances).toEqual(Array.from({ length: 3 }, () => ({ weight: 1, config: stdio })))
 })
 
-test('a process has its own arguments, and variables beside those of all', () => {
+test('an instance of a stdio server has its own arguments, and merges its variables with those of the server', () => {
   const instances = [{ args: ['b'], weight: 2 }, { env: { B: '2', C: '2' } }]
   expect(instancesOf({ ...stdio, instances })).toEqual([
     { weight: 2, config: { ...stdio, args: ['b'] } },
@@ -35,7 +35,7 @@ test('a process has its own arguments, and variables beside those of all', () =>
   ])
 })
 
-test('an address has headers beside those of all, however they are written', () => {
+test('an instance of a remote server merges its headers with those of the server, in any case', () => {
   const instances = [{}, { url: 'http://b', headers: { authorization: 'two' } }]
   expect(instancesOf({ ...http, instances })).toEqual([
     { weight: 1, config: http },

@@ -13,22 +13,23 @@ export function instancesOf(server: ServerConfig): readonly Instance[] | undefin
     const { instances = 1, balance: _, ...shared } = server
     const alike = (count: number): StdioInstance[] => Array.from({ length: count }, () => ({}))
     const list = typeof instances === 'number' ? alike(instances) : instances
-    return list.map(({ weight = 1, env, ...own }) => {
-      return { weight, config: { ...shared, ...own, env: { ...shared.env, ...env } } }
+    return list.map(({ weight = 1, env, ...rest }) => {
+      return { weight, config: { ...shared, ...rest, env: { ...shared.env, ...env } } }
     })
   }
   const { instances = [], balance: _, ...shared } = server
-  return instances.map(({ weight = 1, headers = {}, ...own }) => {
-    return { weight, config: { ...shared, ...own, headers: mergeHeaders(shared.headers, headers) } }
+  return instances.map(({ weight = 1, headers = {}, ...rest }) => {
+    const config = { ...shared, ...rest, headers: mergeHeaders(shared.headers, headers) }
+    return { weight, config }
   })
 }
 
-/** Names that differ in upper and lower case are one. */
+/** Merges headers, whose names are case-insensitive. */
 function mergeHeaders(
   shared: Readonly<Record<string, string>>,
-  own: Readonly<Record<string, string>>,
+  specific: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const replaced = new Set(Object.keys(own).map((name) => name.toLowerCase()))
-  const kept = Object.entries(shared).filter(([name]) => !replaced.has(name.toLowerCase()))
-  return { ...Object.fromEntries(kept), ...own }
+  const replaced = new Set(Object.keys(specific).map((name) => name.toLowerCase()))
+  const others = Object.entries(shared).filter(([name]) => !replaced.has(name.toLowerCase()))
+  return { ...Object.fromEntries(others), ...specific }
 }

@@ -6,10 +6,10 @@ import type { Node } from 'jsonc-parser'
 import type { Environment } from '../environment.ts'
 import { declaredInputs } from './find-inputs.ts'
 
-/** Folders of a workspace that clients keep their configuration in. */
+/** Folders of a workspace with the configuration of a client. */
 const CLIENT_FOLDERS = ['.vscode', '.cursor', '.gemini', '.kiro', '.roo', '.windsurf']
 
-/** The folder that a file configures: its own, or the one above for a client's folder. */
+/** The workspace folder of a file: its folder, or the parent of a client's folder. */
 export function folderOf(file: string | undefined, isStrict: boolean): string {
   if (file === undefined) return '.'
   const folder = dirname(file)

@@ -8,13 +8,13 @@ import type { McpConfig } from './mcp-config.ts'
 import { parseMcpConfig, type ParseOptions, type ReadOptions } from './parse-mcp-config.ts'
 
 export interface LoadOptions extends ReadOptions, Pick<ParseOptions, 'inputs'> {
-  /** Asked for each `${input:id}` that is used and not in `inputs`. */
+  /** Called for each `${input:id}` that is used and not in `inputs`. */
   readonly askInput?: AskInput
 }
 
 /**
- * Reads an `mcp.json`. `variables` is what `${NAME}` in it stands for, mostly `process.env`.
- * Throws `ConfigurationError` with every fault at once, also when the file cannot be read.
+ * Reads an `mcp.json`. `variables` are the values of `${NAME}`, mostly `process.env`. Throws `ConfigurationError` with
+ * every fault at once, also when the file cannot be read.
  */
 export async function loadMcpConfig(
   path: string,
@@ -28,7 +28,7 @@ export async function loadMcpConfig(
     const remedy = 'Create it, or give the path of another.'
     throw new ConfigurationError([{ file, line: 1, column: 1, path: '', message, remedy }])
   })
-  // A byte order mark is no part of the text that columns are counted in.
+  // A byte order mark does not count as a column.
   const text = content.replace(/^\uFEFF/, '')
   const answers = askInput === undefined ? inputs : await askInputs(text, askInput, inputs)
   return parseMcpConfig(text, { ...options, inputs: answers, file, variables })

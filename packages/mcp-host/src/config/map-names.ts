@@ -1,20 +1,15 @@
 import type { FaultList } from './fault-list.ts'
 import { checkServerName, MAX_SERVER_NAME_LENGTH, SERVER_NAME_REMEDY } from './server-name.ts'
 
-export interface GivenName {
-  /** As it stands in the file. */
+export interface NameInFile {
   readonly name: string
-  /** The offset of the name, and its field. */
   readonly nameOffset: number
   readonly namePath: string
 }
 
-/**
- * Gives servers whose names no server can have, such as "GitHub MCP", the nearest name that one can
- * have, with a warning. Names that are valid as given are kept. The result has the names in order.
- */
+/** The names of servers, in order. An invalid name, such as "GitHub MCP", becomes a valid one, with a warning. */
 export function mapNames(
-  entries: readonly GivenName[],
+  entries: readonly NameInFile[],
   reservedNames: readonly string[],
   faults: FaultList,
 ): readonly string[] {

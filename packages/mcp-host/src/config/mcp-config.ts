@@ -11,51 +11,51 @@ export interface StdioServerConfig extends CommonServerConfig {
   /** A path, relative to `cwd`, or a name to look up on the `PATH`. Never a shell line. */
   readonly command: string
   readonly args: readonly string[]
-  /** Added to the safe part of the host's environment. */
+  /** Variables in addition to the safe part of the host's environment. */
   readonly env: Readonly<Record<string, string>>
-  /** Absolute. */
+  /** The absolute path of the working folder. */
   readonly cwd: string
   /** Limits of the process with all of its descendants; enforced on Linux. */
   readonly limits?: ResourceLimits
-  /** So many processes share the requests, or these, each with what differs. */
+  /** A number of equal processes that share the requests, or a list with the differences of each. */
   readonly instances?: number | readonly StdioInstance[]
 }
 
 export interface StdioInstance extends InstanceConfig {
-  /** In the place of the server's. */
+  /** Replaces the arguments of the server. */
   readonly args?: readonly string[]
-  /** Beside the server's; wins where both have a variable. */
+  /** Variables in addition to the server's. They win over equal names. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A server that runs elsewhere: Streamable HTTP, the older HTTP+SSE, or a WebSocket. */
+/** A server at an address: Streamable HTTP, the older HTTP+SSE, or a WebSocket. */
 export interface RemoteServerConfig extends CommonServerConfig {
   readonly type: 'http' | 'sse' | 'websocket'
-  /** For `http`: HTTP+SSE is tried where the server refuses Streamable HTTP. */
+  /** Only for `http`: whether HTTP+SSE is tried when the server refuses Streamable HTTP. */
   readonly fallback?: 'sse'
-  /** `http(s)://…`, for a WebSocket `ws(s)://…`. */
+  /** The address: `http(s)://…`, or `ws(s)://…` for a WebSocket. */
   readonly url: string
-  /** Sent with every HTTP request, and when a WebSocket is opened. */
+  /** Headers of every HTTP request, and of the opening request of a WebSocket. */
   readonly headers: Readonly<Record<string, string>>
-  /** These share the requests, each with what differs. */
+  /** Several addresses that share the requests, with the differences of each. */
   readonly instances?: readonly RemoteInstance[]
 }
 
 export interface RemoteInstance extends InstanceConfig {
-  /** Replaces the server's. */
+  /** Replaces the address of the server. */
   readonly url?: string
-  /** Beside the server's; wins where both have a header. */
+  /** Headers in addition to the server's. They win over equal names. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface InstanceConfig {
-  /** Its share of the requests beside the others; default 1. */
+  /** The share of the requests relative to the other instances; default 1. */
   readonly weight?: number
 }
 
 /**
- * Which instance gets a request: each in turn, the one with the fewest for its weight, or by its latest failures
- * and latencies. Weights count in all of them; `weighted` is another word for `round-robin`.
+ * The choice of the instance for a request: in turn, the one with the fewest requests for its weight, or by recent
+ * failures and latencies. All policies apply weights. `weighted` is another name for `round-robin`.
  */
 export type BalancePolicy = 'round-robin' | 'weighted' | 'least-in-flight' | 'health-scored'
 
@@ -64,80 +64,80 @@ export interface CommonServerConfig {
   readonly timeoutMs?: number
   /** The time limit for a call with progress, in milliseconds; absent: the host's. */
   readonly maxTimeoutMs?: number
-  /** From the start to the first lists, in milliseconds; absent: the host's. */
+  /** The time limit from the start to the first lists, in milliseconds; absent: the host's. */
   readonly startTimeoutMs?: number
   /** The time limit for a stop before the process is killed, in milliseconds; absent: the host's. */
   readonly stopGraceMs?: number
-  /** Servers that must be ready before this one starts, and stop after it. */
+  /** Servers that must be ready before this one starts. They stop after it. */
   readonly dependencies?: readonly string[]
-  /** Default: `no` for a process, `on-failure` without a limit for a remote server. */
+  /** The restart policy. Default: `no` for a process, `on-failure` without a limit for a remote server. */
   readonly restart?: RestartConfig
-  /** Pings at an interval; absent: health is learnt from use alone. */
+  /** Periodic pings; absent: the health follows only from requests. */
   readonly healthCheck?: HealthCheckConfig
-  /** When calls are refused because too many failed; absent: the host's. */
+  /** The limits after which calls are refused because too many failed; absent: the host's. */
   readonly circuitBreaker?: CircuitBreakerConfig
-  /** Which of its tools exist for callers; absent: all. */
+  /** The tools that callers can use; absent: all. */
   readonly tools?: ToolFilter
   /** The check of arguments and results by the tool's schemas; default `lenient`. */
   readonly validateArguments?: ValidationMode
-  /** Calls beyond it wait, the more urgent first; absent: the host's. */
+  /** The number of concurrent calls. Further calls wait, urgent ones first; absent: the host's. */
   readonly maxConcurrentCalls?: number
-  /** Which protocol era to speak; default `auto`, which asks the server once and remembers. */
+  /** The protocol era. Default `auto`: the server is asked once, and the answer is remembered. */
   readonly protocol?: 'auto' | 'legacy' | 'modern'
-  /** For distributed hosts: one for all sessions (default), or one of its own for each. */
+  /** For distributed hosts: one process or connection for all sessions (default), or one for each session. */
   readonly scope?: 'shared' | 'session'
-  /** For distributed hosts: on one replica at a time (default for stdio), or on every. */
+  /** For distributed hosts: on one replica at a time (default for stdio), or on every replica. */
   readonly placement?: 'one' | 'every'
-  /** For `scope: session`: stopped when unused for so long, in milliseconds. */
+  /** For `scope: session`: the time without use after which the server is stopped, in milliseconds. */
   readonly idleTimeoutMs?: number
   /** The distribution of requests over the `instances`; default `round-robin`. */
   readonly balance?: BalancePolicy
-  /** Masked in errors, logs and health, as values of `env` and `headers` are: by names, which are shown instead. */
+  /** Values to mask in errors, logs and health, like those of `env` and `headers`. Their names are shown instead. */
   readonly secrets?: Readonly<Record<string, string>>
-  /** Folders that the server gets as roots, as `file://` URIs, whatever callback is registered. */
+  /** Folders that the server gets as roots, as `file://` URIs. They replace the answer of a callback. */
   readonly roots?: readonly string[]
 }
 
 /**
- * `lenient` refuses arguments that are missing, of a wrong type, no choice of an enum or out of range, and coerces
- * scalars; `strict` applies the whole schema, also to results; `off` applies none.
+ * `lenient` refuses arguments that are missing, of a wrong type, not among the values of an enum, or out of range, and
+ * coerces scalars. `strict` applies the whole schema, also to results. `off` applies no schema.
  */
 export type ValidationMode = 'strict' | 'lenient' | 'off'
 
 export interface RestartConfig {
-  /** Whether it is started again: never, after a failure, or after any end but a `shutdown`. */
+  /** Whether the server is restarted: never, after a failure, or after any end except a `shutdown`. */
   readonly policy: 'no' | 'on-failure' | 'always'
-  /** More than so many restarts within `windowMs` are a crash loop: it stays down; absent: no limit. */
+  /** The number of restarts within `windowMs`. More are a crash loop, and the server stays down; absent: no limit. */
   readonly maxRestarts?: number
-  /** In milliseconds; default 60,000. */
+  /** The window, in milliseconds; default 60,000. */
   readonly windowMs?: number
 }
 
 export interface HealthCheckConfig {
-  /** In milliseconds. */
+  /** The time between two pings, in milliseconds. */
   readonly intervalMs: number
   /** The time limit for the answer, in milliseconds; default 5,000. */
   readonly timeoutMs?: number
 }
 
 export interface CircuitBreakerConfig {
-  /** So many failures within `windowMs` stop calls; default 5. */
+  /** The number of failures within `windowMs` after which calls are refused; default 5. */
   readonly failures?: number
-  /** In milliseconds; default 60,000. */
+  /** The window, in milliseconds; default 60,000. */
   readonly windowMs?: number
-  /** How long the circuit stays open before one call may try, in milliseconds; default 60,000. */
+  /** The time for which calls are refused before one may try, in milliseconds; default 60,000. */
   readonly openMs?: number
 }
 
-/** Names of tools; `*` stands for any characters. What is denied is not there, whatever is allowed. */
+/** Names of tools; `*` stands for any characters. `deny` wins over `allow`. */
 export interface ToolFilter {
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
 }
 
 export interface ResourceLimits {
-  /** Resident memory; more than it ends the process. */
+  /** Limit for the resident memory. A process that exceeds it is killed. */
   readonly memoryBytes?: number
-  /** The share of one core; a process over it is paused. 200 is two whole cores. */
+  /** Limit for the CPU, in per cent of one core. A process that exceeds it is paused. 200 is two whole cores. */
   readonly cpuPercent?: number
 }

@@ -38,41 +38,41 @@ const stdio = { type: 'stdio', command: 'node', args: [], env: {}, cwd: '/etc/ho
 const URL_FIELD = '"url": "https://a.example/mcp"'
 const COMMAND = '"command": "node"'
 
-describe('a server is read', () => {
+describe('server entries', () => {
   test.each([
     ['with a command alone', COMMAND, stdio],
     ['with a type', `"type": "stdio", ${COMMAND}`, stdio],
-    ['as local', `"type": "local", ${COMMAND}`, stdio],
-    ['as local over stdio', `"type": "local", "transport": "stdio", ${COMMAND}`, stdio],
+    ['with the type local', `"type": "local", ${COMMAND}`, stdio],
+    ['with the type local over stdio', `"type": "local", "transport": "stdio", ${COMMAND}`, stdio],
     ['with a transport alone', `"transport": "sse", ${URL_FIELD}`, { ...http, type: 'sse' }],
     ['with a URL alone', URL_FIELD, unnamed],
     ['with the URL of a WebSocket alone', '"url": "wss://a.example"', webSocket],
     ['with the type http', `"type": "http", ${URL_FIELD}`, http],
     ['with the type streamable-http', `"type": "streamable-http", ${URL_FIELD}`, http],
     [
-      'with the type http and an address as of HTTP+SSE',
+      'with the type http and a URL of HTTP+SSE',
       '"type": "http", "url": "https://a.example/sse?a=b"',
       { ...unnamed, url: 'https://a.example/sse?a=b' },
     ],
     ['with the type sse', `"type": "sse", ${URL_FIELD}`, { ...http, type: 'sse' }],
     ['with the type websocket', '"type": "websocket", "url": "wss://a.example"', webSocket],
     ['with the type ws', '"type": "ws", "url": "wss://a.example"', webSocket],
-    ['as remote', `"type": "remote", ${URL_FIELD}`, unnamed],
-    ['as remote over http', `"type": "remote", "transport": "http", ${URL_FIELD}`, http],
+    ['with the type remote', `"type": "remote", ${URL_FIELD}`, unnamed],
+    ['with the type remote over http', `"type": "remote", "transport": "http", ${URL_FIELD}`, http],
     [
-      'as remote over a WebSocket',
+      'with the type remote over a WebSocket',
       '"type": "remote", "transport": "websocket", "url": "wss://a.example"',
       webSocket,
     ],
     ['with an id that is its key', `"id": "web", ${COMMAND}`, stdio],
-    ['with a time-out in seconds', `${URL_FIELD}, "timeout": 1.5`, { ...unnamed, timeoutMs: 1500 }],
+    ['with a timeout in seconds', `${URL_FIELD}, "timeout": 1.5`, { ...unnamed, timeoutMs: 1500 }],
     [
-      'with one in milliseconds',
+      'with a timeout in milliseconds',
       `${URL_FIELD}, "timeoutMs": 1500`,
       { ...unnamed, timeoutMs: 1500 },
     ],
     [
-      'with a policy of restarting',
+      'with a restart policy',
       `${COMMAND}, "restart": "on-failure"`,
       { ...stdio, restart: { policy: 'on-failure' } },
     ],
@@ -87,12 +87,12 @@ describe('a server is read', () => {
       { ...unnamed, roots: ['file:///etc/host/docs', 'file:///srv/a%20b', 'file:///srv/c'] },
     ],
     [
-      'as several processes',
+      'with several equal instances',
       `${COMMAND}, "instances": 3, "balance": "least-in-flight"`,
       { ...stdio, instances: 3, balance: 'least-in-flight' },
     ],
     [
-      'as processes that differ',
+      'with instances that differ',
       `${COMMAND}, "instances": [{ "args": ["a"], "weight": 2 }, { "env": { "A": "\${TOKEN}" } }]`,
       {
         ...stdio,
@@ -101,23 +101,23 @@ describe('a server is read', () => {
       },
     ],
     [
-      'at several addresses',
+      'with several URLs',
       `${URL_FIELD}, "instances": [{}, { "url": "https://b.example", "headers": { "a": "b" } }]`,
       { ...unnamed, instances: [{}, { url: 'https://b.example', headers: { a: 'b' } }] },
     ],
     [
-      'with fields of other programs, whose texts are theirs',
+      'with fields of other clients, whose references are not expanded',
       `${COMMAND}, "disabled": false, "description": "\${NONE}", "autoApprove": ["a"], ` +
         '"alwaysAllow": [], "dev": { "watch": "${workspaceFolder}" }, "gallery": true, "version": "1"',
       stdio,
     ],
-  ])('%s', (_name, fields, expected) => {
+  ])('a server %s is parsed', (_name, fields, expected) => {
     expect(config(fields)).toEqual(expected)
     checkConfig(parse(server(fields)))
     expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(true)
   })
 
-  test('with all settings that it can have', () => {
+  test('a server with all settings is parsed', () => {
     const settings = {
       timeoutMs: 1,
       maxTimeoutMs: 2,
@@ -145,7 +145,7 @@ describe('a server is read', () => {
     expect(isAllowedInEditors(JSON.parse(text))).toBe(true)
   })
 
-  test('with its variables expanded in every text, once', () => {
+  test('variables are expanded once in every string of a server', () => {
     const fields =
       '"command": "${NONE:-node}", "args": ["--key=${TOKEN}", "${TWICE}", "$HOME", "${EMPTY:-x}"], ' +
       '"env": { "KEY": "${env:TOKEN}", "NONE": "${NONE:-}" }, "cwd": "/${TOKEN}"'
@@ -160,7 +160,7 @@ describe('a server is read', () => {
     expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(true)
   })
 
-  test('with variables in its URL and headers', () => {
+  test('variables are expanded in the URL and headers of a server', () => {
     const fields =
       '"url": "${NONE:-wss}://${TOKEN}.example", "headers": { "Authorization": "Bearer ${TOKEN}" }'
     expect(config(fields)).toEqual({
@@ -172,7 +172,7 @@ describe('a server is read', () => {
     expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(true)
   })
 
-  test('with a file of variables, which its own win over', async () => {
+  test('an envFile of a server is read, and its own variables take precedence', async () => {
     const workspace = await openWorkspace()
     await workspace.write('keys.env', '# keys\nONE=1\nTWO="${TOKEN}"\n')
     const text = server(`${COMMAND}, "envFile": "keys.env", "env": { "ONE": "first" }`)
@@ -183,7 +183,7 @@ describe('a server is read', () => {
 })
 
 describe('a file', () => {
-  test('may have comments, trailing commas, both spellings of "servers", and inputs', () => {
+  test('a file may have comments, trailing commas, "servers" and "mcpServers", and inputs', () => {
     const text = `{
       // for editors
       "$schema": "./mcp.schema.json",
@@ -199,7 +199,7 @@ describe('a file', () => {
     expect(isAllowedInEditors(parseJsonc(text))).toBe(true)
   })
 
-  test('may have its servers in a list', () => {
+  test('servers of a file may be a list', () => {
     const text = lines(
       '{ "servers": [',
       '  { "id": "one", "type": "local", "command": "node", "dependencies": ["two"] },',
@@ -210,7 +210,7 @@ describe('a file', () => {
     expect(isAllowedInEditors(parseJsonc(text))).toBe(true)
   })
 
-  test('may have disabled servers, which are left out with all that is wrong in them', () => {
+  test('disabled servers are left out of a file with all their faults', () => {
     const text = lines(
       '{ "servers": {',
       '  "off": { "disabled": true, "command": "${NONE}" },',
@@ -219,7 +219,7 @@ describe('a file', () => {
     expect(parse(text).servers).toEqual({ on: stdio })
   })
 
-  test('tells all its faults at once, in the order of the file', () => {
+  test('all faults of a file are reported together, in the order of the file', () => {
     const text = lines(
       '{ "mcpServers": {',
       '  "a b": { "command": 7, "colour": "red" },',
@@ -239,7 +239,7 @@ describe('a file', () => {
     ])
   })
 
-  test('has its faults described with file, place, field and remedy', () => {
+  test('a fault of a file is described with file, position, field and remedy', () => {
     expect(() => parse(server('"command": ["secret"]'))).toThrow(
       'the MCP configuration has one fault:\n' +
         '  /etc/host/mcp.json:2:23 servers.web.command: must be a string. ' +
@@ -256,14 +256,14 @@ describe('a file', () => {
     ['"command": "a", "dependencies": ["${TOKEN}"]'],
     ['"command": "a", "envFile": "${TOKEN}"'],
     ['"url": "http://a", "roots": ["x://${TOKEN}"]'],
-  ])('keeps what variables stand for to itself: %s', (fields) => {
+  ])('faults do not contain the values of variables: %s', (fields) => {
     const faults = faultsOf(server(fields))
     expect(faults).toHaveLength(1)
     expect(JSON.stringify(faults)).not.toContain('secret')
   })
 })
 
-/** As "line:column field: message" of each fault. */
+/** Each fault as "line:column field: message". */
 function describeFaults(text: string): readonly string[] {
   return faultsOf(text).map(({ file, line, column, path, message, remedy }) => {
     expect(file).toBe('/etc/host/mcp.json')
@@ -272,24 +272,30 @@ function describeFaults(text: string): readonly string[] {
   })
 }
 
-test.each(FILES)('a file with %s is faulty there', (_name, text, isSeenInEditors, ...faults) => {
-  expect(describeFaults(text)).toEqual(faults)
-  if (isSeenInEditors) expect(isAllowedInEditors(parseJsonc(text))).toBe(false)
-})
+test.each(FILES)(
+  'a file with %s has a fault at that position',
+  (_name, text, isReportedInEditors, ...faults) => {
+    expect(describeFaults(text)).toEqual(faults)
+    if (isReportedInEditors) expect(isAllowedInEditors(parseJsonc(text))).toBe(false)
+  },
+)
 
 test.each(FORMS)(
-  'a server with %s is faulty there, for editors too',
+  'a server with %s has a fault at that position, in editors too',
   (_name, fields, column, fault) => {
     expect(describeFaults(server(fields))).toEqual([`2:${column} servers.web.${fault}`])
     expect(isAllowedInEditors(parseJsonc(server(fields)))).toBe(false)
   },
 )
 
-test.each(MEANINGS)('a server with %s is faulty there', (_name, fields, column, fault) => {
-  expect(describeFaults(server(fields))).toEqual([`2:${column} servers.web.${fault}`])
-})
+test.each(MEANINGS)(
+  'a server with %s has a fault at that position',
+  (_name, fields, column, fault) => {
+    expect(describeFaults(server(fields))).toEqual([`2:${column} servers.web.${fault}`])
+  },
+)
 
-test('a reference to an input is told to be one to the environment', () => {
+test('the remedy for a reference to an input is a variable of the environment', () => {
   const [fault] = faultsOf(server('"command": "${input:x}"'))
   expect(fault?.remedy).toContain('write ${env:NAME}')
 })

@@ -18,21 +18,21 @@ export interface ReadOptions {
   /** Names that no server may have, such as those of servers built into the host; default none. */
   readonly reservedNames?: readonly string[]
   /**
-   * Refuse what only other clients understand, such as unknown fields, names with spaces and
+   * Refuses everything that only other clients understand, such as unknown fields, names with spaces and
    * `${workspaceFolder}`; default `false`.
    */
   readonly strict?: boolean
   /**
-   * The value of `${workspaceFolder}`, and the base of relative paths. Default: the folder of the file, or the one
-   * above where that is `.vscode`, `.cursor` or the like; the current folder for an object.
+   * The value of `${workspaceFolder}`, and the base of relative paths. Default: the folder of the file, or its parent
+   * if it is `.vscode`, `.cursor` or the like; for an object, the current folder.
    */
   readonly workspaceFolder?: string
-  /** Called for everything that is ignored, or not understood as written. */
+  /** Called for everything that is ignored or interpreted differently from its spelling. */
   readonly onWarning?: (warning: ConfigFault) => void
 }
 
 export interface ParseOptions extends ReadOptions {
-  /** The file of the text: an absolute path, named in faults. */
+  /** The absolute path of the text's file, for faults. */
   readonly file?: string
   /** Values for `${NAME}`; default: none. */
   readonly variables?: Environment
@@ -41,16 +41,14 @@ export interface ParseOptions extends ReadOptions {
 }
 
 /**
- * Reads a configuration as people write it: the text of an `mcp.json`, with comments and trailing
- * commas, or an object of the same form. Files that it names in `envFile` are read too. A disabled
- * server is left out, whatever else stands in it.
- * Throws `ConfigurationError` with every fault; broken syntax hides what else may be wrong.
+ * Reads a configuration as people write it: the text of an `mcp.json`, with comments and trailing commas, or an object
+ * of the same form. Files in `envFile` are read too. The fields of a disabled server are ignored. Throws
+ * `ConfigurationError` with every fault; a syntax error may hide others.
  */
 export function parseMcpConfig(source: string | object, options: ParseOptions = {}): McpConfig {
   const { file, variables = {}, inputs = {}, reservedNames = [], strict = false } = options
-  // A caller without a compiler may give `undefined`, which is no JSON.
-  const text = typeof source === 'string' ? source : toText(source)
   const hasLines = typeof source === 'string'
+  const text = hasLines ? source : toText(source)
   const faults = new FaultList(text, { file, hasLines, isStrict: strict })
   const root = parseSyntax(text, faults)
   if (root === undefined || faults.count > 0) throw new ConfigurationError(faults.sorted())
@@ -66,7 +64,7 @@ export function parseMcpConfig(source: string | object, options: ParseOptions = 
   const disabled = entries.filter(({ isDisabled }) => isDisabled).map(({ name }) => name)
   addDependencyFaults(servers, disabled, faults)
 
-  // Also for a faulty configuration: an ignored field is often a misspelt one.
+  // Warnings are also given for a faulty configuration, since an ignored field is often a misspelt one.
   for (const warning of faults.warnings()) options.onWarning?.(warning)
   if (faults.count > 0) throw new ConfigurationError(faults.sorted())
   const configs = servers.flatMap(({ name, config }): [string, ServerConfig][] =>
@@ -77,23 +75,24 @@ export function parseMcpConfig(source: string | object, options: ParseOptions = 
 
 function toText(source: object): string {
   try {
+    // An untyped caller may pass `undefined`, which is not JSON.
     return JSON.stringify(source) ?? 'null'
   } catch (error) {
-    // The text could not be written down to the level at which it is refused.
+    // The nesting overflows the stack before `parseSyntax` can refuse it.
     if (!(error instanceof RangeError)) throw error
     const remedy = 'Remove what is nested so deeply.'
     throw new ConfigurationError([{ path: '', message: 'is nested too deeply', remedy }])
   }
 }
 
-/** Dependencies are written with the names of the file, which may not be those of the servers. */
+/** Adds the names of a server's dependencies, which may differ from those in the file. */
 function withDependencies(
   entry: FoundEntry,
   entries: readonly FoundEntry[],
-  { config, dependencies: given }: ReadServer,
+  { config, dependencies: inFile }: ReadServer,
 ): FoundEntry & ReadServer {
-  const dependencies = given.map((name) => {
-    return entries.find(({ givenName }) => givenName === name)?.name ?? name
+  const dependencies = inFile.map((name) => {
+    return entries.find(({ nameInFile }) => nameInFile === name)?.name ?? name
   })
   if (config?.dependencies === undefined) return { ...entry, config, dependencies }
   return { ...entry, config: { ...config, dependencies }, dependencies }
@@ -107,7 +106,7 @@ function addDependencyFaults(
   for (const { name, index, message, remedy } of checkDependencies(servers, disabled)) {
     const server = servers.findLast((other) => other.name === name)
     const node = server && findNodeAtLocation(server.node, ['dependencies', index])
-    // Two servers with one name are a fault already; the other entry is kept.
+    // Two servers with one name are a fault already, which only one of them reports.
     if (server === undefined || node === undefined) continue
     const path = fieldPath(fieldPath(server.path, 'dependencies'), index)
     faults.add(node.offset, path, message, remedy)

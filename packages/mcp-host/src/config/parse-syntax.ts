@@ -8,15 +8,15 @@ import {
 
 import type { FaultList } from './fault-list.ts'
 
-/** The parser recurses for each level. The deepest field that is known stands at level 7. */
+/** The depth limit for the recursive parser. The deepest known field is at level 7. */
 const MAX_DEPTH = 100
 
-/** Parses JSON with comments and trailing commas. Errors are in the faults. */
+/** Parses JSON with comments and trailing commas. Adds errors to the faults. */
 export function parseSyntax(text: string, faults: FaultList): Node | undefined {
   const tooDeep = findTooDeep(text)
   if (tooDeep !== undefined) {
     const message = `is nested more than ${MAX_DEPTH} levels deep`
-    faults.add(tooDeep, '', message, 'Remove what is nested here.')
+    faults.add(tooDeep, '', message, 'Remove the levels below this place.')
     return undefined
   }
   const errors: ParseError[] = []
@@ -28,7 +28,7 @@ export function parseSyntax(text: string, faults: FaultList): Node | undefined {
   return root
 }
 
-/** The offset of the first bracket below the deepest level that is read. */
+/** The offset of the first bracket below the deepest allowed level. */
 function findTooDeep(text: string): number | undefined {
   const scanner = createScanner(text, true)
   for (let depth = 0; ;) {

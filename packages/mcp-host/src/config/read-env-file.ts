@@ -13,7 +13,7 @@ export function readEnvFile(path: string): EnvFile {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    // Told as a fault of the configuration, without the path: a variable may be in it.
+    // The message omits the path, which may contain the value of a variable.
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     const message = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
     return { kind: 'faulty', message }

@@ -4,10 +4,10 @@ import { findNodeAtLocation, type Node } from 'jsonc-parser'
 
 import { addProblem } from './add-problem.ts'
 import { checkInstances } from './check-instances.ts'
-import { type OwnFields, toOwnFields } from './client-fields.ts'
+import { toOwnFields } from './client-fields.ts'
 import { type ExpandContext, expandTree } from './expand-tree.ts'
 import { findProblems } from './find-problems.ts'
-import { fieldPath, membersOf } from './json-tree.ts'
+import { fieldPath, memberOffset, membersOf } from './json-tree.ts'
 import type { ServerConfig } from './mcp-config.ts'
 import { SAFE_NAMES } from './child-environment.ts'
 import { readEnvFile } from './read-env-file.ts'
@@ -21,13 +21,13 @@ export interface ReadServerContext extends Omit<ExpandContext, 'filled'> {
 }
 
 export interface ReadServer {
-  /** Undefined when the server has faults, which are in the list then. */
+  /** Undefined when the server has faults. */
   readonly config: ServerConfig | undefined
-  /** Of a faulty server, too, so that all faults are reported at once. */
+  /** The dependencies, read even from a faulty server, so that all faults are reported at once. */
   readonly dependencies: readonly string[]
 }
 
-/** Reads one server's object. */
+/** Reads one server's object. Adds its faults to the context. */
 export function readServer(node: Node, path: string, context: ReadServerContext): ReadServer {
   const { faults, folder } = context
   if (node.type !== 'object') {
@@ -36,11 +36,12 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   }
   const countBefore = faults.count
   const filled = new Map<string, string>()
-  const given = expandFields(node, path, { ...context, filled })
-  const { fields, renamed, warnings } = faults.isStrict ? asGiven(given) : toOwnFields(given)
+  const written = expandFields(node, path, { ...context, filled })
+  const { fields, renamed, warnings } = faults.isStrict
+    ? { fields: written, renamed: new Map<string, string>(), warnings: [] }
+    : toOwnFields(written)
   for (const { field, message, remedy } of warnings) {
-    const offset = findNodeAtLocation(node, [field])?.offset ?? node.offset
-    faults.tolerate(offset, fieldPath(path, field), message, remedy)
+    faults.tolerate(memberOffset(node, field), fieldPath(path, field), message, remedy)
   }
   const kind = serverKind(fields)
   for (const problem of findProblems(entries[kind], fields)) {
@@ -51,7 +52,7 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   checkContradictions(node, path, value, context)
   const fileEnv = kind === 'stdio' ? readEnvField(node, path, value, context) : {}
   const listed = value['dependencies']
-  const dependencies = Array.isArray(listed) ? listed.map(String) : []
+  const dependencies = Array.isArray(listed) ? listed.map(nameOrJson) : []
   if (faults.count > countBefore) return { config: undefined, dependencies }
   const config =
     kind === 'stdio'
@@ -60,7 +61,12 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   return { config: withSecrets(config, filled), dependencies }
 }
 
-/** Any variable may hold a secret, except those that every program gets. */
+/** Not `String`, which throws for an object whose `toString` is no function. */
+function nameOrJson(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Adds the values of all expanded variables as secrets, except those that every program gets. */
 function withSecrets(config: ServerConfig, filled: ReadonlyMap<string, string>): ServerConfig {
   const secrets = Array.from(filled).filter(
     ([name, value]) => value !== '' && !SAFE_NAMES.has(name),
@@ -68,13 +74,9 @@ function withSecrets(config: ServerConfig, filled: ReadonlyMap<string, string>):
   return secrets.length === 0 ? config : { ...config, secrets: Object.fromEntries(secrets) }
 }
 
-function asGiven(fields: OwnFields['fields']): OwnFields {
-  return { fields, renamed: new Map(), warnings: [] }
-}
-
 function expandFields(node: Node, path: string, context: ExpandContext) {
   const fields = membersOf(node).flatMap(({ key, value }): [string, unknown][] => {
-    // Ids were checked before: names appear in faults and logs.
+    // Ids were checked before. They are not expanded, since names appear in errors and logs.
     if (key === 'id' || Object.hasOwn(foreignFields, key)) return []
     return [[key, expandTree(value, fieldPath(path, key), context)]]
   })
@@ -101,8 +103,7 @@ function checkContradictions(
   const fault = checkInstances(value)
   if (fault === undefined) return
   const { field, message, remedy } = fault
-  const offset = findNodeAtLocation(node, [field])?.offset ?? node.offset
-  faults.add(offset, fieldPath(path, field), message, remedy)
+  faults.add(memberOffset(node, field), fieldPath(path, field), message, remedy)
 }
 
 function readEnvField(
@@ -114,8 +115,7 @@ function readEnvField(
   if (typeof envFile !== 'string') return {}
   const read = readEnvFile(resolve(folder, envFile))
   if (read.kind === 'read') return read.env
-  const offset = findNodeAtLocation(node, ['envFile'])?.offset ?? node.offset
   const remedy = 'Give a file of NAME=value lines, relative to this file.'
-  faults.add(offset, fieldPath(path, 'envFile'), read.message, remedy)
+  faults.add(memberOffset(node, 'envFile'), fieldPath(path, 'envFile'), read.message, remedy)
   return {}
 }

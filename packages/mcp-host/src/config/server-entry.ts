@@ -4,9 +4,11 @@ import { remoteInstances, stdioInstances } from './instance-fields.ts'
 import {
   address,
   explained,
+  fields,
   filledText,
   headers,
   isFileUri,
+  optional,
   positive,
   restartOrPolicy,
   seconds,
@@ -21,14 +23,14 @@ const folder = filledText.refine((value) => !value.includes('://') || isFileUri(
 })
 
 const type = <const Names extends readonly string[]>(...names: Names) =>
-  explained(
-    z.enum(names, TYPES).exactOptional(),
+  optional(
+    z.enum(names, TYPES),
     'How the server is reached; without it, "command" means stdio and "url" means http, or sse where the server refuses http, or websocket for ws:// and wss://.',
     names[0],
   )
 const transport = <const Names extends readonly string[]>(...names: Names) =>
-  explained(
-    z.enum(names, `must be ${names.map((name) => `"${name}"`).join(' or ')} here`).exactOptional(),
+  optional(
+    z.enum(names, `must be ${names.map((name) => `"${name}"`).join(' or ')} here`),
     'How the server is reached, beside a "type" of "local" or "remote".',
     names[0],
   )
@@ -37,7 +39,7 @@ const foreign = z
   .unknown()
   .optional()
   .meta({ description: 'For other programs; has no meaning here.' })
-/** Fields that other programs write into the file. Their texts are theirs: nothing is expanded in them. */
+/** Fields that other programs write into the file. Variables in them are not expanded. */
 export const foreignFields = {
   description: foreign,
   autoApprove: foreign,
@@ -48,29 +50,21 @@ export const foreignFields = {
 }
 
 const commonFields = {
-  id: explained(
-    z.string('must be a string').exactOptional(),
+  id: optional(
+    z.string('must be a string'),
     'The name of the server; needed in a list, else the same as its key.',
     'web',
   ),
-  disabled: explained(
-    z.boolean('must be true or false').exactOptional(),
-    'Leaves the server out.',
-    true,
-  ),
-  timeout: explained(
-    seconds.exactOptional(),
-    'Seconds that a call may be silent; progress starts them anew.',
-    30,
-  ),
+  disabled: optional(z.boolean('must be true or false'), 'Leaves the server out.', true),
+  timeout: optional(seconds, 'Seconds that a call may be silent; progress starts them anew.', 30),
   ...settings,
-  restart: explained(
-    restartOrPolicy.exactOptional(),
+  restart: optional(
+    restartOrPolicy,
     'Whether the server is started again; more than "maxRestarts" within "windowMs" are a crash loop.',
     { policy: 'on-failure', maxRestarts: 5, windowMs: 60_000 },
   ),
-  roots: explained(
-    z.array(folder, 'must be a list').exactOptional(),
+  roots: optional(
+    z.array(folder, 'must be a list'),
     'Folders that the server is told to work in: relative to this file, or file:// URIs.',
     ['./documents'],
   ),
@@ -85,30 +79,25 @@ const StdioEntry = z.strictObject({
     'The program to start: a path relative to "cwd", or a name on the PATH.',
     'node',
   ),
-  args: explained(texts.exactOptional(), 'The arguments of the program.', ['server.js']),
-  env: explained(
-    variables.exactOptional(),
+  args: optional(texts, 'The arguments of the program.', ['server.js']),
+  env: optional(
+    variables,
     'Environment variables of the program, beside PATH, HOME, proxies and the like.',
     { PORT: '8080' },
   ),
-  envFile: explained(
-    filledText.exactOptional(),
+  envFile: optional(
+    filledText,
     'A file with more variables, one NAME=value in a line; those in "env" win.',
     '.env',
   ),
-  cwd: explained(
-    filledText.exactOptional(),
+  cwd: optional(
+    filledText,
     'The folder to run in, relative to this file; default: the folder of this file.',
     'servers/web',
   ),
-  limits: explained(
-    z
-      .strictObject(
-        { memoryMb: positive.exactOptional(), cpuPercent: positive.exactOptional() },
-        'must be an object',
-      )
-      .exactOptional(),
-    'Of the program with all that it starts: megabytes (2^20 bytes) of memory, percent of one core. Enforced on Linux.',
+  limits: optional(
+    fields({ memoryMb: positive.exactOptional(), cpuPercent: positive.exactOptional() }),
+    'Limits for the program with its descendants: megabytes (2^20 bytes) of memory, percent of one core. Enforced on Linux.',
     { memoryMb: 512, cpuPercent: 100 },
   ),
   instances: stdioInstances,
@@ -116,11 +105,9 @@ const StdioEntry = z.strictObject({
 })
 
 const remoteFields = {
-  headers: explained(
-    headers.exactOptional(),
-    'Sent with every HTTP request, and when a WebSocket is opened.',
-    { Authorization: 'Bearer ${env:TOKEN}' },
-  ),
+  headers: optional(headers, 'Sent with every HTTP request, and when a WebSocket is opened.', {
+    Authorization: 'Bearer ${env:TOKEN}',
+  }),
   ...commonFields,
 }
 const URL_DESCRIPTION = 'The address of the server, without a user name or password.'
@@ -144,7 +131,7 @@ const WebSocketEntry = z.strictObject({
 export type StdioEntry = z.infer<typeof StdioEntry>
 export type RemoteEntry = z.infer<typeof HttpEntry> | z.infer<typeof WebSocketEntry>
 
-/** One server as it stands in a file, its variables expanded, by how the server is reached. */
+/** The schemas of one server in a file, by type, after variables are expanded. */
 export const entries = {
   stdio: StdioEntry.meta({ id: 'StdioServer' }),
   http: HttpEntry.meta({ id: 'HttpServer' }),
@@ -165,7 +152,7 @@ const group = explained(
   { web: { command: 'node', args: ['server.js'] } },
 )
 
-/** The whole file: what its JSON Schema is made from. */
+/** The schema of the whole file, from which its JSON Schema is generated. */
 export const McpFile = z
   .strictObject({
     $schema: z.string().exactOptional(),

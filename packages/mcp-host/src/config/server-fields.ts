@@ -28,7 +28,7 @@ export const variables = z.record(
 export const headers = z
   .record(
     z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not a valid header name'),
-    // Characters that HTTP can carry. A line break would let a value add headers.
+    // Only characters that an HTTP header value may have: a line break would add a header.
     text.regex(/^[\t\u0020-\u007E\u0080-\u00FF]*$/, 'has characters that a header cannot have'),
     'must be an object',
   )
@@ -70,19 +70,31 @@ export function isFileUri(value: string): boolean {
   return protocol === 'file:' && host === ''
 }
 
-const POLICIES = 'must be "no", "on-failure" or "always"'
-const policy = z.enum(['no', 'on-failure', 'always'], POLICIES)
-export const restart = z.strictObject(
-  {
-    policy,
-    maxRestarts: count.exactOptional(),
-    windowMs: milliseconds.exactOptional(),
-  },
-  'must be an object',
-)
-export const restartOrPolicy = z.union([policy, restart], `${POLICIES}, or an object`)
+const POLICIES = ['no', 'on-failure', 'always'] as const
+const policy = choice(...POLICIES)
+export const restart = fields({
+  policy,
+  maxRestarts: count.exactOptional(),
+  windowMs: milliseconds.exactOptional(),
+})
+export const restartOrPolicy = z.union([policy, restart], `${mustBe(POLICIES)}, or an object`)
 
-/** A field as editors and faults explain it. */
+/** One of several words. */
+export function choice<const Words extends readonly string[]>(...words: Words) {
+  return z.enum(words, mustBe(words))
+}
+
+function mustBe(words: readonly string[]): string {
+  const quoted = words.map((word) => `"${word}"`)
+  return `must be ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
+}
+
+/** An object without further fields. */
+export function fields<const Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.strictObject(shape, 'must be an object')
+}
+
+/** Adds a description and an example to a field, for editors and error messages. */
 export function explained<Schema extends z.ZodType>(
   schema: Schema,
   description: string,
@@ -91,104 +103,93 @@ export function explained<Schema extends z.ZodType>(
   return schema.meta({ description, examples: [example] })
 }
 
-/** Fields that a file and an object have in one form, whatever the type of the server. */
+/** An explained field that may be missing. */
+export function optional<Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  example: unknown,
+): z.ZodExactOptional<Schema> {
+  return explained(schema.exactOptional(), description, example)
+}
+
+/** Settings of every type of server, with the same form in a file and in an object. */
 export const settings = {
-  timeoutMs: explained(
-    milliseconds.exactOptional(),
+  timeoutMs: optional(
+    milliseconds,
     'Milliseconds that a call may be silent; progress starts them anew.',
     30_000,
   ),
-  maxTimeoutMs: explained(
-    milliseconds.exactOptional(),
+  maxTimeoutMs: optional(
+    milliseconds,
     'Milliseconds that a call may take, however much progress it reports.',
     300_000,
   ),
-  startTimeoutMs: explained(
-    milliseconds.exactOptional(),
+  startTimeoutMs: optional(
+    milliseconds,
     'Milliseconds from the start until the server has told what it offers.',
     30_000,
   ),
-  stopGraceMs: explained(
-    milliseconds.exactOptional(),
+  stopGraceMs: optional(
+    milliseconds,
     'Milliseconds that the server has to stop before it is killed.',
     10_000,
   ),
-  idleTimeoutMs: explained(
-    milliseconds.exactOptional(),
+  idleTimeoutMs: optional(
+    milliseconds,
     'For "scope": "session": milliseconds without use after which the server is stopped.',
     600_000,
   ),
-  dependencies: explained(
-    filledTexts.exactOptional(),
+  dependencies: optional(
+    filledTexts,
     'Names of servers that must be ready before this one starts, and that stop after it.',
     ['database'],
   ),
-  healthCheck: explained(
-    z
-      .strictObject(
-        { intervalMs: milliseconds, timeoutMs: milliseconds.exactOptional() },
-        'must be an object',
-      )
-      .exactOptional(),
+  healthCheck: optional(
+    fields({ intervalMs: milliseconds, timeoutMs: milliseconds.exactOptional() }),
     'Pings the server at an interval; without it, health is learnt from use alone.',
     { intervalMs: 30_000, timeoutMs: 5000 },
   ),
-  circuitBreaker: explained(
-    z
-      .strictObject(
-        {
-          failures: count.exactOptional(),
-          windowMs: milliseconds.exactOptional(),
-          openMs: milliseconds.exactOptional(),
-        },
-        'must be an object',
-      )
-      .exactOptional(),
+  circuitBreaker: optional(
+    fields({
+      failures: count.exactOptional(),
+      windowMs: milliseconds.exactOptional(),
+      openMs: milliseconds.exactOptional(),
+    }),
     'After so many "failures" within "windowMs", calls are refused for "openMs"; then one may try.',
     { failures: 5, windowMs: 60_000, openMs: 60_000 },
   ),
-  tools: explained(
-    z
-      .strictObject(
-        { allow: filledTexts.exactOptional(), deny: filledTexts.exactOptional() },
-        'must be an object',
-      )
-      .exactOptional(),
+  tools: optional(
+    fields({ allow: filledTexts.exactOptional(), deny: filledTexts.exactOptional() }),
     'Which of its tools exist for callers; "*" stands for any characters, and "deny" wins.',
     { allow: ['read_*'], deny: ['read_secret'] },
   ),
-  validateArguments: explained(
-    z.enum(['strict', 'lenient', 'off'], 'must be "strict", "lenient" or "off"').exactOptional(),
+  validateArguments: optional(
+    choice('strict', 'lenient', 'off'),
     'How arguments of calls are checked by the schemas of the tools: "lenient" (default) refuses what is missing, of a wrong type, no choice of an enum or out of range, and sends "1" as 1 where a number is asked for; "strict" applies the whole schema, formats and unknown properties too, also to results; "off" applies none.',
     'lenient',
   ),
-  maxConcurrentCalls: explained(
-    count.exactOptional(),
+  maxConcurrentCalls: optional(
+    count,
     'Calls that the server handles at once; more of them wait.',
     16,
   ),
-  protocol: explained(
-    z.enum(['auto', 'legacy', 'modern'], 'must be "auto", "legacy" or "modern"').exactOptional(),
+  protocol: optional(
+    choice('auto', 'legacy', 'modern'),
     'The era of the protocol: "modern" is 2026-07-28, "auto" (default) asks the server.',
     'auto',
   ),
-  scope: explained(
-    z.enum(['shared', 'session'], 'must be "shared" or "session"').exactOptional(),
+  scope: optional(
+    choice('shared', 'session'),
     'One server for all sessions (default), or one of its own for each.',
     'shared',
   ),
-  placement: explained(
-    z.enum(['one', 'every'], 'must be "one" or "every"').exactOptional(),
+  placement: optional(
+    choice('one', 'every'),
     'On one replica of the host at a time (default for stdio), or on every one.',
     'one',
   ),
-  balance: explained(
-    z
-      .enum(
-        ['round-robin', 'weighted', 'least-in-flight', 'health-scored'],
-        'must be "round-robin", "weighted", "least-in-flight" or "health-scored"',
-      )
-      .exactOptional(),
+  balance: optional(
+    choice('round-robin', 'weighted', 'least-in-flight', 'health-scored'),
     'Which of the "instances" gets a request: each in turn (default; "weighted" is the same), who has the fewest, or who fails least and answers fastest. A "weight" counts in each.',
     'least-in-flight',
   ),

@@ -1,7 +1,7 @@
-/** Timers hold no more than this; a longer limit would fire at once. About 24.8 days. */
+/** The longest delay of a timer, about 24.8 days; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Aborts after `ms`; a fraction, and more than a timer can hold, are limits too. */
+/** A signal that aborts after `ms`, which may be a fraction or exceed `MAX_TIMER_MS`. */
 export function timeLimit(ms: number): AbortSignal {
   return AbortSignal.timeout(Math.ceil(Math.min(Math.max(ms, 0), MAX_TIMER_MS)))
 }

@@ -16,7 +16,7 @@ import { mayBeSse } from './server-kind.ts'
 const Settings = z.object(settings)
 const BYTES_PER_MEGABYTE = 2 ** 20
 
-/** `folder` is what relative paths are relative to; `fileEnv` is what stands in the entry's `envFile`. */
+/** `folder` is the base of relative paths; `fileEnv` has the variables of the entry's `envFile`. */
 export function toStdioConfig(
   entry: StdioEntry,
   folder: string,

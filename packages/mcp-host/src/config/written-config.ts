@@ -4,7 +4,7 @@ import type { McpConfig } from './mcp-config.ts'
 import type { RemoteEntry, StdioEntry } from './server-entry.ts'
 import { isObject } from '../json/is-object.ts'
 
-/** A server as people write it; anything is accepted here and checked when it is read. */
+/** A server as people write it. Any object is accepted here and checked when it is read. */
 export type WrittenServer = StdioEntry | RemoteEntry | Readonly<Record<string, unknown>>
 
 /** Servers by name, or a list of servers with an `id` each. */
@@ -26,11 +26,11 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Whether an object is a configuration as `loadMcpConfig` returns it, with every required field of
- * every server. Nothing is expanded in such a one: its texts may be secrets with a `$` in them.
+ * Whether an object has the form that `loadMcpConfig` returns, with every required field of every server. Its strings
+ * are not expanded, since they may be secrets that contain a `$`.
  */
 export function isComplete(config: unknown): config is McpConfig {
-  // A caller without a compiler may give anything.
+  // An untyped caller may pass anything.
   const { servers, ...others } = Object(config) as { servers?: unknown }
   return (
     isObject(servers) &&

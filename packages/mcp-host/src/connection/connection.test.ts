@@ -1,24 +1,14 @@
 import { describe, expect, test } from 'vitest'
 
 import { LEGACY, MemoryEndpoint, MODERN, SILENCE } from '../../test/fixtures/memory-endpoint.ts'
-import { Connection, type ConnectionOptions } from './connection.ts'
+import { openConnection } from '../../test/open-connection.ts'
+import type { Connection, ConnectionOptions } from './connection.ts'
 import { RpcClosed } from './rpc.ts'
 
-function open(
+const open = (
   endpoint: MemoryEndpoint,
   options: Partial<ConnectionOptions> = {},
-): Promise<Connection> {
-  return Connection.open(endpoint, {
-    clientInfo: { name: 'test', version: '1.0.0' },
-    capabilities: { roots: {} },
-    era: 'auto',
-    signal: new AbortController().signal,
-    onClose: () => undefined,
-    onError: () => undefined,
-    prepare: () => undefined,
-    ...options,
-  })
-}
+): Promise<Connection> => openConnection(endpoint, { capabilities: { roots: {} }, ...options })
 
 function paramsOf(endpoint: MemoryEndpoint, method: string): Record<string, unknown> {
   const { message } =
@@ -27,7 +17,7 @@ function paramsOf(endpoint: MemoryEndpoint, method: string): Record<string, unkn
 }
 
 describe('the handshake', () => {
-  test('finds out that a server speaks an older revision', async () => {
+  test('the handshake detects a server of an older revision', async () => {
     const endpoint = new MemoryEndpoint(LEGACY)
     const connection = await open(endpoint)
     expect(connection).toMatchObject({
@@ -42,7 +32,7 @@ describe('the handshake', () => {
     expect(endpoint.methods).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
   })
 
-  test('finds out that a server speaks the newer one, and then every request says who asks', async () => {
+  test('the handshake detects a server of 2026-07-28, whose requests then carry the client information', async () => {
     const endpoint = new MemoryEndpoint({ ...MODERN, any: () => ({ ok: true }) })
     const connection = await open(endpoint)
     expect(connection).toMatchObject({
@@ -63,7 +53,7 @@ describe('the handshake', () => {
   })
 
   test.each(['legacy', 'modern'] as const)(
-    'does not ask where the era is known: %s',
+    'the handshake does not probe when the era is configured: %s',
     async (era) => {
       const endpoint = new MemoryEndpoint({ ...LEGACY, ...MODERN })
       expect((await open(endpoint, { era })).era).toBe(era)
@@ -73,7 +63,7 @@ describe('the handshake', () => {
     },
   )
 
-  test('ends with the signal, and nothing stays open', async () => {
+  test('the handshake ends with its signal and closes the endpoint', async () => {
     const endpoint = new MemoryEndpoint({ 'server/discover': () => SILENCE })
     const abort = new AbortController()
     const opening = open(endpoint, { signal: abort.signal })
@@ -85,7 +75,7 @@ describe('the handshake', () => {
     )
   })
 
-  test('fails with what the transport says', async () => {
+  test('the handshake fails with the error of the transport', async () => {
     const endpoint = new MemoryEndpoint(LEGACY, { startError: new Error('no such place') })
     await expect(open(endpoint)).rejects.toThrow('no such place')
     expect(endpoint.closeReason).toBe('was closed')
@@ -93,7 +83,7 @@ describe('the handshake', () => {
 })
 
 describe('an open connection', () => {
-  test('ends what waits when it closes, and tells of it once', async () => {
+  test('a connection that closes fails its pending requests and reports the end once', async () => {
     const endpoint = new MemoryEndpoint({ ...LEGACY, any: () => SILENCE })
     let closed = 0
     const connection = await open(endpoint, { onClose: () => (closed += 1) })
@@ -108,7 +98,7 @@ describe('an open connection', () => {
     expect(connection.closeReason).toBe('exited with code 7')
   })
 
-  test('asks for a sign of life in the words of the era', async () => {
+  test('a ping uses the method of the era', async () => {
     const legacy = new MemoryEndpoint({ ...LEGACY, ping: () => ({}) })
     await (await open(legacy)).ping({ timeoutMs: 1000 })
     expect(legacy.methods.at(-1)).toBe('ping')
@@ -117,7 +107,7 @@ describe('an open connection', () => {
     expect(modern.methods).toEqual(['server/discover', 'server/discover'])
   })
 
-  test('answers the server, and takes its notices', async () => {
+  test('a connection answers requests of the server, and delivers its notifications', async () => {
     const endpoint = new MemoryEndpoint(LEGACY)
     const seen: string[] = []
     await open(endpoint, {
@@ -127,13 +117,13 @@ describe('an open connection', () => {
         })
       },
     })
-    endpoint.say({ id: 'p', method: 'ping' })
-    endpoint.say({ method: 'notifications/tools/list_changed' })
+    endpoint.deliver({ id: 'p', method: 'ping' })
+    endpoint.deliver({ method: 'notifications/tools/list_changed' })
     await expect.poll(() => seen).toEqual(['tools'])
     expect(endpoint.sent.some(({ message }) => 'id' in message && message.id === 'p')).toBe(true)
   })
 
-  test('passes on what goes wrong in between', async () => {
+  test('a connection reports errors of its transport', async () => {
     const endpoint = new MemoryEndpoint(LEGACY)
     const errors: Error[] = []
     await open(endpoint, { onError: (error) => errors.push(error) })
@@ -141,7 +131,7 @@ describe('an open connection', () => {
     expect(errors.map(({ message }) => message)).toEqual(['a bad line'])
   })
 
-  test('has headers where each request has a stream of its own', async () => {
+  test('a connection has headers if each request has a stream of its own', async () => {
     const options = { isPipe: false, hasPerRequestStream: true }
     const endpoint = new MemoryEndpoint({ ...MODERN, any: () => ({}) }, options)
     const connection = await open(endpoint)
@@ -154,10 +144,10 @@ describe('an open connection', () => {
   })
 })
 
-describe('notices of the newer era', () => {
+describe('notification streams', () => {
   const acknowledge = (endpoint: MemoryEndpoint): void => {
     const { message } = endpoint.sent.at(-1) ?? {}
-    endpoint.say({
+    endpoint.deliver({
       method: 'notifications/subscriptions/acknowledged',
       params: {
         notifications: {},
@@ -167,17 +157,17 @@ describe('notices of the newer era', () => {
   }
   const listening = { 'subscriptions/listen': () => SILENCE }
 
-  test('are asked for anew before those of before are ended, which is no end by itself', async () => {
+  test('a notification stream replaces the one before it, whose end is not reported', async () => {
     const endpoint = new MemoryEndpoint({ ...MODERN, ...listening })
     const connection = await open(endpoint)
     let ends = 0
     const onEnd = (): void => void (ends += 1)
     const options = { signal: new AbortController().signal, timeoutMs: 1000, onEnd }
     for (const _ of [1, 2]) {
-      const asked = connection.listen({ toolsListChanged: true }, options)
+      const opening = connection.listen({ toolsListChanged: true }, options)
       await expect.poll(() => endpoint.methods.at(-1)).toBe('subscriptions/listen')
       acknowledge(endpoint)
-      await asked
+      await opening
     }
     expect(endpoint.methods.slice(1)).toEqual([
       'subscriptions/listen',
@@ -188,24 +178,24 @@ describe('notices of the newer era', () => {
     expect(ends).toBe(0)
   })
 
-  test('that the server ends by itself are told of', async () => {
+  test('the end of a notification stream by the server is reported', async () => {
     const endpoint = new MemoryEndpoint({ ...MODERN, ...listening })
     const connection = await open(endpoint)
     const ended = Promise.withResolvers<void>()
     const { signal } = new AbortController()
     const options = { signal, timeoutMs: 1000, onEnd: () => ended.resolve() }
-    const asked = connection.listen({ toolsListChanged: true }, options)
+    const opening = connection.listen({ toolsListChanged: true }, options)
     await expect.poll(() => endpoint.methods.at(-1)).toBe('subscriptions/listen')
     acknowledge(endpoint)
-    await asked
-    endpoint.say({ id: Object(endpoint.sent.at(-1)?.message).id, result: {} })
+    await opening
+    endpoint.deliver({ id: Object(endpoint.sent.at(-1)?.message).id, result: {} })
     await ended.promise
   })
 
-  test('that the server never agrees to are an error after a while', async () => {
+  test('a notification stream that the server does not acknowledge times out', async () => {
     const connection = await open(new MemoryEndpoint({ ...MODERN, ...listening }))
     const options = { signal: new AbortController().signal, timeoutMs: 20, onEnd: () => undefined }
-    const listened = connection.listen({ toolsListChanged: true }, options)
-    await expect(listened).rejects.toMatchObject({ name: 'RpcTimeout', limitMs: 20 })
+    const opening = connection.listen({ toolsListChanged: true }, options)
+    await expect(opening).rejects.toMatchObject({ name: 'RpcTimeout', limitMs: 20 })
   })
 })

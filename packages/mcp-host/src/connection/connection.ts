@@ -21,22 +21,22 @@ import { Rpc, RpcClosed, type RpcRequestOptions, RpcSendError, RpcTimeout } from
 import { RpcError } from '../errors/rpc-error.ts'
 import { PipeTap, Tap } from './tap.ts'
 
-/** A process that is silent for longer counts as one of an old revision, in milliseconds. */
+/** The time limit for the probe. A process that does not answer it counts as a server of an old revision. */
 const PROBE_LIMIT_MS = 5000
 const MODERN_REVISION = '2026-07-28'
 
-/** Which era to speak: `auto` asks the server. */
+/** The era to speak; `auto` asks the server. */
 export type EraChoice = ProtocolEra | 'auto'
 
 export interface ConnectionOptions {
   readonly clientInfo: Implementation
   readonly capabilities: ClientCapabilities
   readonly era: EraChoice
-  /** Takes the server's secrets out of errors and reasons. Default: nothing. */
+  /** Masks the server's secrets in errors and reasons. Default: none. */
   readonly mask?: Mask
-  /** Bounds the handshake. */
+  /** Aborts the handshake. */
   readonly signal: AbortSignal
-  /** Told once, when the connection ends for whatever reason. */
+  /** Called once, when the connection ends for any reason. */
   readonly onClose: () => void
   readonly onError: (error: Error) => void
   /** Sets handlers before anything is received; `hold` is `Rpc.hold`. */
@@ -44,24 +44,24 @@ export interface ConnectionOptions {
 }
 
 export interface ListenOptions {
-  /** Ends the notices. */
+  /** Ends the subscription. */
   readonly signal: AbortSignal
-  /** The time limit for the handshake, in milliseconds. */
+  /** The time limit for the request, in milliseconds. */
   readonly timeoutMs: number
-  /** Told when the stream of notices ends by itself. */
+  /** Called when the stream of notifications ends by itself. */
   readonly onEnd: () => void
 }
 
 /**
- * An open connection to one server. The SDK's client negotiates and takes what the server sends by
- * itself; requests go their own, shorter way.
+ * An open connection to one server. The SDK's client negotiates, and handles messages that are not responses. Requests
+ * go through `Rpc` (decision 0014).
  */
 export class Connection {
   readonly #endpoint: Endpoint
   readonly #client: Client
   readonly #rpc: Rpc
   readonly #mask: Mask
-  #listening: Awaited<ReturnType<Client['listen']>> | undefined
+  #subscription: Awaited<ReturnType<Client['listen']>> | undefined
 
   private constructor(endpoint: Endpoint, client: Client, rpc: Rpc, mask: Mask) {
     this.#endpoint = endpoint
@@ -70,7 +70,7 @@ export class Connection {
     this.#mask = mask
   }
 
-  /** Opens `endpoint` and shakes hands. Throws, with the endpoint closed, when that fails. */
+  /** Opens `endpoint` and makes the handshake. Throws, with the endpoint closed, when that fails. */
   static async open(endpoint: Endpoint, options: ConnectionOptions): Promise<Connection> {
     const { clientInfo, capabilities, era, signal, onClose, prepare, mask = asIs } = options
     const onError = (error: Error): void => options.onError(maskError(error, mask))
@@ -112,7 +112,7 @@ export class Connection {
     Object.assign(client, listeners)
     prepare(client, () => rpc.hold())
     try {
-      // The signal bounds all of it; the SDK's own limit must not be shorter.
+      // The signal limits the handshake; the SDK's own limit must not be shorter.
       await abortable(client.connect(tap, { signal, timeout: MAX_TIMER_MS }), signal)
       return new Connection(endpoint, client, rpc, mask)
     } catch (error) {
@@ -145,7 +145,7 @@ export class Connection {
     return this.#endpoint.pid
   }
 
-  /** Why nothing more can come; undefined while it is open. */
+  /** Why the connection ended; undefined while it is open. */
   get closeReason(): string | undefined {
     const reason = this.#endpoint.closeReason
     return reason === undefined ? undefined : this.#mask(reason)
@@ -161,7 +161,7 @@ export class Connection {
     return this.#endpoint.transport.sessionId !== undefined
   }
 
-  /** Whether requests travel in HTTP requests of their own, with headers. */
+  /** Whether each request has an HTTP request of its own, with headers. */
   get hasHeaders(): boolean {
     return this.#endpoint.transport.hasPerRequestStream === true
   }
@@ -175,41 +175,41 @@ export class Connection {
     return this.#rpc.request(method, params, options)
   }
 
-  /** Throws what `request` throws when the server is not there or does not answer in time. */
+  /** Throws as `request` when the server does not answer in time. */
   async ping(options: RpcRequestOptions): Promise<void> {
     await this.#rpc.request(this.era === 'modern' ? 'server/discover' : 'ping', {}, options)
   }
 
-  /** Notifies a server of the older protocol; a newer one asks for roots when it needs them. */
-  async tellRootsChanged(): Promise<void> {
+  /** Notifies a server of the legacy era; a modern one asks for roots when it needs them. */
+  async notifyRootsChanged(): Promise<void> {
     if (this.era === 'legacy') await this.#client.sendRootsListChanged()
   }
 
   /**
-   * Asks a server of 2026-07-28 for notices, instead of those asked for before; for none with an
-   * empty filter. One call at a time. Throws what `request` throws.
+   * Subscribes to notifications of a modern server. A new filter replaces the previous subscription, and an empty filter
+   * ends it. Calls must not overlap. Throws as `request`.
    */
   async listen(
     filter: SubscriptionFilter,
     { signal, timeoutMs, onEnd }: ListenOptions,
   ): Promise<void> {
-    const before = this.#listening
+    const before = this.#subscription
     const timeout = Math.min(timeoutMs, MAX_TIMER_MS)
     const isEmpty = Object.keys(filter).length === 0
-    const listening = isEmpty
+    const subscription = isEmpty
       ? undefined
       : await this.#client.listen(filter, { signal, timeout }).catch((error: unknown) => {
           throw maskError(toRpcError(error, timeout), this.#mask)
         })
-    this.#listening = listening
-    void listening?.closed.then((cause) => {
-      if (cause !== 'local' && this.#listening === listening) onEnd()
+    this.#subscription = subscription
+    void subscription?.closed.then((cause) => {
+      if (cause !== 'local' && this.#subscription === subscription) onEnd()
     })
-    // Only now, so that no change between the two is missed.
+    // Not earlier, so that no change between the two is missed.
     await before?.close()
   }
 
-  /** Ends the connection, and a process with all it started. Never throws. */
+  /** Ends the connection, and a process with all its descendants. Never throws. */
   async close(): Promise<void> {
     await this.#endpoint.close()
   }
@@ -228,7 +228,7 @@ function toRpcError(cause: unknown, timeoutMs: number): Error {
   return new RpcSendError(reason, { cause })
 }
 
-/** The SDK does not watch the signal in every phase of a connect. */
+/** Rejects when the signal aborts, which the SDK ignores in some phases of a connect. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = (): void => aborted.reject(signal.reason)
@@ -238,7 +238,7 @@ async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     return await Promise.race([work, aborted.promise])
   } finally {
     signal.removeEventListener('abort', abort)
-    // The loser of the race has no caller left.
+    // No caller waits for the loser of the race.
     work.catch(() => undefined)
     aborted.promise.catch(() => undefined)
   }

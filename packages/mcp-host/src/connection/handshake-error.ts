@@ -1,7 +1,7 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
-/** The server answered the handshake, though not so that it can be spoken to. */
+/** The error for a handshake that the server refuses, answers faultily, or answers with an unknown revision. */
 export class HandshakeError extends Error {
   override readonly name = 'HandshakeError'
 }
@@ -13,7 +13,7 @@ const MAX_ISSUES = 5
 /** The beginning of the SDK's message. */
 const UNKNOWN_VERSION = "Server's protocol version is not supported"
 
-/** The failure of the SDK's handshake, as a `HandshakeError` where the server's answer is at fault. */
+/** Converts a failure of the SDK's handshake to a `HandshakeError` if the server's answer is at fault. */
 export function toHandshakeError(cause: unknown): unknown {
   if (cause instanceof ProtocolError) {
     return new HandshakeError(`it refused the handshake: ${cause.message} (${cause.code})`)
@@ -25,7 +25,7 @@ export function toHandshakeError(cause: unknown): unknown {
   return isVersion ? new HandshakeError(cause.message) : cause
 }
 
-/** The SDK's message ends with the issues of zod as JSON. */
+/** A readable form of the SDK's message, which ends with the issues of zod as JSON. */
 function readable(message: string): string {
   try {
     const issues = Issues.parse(JSON.parse(message.slice(message.indexOf('['))))

@@ -18,7 +18,7 @@ interface Sent {
 }
 
 let sent: Sent[]
-/** What listeners of ours threw. */
+/** Errors that the listeners of the tests threw. */
 let failures: Error[]
 
 beforeEach(() => {
@@ -42,7 +42,7 @@ function create(options: Partial<RpcOptions> = {}): Rpc {
   })
 }
 
-/** What a message has in a field, at whatever depth, as in `params._meta.progressToken`. */
+/** The value at a path of a sent message, as in `params._meta.progressToken`. */
 function field(index: number, path: string): unknown {
   const start: unknown = sent[index]?.message
   return path.split('.').reduce((value, key) => Object(value)[key], start)
@@ -59,11 +59,11 @@ const progress = (progressToken: unknown): JSONRPCMessage => ({
   method: 'notifications/progress',
   params: { progressToken, progress: 1 },
 })
-const settled = (promise: Promise<unknown>): Promise<unknown> =>
+const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.catch((error: unknown) => error)
 
 describe('a request', () => {
-  test('gets the result as it came, whatever the order of the answers', async () => {
+  test('a request gets its result as received, whatever the order of the answers', async () => {
     const rpc = create()
     const first = rpc.request('a', { x: 1 }, { timeoutMs: 10 })
     const second = rpc.request('b', {}, { timeoutMs: 10 })
@@ -82,68 +82,71 @@ describe('a request', () => {
     expect(rpc.pending).toBe(0)
   })
 
-  test('gets the error of the server', async () => {
+  test('a request gets the error of the server', async () => {
     const rpc = create()
-    const request = settled(rpc.request('a', {}, { timeoutMs: 10 }))
+    const request = errorOf(rpc.request('a', {}, { timeoutMs: 10 }))
     const error = { code: -5, message: 'no', data: { why: 1 } }
     rpc.receive({ jsonrpc: '2.0', id: idOf(0), error })
     expect(await request).toBeInstanceOf(RpcError)
     expect(await request).toMatchObject(error)
   })
 
-  test('that is aborted before is not sent', async () => {
+  test('a request that was aborted before is not sent', async () => {
     const signal = AbortSignal.abort('no')
     await expect(create().request('a', {}, { timeoutMs: 10, signal })).rejects.toBe('no')
     expect(sent).toEqual([])
   })
 
-  test('that cannot be sent fails, also with what is no error', async () => {
+  test('a request that cannot be sent fails, even if the transport rejects with a value that is no error', async () => {
     const failing = create({ send: () => Promise.reject(new Error('broken pipe')) })
-    const error = await settled(failing.request('a', {}, { timeoutMs: 10 }))
+    const error = await errorOf(failing.request('a', {}, { timeoutMs: 10 }))
     expect(error).toBeInstanceOf(RpcSendError)
     expect(error).toMatchObject({ message: 'broken pipe', cause: expect.any(Error) })
-    const odd = create({ send: () => Promise.reject('gone') })
-    await expect(odd.request('a', {}, { timeoutMs: 10 })).rejects.toThrow('gone')
+    const unusual = create({ send: () => Promise.reject('gone') })
+    await expect(unusual.request('a', {}, { timeoutMs: 10 })).rejects.toThrow('gone')
   })
 
   test.each([
-    ['at once', (message: JSONRPCMessage) => void JSON.stringify(message)],
-    ['later', async (message: JSONRPCMessage) => void JSON.stringify(message)],
-  ])('that is no JSON fails, told %s by the transport, and nothing waits', async (_title, send) => {
-    const rpc = create({ send: send as RpcOptions['send'] })
-    const cycle: Record<string, unknown> = {}
-    cycle['self'] = cycle
-    for (const value of [1n, cycle]) {
-      const error = await settled(rpc.request('a', { value }, { timeoutMs: 10 }))
-      expect(error).toBeInstanceOf(RpcUnsendable)
-    }
-    expect(rpc.pending).toBe(0)
-  })
+    ['synchronously', (message: JSONRPCMessage) => void JSON.stringify(message)],
+    ['asynchronously', async (message: JSONRPCMessage) => void JSON.stringify(message)],
+  ])(
+    'a request that cannot be written as JSON fails when the transport throws %s',
+    async (_title, send) => {
+      const rpc = create({ send: send as RpcOptions['send'] })
+      const cycle: Record<string, unknown> = {}
+      cycle['self'] = cycle
+      for (const value of [1n, cycle]) {
+        const error = await errorOf(rpc.request('a', { value }, { timeoutMs: 10 }))
+        expect(error).toBeInstanceOf(RpcUnsendable)
+      }
+      expect(rpc.pending).toBe(0)
+    },
+  )
 
   const http = (status: number, text: string): RpcOptions['send'] => {
     const { ClientHttpNotImplemented: code } = SdkErrorCode
     return () => Promise.reject(new SdkHttpError(code, 'Error', { status, text }))
   }
 
-  test('gets the error of the server also in the body of an HTTP error', async () => {
+  test('a request gets the JSON-RPC error in the body of an HTTP error', async () => {
     const error = { code: -32_601, message: 'no such thing', data: 7 }
     const rpc = create({ send: http(404, JSON.stringify({ jsonrpc: '2.0', id: null, error })) })
-    const failed = await settled(rpc.request('a', {}, { timeoutMs: 10 }))
+    const failed = await errorOf(rpc.request('a', {}, { timeoutMs: 10 }))
     expect(failed).toBeInstanceOf(RpcError)
     expect(failed).toMatchObject(error)
   })
 
-  test('gets an error without a code in the body of an HTTP error', async () => {
+  test('a request gets a JSON-RPC error without a code in the body of an HTTP error', async () => {
     const body = '{"jsonrpc":"2.0","error":{"message":"no"}}'
-    const failed = await settled(
+    const failed = await errorOf(
       create({ send: http(500, body) }).request('a', {}, { timeoutMs: 10 }),
     )
     expect(failed).toMatchObject({ name: 'RpcError', code: -32_603, message: 'no' })
   })
 
-  test('was answered when the transport cannot read the answer', async () => {
+  test('a request fails with an error of the server when the transport cannot parse the answer', async () => {
     const parse = (): Promise<void> => Promise.reject(JSONRPCMessageSchema.safeParse({}).error)
-    const failed = await settled(create({ send: parse }).request('a', {}, { timeoutMs: 10 }))
+    const failed = await errorOf(create({ send: parse }).request('a', {}, { timeoutMs: 10 }))
     expect(failed).toMatchObject({
       name: 'RpcError',
       message: 'its answer is not a message of JSON-RPC',
@@ -151,13 +154,13 @@ describe('a request', () => {
   })
 
   test.each([
-    ['a page', '<html></html>'],
+    ['an HTML page', '<html></html>'],
     ['an error of another protocol', '{"error":{"message":"no"}}'],
-    ['an error that is none', '{"error":"no"}'],
-    ['nothing', ''],
-    ['a session that is gone', '{"error":{"code":-32001,"message":"Session not found"}}'],
-  ])('is one that was not sent where the body of an HTTP error is %s', async (_title, body) => {
-    const failed = await settled(
+    ['a string as the error', '{"error":"no"}'],
+    ['empty', ''],
+    ['an error for an unknown session', '{"error":{"code":-32001,"message":"Session not found"}}'],
+  ])('a request counts as not sent when the body of an HTTP error is %s', async (_title, body) => {
+    const failed = await errorOf(
       create({ send: http(404, body) }).request('a', {}, { timeoutMs: 10 }),
     )
     expect(failed).toBeInstanceOf(RpcSendError)
@@ -167,21 +170,28 @@ describe('a request', () => {
   const reset = Object.assign(new Error('read'), { code: 'ECONNRESET' })
   const fails = (cause: unknown) => () => Promise.reject(cause)
   test.each<[string, RpcOptions['send'], boolean]>([
-    ['a transport that says so', fails(new UnsentError('closed')), false],
-    ['no stream yet', fails(new SdkError(SdkErrorCode.NotConnected, 'Not connected')), false],
-    ['no connection', fails(new TypeError('fetch failed', { cause: refused })), false],
-    ['a request that is refused', http(429, 'slow down'), false],
-    ['a broken connection', fails(new TypeError('fetch failed', { cause: reset })), true],
-    ['a server or a proxy at fault', http(503, 'no'), true],
-    ['what nobody knows', fails('gone'), true],
-  ])('with %s, tells whether it may have begun', async (_title, send, mayHaveBegun) => {
-    const failed = await settled(create({ send }).request('a', {}, { timeoutMs: 10 }))
-    expect(failed).toMatchObject({ name: 'RpcSendError', mayHaveBegun })
-  })
+    ['an unsent error', fails(new UnsentError('closed')), false],
+    [
+      'a transport without a stream',
+      fails(new SdkError(SdkErrorCode.NotConnected, 'Not connected')),
+      false,
+    ],
+    ['a refused connection', fails(new TypeError('fetch failed', { cause: refused })), false],
+    ['the status 429', http(429, 'slow down'), false],
+    ['a reset connection', fails(new TypeError('fetch failed', { cause: reset })), true],
+    ['the status 503', http(503, 'no'), true],
+    ['an unknown error', fails('gone'), true],
+  ])(
+    'a request that fails with %s reports whether it may have begun',
+    async (_title, send, mayHaveBegun) => {
+      const failed = await errorOf(create({ send }).request('a', {}, { timeoutMs: 10 }))
+      expect(failed).toMatchObject({ name: 'RpcSendError', mayHaveBegun })
+    },
+  )
 
-  test('waits for nothing once the connection is closed', async () => {
+  test('requests fail once the connection is closed', async () => {
     const rpc = create()
-    const waiting = [1, 2].map(() => settled(rpc.request('a', {}, { timeoutMs: 10 })))
+    const waiting = [1, 2].map(() => errorOf(rpc.request('a', {}, { timeoutMs: 10 })))
     rpc.close('exited with code 1')
     rpc.close('and again')
     for (const error of await Promise.all(waiting)) {
@@ -192,14 +202,14 @@ describe('a request', () => {
     expect(sent).toHaveLength(2)
   })
 
-  test('whose own stream ends fails', async () => {
+  test('a request fails when its own stream ends', async () => {
     const rpc = create()
-    const request = settled(rpc.request('a', {}, { timeoutMs: 10 }))
+    const request = errorOf(rpc.request('a', {}, { timeoutMs: 10 }))
     sent[0]?.options?.onRequestStreamEnd?.()
     expect(await request).toBeInstanceOf(RpcClosed)
   })
 
-  test('carries headers, and metadata below that of its caller', async () => {
+  test('a request carries its headers, and the metadata of its caller takes precedence', async () => {
     const rpc = create({ meta: () => ({ own: 1, both: 'host' }) })
     const headers = { 'Mcp-Param-A': '1' }
     const params = { x: 1, _meta: { both: 'caller' } }
@@ -217,7 +227,7 @@ describe('a request', () => {
     await request
   })
 
-  test('asks for progress only where that is of use', async () => {
+  test('a request asks for progress only if progress extends its time or has a listener', async () => {
     const rpc = create()
     const requests = [
       rpc.request('a', {}, { timeoutMs: 10 }),
@@ -231,7 +241,7 @@ describe('a request', () => {
   })
 })
 
-test('a listener to progress that throws, or rejects, is told of and costs nobody anything', async () => {
+test('a progress listener that throws or rejects is reported and does not affect its request', async () => {
   const rpc = create()
   const fault = new Error('a fault of the caller')
   const listeners = [
@@ -253,9 +263,9 @@ test('a listener to progress that throws, or rejects, is told of and costs nobod
   ])
 })
 
-test('a request is not silent while it is held, though it may not take longer than the most', async () => {
+test('a request that is held does not time out before its maximum time', async () => {
   const rpc = create()
-  const request = settled(rpc.request('a', {}, { timeoutMs: 1000, maxTimeoutMs: 4500 }))
+  const request = errorOf(rpc.request('a', {}, { timeoutMs: 1000, maxTimeoutMs: 4500 }))
   const held = rpc.hold()
   await vi.advanceTimersByTimeAsync(3000)
   held[Symbol.dispose]()
@@ -266,10 +276,10 @@ test('a request is not silent while it is held, though it may not take longer th
   expect(await request).toMatchObject({ limitMs: 4500 })
 })
 
-describe('the time of a request', () => {
-  test('ends with a cancellation at the server', async () => {
+describe('the time limit of a request', () => {
+  test('the time limit of a request cancels it at the server', async () => {
     const rpc = create()
-    const request = settled(rpc.request('a', {}, { timeoutMs: 1000 }))
+    const request = errorOf(rpc.request('a', {}, { timeoutMs: 1000 }))
     await vi.advanceTimersByTimeAsync(1000)
     expect(await request).toBeInstanceOf(RpcTimeout)
     expect(await request).toMatchObject({ limitMs: 1000 })
@@ -278,25 +288,25 @@ describe('the time of a request', () => {
       method: 'notifications/cancelled',
       params: { requestId: idOf(0), reason: 'it took too long' },
     })
-    // Too late, and of no use to anybody.
+    // The late answer and progress are dropped.
     expect(rpc.receive(answer(0, {}))).toBe(true)
     expect(rpc.receive(progress(idOf(0)))).toBe(true)
   })
 
-  test('is not that of a cancellation that cannot be sent', async () => {
+  test('a request that times out reports the timeout even if the cancellation cannot be sent', async () => {
     const rpc = create({
       send: async (message) => {
         if ('method' in message && message.method !== 'a') throw new Error('broken pipe')
       },
     })
-    const request = settled(rpc.request('a', {}, { timeoutMs: 1000 }))
+    const request = errorOf(rpc.request('a', {}, { timeoutMs: 1000 }))
     await vi.advanceTimersByTimeAsync(1000)
     expect(await request).toBeInstanceOf(RpcTimeout)
   })
 
-  test('begins anew with each progress, up to the most', async () => {
+  test('progress extends the time limit of a request up to the maximum', async () => {
     const rpc = create()
-    const request = settled(rpc.request('a', {}, { timeoutMs: 1000, maxTimeoutMs: 1800 }))
+    const request = errorOf(rpc.request('a', {}, { timeoutMs: 1000, maxTimeoutMs: 1800 }))
     await vi.advanceTimersByTimeAsync(900)
     rpc.receive(progress(idOf(0)))
     await vi.advanceTimersByTimeAsync(899)
@@ -305,7 +315,7 @@ describe('the time of a request', () => {
     expect(await request).toMatchObject({ limitMs: 1800 })
   })
 
-  test('may be longer than a timer can hold', async () => {
+  test('the time limit of a request may be longer than a timer can hold', async () => {
     const rpc = create()
     const options = { timeoutMs: Infinity, onProgress: () => undefined }
     const request = rpc.request('a', {}, options)
@@ -317,11 +327,11 @@ describe('the time of a request', () => {
   })
 })
 
-test('a request that has a stream of its own is cancelled by the end of that', async () => {
+test('a request with a stream of its own is cancelled by closing the stream', async () => {
   const rpc = create({ hasStreams: true, cancelsByStream: () => true })
   const abort = new AbortController()
-  const request = settled(rpc.request('a', {}, { timeoutMs: 1000, signal: abort.signal }))
-  const late = settled(rpc.request('b', {}, { timeoutMs: 1000 }))
+  const request = errorOf(rpc.request('a', {}, { timeoutMs: 1000, signal: abort.signal }))
+  const late = errorOf(rpc.request('b', {}, { timeoutMs: 1000 }))
   abort.abort('enough')
   expect(await request).toBe('enough')
   expect(sent[0]?.options?.requestSignal?.aborted).toBe(true)
@@ -332,16 +342,16 @@ test('a request that has a stream of its own is cancelled by the end of that', a
   expect(sent).toHaveLength(2)
 })
 
-test('what is still to come of a timed-out answer is not read, and an older server is told as well', async () => {
+test('the stream of a request that timed out is closed, and an older server gets a cancellation as well', async () => {
   const rpc = create({ hasStreams: true })
-  const late = settled(rpc.request('a', {}, { timeoutMs: 1000 }))
+  const late = errorOf(rpc.request('a', {}, { timeoutMs: 1000 }))
   await vi.advanceTimersByTimeAsync(1000)
   expect(await late).toBeInstanceOf(RpcTimeout)
   expect(sent[0]?.options?.requestSignal?.aborted).toBe(true)
   expect(field(1, 'method')).toBe('notifications/cancelled')
 })
 
-test('only answers to requests that wait are awaited', async () => {
+test('a request awaits its answer, and no other message', async () => {
   const rpc = create()
   const request = rpc.request('a', {}, { timeoutMs: 1000 })
   const message = answer(0, {})
@@ -353,18 +363,18 @@ test('only answers to requests that wait are awaited', async () => {
   await request
 })
 
-test('progress under a token as a text is progress', async () => {
+test('progress whose token is a string is delivered', async () => {
   const rpc = create()
-  const told: unknown[] = []
-  const onProgress = (each: unknown): void => void told.push(each)
+  const reports: unknown[] = []
+  const onProgress = (each: unknown): void => void reports.push(each)
   const request = rpc.request('a', {}, { timeoutMs: 1000, onProgress })
   expect(rpc.receive(progress(String(idOf(0))))).toBe(true)
   rpc.receive(answer(0, {}))
   await request
-  expect(told).toEqual([{ progress: 1 }])
+  expect(reports).toEqual([{ progress: 1 }])
 })
 
-test('messages of others are left to them', () => {
+test('messages that answer no request are left to other handlers', () => {
   const rpc = create()
   expect(rpc.receive({ jsonrpc: '2.0', id: 0, result: {} })).toBe(false)
   expect(rpc.receive({ jsonrpc: '2.0', id: 'listen:1', result: {} })).toBe(false)

@@ -18,10 +18,10 @@ import { tidyError } from './tidy-message.ts'
 /** The first request id; the SDK's client counts from 0 on the same connection. */
 const FIRST_ID = 1_000_000_000
 
-/** A limit passed without an answer; the server was told that the request is cancelled. */
+/** The error for a request that was cancelled because the server did not answer in time. */
 export class RpcTimeout extends Error {
   override readonly name = 'RpcTimeout'
-  /** The limit that passed, in milliseconds. */
+  /** The exceeded limit, in milliseconds. */
   readonly limitMs: number
 
   constructor(limitMs: number) {
@@ -30,15 +30,15 @@ export class RpcTimeout extends Error {
   }
 }
 
-/** The connection ended, or the request's own stream did, before the answer came. */
+/** The error for a connection, or a stream of the request, that ended before the response. */
 export class RpcClosed extends Error {
   override readonly name = 'RpcClosed'
 }
 
-/** The request could not be handed to the server, as far as is known. */
+/** The error for a request that could not be sent, as far as is known. */
 export class RpcSendError extends Error {
   override readonly name = 'RpcSendError'
-  /** Whether the server may have it all the same. */
+  /** Whether the server may have received it. */
   readonly mayHaveBegun: boolean
 
   constructor(
@@ -50,7 +50,7 @@ export class RpcSendError extends Error {
   }
 }
 
-/** The parameters cannot be written as JSON; nothing was sent. */
+/** The error for parameters that cannot be written as JSON. Nothing was sent. */
 export class RpcUnsendable extends Error {
   override readonly name = 'RpcUnsendable'
 }
@@ -63,7 +63,7 @@ export interface RpcRequestOptions {
   /** The time limit with progress, in milliseconds; default `timeoutMs`. */
   readonly maxTimeoutMs?: number | undefined
   readonly onProgress?: ((progress: Progress) => unknown) | undefined
-  /** Sent with the request where the transport has headers. */
+  /** Headers of the request, on transports that have headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
@@ -71,50 +71,42 @@ export type Send = (message: JSONRPCMessage, options?: TransportSendOptions) => 
 
 export interface RpcOptions {
   readonly send: Send
-  /** Goes into the `_meta` of every request. */
+  /** The common `_meta` of all requests. */
   readonly meta: () => Readonly<Record<string, unknown>> | undefined
-  /** Told what an `onProgress` throws. */
+  /** Called with an error of an `onProgress`. */
   readonly onListenerError: (error: Error) => void
-  /** Takes secrets out of what requests fail with. */
+  /** Masks secrets in the errors of requests. */
   readonly mask?: Mask | undefined
-  /** Whether the answer to each request has a stream of its own, which ends with the request. */
+  /** Whether each request has a stream of its own for its response. */
   readonly hasStreams?: boolean
-  /** Whether the end of that stream is the cancellation, instead of a notification. */
+  /** Whether a request is cancelled by the end of that stream, instead of a notification. */
   readonly cancelsByStream: () => boolean
 }
 
 /**
- * Sends concurrent requests to a server over one connection, and parses no more than needed: results are returned as
- * received. It shares the connection with the SDK's client, which does the rest of the protocol; `receive` takes its
- * own responses out of the stream of messages.
+ * Sends concurrent requests to a server over one connection; results are returned as received. It shares the connection
+ * with the SDK's client, which handles the rest of the protocol; `receive` takes the responses to its requests.
  */
 export class Rpc {
   readonly #options: RpcOptions
-  /** By their ids, which are so much higher. */
+  /** Pending requests by their id, minus `FIRST_ID`. */
   readonly #pending = new SlotMap<Pending>()
-  readonly #ofPending: PendingRpc
+  readonly #context: PendingContext
   #holds = 0
   #closeReason: string | undefined
 
   constructor(options: RpcOptions) {
     this.#options = options
-    this.#ofPending = {
-      pending: this.#pending,
-      send: options.send,
-      cancelsByStream: options.cancelsByStream,
-      mask: options.mask,
-      isHeld: () => this.#holds > 0,
-      tell: (onProgress, progress) => this.#tell(onProgress, progress),
-    }
+    this.#context = { options, pending: this.#pending, isHeld: () => this.#holds > 0 }
   }
 
-  /** Requests without an answer. */
+  /** The number of requests in flight. */
   get pending(): number {
     return this.#pending.size
   }
 
   /**
-   * Pauses the time limits for silence, since the server waits for the host; they begin again at the release. The
+   * Pauses the time limits for silence until disposed, while the server waits for the host; then they start again. The
    * limits for whole requests go on.
    */
   hold(): Disposable {
@@ -139,10 +131,10 @@ export class Rpc {
     const { signal, timeoutMs, maxTimeoutMs = timeoutMs, onProgress, headers } = options
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     if (this.#closeReason !== undefined) return Promise.reject(new RpcClosed(this.#closeReason))
-    // Requested without a listener, too: progress extends the time limit.
+    // Also without a listener, since progress extends the time limit.
     const wantsProgress = onProgress !== undefined || maxTimeoutMs > timeoutMs
     const perRequest = this.#options.hasStreams === true ? new AbortController() : undefined
-    const pending = new Pending(this.#ofPending, options, perRequest)
+    const pending = new Pending(this.#context, options, perRequest)
     const { id } = pending
     const message = {
       jsonrpc: '2.0' as const,
@@ -177,10 +169,10 @@ export class Rpc {
     if ('method' in message) {
       if (message.method !== 'notifications/progress') return false
       const { progressToken, ...progress } = message.params ?? {}
-      // Some servers give it back as a text.
+      // Some servers return it as a string.
       const token = Number(progressToken)
       if (!(token >= FIRST_ID)) return false
-      // Its shape is checked by its consumer; here it is a sign of life.
+      // Consumers check its shape; here it only restarts the time limit.
       this.#pending.get(token - FIRST_ID)?.progressed(progress as Progress)
       return true
     }
@@ -194,17 +186,10 @@ export class Rpc {
     return true
   }
 
-  /** Ends every request that waits, and each later one. */
+  /** Rejects all requests in flight and all later ones. */
   close(reason: string): void {
     this.#closeReason ??= reason
     for (const pending of this.#pending.values()) pending.reject(new RpcClosed(reason))
-  }
-
-  #tell(onProgress: (progress: Progress) => unknown, progress: Progress): void {
-    const told = async (): Promise<unknown> => onProgress(progress)
-    told().catch((error: unknown) => {
-      this.#options.onListenerError(new Error('onProgress failed', { cause: error }))
-    })
   }
 
   #withMeta(
@@ -213,41 +198,41 @@ export class Rpc {
   ): Record<string, unknown> {
     const meta = this.#options.meta()
     if (meta === undefined && progressToken === undefined) return params
-    const given = params['_meta']
-    const own = typeof given === 'object' && given !== null ? given : {}
+    const { _meta } = params
+    const own = typeof _meta === 'object' && _meta !== null ? _meta : {}
     const token = progressToken === undefined ? {} : { progressToken }
     return { ...params, _meta: { ...meta, ...own, ...token } }
   }
 }
 
-/** A request without an answer. One object with methods: as many closures would take several times its memory. */
+/** A request in flight. An object with methods, since closures would take several times its memory. */
 class Pending {
   readonly id: number
   readonly answered = Promise.withResolvers<unknown>()
   readonly #key: number
-  readonly #rpc: PendingRpc
+  readonly #context: PendingContext
   readonly #options: RpcRequestOptions
   readonly #endsAt: number
   readonly #perRequest: AbortController | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(
-    rpc: PendingRpc,
+    context: PendingContext,
     options: RpcRequestOptions,
     perRequest: AbortController | undefined,
   ) {
     const { maxTimeoutMs = options.timeoutMs, signal } = options
-    this.#rpc = rpc
+    this.#context = context
     this.#options = options
     this.#perRequest = perRequest
     this.#endsAt = performance.now() + maxTimeoutMs
-    this.#key = rpc.pending.add(this)
+    this.#key = context.pending.add(this)
     this.id = FIRST_ID + this.#key
     signal?.addEventListener('abort', this.#aborted)
     this.arm()
   }
 
-  /** It gave a sign of life: the silence begins anew. */
+  /** Restarts the time limit for silence. */
   arm(): void {
     const { timeoutMs, maxTimeoutMs = timeoutMs } = this.#options
     clearTimeout(this.#timer)
@@ -260,7 +245,12 @@ class Pending {
   progressed(progress: Progress): void {
     this.arm()
     const { onProgress } = this.#options
-    if (onProgress !== undefined) this.#rpc.tell(onProgress, progress)
+    if (onProgress === undefined) return
+    const call = async (): Promise<unknown> => onProgress(progress)
+    call().catch((error: unknown) => {
+      const { onListenerError } = this.#context.options
+      onListenerError(new Error('onProgress failed', { cause: error }))
+    })
   }
 
   resolve(result: unknown): void {
@@ -270,25 +260,25 @@ class Pending {
 
   reject(error: Error): void {
     this.#settle()
-    const { mask } = this.#rpc
+    const { mask } = this.#context.options
     this.answered.reject(mask === undefined ? error : maskError(error, mask))
   }
 
   #settle(): void {
     clearTimeout(this.#timer)
     this.#options.signal?.removeEventListener('abort', this.#aborted)
-    this.#rpc.pending.delete(this.#key)
+    this.#context.pending.delete(this.#key)
   }
 
   readonly #timedOut = (limitMs: number): void => {
-    if (this.#rpc.isHeld() && performance.now() < this.#endsAt) return this.arm()
+    if (this.#context.isHeld() && performance.now() < this.#endsAt) return this.arm()
     this.reject(new RpcTimeout(limitMs))
     this.#cancel('it took too long')
   }
 
   readonly #aborted = (): void => {
     this.#settle()
-    // It is the caller's, and not to be changed.
+    // Not masked, since the reason belongs to the caller.
     this.answered.reject(this.#options.signal?.reason)
     this.#cancel('the caller cancelled it')
   }
@@ -296,40 +286,35 @@ class Pending {
   #cancel(reason: string): void {
     // Stops reading the rest of the response.
     this.#perRequest?.abort()
-    if (this.#perRequest !== undefined && this.#rpc.cancelsByStream()) return
-    const cancelled = { requestId: this.id, reason }
-    this.#rpc
-      .send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: cancelled })
-      // A connection that cannot take it is about to be closed, which ends the work as well.
-      .catch(() => undefined)
+    const { send, cancelsByStream } = this.#context.options
+    if (this.#perRequest !== undefined && cancelsByStream()) return
+    const params = { requestId: this.id, reason }
+    // When the connection cannot send, it is about to be closed, which ends the request as well.
+    send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => undefined)
   }
 }
 
-/** A request's view of its connection. */
-interface PendingRpc {
+interface PendingContext {
+  readonly options: RpcOptions
   readonly pending: SlotMap<Pending>
-  readonly send: Send
-  readonly cancelsByStream: () => boolean
-  readonly mask: Mask | undefined
-  /** Whether silence counts against no request. */
+  /** Whether the time limits for silence are paused. */
   isHeld(): boolean
-  tell(onProgress: (progress: Progress) => unknown, progress: Progress): void
 }
 
 const SESSION_NOT_FOUND = -32_001
 const NO_MESSAGE = { code: -32_603, message: 'its answer is not a message of JSON-RPC' }
 
-/** Others than those of JSON-RPC have no numbers for codes. */
+/** An error of JSON-RPC; a body without `jsonrpc` needs a numeric code to count as one. */
 const RpcFailure = z.union([
   z.looseObject({ error: z.looseObject({ code: z.number(), message: z.string() }) }),
   z.looseObject({ jsonrpc: z.literal('2.0'), error: z.unknown() }),
 ])
 
-/** Converts the error of a message that was not sent, or that was refused. */
+/** Converts the error of a message that was not sent or was refused. */
 function toSendError(cause: unknown, message: JSONRPCMessage): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   if (!isSerialisable(message)) return new RpcUnsendable(reason, { cause })
-  // The SDK's transports check what they receive, and throw here what the answer lacks.
+  // The SDK's transports validate responses and throw the issues here.
   if (cause instanceof Error && cause.name === 'ZodError') return new RpcError(NO_MESSAGE)
   const text = cause instanceof SdkHttpError ? cause.data['text'] : undefined
   const body = typeof text === 'string' ? parseErrorBody(text) : undefined
@@ -337,7 +322,7 @@ function toSendError(cause: unknown, message: JSONRPCMessage): Error {
   return new RpcSendError(reason, { cause })
 }
 
-/** Codes of what fails before there is a connection. */
+/** Codes of failures before there is a connection. */
 const UNREACHED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -348,7 +333,7 @@ const UNREACHED: ReadonlySet<unknown> = new Set([
   SdkErrorCode.NotConnected,
 ])
 
-/** It never went out, or came back as one that the server does not take. */
+/** Whether the request certainly had no effect: it was not sent, or the server refused it. */
 function isSurelyUndone(cause: unknown): boolean {
   if (cause instanceof SdkHttpError) {
     const { status } = cause.data
@@ -364,7 +349,7 @@ function isSerialisable(message: JSONRPCMessage): boolean {
     JSON.stringify(message)
     return true
   } catch {
-    // That it throws is the answer.
+    // The result is that it cannot be serialised.
     return false
   }
 }
@@ -374,7 +359,7 @@ function parseErrorBody(text: string): ErrorBody | undefined {
   try {
     return tidyError(RpcFailure.parse(JSON.parse(text)).error)
   } catch {
-    // Something else is in the body, as an error page of a proxy.
+    // The body is something else, such as the error page of a proxy.
     return undefined
   }
 }

@@ -16,8 +16,8 @@ export interface TapDeps {
 }
 
 /**
- * A transport for the SDK's client that first gives responses to `Rpc`. Careless responses are corrected, messages of
- * the server pass a `FloodGate`, and everything else passes through unchanged.
+ * A transport for the SDK's client from which `Rpc` takes its responses. Faulty responses are corrected, and messages
+ * that the server sends by itself pass a `FloodGate`.
  */
 export class Tap implements Transport {
   onclose?: () => void
@@ -77,8 +77,8 @@ export class Tap implements Transport {
 }
 
 /**
- * The SDK tells a pipe by these two fields: on a pipe, a server that is silent when asked for its
- * revisions speaks an old one; over a network it is away.
+ * A `Tap` with the two fields by which the SDK detects a pipe. On a pipe, a server that does not answer the probe has
+ * an old revision; over a network, it is away.
  */
 export class PipeTap extends Tap {
   readonly stderr = null

@@ -5,22 +5,21 @@ import type { ErrorBody } from '../errors/rpc-error.ts'
 const INTERNAL_ERROR = -32_603
 const DECIMAL = /^-?\d{1,16}$/
 
-/** A received message as JSON-RPC has it, where its server was careless: ids as texts, faulty errors, no result. */
+/** A received response in valid JSON-RPC: corrects ids that are strings, faulty errors and missing results. */
 export function tidyMessage(message: JSONRPCMessage): JSONRPCMessage {
-  // Requests and notices are not answered by id here.
   if ('method' in message) return message
-  const { id: given, error, result }: Answer = message
-  // Request ids of this host are counters.
-  const id = typeof given === 'string' && DECIMAL.test(given) ? Number(given) : given
+  const { id: received, error, result }: Answer = message
+  // Request ids of this host are numbers.
+  const id = typeof received === 'string' && DECIMAL.test(received) ? Number(received) : received
   const hasError = error !== undefined && error !== null
   if (!hasError && result !== undefined) {
-    const isTidy = id === given && !('error' in message)
+    const isTidy = id === received && !('error' in message)
     return isTidy ? message : ({ jsonrpc: '2.0', id, result } as JSONRPCMessage)
   }
   return { jsonrpc: '2.0', id, error: tidyError(error ?? undefined) } as JSONRPCMessage
 }
 
-/** For the SDK, which would wait for another answer when the result is no object. */
+/** Replaces a result that is no object by an error, since the SDK would wait for another response. */
 export function withObjectResult(message: JSONRPCMessage): JSONRPCMessage {
   if (!('result' in message)) return message
   const { id, result }: Answer = message
@@ -29,7 +28,7 @@ export function withObjectResult(message: JSONRPCMessage): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error } as JSONRPCMessage
 }
 
-/** The error object of a server's faulty error. */
+/** A valid error object for a server's faulty one. */
 export function tidyError(error: unknown): ErrorBody {
   if (error === undefined) {
     return { code: INTERNAL_ERROR, message: 'the answer has neither a result nor an error' }
@@ -38,7 +37,7 @@ export function tidyError(error: unknown): ErrorBody {
   const text = typeof error === 'string' ? error : message
   const number = typeof code === 'string' && DECIMAL.test(code) ? Number(code) : code
   const isCode = Number.isSafeInteger(number)
-  // A code that is none may still tell a reader something.
+  // An invalid code may still help a reader.
   const more = data ?? (isCode || code === undefined || code === null ? undefined : { code })
   return {
     code: isCode ? Number(number) : INTERNAL_ERROR,

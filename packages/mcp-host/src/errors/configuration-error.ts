@@ -1,10 +1,10 @@
 import { McpHostError } from './mcp-host-error.ts'
 
-/** One thing that is wrong in the configuration, and what to do about it. */
+/** A fault in the configuration, with its remedy. */
 export interface ConfigFault {
-  /** The file; absent when the configuration was handed over. */
+  /** The file; absent when the configuration is an object. */
   readonly file?: string
-  /** Counted from 1; absent when the configuration was handed over as an object. */
+  /** Counted from 1; absent when the configuration is an object. */
   readonly line?: number
   /** Counted from 1, in UTF-16 units; absent together with `line`. */
   readonly column?: number
@@ -14,7 +14,7 @@ export interface ConfigFault {
   readonly remedy: string
 }
 
-/** The configuration is faulty; nothing was started. Carries every fault at once. */
+/** The configuration is faulty, and nothing was started. Carries every fault. */
 export class ConfigurationError extends McpHostError {
   override readonly code = 'configuration'
   readonly faults: readonly ConfigFault[]
@@ -31,7 +31,7 @@ export class ConfigurationError extends McpHostError {
   }
 }
 
-/** A fault or warning as one line: the place, the field, what is wrong and what to do. */
+/** A fault or warning as one line: its place, field, description and remedy. */
 export function describeFault(fault: ConfigFault): string {
   const { file, line, column, path, message, remedy } = fault
   const place = [file, line, column].filter((part) => part !== undefined).join(':')

@@ -1,7 +1,7 @@
 import { RpcError } from './rpc-error.ts'
 import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
 
-/** The server answered with a JSON-RPC error, or with something that the protocol does not allow. */
+/** The server answered with a JSON-RPC error, or broke the protocol. */
 export class ProtocolError extends McpHostError {
   override readonly code = 'protocol'
   /** The server's JSON-RPC error code; absent when the answer itself was malformed. */

@@ -8,14 +8,14 @@ export interface UnavailableContext extends ErrorContext {
 }
 
 /**
- * The server is not ready, refuses calls for a while after too many failures, or ended while the
- * call was running: whether the tool ran is unknown then.
+ * The server is not ready, refuses calls after too many failures, or ended during the call. In the last case it is
+ * unknown whether the tool ran.
  */
 export class ServerUnavailableError extends McpHostError {
   override readonly code = 'server-unavailable'
-  /** When another try makes sense, in milliseconds; absent where that is not known. */
+  /** The time after which a retry makes sense, in milliseconds; absent when unknown. */
   readonly retryAfterMs: number | undefined
-  /** Whether the server may have done it before it ended; else nothing was begun. */
+  /** Whether the server may have carried out the request before it ended. Otherwise it has not begun. */
   readonly isOutcomeUnknown: boolean
   /** The message without the output. */
   readonly reason: string

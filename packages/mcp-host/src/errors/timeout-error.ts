@@ -1,6 +1,6 @@
 import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
 
-/** The server did not answer in time; it was told that the call is cancelled. */
+/** The server did not answer in time. It was notified that the call is cancelled. */
 export class TimeoutError extends McpHostError {
   override readonly code = 'timeout'
   /** The limit that passed, in milliseconds. */

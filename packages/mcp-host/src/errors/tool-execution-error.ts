@@ -2,10 +2,10 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 
 import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
 
-/** The tool ran and says that it failed. Thrown only where `throwToolErrors` asks for it. */
+/** The tool reported an error. Thrown only with `throwToolErrors`. */
 export class ToolExecutionError extends McpHostError {
   override readonly code = 'tool-execution'
-  /** As received. */
+  /** The result as the server sent it. */
   readonly result: CallToolResult
 
   constructor(message: string, result: CallToolResult, context: ErrorContext) {

@@ -1,10 +1,10 @@
 import { type ErrorContext, McpHostError } from './mcp-host-error.ts'
 
-/** One argument that is not as the tool's schema asks. */
+/** An argument that does not fit the tool's schema. */
 export interface ArgumentIssue {
-  /** As in `query.tags[0]`; empty for the arguments as a whole. */
+  /** The path of the argument, such as `query.tags[0]`; empty for the arguments as a whole. */
   readonly argument: string
-  /** Reads on after the argument's name, as in `must be string`. */
+  /** The requirement, which follows the argument's name, such as `must be string`. */
   readonly expected: string
 }
 

@@ -22,7 +22,7 @@ beforeEach(() => {
 })
 
 describe('a reader', () => {
-  test('gets every event from the moment it was opened, in order', async () => {
+  test('a reader gets every event from its opening on, in order', async () => {
     channel.emit(added('before'))
     const reader = channel.read({ signal })
     channel.emit(added('a'))
@@ -31,7 +31,7 @@ describe('a reader', () => {
     expect(await Array.fromAsync(reader)).toEqual([added('a'), removed(1)])
   })
 
-  test('waits for the next event', async () => {
+  test('a reader waits for the next event', async () => {
     const reader = channel.read({ signal })
     const next = reader.next()
     channel.emit(added('a'))
@@ -41,7 +41,7 @@ describe('a reader', () => {
     expect(await end).toEqual({ done: true, value: undefined })
   })
 
-  test('gets only the types it asked for', async () => {
+  test('a reader gets only the types that it requests', async () => {
     const reader = channel.read({ signal, types: ['removed'] })
     channel.emit(added('a'))
     channel.emit(removed(1))
@@ -51,21 +51,21 @@ describe('a reader', () => {
     expect(ids).toEqual([1])
   })
 
-  test('shares nothing with other readers', async () => {
+  test('readers do not share events', async () => {
     const readers = [channel.read({ signal }), channel.read({ signal })]
     channel.emit(added('a'))
     channel.close()
     for (const reader of readers) expect(await Array.fromAsync(reader)).toEqual([added('a')])
   })
 
-  test('ends with an error when it falls behind, after what was not lost', async () => {
+  test('a reader that falls behind ends with an error, after the events that it has', async () => {
     const reader = channel.read({ signal })
     for (let i = 0; i < 11; i += 1) channel.emit(removed(i))
     for (let i = 0; i < 10; i += 1) expect((await reader.next()).value).toEqual(removed(i))
     await expect(reader.next()).rejects.toThrow('more than 10 events were unread')
   })
 
-  test('does not fall behind because of types it did not ask for', async () => {
+  test('a reader does not fall behind because of other types', async () => {
     const reader = channel.read({ signal, types: ['added'] })
     for (let i = 0; i < 100; i += 1) channel.emit(removed(i))
     channel.emit(added('a'))
@@ -73,7 +73,7 @@ describe('a reader', () => {
     expect(await Array.fromAsync(reader)).toEqual([added('a')])
   })
 
-  test('may have 1,000 unread events unless told otherwise', async () => {
+  test('a reader may have 1,000 unread events by default', async () => {
     channel = new EventChannel({ onListenerError: () => {} })
     const reader = channel.read({ signal })
     for (let i = 0; i < 1_000; i += 1) channel.emit(removed(i))
@@ -82,7 +82,7 @@ describe('a reader', () => {
     await expect(Array.fromAsync(reader)).rejects.toThrow('more than 1000 events were unread')
   })
 
-  test('that is too slow while others are not ends alone', async () => {
+  test('a slow reader ends without affecting others', async () => {
     const slow = channel.read({ signal })
     const fast = channel.read({ signal })
     for (let i = 0; i < 30; i += 1) {
@@ -92,21 +92,21 @@ describe('a reader', () => {
     await expect(Array.fromAsync(slow)).rejects.toThrow('were unread')
   })
 
-  test('that is left early is let go of, with its signal', async () => {
+  test('a reader that is left early is removed, with the listener of its signal', async () => {
     const off = vi.spyOn(signal, 'removeEventListener')
-    const looks = vi.fn<() => 'added'>(() => 'added')
-    const event = Object.defineProperty(added('a'), 'type', { get: looks })
+    const readType = vi.fn<() => 'added'>(() => 'added')
+    const event = Object.defineProperty(added('a'), 'type', { get: readType })
     const reader = channel.read({ signal, types: ['added'] })
     channel.emit(event)
-    // Once for the listeners of its type, once for the reader.
-    expect(looks).toHaveBeenCalledTimes(2)
+    // The listeners of its type read it once, and the reader once.
+    expect(readType).toHaveBeenCalledTimes(2)
     for await (const _ of reader) break
     expect(off).toHaveBeenCalledTimes(1)
     channel.emit(event)
-    expect(looks).toHaveBeenCalledTimes(3)
+    expect(readType).toHaveBeenCalledTimes(3)
   })
 
-  test('ends with its signal, while it waits and before what is unread', async () => {
+  test('a reader ends with its signal, while it waits and before unread events', async () => {
     const waiting = channel.read({ signal, types: ['added'] })
     const busy = channel.read({ signal })
     const next = waiting.next()
@@ -116,7 +116,7 @@ describe('a reader', () => {
     expect(await Array.fromAsync(busy)).toEqual([])
   })
 
-  test('of a closed channel, or with an aborted signal, ends at once', async () => {
+  test('a reader of a closed channel, or with an aborted signal, ends at once', async () => {
     expect(await Array.fromAsync(channel.read({ signal: AbortSignal.abort() }))).toEqual([])
     channel.close()
     const reader = channel.read({ signal })
@@ -126,7 +126,7 @@ describe('a reader', () => {
 })
 
 describe('a listener', () => {
-  test('hears events of its type until it is disposed of', () => {
+  test('a listener gets events of its type until it is disposed of', () => {
     const names: string[] = []
     const registration = channel.on('added', ({ name }) => names.push(name))
     channel.emit(added('a'))
@@ -137,42 +137,42 @@ describe('a listener', () => {
     expect(names).toEqual(['a'])
   })
 
-  test('hears nothing after its signal, or after the channel is closed', () => {
-    const heard = [vi.fn(), vi.fn(), vi.fn(), vi.fn()] as const
-    channel.on('added', heard[0], { signal })
-    channel.on('added', heard[1], { signal: AbortSignal.abort() })
-    channel.on('added', heard[2])
+  test('a listener gets no events after its signal, or after the channel is closed', () => {
+    const listeners = [vi.fn(), vi.fn(), vi.fn(), vi.fn()] as const
+    channel.on('added', listeners[0], { signal })
+    channel.on('added', listeners[1], { signal: AbortSignal.abort() })
+    channel.on('added', listeners[2])
     controller.abort()
     channel.emit(added('a'))
     channel.close()
-    channel.on('added', heard[3])
+    channel.on('added', listeners[3])
     channel.emit(added('b'))
-    expect(heard.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 1, 0])
+    expect(listeners.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 1, 0])
   })
 
-  test('that is disposed of lets go of its signal', () => {
+  test('a listener that is disposed of is removed from its signal', () => {
     const off = vi.spyOn(signal, 'removeEventListener')
     channel.on('added', () => {}, { signal })[Symbol.dispose]()
     expect(off).toHaveBeenCalledTimes(1)
   })
 
-  test('that throws or rejects harms nobody', async () => {
+  test('a listener that throws or rejects affects no others', async () => {
     const fault = new Error('a fault')
     const rejection = new Error('a rejection')
-    const heard = vi.fn()
+    const listener = vi.fn()
     channel.on('added', () => {
       throw fault
     })
     channel.on('added', () => Promise.reject(rejection))
-    channel.on('added', heard)
+    channel.on('added', listener)
     const reader = channel.read({ signal })
     channel.emit(added('a'))
     expect((await reader.next()).value).toEqual(added('a'))
-    expect(heard).toHaveBeenCalledTimes(1)
+    expect(listener).toHaveBeenCalledTimes(1)
     expect(errors).toEqual([fault, rejection])
   })
 
-  test('is called as often as it was added', () => {
+  test('a listener is called as often as it was added', () => {
     const listener = vi.fn()
     const first = channel.on('added', listener)
     channel.on('added', listener)
@@ -182,7 +182,7 @@ describe('a listener', () => {
     expect(listener).toHaveBeenCalledTimes(3)
   })
 
-  test('may add and remove listeners while it is called', () => {
+  test('a listener may add and remove listeners while it is called', () => {
     const late = vi.fn()
     const other = vi.fn()
     const registrations: Disposable[] = []

@@ -1,12 +1,12 @@
 export interface EventChannelOptions {
   /** Called with errors and rejections of listeners. */
   readonly onListenerError: (error: unknown) => void
-  /** A reader with more unread events ends with an error; default 1,000. */
+  /** The limit for unread events of a reader, above which it ends with an error; default 1,000. */
   readonly maxUnread?: number | undefined
 }
 
 export interface ReadOptions<Type extends string> {
-  /** Ends the iteration; what is unread by then stays so. */
+  /** Ends the iteration, even with unread events. */
   readonly signal: AbortSignal
   /** Default: all. */
   readonly types?: readonly Type[] | undefined
@@ -20,21 +20,22 @@ export type EventOfType<Event extends { readonly type: string }, Type> = Extract
 interface Reader<Event> {
   readonly types: ReadonlySet<string> | undefined
   readonly unread: Event[]
-  /** It fell behind: what came after `unread` is lost. */
+  /** Whether events after `unread` were lost. */
   isTooSlow: boolean
   wake: (() => void) | undefined
 }
 
 interface Registration<Event> {
+  readonly type: string
   readonly listener: (event: Event) => unknown
 }
 
-/** One emitter, many readers and listeners: each event goes to all there are, and is not kept. */
+/** Delivers each event to all present readers and listeners. */
 export class EventChannel<Event extends { readonly type: string }> {
   readonly #onListenerError: (error: unknown) => void
   readonly #maxUnread: number
   readonly #readers = new Set<Reader<Event>>()
-  readonly #listeners = new Map<string, Set<Registration<Event>>>()
+  readonly #listeners = new Set<Registration<Event>>()
   #isClosed = false
 
   constructor({ onListenerError, maxUnread = 1_000 }: EventChannelOptions) {
@@ -44,10 +45,11 @@ export class EventChannel<Event extends { readonly type: string }> {
 
   /** Does nothing when the channel is closed. */
   emit(event: Event): void {
-    const registrations = this.#listeners.get(event.type)
-    // A copy, since a listener may add others; each is looked up again, since it may remove them.
-    for (const registration of registrations === undefined ? [] : [...registrations]) {
-      if (registrations?.has(registration) === true) this.#tell(registration, event)
+    const { type } = event
+    // A copy, since a listener may add registrations. Each is looked up again, since a listener may remove it.
+    const registrations = [...this.#listeners].filter((each) => each.type === type)
+    for (const registration of registrations) {
+      if (this.#listeners.has(registration)) this.#call(registration, event)
     }
     for (const reader of this.#readers) {
       if (reader.types?.has(event.type) === false) continue
@@ -62,23 +64,22 @@ export class EventChannel<Event extends { readonly type: string }> {
   }
 
   /**
-   * The events from now on, until the channel is closed; leaving the iteration early ends it too.
-   * Throws when it fell so far behind that events were lost, after those that were not.
+   * The events from this call on, until the channel is closed or the iteration ends. A reader that is too slow gets an
+   * error after the last event before a lost one.
    */
   read<Type extends Event['type'] = Event['type']>({
     signal,
     types,
   }: ReadOptions<Type>): AsyncGenerator<EventOfType<Event, Type>, void, undefined> {
-    const isWanted = types && new Set<string>(types)
     const reader: Reader<Event> = {
-      types: isWanted,
+      types: types && new Set<string>(types),
       unread: [],
       isTooSlow: false,
       wake: undefined,
     }
-    // Not left to the generator, which begins when it is first asked: what happens until then counts.
+    // Added here, since the generator begins only with the first `next` and would miss earlier events.
     if (!this.#isClosed && !signal.aborted) this.#readers.add(reader)
-    // `types` has let in no other events.
+    // `types` admits no other events.
     return this.#follow(reader, signal) as AsyncGenerator<EventOfType<Event, Type>, void, undefined>
   }
 
@@ -88,34 +89,31 @@ export class EventChannel<Event extends { readonly type: string }> {
     listener: (event: EventOfType<Event, Type>) => unknown,
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Disposable {
-    // It is stored under its type, and hears no other events.
-    const registration = { listener: listener as (event: Event) => unknown }
-    const registrations = this.#listeners.get(type) ?? new Set()
-    if (!this.#isClosed && signal?.aborted !== true) {
-      this.#listeners.set(type, registrations.add(registration))
-    }
+    // The listener is called only for events of its type.
+    const registration = { type, listener: listener as (event: Event) => unknown }
+    if (!this.#isClosed && signal?.aborted !== true) this.#listeners.add(registration)
     const remove = (): void => {
-      registrations.delete(registration)
+      this.#listeners.delete(registration)
       signal?.removeEventListener('abort', remove)
     }
     signal?.addEventListener('abort', remove, { once: true })
     return { [Symbol.dispose]: remove }
   }
 
-  /** Readers end after what they have not read yet; listeners hear no more. */
+  /** Ends readers after their unread events, and removes all listeners. */
   close(): void {
     this.#isClosed = true
-    for (const registrations of this.#listeners.values()) registrations.clear()
+    this.#listeners.clear()
     for (const reader of this.#readers) reader.wake?.()
     this.#readers.clear()
   }
 
-  #tell({ listener }: Registration<Event>, event: Event): void {
+  #call({ listener }: Registration<Event>, event: Event): void {
     try {
       const result = listener(event)
       if (result instanceof Promise) result.catch(this.#onListenerError)
     } catch (error) {
-      // The emitter and the other listeners have no part in it.
+      // The error must not reach the emitter and the other listeners.
       this.#onListenerError(error)
     }
   }

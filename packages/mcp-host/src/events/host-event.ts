@@ -1,10 +1,10 @@
+import type { ReloadReport } from '../config/diff-config.ts'
 import type { ConfigFault, ConfigurationError } from '../errors/configuration-error.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import type { ServerLogMessage } from '../requests/server-inbox.ts'
-import type { ReloadReport } from '../server/server-group.ts'
 import type { ServerSnapshot } from '../server/server-snapshot.ts'
 
-/** Something that happened in a host. */
+/** An event of a host. */
 export type HostEvent =
   | {
       /** A server's state or lists changed. */
@@ -12,7 +12,7 @@ export type HostEvent =
       readonly server: ServerSnapshot
     }
   | {
-      /** A server's list was read again; how it is now comes as `server`. */
+      /** A server's list was read again. The event `server` follows with the lists. */
       readonly type: 'list-changed'
       readonly server: string
       readonly list: ListName
@@ -30,17 +30,17 @@ export type HostEvent =
       readonly elicitationId: string
     }
   | {
-      /** Something of a configuration is ignored, or understood otherwise than it is written. */
+      /** A part of a configuration is ignored, or interpreted differently from its spelling. */
       readonly type: 'config-warning'
       readonly warning: ConfigFault
     }
   | {
-      /** The watched file has changed and was applied. */
+      /** The watched file has changed, and was applied. */
       readonly type: 'reload'
       readonly report: ReloadReport
     }
   | {
-      /** The watched file has changed and is faulty. The servers stay as they are. */
+      /** The watched file has changed, but is faulty. The servers stay as they are. */
       readonly type: 'reload-failed'
       readonly error: ConfigurationError
     }
@@ -49,7 +49,7 @@ export type HostEvent =
       readonly type: 'log'
     } & ServerLogMessage)
   | {
-      /** A call that was refused and may be an attack: worth keeping. */
+      /** A call was refused that may be an attack. */
       readonly type: 'security'
       readonly server: string
       readonly tool: string

@@ -1,14 +1,11 @@
-/**
- * A queue for one reader that holds only the latest value of each key: a slow reader skips what is
- * out of date, and the queue is never longer than there are keys.
- */
+/** A queue for one reader that holds only the latest value of each key, so a slow reader skips outdated values. */
 export class LatestByKey<Value> {
   readonly #values = new Map<string, Value>()
   #isClosed = false
   #wake: (() => void) | undefined
 
   put(key: string, value: Value): void {
-    // A replaced value keeps its place, so that no key can be starved by another.
+    // A replaced value keeps its position, so that no key starves another.
     this.#values.set(key, value)
     this.#wake?.()
   }

@@ -1,44 +1,62 @@
 import { ServerCache } from '../cache/server-cache.ts'
 import type { TtlCache } from '../cache/ttl-cache.ts'
 import type { ServerConfig } from '../config/mcp-config.ts'
+import type { HostEvent } from '../events/host-event.ts'
+import type { SettledOptions } from '../host-options.ts'
 import type { ListName } from '../inventory/inventory.ts'
-import { bindLogger } from '../logger.ts'
+import { bindLogger, type Logger } from '../logger.ts'
 import { PoolClient } from '../pool/pool-client.ts'
-import { PoolInstance } from '../pool/pool-instance.ts'
 import { ServerPool } from '../pool/server-pool.ts'
-import {
-  createServerInstance,
-  type ServerInstanceDeps,
-  type ServerInstanceOptions,
-} from './create-server-instance.ts'
-import type { ManagedServer, MemberServer } from '../server/managed-server.ts'
-import { Wanted } from '../server/notices.ts'
+import type { Guardian } from '../process/guardian.ts'
+import type { ServerRequestCallback, ServerRequestKind } from '../requests/server-request.ts'
+import type { ManagedServer, MemberServer, ServerInstance } from '../server/managed-server.ts'
+import { RequestedNotices } from '../server/notices.ts'
+import { ServerClient } from '../server/server-client.ts'
+import { Server } from '../server/server.ts'
 
-export interface ManagedServerDeps extends ServerInstanceDeps {
+export interface ManagedServerDeps {
+  readonly options: SettledOptions
+  readonly guardian: Guardian
   /** Caches prompts and resources of all servers; undefined: no caching. */
   readonly cache: TtlCache<object> | undefined
-  /** Told after every change of state or lists. */
+  readonly callback: ServerRequestCallback
+  readonly answered: ReadonlySet<ServerRequestKind>
+  readonly emit: (event: HostEvent) => void
+  /** Called after every change of state or lists. */
   readonly onChange: (server: MemberServer) => void
+  /** The dependencies of a server that are not ready. */
+  readonly missing: (config: ServerConfig) => readonly string[]
 }
 
-type Shared = Pick<
-  ServerInstanceOptions,
-  'name' | 'config' | 'logger' | 'cache' | 'wanted' | 'onListed' | 'onChange'
->
+interface InstanceOptions {
+  readonly name: string
+  readonly config: ServerConfig
+  readonly logger: Logger
+  /** The server's cache, shared by all of its instances. */
+  readonly cache: ServerCache
+  /** The requested notifications, also shared by all instances. */
+  readonly requested: RequestedNotices
+  /** Called when the server announces that a list has changed. */
+  readonly onListChanged?: (list: ListName) => void
+  /** Called after a list was read again. */
+  readonly onListed: (list: ListName) => void
+  /** Called after every change of state or lists. */
+  readonly onChange: () => void
+}
 
-/** A configured server, which is not started yet. */
+/** Creates a configured server, without starting it. */
 export function createManagedServer(
   deps: ManagedServerDeps,
   name: string,
   config: ServerConfig,
 ): ManagedServer {
   const isAway = (): boolean => member.server.state !== 'ready'
-  const shared: Shared = {
+  const shared: InstanceOptions = {
     name,
     config,
     logger: deps.options.logger,
     cache: new ServerCache({ cache: deps.cache, isAway }, name),
-    wanted: new Wanted(),
+    requested: new RequestedNotices(),
     onListed: (list) => deps.emit({ type: 'list-changed', server: name, list }),
     onChange: () => deps.onChange(member.server),
   }
@@ -46,40 +64,44 @@ export function createManagedServer(
   return member
 }
 
-function createOne(deps: ServerInstanceDeps, shared: Shared): ManagedServer {
-  const single = createServerInstance(deps, shared)
-  return { ...single, cache: shared.cache, instances: [single.server], adapt: () => undefined }
+function createOne(deps: ManagedServerDeps, shared: InstanceOptions): ManagedServer {
+  const { server, client } = createInstance(deps, shared)
+  return {
+    server,
+    client: {
+      idle: () => client.idle(),
+      request: (options, send) => send(client, options),
+      notify: (send) => send(client),
+    },
+    cache: shared.cache,
+    instances: [server],
+    adapt: () => undefined,
+  }
 }
 
-function createPool(deps: ServerInstanceDeps, shared: Shared): ManagedServer {
+function createPool(deps: ManagedServerDeps, shared: InstanceOptions): ManagedServer {
   const { name, config, cache, logger, onListed } = shared
-  const pool = new ServerPool(
-    {
-      create: (options, number) => {
-        const single = createServerInstance(deps, {
-          ...shared,
-          config: options.config,
-          logger: bindLogger(logger, { instance: number }),
-          onListChanged: (list) => pool.relist(list, instance),
-          onListed: (list: ListName) => {
-            // All instances have the same lists, so one of them speaks for all.
-            if (pool.speaker === instance) onListed(list)
-          },
-        })
-        const instance = new PoolInstance(single, options)
-        return instance
+  const create = (instanceConfig: ServerConfig, number: number): ServerInstance => {
+    const instance = createInstance(deps, {
+      ...shared,
+      config: instanceConfig,
+      logger: bindLogger(logger, { instance: number }),
+      onListChanged: (list) => pool.relist(list, instance.server),
+      onListed: (list) => {
+        // The lists of the best instance are those of the server.
+        if (pool.best.server === instance.server) onListed(list)
       },
-    },
-    name,
-    config,
-  )
+    })
+    return instance
+  }
+  const pool = new ServerPool(create, name, config)
   return {
     server: pool,
     client: new PoolClient({
       pool,
       logger: bindLogger(logger, { component: 'request', server: name }),
       onPicked(position) {
-        const { instances } = deps.metrics.counters(name)
+        const { instances } = deps.options.metrics.counters(name)
         instances[position] = (instances[position] ?? 0) + 1
       },
     }),
@@ -89,10 +111,89 @@ function createPool(deps: ServerInstanceDeps, shared: Shared): ManagedServer {
     },
     adapt: (next) => {
       const adaptation = pool.adapt(next)
-      // Results of another instance are dropped.
-      if (adaptation !== undefined)
-        for (const kind of ['prompt', 'resource'] as const) cache.forget(kind)
+      if (adaptation === undefined) return undefined
+      // Results of a removed instance are dropped.
+      cache.forget('prompt')
+      cache.forget('resource')
       return adaptation
     },
   }
+}
+
+/** Creates one server, or one instance of it, without starting it. */
+function createInstance(
+  { options, guardian, callback, answered, emit, missing }: ManagedServerDeps,
+  { name, config, logger, cache, requested, onListChanged, onListed, onChange }: InstanceOptions,
+): ServerInstance {
+  const { metrics } = options
+  const requestLogger = bindLogger(logger, { component: 'request', server: name })
+  const server = new Server(
+    {
+      guardian,
+      logger,
+      env: options.env,
+      limits: options.messageLimits,
+      onLeftOut: (what, count = 1) => void (metrics.counters(name).leftOut[what] += count),
+      inbox: {
+        callback,
+        answered,
+        capabilities: options.clientCapabilities,
+        extensions: options.extensions,
+        onListChanged: (list) => {
+          // Until the list is read again, any entry may be outdated.
+          if (list === 'prompts') cache.forget('prompt')
+          if (list === 'resources') cache.forget('resource')
+          onListChanged?.(list)
+        },
+        onLog: (message) => emit({ type: 'log', ...message }),
+        onLogFailure: (error) => {
+          requestLogger.error({ action: 'log', err: error }, 'the callback failed on a log message')
+        },
+        onResourceUpdated: (uri) => {
+          cache.forget('resource', uri)
+          emit({ type: 'resource-updated', server: name, uri })
+        },
+        onElicitationComplete: (elicitationId) => {
+          emit({ type: 'elicitation-complete', server: name, elicitationId })
+        },
+      },
+      onListed,
+      onChange,
+      missing: () => missing(config),
+      requested,
+    },
+    {
+      name,
+      config,
+      clientInfo: options.clientInfo,
+      startRetries: options.startRetries,
+      startTimeoutMs: config.startTimeoutMs ?? options.startTimeoutMs,
+      installTimeoutMs:
+        config.startTimeoutMs ?? Math.max(options.startTimeoutMs, options.installTimeoutMs),
+      stopGraceMs: config.stopGraceMs ?? options.stopGraceMs,
+    },
+  )
+  const client = new ServerClient(
+    {
+      server,
+      limits: options.messageLimits,
+      logger: requestLogger,
+      metrics,
+      onRefused: (tool, reason) => {
+        requestLogger.warn({ action: 'tools/call', tool, reason }, 'a call was refused')
+        emit({ type: 'security', server: name, tool, reason })
+      },
+      onDone: (isWell, durationMs) => {
+        if (isWell) server.health.succeeded(durationMs)
+        else server.health.failed()
+      },
+    },
+    {
+      timeoutMs: config.timeoutMs ?? options.defaultToolTimeoutMs,
+      maxTimeoutMs: config.maxTimeoutMs ?? options.maxToolTimeoutMs,
+      circuitBreaker: { ...options.circuitBreaker, ...config.circuitBreaker },
+      maxConcurrentCalls: config.maxConcurrentCalls ?? options.maxConcurrentCalls,
+    },
+  )
+  return { server, client }
 }

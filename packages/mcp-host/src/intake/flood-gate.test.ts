@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** One notice and one request may pass each second, three at once. */
+/** Admits one notification and one request per second, three at once. */
 function open() {
   const { intake, leftOut } = testIntake({ noticesPerSecond: 1, requestsPerSecond: 1 })
   const delivered: JSONRPCMessage[] = []
@@ -27,7 +27,7 @@ function open() {
   return { gate, intake, leftOut, delivered, sent, notify, count }
 }
 
-test('log messages beyond the rate are left out and counted', () => {
+test('log messages beyond the rate are dropped and counted', () => {
   const { notify, count, leftOut, intake } = open()
   for (let index = 0; index < 100; index += 1) notify('notifications/message', { data: index })
   expect(count('notifications/message')).toBe(3)
@@ -41,17 +41,13 @@ test('log messages beyond the rate are left out and counted', () => {
 
 test.each([
   [
-    'progress of a request',
+    'progress report',
     'notifications/progress',
     (progress: number) => ({ progressToken: 1, progress }),
   ],
-  [
-    'changes of a resource',
-    'notifications/resources/updated',
-    (at: number) => ({ uri: 'a:b', at }),
-  ],
-  ['changes of a list', 'notifications/tools/list_changed', (at: number) => ({ at })],
-])('of %s beyond the rate the latest is delivered later', (_title, method, paramsOf) => {
+  ['change of a resource', 'notifications/resources/updated', (at: number) => ({ uri: 'a:b', at })],
+  ['change of a list', 'notifications/tools/list_changed', (at: number) => ({ at })],
+])('the latest %s beyond the rate is delivered later', (_title, method, paramsOf) => {
   const { notify, count, delivered } = open()
   for (let index = 0; index < 100; index += 1) notify(method, paramsOf(index))
   expect(count(method)).toBe(3)
@@ -73,7 +69,7 @@ test('the latest progress of a request is delivered before its answer', () => {
   expect(delivered).toHaveLength(4)
 })
 
-test('what is held back has a bounded number and size', () => {
+test('delayed notifications are bounded in number and size', () => {
   const { gate, notify, count } = open()
   const method = 'notifications/resources/updated'
   for (let index = 0; index < 3_000; index += 1) notify(method, { uri: `a:${index}` })
@@ -98,7 +94,7 @@ test('requests beyond the rate are refused, one refusal at a time', async () => 
   expect(sent).toHaveLength(2)
 })
 
-test('a flood of notices does not keep requests from passing', () => {
+test('a flood of notifications does not delay requests', () => {
   const { gate, notify, count } = open()
   for (let index = 0; index < 100; index += 1) notify('notifications/message')
   gate.receive({ jsonrpc: '2.0', id: 1, method: 'sampling/createMessage' })

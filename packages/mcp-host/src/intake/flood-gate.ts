@@ -7,7 +7,7 @@ const PROGRESS = 'notifications/progress'
 const RETRY_MS = 100
 /** The number of delayed messages with different subjects; further ones are dropped. */
 const MAX_HELD = 1_000
-/** The length of a text in a delayed message, in UTF-16 units. */
+/** The length of a string in a delayed message, in UTF-16 units. */
 const MAX_HELD_LENGTH = 2_000
 /** The error for a server's request over the rate limit. */
 const TOO_MANY = { code: -32_000, message: 'too many requests at once; try again later' }
@@ -19,14 +19,14 @@ export interface FloodGateDeps {
 }
 
 /**
- * Lets through what a server sends by itself, as often as it may. Of progress, changes of lists and of resources the
- * latest of each subject is held back until it may pass; other notifications are left out, requests refused.
+ * Limits the rate of messages that a server sends by itself. Of progress and of changes of lists and resources, the
+ * latest of each subject is delayed; other notifications over the limit are dropped, requests refused.
  */
 export class FloodGate implements Disposable {
   readonly #deps: FloodGateDeps
   readonly #held = new Map<string, JSONRPCMessage>()
   #timer: NodeJS.Timeout | undefined
-  /** One refusal at a time: a server that reads none must not fill memory with them. */
+  /** Whether a refusal is being sent. There is one at a time, since a server that does not read could fill the memory. */
   #isRefusing = false
 
   constructor(deps: FloodGateDeps) {
@@ -44,7 +44,7 @@ export class FloodGate implements Disposable {
     const subject = subjectOf(message)
     const isHeld = subject !== undefined && this.#held.has(subject)
     if (!isHeld && intake.takeNotice()) return deliver(message)
-    // The latest takes the place of those before it, unless there are too many subjects.
+    // The new message replaces an earlier one with its subject. With too many subjects it is dropped.
     if (subject === undefined || (!isHeld && this.#held.size >= MAX_HELD)) {
       return intake.leaveOut('notices')
     }
@@ -53,7 +53,7 @@ export class FloodGate implements Disposable {
     this.#timer ??= setInterval(() => this.#retry(), RETRY_MS)
   }
 
-  /** Delivers the progress of a request that is held back: its answer comes next. */
+  /** Delivers the delayed progress of a request before its response. */
   releaseProgress(token: string | number): void {
     if (this.#held.size === 0) return
     const subject = `${PROGRESS} ${token}`
@@ -63,7 +63,7 @@ export class FloodGate implements Disposable {
     this.#deps.deliver(latest)
   }
 
-  /** Delayed messages are dropped. */
+  /** Drops delayed messages. */
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -85,17 +85,19 @@ export class FloodGate implements Disposable {
     const done = (): void => {
       this.#isRefusing = false
     }
-    // A connection that takes nothing is about to end.
+    // A connection that accepts no messages is about to end.
     this.#deps.send({ jsonrpc: '2.0', id, error: TOO_MANY }).then(done, done)
   }
 }
 
-/** By which a later notification takes the place of an earlier one; undefined for those that are not held back. */
+/**
+ * The subject of a notification that may be delayed: a later one with the same subject replaces it. Undefined for
+ * notifications that are not delayed.
+ */
 function subjectOf({ method, params = {} }: JSONRPCNotification): string | undefined {
-  const isList = method.endsWith('/list_changed')
-  if (isList) return method
+  if (method.endsWith('/list_changed')) return method
   const key = SUBJECTS.get(method)
-  // Held back are many, and so only small ones.
+  // Only small notifications are delayed, since many may be.
   if (key === undefined || !Object.values(params).every(isSmall)) return undefined
   return `${method} ${String(params[key])}`
 }

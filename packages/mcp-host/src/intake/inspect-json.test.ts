@@ -15,7 +15,7 @@ test.each([
   ['"never ended [', 0, 0],
   ['"\\', 0, 0],
   ['', 0, 0],
-])('the shape of %s is %i values, %i deep', (text, values, depth) => {
+])('the shape of %s is %i values with depth %i', (text, values, depth) => {
   expect(inspect(text)).toMatchObject({ values, depth })
 })
 
@@ -34,7 +34,7 @@ test.each([
 test.each([
   `{"jsonrpc":"2.0","id" : "a1","result":{"id":3,"text":"\\\\\\"[{,:${long}\\\\"}}`,
   '{"result":[{},{"method":1}],"method":"ping","id":-42}',
-])('the shape of %s is the same however it is cut into pieces', (text) => {
+])('the shape of %s is the same for any split into chunks', (text) => {
   const bytes = Buffer.from(text)
   const { values, depth, id, hasMethod } = inspectJson(bytes)
   for (let size = 1; size < bytes.length; size += 1) {
@@ -44,7 +44,7 @@ test.each([
   }
 })
 
-test('a text of many escaped quotes is inspected in linear time', () => {
+test('a string of many escaped quotes is inspected in linear time', () => {
   const text = JSON.stringify([`${'"'.repeat(200_000)}${`${long}"`.repeat(2_000)}`])
   expect(inspect(text)).toMatchObject({ values: 1, depth: 1 })
 })

@@ -8,20 +8,18 @@ import { TokenBucket } from '../policies/token-bucket.ts'
 import { inspectJson, JsonInspector, type JsonShape } from './inspect-json.ts'
 import type { MessageLimits } from './message-limits.ts'
 
-/**
- * The rate for bodies of remote servers and refused messages, after 2 MB at once: reading them takes CPU from all
- * others.
- */
-const READ_BYTES_PER_MS = 8 * 1024
-const READ_BURST_MS = 250
+/** The rate limit for bodies of remote servers and refused messages, which take CPU from other servers: 4 MB/s. */
+const READ_BYTES_PER_MS = 4 * 1024
+/** The burst of that rate: 2 MB. */
+const READ_BURST_MS = 512
 /** Bytes of large messages between two yields to the event loop. */
-const SLICE_BYTES = 256 * 1024
-/** For how long a server counts as flooding after something of it was left out, in milliseconds. */
+const SLICE_BYTES = 64 * 1024
+/** The time for which a server counts as flooding after a dropped message. */
 const FLOOD_MS = 1_000
 const WINDOW_MS = 60_000
 /** The burst, in seconds of the rate. */
 const BURST_SECONDS = 3
-/** The first code that JSON-RPC leaves to implementations. It does not count as a fault inside the server. */
+/** A JSON-RPC error code for implementations, which does not count as an internal error of the server. */
 const REFUSED = -32_000
 
 export interface IntakeDeps {
@@ -29,20 +27,20 @@ export interface IntakeDeps {
   readonly logger: Logger
   /** Called for each dropped message. */
   readonly onLeftOut: (what: keyof LeftOut, count?: number) => void
-  /** Told why the connection has to end: too much was refused, or the rest of it cannot be read. */
+  /** Called when the connection has to end: too much was refused, or the remaining bytes cannot be read. */
   readonly onExceeded: (reason: string) => void
-  /** In milliseconds, never going back; default `performance.now`. */
+  /** A monotonic clock in milliseconds; default `performance.now`. */
   readonly now?: (() => number) | undefined
 }
 
 /** A message that must not be parsed. */
 export interface RefusedMessage {
-  /** As the rest of a sentence that begins with the message. */
+  /** The rest of a sentence that begins with "it". */
   readonly reason: string
   readonly shape: Pick<JsonShape, 'id' | 'hasMethod'>
 }
 
-/** Counts the messages of one connection, and says which of them are too many. */
+/** Applies the limits of messages to one connection. */
 export class Intake {
   readonly limits: MessageLimits
   readonly #deps: IntakeDeps
@@ -54,7 +52,7 @@ export class Intake {
   #refusedBytes = 0
   #windowEndsAt = 0
   #bufferedBytes = 0
-  /** When the bodies read so far should have been read at the most. */
+  /** The time from which the rate limit allows further reads. */
   #readUntil = 0
   #sliceBytes = 0
 
@@ -69,17 +67,17 @@ export class Intake {
     this.#requests = bucket(limits.requestsPerSecond)
   }
 
-  /** Whether something was left out a moment ago: the rest is to be read slowly. */
+  /** Whether a message was dropped within the last second, which slows down further reads. */
   get isFlooding(): boolean {
     return this.#now() - this.#floodedAt < FLOOD_MS
   }
 
-  /** Whether one more notification, or line that is no message, may be handled. */
+  /** Whether one more notification, or invalid line, may be handled. */
   takeNotice(): boolean {
     return this.#notices.take() || this.#flooded()
   }
 
-  /** Whether one more request of the server, or answer to nothing, may be handled. */
+  /** Whether one more request of the server, or unexpected response, may be handled. */
   takeRequest(): boolean {
     return this.#requests.take() || this.#flooded()
   }
@@ -100,16 +98,15 @@ export class Intake {
     return new JsonInspector(this.limits.messageValues)
   }
 
-  /** Why a message must not be parsed; undefined when it may. What is refused is counted. */
+  /** Refuses and counts a message that must not be parsed; undefined when it may be. */
   check(bytes: Buffer): RefusedMessage | undefined {
     const { messageDepth, messageValues, notificationBytes } = this.limits
-    // Nothing so short can be over a limit.
-    if (bytes.length <= Math.min(2 * messageDepth, messageValues, notificationBytes))
-      return undefined
-    return this.judge(inspectJson(bytes, messageValues), bytes.length)
+    // A shorter message cannot exceed a limit.
+    const isShort = bytes.length <= Math.min(2 * messageDepth, messageValues, notificationBytes)
+    return isShort ? undefined : this.judge(inspectJson(bytes, messageValues), bytes.length)
   }
 
-  /** `check` of a message, or of the beginning of one, that has been inspected. */
+  /** `check` for an inspected message, or the beginning of one. */
   judge(shape: JsonShape, bytes: number): RefusedMessage | undefined {
     const { messageDepth, messageValues, notificationBytes, requestBytes } = this.limits
     const { depth, values, hasMethod, id } = shape
@@ -125,7 +122,7 @@ export class Intake {
     return reason === undefined ? undefined : this.refuse(reason, shape, bytes)
   }
 
-  /** Counts a message that is refused, and ends the connection when there are too many. */
+  /** Counts a refused message, and ends the connection when there are too many. */
   refuse(reason: string, shape: RefusedMessage['shape'], bytes: number): RefusedMessage {
     const { limits, logger, onLeftOut, onExceeded } = this.#deps
     onLeftOut('messages')
@@ -142,13 +139,16 @@ export class Intake {
     return { reason, shape }
   }
 
-  /** Bytes of an unfinished message are held, or with a negative number given back; `false`: too many are. */
+  /**
+   * Counts buffered bytes of unfinished messages; a negative number counts released bytes. Returns `false` when there
+   * are too many.
+   */
   hold(bytes: number): boolean {
     this.#bufferedBytes += bytes
     return this.#bufferedBytes <= this.limits.bufferedBytes
   }
 
-  /** Counts bytes of bodies and refused messages. Undefined when more may be read at once, and else when. */
+  /** Counts bytes of bodies and refused messages. Returns a promise when the next read has to wait. */
   pace(bytes: number): Promise<void> | undefined {
     const now = this.#now()
     this.#readUntil = Math.max(now, this.#readUntil) + bytes / READ_BYTES_PER_MS
@@ -156,7 +156,7 @@ export class Intake {
     return waitMs > 0 ? delay(waitMs) : this.slice(bytes)
   }
 
-  /** A promise when the event loop must run first; undefined when more may be handled at once. */
+  /** Counts bytes of large messages. Returns a promise when the event loop must run first. */
   slice(bytes: number): Promise<void> | undefined {
     this.#sliceBytes += bytes
     if (this.#sliceBytes < SLICE_BYTES) return undefined
@@ -175,14 +175,14 @@ export class Intake {
   }
 }
 
-/** The error response in place of a refused one; undefined when it has no request. */
+/** The error response that replaces a refused response; undefined when it is no response. */
 export function inPlaceOf({ reason, shape }: RefusedMessage): JSONRPCMessage | undefined {
   const { id, hasMethod } = shape
   if (id === undefined || hasMethod) return undefined
   return { jsonrpc: '2.0', id, error: { code: REFUSED, message: `the answer ${reason}` } }
 }
 
-/** The error response to a refused request of the server; undefined when it was none. */
+/** The error response to a refused request of the server; undefined when it is no request. */
 export function refusalOf({ reason, shape }: RefusedMessage): JSONRPCMessage | undefined {
   const { id, hasMethod } = shape
   if (id === undefined || !hasMethod) return undefined

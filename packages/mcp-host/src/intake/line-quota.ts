@@ -1,20 +1,21 @@
 import type { Logger } from '../logger.ts'
 import { TokenBucket } from '../policies/token-bucket.ts'
 
-/** Lines for the log that come from outside, of one server. A start or a stack trace may have many at once. */
+/** The rate limit for log lines that a server causes. */
 const LINES_PER_SECOND = 50
+/** A start or a stack trace may have many lines at once. */
 const BURST = 1_000
-/** The period of reports about dropped lines, in milliseconds. */
+/** The period of reports about dropped lines. */
 const REPORT_MS = 1_000
 
 export interface LineQuotaDeps {
-  /** Called with the number of dropped lines. */
+  /** Called at once with a number of dropped lines. */
   readonly onLines: (lines: number) => void
-  /** Told how many lines were left out lately. */
+  /** Called with the number of dropped lines of one period. */
   readonly onLeftOut: (lines: number) => void
 }
 
-/** Bounds how many lines one server brings into the log, and counts the others. */
+/** Limits the log lines of one server, and counts the dropped ones. */
 export class LineQuota {
   readonly #deps: LineQuotaDeps
   readonly #bucket = new TokenBucket({ perSecond: LINES_PER_SECOND, burst: BURST })
@@ -48,7 +49,7 @@ export class LineQuota {
   }
 }
 
-/** A logger that leaves out lines beyond the quota. */
+/** A logger that drops lines beyond the quota. */
 export function withQuota(logger: Logger, quota: Pick<LineQuota, 'take'>): Logger {
   return {
     debug: (fields, message) => void (quota.take() && logger.debug(fields, message)),

@@ -6,7 +6,7 @@ const MEBIBYTE = 1024 * 1024
 export interface MessageLimits {
   /** The size of one message as JSON. */
   readonly messageBytes: number
-  /** Signs `{`, `[`, `:` and `,` in one message: about as many as it has values and names. Bounds memory and parsing time. */
+  /** The characters `{`, `[`, `:` and `,` in one message: about its number of values and names, which parsing depends on. */
   readonly messageValues: number
   /** The depth of objects and arrays in a message. */
   readonly messageDepth: number
@@ -24,24 +24,24 @@ export interface MessageLimits {
   readonly bufferedBytes: number
   /** The size of refused messages within a minute; more ends the connection. */
   readonly refusedBytesPerMinute: number
-  /** Notifications, answers to nothing and lines that are no message. Three times as many may come at once. */
+  /** Limit for notifications, unexpected responses and invalid lines per second. The burst is three times as large. */
   readonly noticesPerSecond: number
-  /** Requests that the server makes. Three times as many may come at once. */
+  /** Limit for requests of the server per second. The burst is three times as large. */
   readonly requestsPerSecond: number
 }
 
 export const MESSAGE_LIMITS: MessageLimits = {
   messageBytes: 64 * MEBIBYTE,
-  // Parsing so many takes at most 0.4 s and 50 MB.
+  // Parsing this number of values takes at most 0.4 s and 50 MB.
   messageValues: 1_000_000,
   messageDepth: MAX_JSON_DEPTH,
-  // The bus takes no message above 1 MiB.
+  // The bus accepts no message above 1 MiB.
   notificationBytes: 512 * 1024,
-  // As much as a request of a client at /mcp.
+  // The same limit as for a request of a client at /mcp.
   requestBytes: 8 * MEBIBYTE,
   contentBlocks: 10_000,
-  // The largest known have about 2 MiB. Gateways parse them in one go.
-  listBytes: 8 * MEBIBYTE,
+  // Twice as much as the largest known.
+  listBytes: 4 * MEBIBYTE,
   listItems: 20_000,
   bufferedBytes: 128 * MEBIBYTE,
   refusedBytesPerMinute: 256 * MEBIBYTE,

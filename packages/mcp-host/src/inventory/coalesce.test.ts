@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest'
 
 import { coalesce } from './coalesce.ts'
 
-test('however many ask during a run, one more follows it', async () => {
+test('requests during a run are coalesced into one more run', async () => {
   const gates: PromiseWithResolvers<void>[] = []
   const run = coalesce(
     () => {
@@ -38,7 +38,7 @@ test('a run that fails does not stop the next', async () => {
   expect(count).toBe(2)
 })
 
-test('requests one after another do not make runs one after another', async () => {
+test('frequent requests run no more often than the gap allows', async () => {
   vi.useFakeTimers()
   let count = 0
   const run = coalesce(async () => void (count += 1), { gapMs: 100 })
@@ -52,14 +52,14 @@ test('requests one after another do not make runs one after another', async () =
   expect(count).toBeLessThan(8)
 })
 
-test('the gap doubles while runs are asked for all the time, and is as before after a rest', async () => {
+test('the gap doubles under continuous requests, and is reset after a pause', async () => {
   vi.useFakeTimers()
   const startedAt: number[] = []
   const run = coalesce(async () => void startedAt.push(Date.now()), { gapMs: 100, maxGapMs: 400 })
   const begin = Date.now()
-  const asking = setInterval(() => void run(), 10)
+  const interval = setInterval(() => void run(), 10)
   await vi.advanceTimersByTimeAsync(1_500)
-  clearInterval(asking)
+  clearInterval(interval)
   expect(startedAt.map((at) => Math.round((at - begin) / 100))).toEqual([0, 1, 3, 7, 11])
   await vi.advanceTimersByTimeAsync(2_000)
   startedAt.length = 0

@@ -1,14 +1,13 @@
 export interface CoalesceOptions {
-  /** From the end of a run to the next, in milliseconds; the first never waits. */
+  /** The time from the end of a run to the start of the next. */
   readonly gapMs: number
-  /** The gap doubles up to this for as long as each run is asked for before the gap is over; default: it stays. */
+  /** Limit for the gap, which doubles while each run is requested before the gap ends; default `gapMs`. */
   readonly maxGapMs?: number
 }
 
 /**
- * Makes many requests to run something into few runs: never two at once, never two in quick
- * succession, and however many come meanwhile, one more follows. The promise is that of a run that
- * began after the request.
+ * Coalesces calls of `run`. Runs do not overlap and have a gap between them. All calls during a run or a gap lead to
+ * one further run. The promise of a call is that of a run that began after the call.
  */
 export function coalesce(
   run: () => Promise<void>,

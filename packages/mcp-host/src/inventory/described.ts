@@ -1,8 +1,8 @@
 import * as z from 'zod'
 
 /**
- * Fields that tools, prompts and resources have in common. They are as strict as those of the SDKs' clients, which
- * refuse a whole list for one faulty item.
+ * The common fields of tools, prompts and resources. They are as strict as those of the SDKs' clients, which refuse a
+ * whole list for one faulty item.
  */
 export const described = {
   title: z.string().optional(),

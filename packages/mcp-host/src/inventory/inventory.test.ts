@@ -7,43 +7,35 @@ import {
   MODERN,
   SILENCE,
 } from '../../test/fixtures/memory-endpoint.ts'
+import { openConnection } from '../../test/open-connection.ts'
 import type { ToolFilter } from '../config/mcp-config.ts'
-import { Connection } from '../connection/connection.ts'
 import { MESSAGE_LIMITS } from '../intake/message-limits.ts'
 import { silentLogger } from '../logger.ts'
 import { Inventory } from './inventory.ts'
 
-interface Shop {
+interface TestInventory {
   readonly inventory: Inventory
   readonly endpoint: MemoryEndpoint
-  readonly warned: object[]
+  readonly warnings: object[]
   readonly changes: string[]
 }
 
 async function create(
   handlers: ConstructorParameters<typeof MemoryEndpoint>[0],
   { filter = {}, ...options }: MemoryEndpointOptions & { filter?: ToolFilter } = {},
-): Promise<Shop> {
+): Promise<TestInventory> {
   const endpoint = new MemoryEndpoint(handlers, options)
-  const connection = await Connection.open(endpoint, {
-    clientInfo: { name: 'test', version: '1.0.0' },
-    capabilities: {},
-    era: 'auto',
-    signal: new AbortController().signal,
-    onClose: () => undefined,
-    onError: () => undefined,
-    prepare: () => undefined,
-  })
-  const warned: object[] = []
+  const connection = await openConnection(endpoint)
+  const warnings: object[] = []
   const changes: string[] = []
-  const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) }
+  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) }
   const onChange = (list: string): void => void changes.push(list)
   const inventory = new Inventory(
     connection,
     { logger, onChange },
     { filter, timeoutMs: 1000, limits: MESSAGE_LIMITS },
   )
-  return { inventory, endpoint, warned, changes }
+  return { inventory, endpoint, warnings, changes }
 }
 
 const { signal } = new AbortController()
@@ -52,24 +44,32 @@ const tool = (name: string, properties = {}): object => ({
   inputSchema: { type: 'object', properties },
 })
 
-describe('the first lists', () => {
-  test('are those that the server says it has', async () => {
+const ALL_LISTS = {
+  'tools/list': () => ({ tools: [tool('a')] }),
+  'prompts/list': () => ({ prompts: [{ name: 'p' }] }),
+  'resources/list': () => ({ resources: [{ uri: 'r:', name: 'r' }] }),
+  'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 't:', name: 't' }] }),
+}
+
+function expectAllLists(inventory: Inventory): void {
+  expect([...inventory.tools.keys()]).toEqual(['a'])
+  expect([...inventory.prompts.keys()]).toEqual(['p'])
+  expect([...inventory.resources.keys()]).toEqual(['r:'])
+  expect([...inventory.resourceTemplates.keys()]).toEqual(['t:'])
+}
+
+describe('the first listing', () => {
+  test('the first listing has the lists that the server announces', async () => {
     const { inventory, changes } = await create({
       ...LEGACY,
-      'tools/list': () => ({ tools: [tool('a')] }),
-      'prompts/list': () => ({ prompts: [{ name: 'p' }] }),
-      'resources/list': () => ({ resources: [{ uri: 'r:', name: 'r' }] }),
-      'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 't:', name: 't' }] }),
+      ...ALL_LISTS,
     })
     await inventory.load(signal)
-    expect([...inventory.tools.keys()]).toEqual(['a'])
-    expect([...inventory.prompts.keys()]).toEqual(['p'])
-    expect([...inventory.resources.keys()]).toEqual(['r:'])
-    expect([...inventory.resourceTemplates.keys()]).toEqual(['t:'])
+    expectAllLists(inventory)
     expect(changes.toSorted()).toEqual(['prompts', 'resources', 'tools'])
   })
 
-  const SILENT = {
+  const UNANNOUNCED = {
     initialize: () => ({
       protocolVersion: '2025-06-18',
       capabilities: {},
@@ -77,57 +77,51 @@ describe('the first lists', () => {
     }),
   }
 
-  test('are asked for although the server announces none', async () => {
-    const { inventory, warned } = await create({
-      ...SILENT,
-      'tools/list': () => ({ tools: [tool('a')] }),
-      'prompts/list': () => ({ prompts: [{ name: 'p' }] }),
-      'resources/list': () => ({ resources: [{ uri: 'r:', name: 'r' }] }),
-      'resources/templates/list': () => ({ resourceTemplates: [{ uriTemplate: 't:', name: 't' }] }),
+  test('lists that the server does not announce are requested nevertheless', async () => {
+    const { inventory, warnings } = await create({
+      ...UNANNOUNCED,
+      ...ALL_LISTS,
     })
     await inventory.load(signal)
-    expect([...inventory.tools.keys()]).toEqual(['a'])
-    expect([...inventory.prompts.keys()]).toEqual(['p'])
-    expect([...inventory.resources.keys()]).toEqual(['r:'])
-    expect([...inventory.resourceTemplates.keys()]).toEqual(['t:'])
-    expect(warned).toEqual([])
+    expectAllLists(inventory)
+    expect(warnings).toEqual([])
   })
 
-  test('are not there, without a warning, when a server that announces none refuses them', async () => {
-    const { inventory, warned, changes } = await create({
-      ...SILENT,
+  test('lists that the server neither announces nor answers are empty without a warning', async () => {
+    const { inventory, warnings, changes } = await create({
+      ...UNANNOUNCED,
       'prompts/list': () => ({ error: { code: -32_603, message: 'what is that?' } }),
       'resources/list': () => ({ resources: [] }),
     })
     await inventory.load(signal)
     expect(inventory.caching).toEqual({})
-    expect([warned, changes]).toEqual([[], []])
+    expect([warnings, changes]).toEqual([[], []])
   })
 
-  test('are waited for a second when a server that announces none is silent', async () => {
+  test('lists that the server does not announce are awaited for a second', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {
-      const { inventory, warned } = await create({ ...SILENT, 'tools/list': () => SILENCE })
+      const { inventory, warnings } = await create({ ...UNANNOUNCED, 'tools/list': () => SILENCE })
       const loading = inventory.load(signal)
       await vi.advanceTimersByTimeAsync(1000)
       await loading
-      expect(warned).toEqual([])
+      expect(warnings).toEqual([])
     } finally {
       vi.useRealTimers()
     }
   })
 
-  test('cannot do without the tools', async () => {
+  test('the first listing fails without the tools', async () => {
     const { inventory } = await create({
       ...LEGACY,
-      'tools/list': () => ({ error: { code: -32_603, message: 'ill' } }),
+      'tools/list': () => ({ error: { code: -32_603, message: 'broken' } }),
     })
-    await expect(inventory.load(signal)).rejects.toThrow('ill')
+    await expect(inventory.load(signal)).rejects.toThrow('broken')
   })
 
-  test('can do without the others, with a warning', async () => {
-    const fail = (): object => ({ error: { code: -32_603, message: 'ill' } })
-    const { inventory, warned } = await create({
+  test('the first listing succeeds without other lists, with a warning', async () => {
+    const fail = (): object => ({ error: { code: -32_603, message: 'broken' } })
+    const { inventory, warnings } = await create({
       ...LEGACY,
       'tools/list': () => ({ tools: [tool('a')] }),
       'prompts/list': fail,
@@ -135,34 +129,34 @@ describe('the first lists', () => {
     })
     await inventory.load(signal)
     expect([...inventory.tools.keys()]).toEqual(['a'])
-    expect(warned).toMatchObject([{ list: 'prompts' }, { list: 'resources' }])
+    expect(warnings).toMatchObject([{ list: 'prompts' }, { list: 'resources' }])
   })
 
-  test('end with the signal', async () => {
+  test('the first listing ends with its signal', async () => {
     const { inventory } = await create({ ...LEGACY, 'tools/list': () => SILENCE })
     await expect(inventory.load(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough')
   })
 })
 
-describe('a list that is read again', () => {
-  test('stays as it was when that fails', async () => {
+describe('a repeated listing', () => {
+  test('a repeated listing that fails keeps the earlier list', async () => {
     let count = 0
-    const { inventory, warned, changes } = await create({
+    const { inventory, warnings, changes } = await create({
       ...LEGACY,
       'tools/list': () => {
         count += 1
-        if (count > 1) return { error: { code: -32_603, message: 'ill' } }
+        if (count > 1) return { error: { code: -32_603, message: 'broken' } }
         return { tools: [tool('a')] }
       },
     })
     await inventory.load(signal)
     await inventory.changed('tools')
     expect([...inventory.tools.keys()]).toEqual(['a'])
-    expect(warned).toMatchObject([{ list: 'tools' }])
+    expect(warnings).toMatchObject([{ list: 'tools' }])
     expect(changes.filter((list) => list === 'tools')).toHaveLength(1)
   })
 
-  test('is good for as long as it says then; a list that the server does not have is not', async () => {
+  test('a repeated listing replaces the time to live; a list that the server lacks has none', async () => {
     let ttlMs = 5
     const { inventory } = await create({
       ...MODERN,
@@ -170,30 +164,30 @@ describe('a list that is read again', () => {
       'resources/list': () => ({ resultType: 'complete', resources: [] }),
     })
     await inventory.load(signal)
-    const unsaid = { ttlMs: 0, cacheScope: 'private', listedAt: expect.any(Number) }
+    const absent = { ttlMs: 0, cacheScope: 'private', listedAt: expect.any(Number) }
     const tools = { ttlMs: 5, cacheScope: 'public', listedAt: expect.any(Number) }
-    expect(inventory.caching).toEqual({ tools, resources: unsaid, resourceTemplates: unsaid })
+    expect(inventory.caching).toEqual({ tools, resources: absent, resourceTemplates: absent })
     ttlMs = 7
     await inventory.changed('tools')
     expect(inventory.caching.tools).toEqual({ ...tools, ttlMs: 7 })
   })
 
-  test('of a closed connection is of no interest', async () => {
-    const { inventory, warned } = await create({
+  test('a listing of a closed connection changes nothing and logs no warning', async () => {
+    const { inventory, warnings } = await create({
       ...LEGACY,
       'tools/list': () => ({ tools: [] }),
       'prompts/list': () => SILENCE,
     })
     const loading = inventory.load(signal)
     inventory.close()
-    // What the connection still answered is kept; nothing is complained about.
+    // The load may fail or succeed; no warning may be logged.
     await loading.catch(() => undefined)
     await inventory.changed('prompts')
-    expect(warned).toEqual([])
+    expect(warnings).toEqual([])
   })
 })
 
-test('tools that are not allowed are left out and known as such', async () => {
+test('tools that are not allowed are left out and known as denied', async () => {
   const { inventory } = await create(
     { ...LEGACY, 'tools/list': () => ({ tools: [tool('read'), tool('write')] }) },
     { filter: { allow: ['read*'] } },
@@ -216,19 +210,21 @@ describe('arguments in headers', () => {
     'resources/list': () => ({ resources: [] }),
   }
 
-  test('are there where there are headers, and tools that declare them wrongly are left out', async () => {
-    const { inventory, warned } = await create(handlers, {
+  test('arguments are sent in headers over HTTP, and tools with invalid declarations are left out', async () => {
+    const { inventory, warnings } = await create(handlers, {
       isPipe: false,
       hasPerRequestStream: true,
     })
     await inventory.load(signal)
     expect([...inventory.tools.keys()]).toEqual(['good'])
-    expect(warned).toMatchObject([{ item: 'bad', reason: expect.stringContaining('x-mcp-header') }])
+    expect(warnings).toMatchObject([
+      { item: 'bad', reason: expect.stringContaining('x-mcp-header') },
+    ])
     const [good] = inventory.tools.values()
     expect(good && inventory.headersOf(good)).toEqual([{ path: ['region'], name: 'Region' }])
   })
 
-  test('mean nothing on a pipe', async () => {
+  test('declarations of headers are ignored on a pipe', async () => {
     const { inventory } = await create(handlers)
     await inventory.load(signal)
     expect([...inventory.tools.keys()]).toEqual(['good', 'bad'])

@@ -14,16 +14,17 @@ import { mustBeTask, sizeFault, Tool, withObjectSchemas } from './tool.ts'
 /** The lists of a server. Templates are listed with the resources. */
 export const LIST_NAMES = ['tools', 'prompts', 'resources'] as const
 export type ListName = (typeof LIST_NAMES)[number]
+type ListField = ListName | 'resourceTemplates'
 
-/** The pause before a changed list is read again. It doubles while a server goes on saying that it has changed. */
+/** The pause before a changed list is read again. It doubles while the server announces further changes. */
 const RELIST_GAP = { gapMs: 200, maxGapMs: 5_000 }
 
-/** The time limit for a list that the server has not declared; most answer at once that they have none. */
-const UNANNOUNCED_LIMIT_MS = 1000
+/** The time limit for a list that the server has not declared; most servers answer at once that they have none. */
+const UNDECLARED_LIMIT_MS = 1000
 
 export interface InventoryDeps {
   readonly logger: Logger
-  /** Told after a list was read again. */
+  /** Called after a list was read again. */
   readonly onChange: (list: ListName) => void
 }
 
@@ -35,9 +36,9 @@ export interface InventoryOptions {
 }
 
 interface ListRequest<Item> extends Omit<ListAllOptions<Item>, 'signal' | 'timeoutMs' | 'budget'> {
-  /** The capability that announces it. */
+  /** The capability that declares this list. */
   readonly list: ListName
-  readonly field: ListName | 'resourceTemplates'
+  readonly field: ListField
 }
 
 /** The lists of one connection's server, as last read. */
@@ -49,18 +50,18 @@ export class Inventory {
   readonly #closed = new AbortController()
   readonly #refresh: Readonly<Record<ListName, () => Promise<void>>>
   tools: ReadonlyMap<string, Tool> = new Map()
-  /** Tools that the server has and callers must not know. */
+  /** Tools that the filter hides from callers. */
   deniedTools: ReadonlySet<string> = new Set()
   prompts: ReadonlyMap<string, Prompt> = new Map()
   resources: ReadonlyMap<string, Resource> = new Map()
   resourceTemplates: ReadonlyMap<string, ResourceTemplate> = new Map()
   /** Caching hints of the lists that the server has. */
-  caching: Readonly<Partial<Record<ListRequest<unknown>['field'], ListCaching>>> = {}
-  /** When the server last announced that a list has changed, in epoch milliseconds. */
+  caching: Readonly<Partial<Record<ListField, ListCaching>>> = {}
+  /** When the server last announced a change of each list, in epoch milliseconds. */
   announcedAt: Readonly<Partial<Record<ListName, number>>> | undefined
-  /** Announced lists that were not read again yet. */
+  /** Lists that were announced as changed and not read again yet. */
   readonly #announced = new Set<ListName>()
-  /** Bounds the first lists together; later ones have only the time per page. */
+  /** Limits the first reading of all lists; later ones have only the time limit per page. */
   #startSignal: AbortSignal | undefined
 
   constructor(connection: Connection, deps: InventoryDeps, options: InventoryOptions) {
@@ -75,7 +76,7 @@ export class Inventory {
     }
   }
 
-  /** Whether a tool is there but must not be called. */
+  /** Whether the filter hides a tool. */
   isDenied(tool: string): boolean {
     return !isAllowed(this.#options.filter, tool)
   }
@@ -88,33 +89,33 @@ export class Inventory {
   }
 
   /**
-   * Reads every list, also those that the server has not announced: some have tools all the same. Throws when announced
-   * tools cannot be listed; other lists are missed with a warning.
+   * Reads every list, also undeclared ones, since some servers have tools without declaring them. Throws when declared
+   * tools cannot be listed; for other lists it logs a warning.
    */
   async load(signal: AbortSignal): Promise<void> {
     this.#startSignal = signal
     try {
       await Promise.all([
         this.#refresh.tools(),
-        this.#missable('prompts'),
-        this.#missable('resources'),
+        this.#tryRefresh('prompts'),
+        this.#tryRefresh('resources'),
       ])
     } finally {
       this.#startSignal = undefined
     }
   }
 
-  /** Reads one list again, now or soon. Never throws: what was listed before stays. */
+  /** Reads a changed list again, after a pause if it was read just before. Never throws: the former list stays. */
   async changed(list: ListName): Promise<void> {
     this.#announced.add(list)
-    await this.#missable(list)
+    await this.#tryRefresh(list)
   }
 
   close(): void {
     this.#closed.abort(new Error('the connection is closed'))
   }
 
-  async #missable(list: ListName): Promise<void> {
+  async #tryRefresh(list: ListName): Promise<void> {
     try {
       await this.#refresh[list]()
     } catch (error) {
@@ -146,9 +147,8 @@ export class Inventory {
     })
     if (listing === undefined) return
     this.tools = listing.items
-    this.caching = { ...this.caching, tools: listing.caching }
     this.deniedTools = denied
-    this.#listed('tools')
+    this.#listed('tools', { tools: listing.caching })
   }
 
   async #listPrompts(): Promise<void> {
@@ -161,8 +161,7 @@ export class Inventory {
     })
     if (listing === undefined) return
     this.prompts = listing.items
-    this.caching = { ...this.caching, prompts: listing.caching }
-    this.#listed('prompts')
+    this.#listed('prompts', { prompts: listing.caching })
   }
 
   async #listResources(): Promise<void> {
@@ -184,18 +183,17 @@ export class Inventory {
         keyOf: ({ uriTemplate }) => uriTemplate,
       }),
     ])
-    if (resources !== undefined) {
-      this.resources = resources.items
-      this.caching = { ...this.caching, resources: resources.caching }
-    }
-    if (templates !== undefined) {
-      this.resourceTemplates = templates.items
-      this.caching = { ...this.caching, resourceTemplates: templates.caching }
-    }
-    if (resources !== undefined || templates !== undefined) this.#listed('resources')
+    if (resources === undefined && templates === undefined) return
+    this.resources = resources?.items ?? this.resources
+    this.resourceTemplates = templates?.items ?? this.resourceTemplates
+    this.#listed('resources', {
+      ...(resources && { resources: resources.caching }),
+      ...(templates && { resourceTemplates: templates.caching }),
+    })
   }
 
-  #listed(list: ListName): void {
+  #listed(list: ListName, caching: Inventory['caching']): void {
+    this.caching = { ...this.caching, ...caching }
     if (this.#announced.delete(list)) {
       this.announcedAt = { ...this.announcedAt, [list]: Date.now() }
     }
@@ -206,7 +204,7 @@ export class Inventory {
     return this.#connection.era === 'modern' && this.#connection.hasHeaders
   }
 
-  /** Undefined when the server does not have the list. */
+  /** Reads one list. Undefined when the server does not have it. */
   async #list<Item>({ list, ...options }: ListRequest<Item>): Promise<Listing<Item> | undefined> {
     const isKnown =
       this.#connection.capabilities[list] !== undefined || this.caching[options.field] !== undefined
@@ -220,7 +218,7 @@ export class Inventory {
         ...options,
         budget: this.#budget,
         signal,
-        timeoutMs: isKnown ? timeoutMs : Math.min(timeoutMs, UNANNOUNCED_LIMIT_MS),
+        timeoutMs: isKnown ? timeoutMs : Math.min(timeoutMs, UNDECLARED_LIMIT_MS),
       })
       return isKnown || listing.items.size > 0 ? listing : undefined
     } catch (error) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 
 import { LEGACY, MemoryEndpoint, SILENCE } from '../../test/fixtures/memory-endpoint.ts'
-import { Connection } from '../connection/connection.ts'
+import { openConnection } from '../../test/open-connection.ts'
 import { MESSAGE_LIMITS } from '../intake/message-limits.ts'
 import { silentLogger } from '../logger.ts'
 import { ListBudget } from './list-budget.ts'
@@ -11,23 +11,15 @@ import { listAll, type ListAllOptions, type Listing } from './list-all.ts'
 const Item = z.looseObject({ name: z.string() })
 type Item = z.infer<typeof Item>
 
-/** Lists from a server that answers so; `warned` gets what was left out. */
+/** Lists from a server with these answers; `warnings` gets the fields of each warning. */
 async function listing(
   answer: (cursor: unknown) => unknown,
   options: Partial<ListAllOptions<Item>> = {},
-  warned: object[] = [],
+  warnings: object[] = [],
 ): Promise<Listing<Item>> {
   const endpoint = new MemoryEndpoint({ ...LEGACY, 'items/list': ({ cursor }) => answer(cursor) })
-  const connection = await Connection.open(endpoint, {
-    clientInfo: { name: 'test', version: '1.0.0' },
-    capabilities: {},
-    era: 'legacy',
-    signal: new AbortController().signal,
-    onClose: () => undefined,
-    onError: () => undefined,
-    prepare: () => undefined,
-  })
-  const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) }
+  const connection = await openConnection(endpoint, { era: 'legacy' })
+  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) }
   return listAll(connection, logger, {
     method: 'items/list',
     field: 'items',
@@ -40,13 +32,13 @@ async function listing(
   })
 }
 
-async function list(...how: Parameters<typeof listing>): Promise<string[]> {
-  const { items } = await listing(...how)
+async function list(...args: Parameters<typeof listing>): Promise<string[]> {
+  const { items } = await listing(...args)
   return [...items.keys()]
 }
 
 describe('a list', () => {
-  test('is that of all pages', async () => {
+  test('a list has the items of all pages', async () => {
     const pages: Record<string, object> = {
       start: { items: [{ name: 'a' }], nextCursor: 'b' },
       b: { items: [{ name: 'b' }, { name: 'c' }], nextCursor: 'c' },
@@ -61,13 +53,13 @@ describe('a list', () => {
     expect(cursors).toEqual([undefined, 'b', 'c'])
   })
 
-  test('leaves out what is faulty, taken or refused, each with a warning', async () => {
-    const warned: object[] = []
+  test('a list skips faulty, duplicate and refused items, each with a warning', async () => {
+    const warnings: object[] = []
     const items = [{ name: 'a' }, { name: 5 }, { name: 'a' }, { name: 'bad' }, null, { name: 'b' }]
     const refuse = ({ name }: Item): string | undefined =>
       name === 'bad' ? 'it is bad' : undefined
-    expect(await list(() => ({ items }), { refuse }, warned)).toEqual(['a', 'b'])
-    expect(warned).toMatchObject([
+    expect(await list(() => ({ items }), { refuse }, warnings)).toEqual(['a', 'b'])
+    expect(warnings).toMatchObject([
       { list: 'items', item: '#2', faults: [expect.stringMatching('^name: ')] },
       { list: 'items', item: 'a', reason: 'its name is taken' },
       { list: 'items', item: 'bad', reason: 'it is bad' },
@@ -75,22 +67,29 @@ describe('a list', () => {
     ])
   })
 
-  test('is empty when the answer has none, or the server does not know the method', async () => {
+  test('a list is empty when the answer has no items, or the server does not know the method', async () => {
     expect(await list(() => ({}))).toEqual([])
     expect(await list(() => ({ items: 'none' }))).toEqual([])
     expect(await list(() => ({ error: { code: -32_601, message: 'no' } }))).toEqual([])
   })
 
-  test('fails when the server refuses it or answers nonsense', async () => {
-    await expect(list(() => ({ error: { code: -32_603, message: 'ill' } }))).rejects.toThrow('ill')
+  test('a list fails when the server refuses it or the answer is malformed', async () => {
+    await expect(list(() => ({ error: { code: -32_603, message: 'broken' } }))).rejects.toThrow(
+      'broken',
+    )
     await expect(list(() => 5)).rejects.toThrow()
   })
 
-  test.each(['', null])('ends without a warning at the next cursor %j', async (nextCursor) => {
-    const warned: object[] = []
-    expect(await list(() => ({ items: [{ name: 'a' }], nextCursor }), {}, warned)).toEqual(['a'])
-    expect(warned).toEqual([])
-  })
+  test.each(['', null])(
+    'a list ends without a warning at the next cursor %j',
+    async (nextCursor) => {
+      const warnings: object[] = []
+      expect(await list(() => ({ items: [{ name: 'a' }], nextCursor }), {}, warnings)).toEqual([
+        'a',
+      ])
+      expect(warnings).toEqual([])
+    },
+  )
 
   test.each([
     ['repeats', () => 'again', 2, 'its next cursor was there before'],
@@ -102,58 +101,65 @@ describe('a list', () => {
     ],
     ['is not a string', () => 5, 1, 'its next cursor is not a string'],
     ['never ends', String, 1000, 'it has more than 1000 pages'],
-  ])('whose cursor %s keeps what was listed, with a warning', async (_, next, pages, reason) => {
-    const warned: object[] = []
-    let count = 0
-    const names = await list(
-      () => {
-        count += 1
-        return { items: [{ name: `${count}` }], nextCursor: next(count) }
-      },
-      {},
-      warned,
-    )
-    expect(names).toHaveLength(pages)
-    expect(warned).toEqual([{ list: 'items', reason }])
-  })
+  ])(
+    'a list whose cursor %s keeps the items so far, with a warning',
+    async (_, next, pages, reason) => {
+      const warnings: object[] = []
+      let count = 0
+      const names = await list(
+        () => {
+          count += 1
+          return { items: [{ name: `${count}` }], nextCursor: next(count) }
+        },
+        {},
+        warnings,
+      )
+      expect(names).toHaveLength(pages)
+      expect(warnings).toEqual([{ list: 'items', reason }])
+    },
+  )
 
   test.each([
     [
-      'what all its pages say',
+      'the time of all its pages',
       { ttlMs: 9, cacheScope: 'public' },
       { ttlMs: 9, cacheScope: 'public' },
     ],
     [
-      'the least that they say',
+      'the shortest time of its pages',
       { ttlMs: 3, cacheScope: 'private' },
       { ttlMs: 3, cacheScope: 'private' },
     ],
-    ['nothing when one says nothing', {}, { ttlMs: 0, cacheScope: 'private' }],
-    ['nothing for nonsense', { ttlMs: 1.5, cacheScope: 7 }, { ttlMs: 0, cacheScope: 'private' }],
+    ['no time when a page has none', {}, { ttlMs: 0, cacheScope: 'private' }],
     [
-      'nothing for less than that',
+      'no time when a page has an invalid one',
+      { ttlMs: 1.5, cacheScope: 7 },
+      { ttlMs: 0, cacheScope: 'private' },
+    ],
+    [
+      'no time when a page has a negative one',
       { ttlMs: -1, cacheScope: 'public' },
       { ttlMs: 0, cacheScope: 'public' },
     ],
-  ])('is good for %s', async (_, said, expected) => {
+  ])('the time to live of a list is %s', async (_, fields, expected) => {
     const before = Date.now()
     const { caching } = await listing((cursor) => {
       if (cursor === undefined)
         return { items: [], nextCursor: 'b', ttlMs: 9, cacheScope: 'public' }
-      return { items: [], ...said }
+      return { items: [], ...fields }
     })
     expect(caching).toEqual({ ...expected, listedAt: expect.any(Number) })
     expect(caching.listedAt).toBeGreaterThanOrEqual(before)
   })
 
-  test('ends with the signal, or with the time for one page', async () => {
+  test('a list ends with its signal, or with the time limit for one page', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(list(() => SILENCE, { signal })).rejects.toThrow('enough')
     await expect(list(() => SILENCE, { timeoutMs: 20 })).rejects.toThrow('no answer within 20 ms')
   })
 })
 
-describe('a list that is too much', () => {
+describe('a list beyond its limits', () => {
   const page = (cursor: unknown): object => ({
     items: [{ name: `first ${String(cursor)}` }, { name: `second ${String(cursor)}` }],
     nextCursor: `${String(cursor)}x`,
@@ -162,14 +168,14 @@ describe('a list that is too much', () => {
   test.each([
     [{ listItems: 5, listBytes: 1e6 }, 5, 'it has more than 5 items'],
     [{ listItems: 1e6, listBytes: 100 }, 3, 'the lists have more than 100 bytes together'],
-  ])('ends at its limit: %j', async (limits, count, reason) => {
-    const warned: object[] = []
-    const names = await list(page, { budget: new ListBudget(limits) }, warned)
+  ])('a list ends at its limit: %j', async (limits, count, reason) => {
+    const warnings: object[] = []
+    const names = await list(page, { budget: new ListBudget(limits) }, warnings)
     expect(names).toHaveLength(count)
-    expect(warned).toEqual([{ list: 'items', reason }])
+    expect(warnings).toEqual([{ list: 'items', reason }])
   })
 
-  test('has what the other lists of the server leave of the limit, and it is counted anew each time', async () => {
+  test('the limit of a list counts the other lists of the server, and is reset for each listing', async () => {
     const budget = new ListBudget({ listItems: 1e6, listBytes: 1_000 })
     budget.begin('others')
     budget.add('others', 900)
@@ -182,28 +188,28 @@ describe('a list that is too much', () => {
     expect(await list(last, { budget })).toHaveLength(7)
   })
 
-  test('ends at a cursor that is too long', async () => {
-    const warned: object[] = []
-    await list(() => ({ items: [], nextCursor: 'x'.repeat(65_537) }), {}, warned)
-    expect(warned).toEqual([{ list: 'items', reason: 'its next cursor is too long' }])
+  test('a list ends at a cursor that is too long', async () => {
+    const warnings: object[] = []
+    await list(() => ({ items: [], nextCursor: 'x'.repeat(65_537) }), {}, warnings)
+    expect(warnings).toEqual([{ list: 'items', reason: 'its next cursor is too long' }])
   })
 
-  test('is warned about item by item only in its beginning', async () => {
-    const warned: object[] = []
-    await list(() => ({ items: Array.from({ length: 100 }, () => 1) }), {}, warned)
-    expect(warned).toHaveLength(21)
-    expect(warned.at(-1)).toEqual({ list: 'items', more: 80 })
+  test('a list logs single warnings for its first faulty items, and one for the rest', async () => {
+    const warnings: object[] = []
+    await list(() => ({ items: Array.from({ length: 100 }, () => 1) }), {}, warnings)
+    expect(warnings).toHaveLength(21)
+    expect(warnings.at(-1)).toEqual({ list: 'items', more: 80 })
   })
 
-  test('lets others have their turn while its items are read', async () => {
-    let turns = 0
+  test('a long list is read without blocking the event loop', async () => {
+    let ticks = 0
     const tick = (): void => {
-      turns += 1
+      ticks += 1
       next = setImmediate(tick)
     }
     let next = setImmediate(tick)
     await list(() => ({ items: Array.from({ length: 2_000 }, (_, at) => ({ name: `${at}` })) }))
     clearImmediate(next)
-    expect(turns).toBeGreaterThanOrEqual(10)
+    expect(ticks).toBeGreaterThanOrEqual(10)
   })
 })

@@ -11,16 +11,16 @@ import { type ListBudget, weigh } from './list-budget.ts'
 import { readItem } from './read-item.ts'
 import { isObject } from '../json/is-object.ts'
 
-/** A list that goes on longer than this does not end. */
+/** Limit for the pages of a list; more count as endless. */
 const MAX_PAGES = 1000
-/** All of them are kept while a list is read. */
+/** Limit for the length of a cursor, since all cursors are held while a list is read. */
 const MAX_CURSOR_LENGTH = 64 * 1024
-/** Items between two yields to the event loop. */
+/** The number of items between two yields to the event loop. */
 const SLICE_ITEMS = 50
-/** After so many bytes there is a pause before each page, in milliseconds. */
-const FAST_BYTES = 4 * 1024 * 1024
-const PAGE_PAUSE_MS = 20
-/** Items that are left out are warned about one by one, but no more than this of one list. */
+/** After these bytes there is a pause before each page, in proportion to the last one. */
+const FAST_BYTES = 1024 * 1024
+const PAUSE_BYTES_PER_MS = 10 * 1024
+/** Warnings about single items of one list. */
 const MAX_WARNINGS = 20
 const METHOD_NOT_FOUND = -32_601
 
@@ -28,14 +28,13 @@ const Page = z.looseObject({})
 
 export interface ListAllOptions<Item> {
   readonly method: string
-  /** The field of the result that has the items, as `tools`. */
+  /** The field of the result that has the items, such as `tools`. */
   readonly field: string
   readonly schema: z.ZodType<Item>
-  /** Corrects what clients would refuse, before the schema is applied. */
+  /** Corrects items before the schema is applied. */
   readonly prepare?: (raw: Readonly<Record<string, unknown>>) => object
-  /** The key of an item. */
   readonly keyOf: (item: Item) => string
-  /** Why an item must be left out; undefined when it may stay. */
+  /** The reason to leave out an item, if there is one. */
   readonly refuse?: (item: Item) => string | undefined
   /** Shared by the lists of one server. */
   readonly budget: ListBudget
@@ -49,9 +48,8 @@ export interface Listing<Item> {
 }
 
 /**
- * All items of one of a server's lists, over all pages. A description that is not one, or has a
- * name already taken, is left out with a warning: it must not cost the server its other items.
- * Pages that do not end, lead back or are too much for the budget end the list with a warning.
+ * All items of a list, from all pages. A faulty item, or one with the name of another, is left out with a warning. Pages
+ * that repeat, do not end or exceed the budget end the list with a warning.
  */
 export async function listAll<Item>(
   connection: Connection,
@@ -70,8 +68,9 @@ export async function listAll<Item>(
     const params = cursor === undefined ? {} : { cursor }
     const answer = await connection.request(method, params, { signal, timeoutMs }).catch(asEmpty)
     const page = Page.parse(answer)
-    const told = cachingOf(page, listedAt)
-    caching = caching === undefined ? told : strictest(caching, told)
+    const bytesBefore = bytes
+    const hint = cachingOf(page, listedAt)
+    caching = caching === undefined ? hint : strictest(caching, hint)
     const listed: readonly unknown[] = Array.isArray(page[field]) ? page[field] : []
     let excess: string | undefined
     for (let index = 0; excess === undefined && index < listed.length; index += 1) {
@@ -83,7 +82,7 @@ export async function listAll<Item>(
       if (index % SLICE_ITEMS === SLICE_ITEMS - 1) await nextTurn()
     }
     cursor = page['nextCursor']
-    // Some servers say so that there is no other page.
+    // Some servers end the list with null or an empty cursor.
     const isLast = cursor === undefined || cursor === null || cursor === ''
     const fault = excess ?? (isLast ? undefined : cursorFault(cursor, cursors))
     if (fault !== undefined) logger.warn({ list: field, reason: fault }, `the list ends: ${fault}`)
@@ -92,11 +91,11 @@ export async function listAll<Item>(
       return { items, caching }
     }
     cursors.add(cursor)
-    if (bytes > FAST_BYTES) await delay(PAGE_PAUSE_MS)
+    if (bytes > FAST_BYTES) await delay((bytes - bytesBefore) / PAUSE_BYTES_PER_MS)
   }
 }
 
-/** Why there is no use in asking for the page of a cursor. */
+/** The reason not to request the page of a cursor, if there is one. */
 function cursorFault(cursor: unknown, before: ReadonlySet<unknown>): string | undefined {
   if (typeof cursor !== 'string') return 'its next cursor is not a string'
   if (cursor.length > MAX_CURSOR_LENGTH) return 'its next cursor is too long'
@@ -158,13 +157,13 @@ class Warnings {
   }
 }
 
-/** By which a person finds a description that is not one. */
+/** The name of an unreadable item for a warning. */
 function nameOf(raw: unknown): string | undefined {
   if (!isObject(raw)) return undefined
   return [raw['name'], raw['uri'], raw['uriTemplate']].find((name) => typeof name === 'string')
 }
 
-/** Servers announce all that concerns resources at once, and some have no templates. */
+/** Templates have no capability of their own, so a server with resources may not know their method. */
 function asEmpty(error: unknown): object {
   if (error instanceof RpcError && error.code === METHOD_NOT_FOUND) return {}
   throw error

@@ -1,14 +1,14 @@
 /** A server's caching hint of a list. */
 export interface ListCaching {
-  /** From `listedAt` on, in milliseconds; 0 where the server does not say. */
+  /** The lifetime from `listedAt` on, in milliseconds; 0 when the server gives none. */
   readonly ttlMs: number
-  /** `public`: also for other clients. */
+  /** `public`: the list may be cached for other clients, too. */
   readonly cacheScope: 'public' | 'private'
-  /** When it was asked for, in epoch milliseconds. */
+  /** The time of the request, in epoch milliseconds. */
   readonly listedAt: number
 }
 
-/** The shorter time, and the narrower scope of two hints. */
+/** Combines two hints: the shorter time and the narrower scope. */
 export function strictest(one: ListCaching, other: ListCaching): ListCaching {
   const isPublic = one.cacheScope === 'public' && other.cacheScope === 'public'
   return {

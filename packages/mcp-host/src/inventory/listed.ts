@@ -41,14 +41,14 @@ export const Resource = z.looseObject({
 })
 export type Resource = Readonly<z.infer<typeof Resource>>
 
-/** A family of resources; the template is that of RFC 6570. */
+/** A family of resources, with a URI template of RFC 6570. */
 export const ResourceTemplate = z.looseObject({
   uriTemplate: z.string().min(1),
   ...resourceFields,
 })
 export type ResourceTemplate = Readonly<z.infer<typeof ResourceTemplate>>
 
-/** The description with a name, which is only shown: the first that can be. */
+/** Adds a display name to a resource: the first valid one of its name, title and URI. */
 export function withName(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const names = [raw['name'], raw['title'], raw['uri'], raw['uriTemplate']]
   const texts = names.filter((name) => typeof name === 'string')

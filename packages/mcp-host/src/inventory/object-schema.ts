@@ -1,7 +1,8 @@
 import { isObject } from '../json/is-object.ts'
-/** A tool's JSON Schema as all clients take it, where it has one reading; else as it is. */
+
+/** A tool's JSON Schema in the form that all clients accept, where its meaning is clear; otherwise unchanged. */
 export function toObjectSchema(schema: unknown): unknown {
-  // No arguments are described: any may be given.
+  // A schema without content allows any arguments.
   if (schema === undefined || schema === null || schema === true) return { type: 'object' }
   if (!isObject(schema)) return schema
   const { type, properties } = schema
@@ -12,14 +13,14 @@ export function toObjectSchema(schema: unknown): unknown {
   }
 }
 
-/** Arguments are always an object, so that other types beside it mean nothing. */
+/** Whether a `type` allows objects. Arguments are always objects, so other types beside it have no effect. */
 function includesObject(type: unknown): boolean {
   if (type === undefined || type === null) return true
   if (Array.isArray(type)) return type.some(includesObject)
   return typeof type === 'string' && ['object', 'any'].includes(type.toLowerCase())
 }
 
-/** Clients do not know schemas that are `true` or `false`. */
+/** Replaces the schemas `true` and `false`, which clients do not accept. */
 function toPropertySchemas(properties: Readonly<Record<string, unknown>>): object {
   const schemas = Object.entries(properties).map(([name, schema]) => {
     if (isObject(schema)) return [name, schema]

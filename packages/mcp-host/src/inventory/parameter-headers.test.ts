@@ -5,8 +5,8 @@ import { headersFor, parameterHeaders } from './parameter-headers.ts'
 const KEY = 'x-mcp-header'
 const object = (properties: object): Record<string, unknown> => ({ type: 'object', properties })
 
-describe('the declarations of a schema', () => {
-  test('are found at any depth of properties', () => {
+describe('header declarations', () => {
+  test('header declarations are found at any depth of properties', () => {
     const schema = object({
       region: { type: 'string', [KEY]: 'Region' },
       plain: { type: 'string' },
@@ -23,7 +23,7 @@ describe('the declarations of a schema', () => {
     })
   })
 
-  test('may be none, and a property may have the key for its name', () => {
+  test('header declarations are optional, and a property may have the keyword as its name', () => {
     expect(parameterHeaders({})).toEqual({ kind: 'valid', headers: [] })
     expect(parameterHeaders(object({ [KEY]: { type: 'string' } }))).toEqual({
       kind: 'valid',
@@ -37,7 +37,7 @@ describe('the declarations of a schema', () => {
   const marked = { type: 'string', [KEY]: 'X' }
   test.each([
     ['an empty name', object({ a: { type: 'string', [KEY]: '' } })],
-    ['a name that is no text', object({ a: { type: 'string', [KEY]: 5 } })],
+    ['a name that is no string', object({ a: { type: 'string', [KEY]: 5 } })],
     ['a name with a space', object({ a: { type: 'string', [KEY]: 'a b' } })],
     ['a name with a line break', object({ a: { type: 'string', [KEY]: 'a\r\nb' } })],
     ['a number', object({ a: { type: 'number', [KEY]: 'X' } })],
@@ -50,15 +50,15 @@ describe('the declarations of a schema', () => {
     ['a list of items', object({ a: { prefixItems: [{}, marked] } })],
     ['one of several', { anyOf: [object({ a: marked })] }],
     ['a condition', { if: object({ a: marked }) }],
-    ['other properties', { additionalProperties: marked }],
+    ['additional properties', { additionalProperties: marked }],
     ['a definition', { $defs: { a: marked } }],
     ['a pattern', { patternProperties: { '^a': marked } }],
     ['properties of items', object({ a: { items: object({ b: marked }) } })],
-  ])('are faulty on %s', (_title, schema) => {
+  ])('a header declaration is invalid on %s', (_title, schema) => {
     expect(parameterHeaders(schema)).toEqual({ kind: 'invalid', reason: expect.any(String) })
   })
 
-  test('that are faulty are named with their place', () => {
+  test('an invalid header declaration is reported with its path', () => {
     expect(parameterHeaders(object({ a: object({ b: { type: 'number', [KEY]: 'X' } }) }))).toEqual({
       kind: 'invalid',
       reason: 'a.b: x-mcp-header is on an argument that is no string, integer or boolean',
@@ -66,8 +66,8 @@ describe('the declarations of a schema', () => {
   })
 })
 
-describe('the headers of a call', () => {
-  const of = (value: unknown): string | undefined =>
+describe('headers of a call', () => {
+  const headerOf = (value: unknown): string | undefined =>
     headersFor([{ path: ['a'], name: 'X' }], { a: value })['Mcp-Param-X']
 
   test.each([
@@ -82,15 +82,18 @@ describe('the headers of a call', () => {
     ['ü', '=?base64?w7w=?='],
     ['a\r\nb', '=?base64?YQ0KYg==?='],
     ['=?base64?x?=', '=?base64?PT9iYXNlNjQ/eD89?='],
-  ])('carry %j as %j', (value, text) => {
-    expect(of(value)).toBe(text)
+  ])('the header for %j is %j', (value, text) => {
+    expect(headerOf(value)).toBe(text)
   })
 
-  test.each([[null], [undefined], [1.5], [2 ** 60], [{}], [['a']]])('leave out %j', (value) => {
-    expect(of(value)).toBeUndefined()
-  })
+  test.each([[null], [undefined], [1.5], [2 ** 60], [{}], [['a header is left out for %j']]])(
+    'leave out %j',
+    (value) => {
+      expect(headerOf(value)).toBeUndefined()
+    },
+  )
 
-  test('are taken from the depth of the arguments', () => {
+  test('headers are read from nested arguments', () => {
     const headers = [{ path: ['a', 'b'], name: 'B' }]
     expect(headersFor(headers, { a: { b: 'c' } })).toEqual({ 'Mcp-Param-B': 'c' })
     expect(headersFor(headers, { a: 'b' })).toEqual({})

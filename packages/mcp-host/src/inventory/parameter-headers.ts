@@ -1,8 +1,9 @@
+import { isObject } from '../json/is-object.ts'
 import { ownValue } from '../json/own-value.ts'
 
 /** A header of an HTTP request that repeats an argument, by the schema's `x-mcp-header`. */
 export interface ParameterHeader {
-  /** From the arguments' root, by names of properties. */
+  /** The property names from the root of the arguments. */
   readonly path: readonly string[]
   readonly name: string
 }
@@ -36,10 +37,7 @@ const NESTED = [
   'else',
 ]
 
-/**
- * Which arguments of a tool go into headers (revision 2026-07-28, Streamable HTTP). A tool with a
- * faulty declaration must not be offered at all.
- */
+/** The headers for arguments of a tool (revision 2026-07-28, Streamable HTTP). A tool with invalid ones must be hidden. */
 export function parameterHeaders(inputSchema: Schema): ParameterHeaders {
   const headers: ParameterHeader[] = []
   const reason = findFault(inputSchema, [], true, headers)
@@ -64,9 +62,12 @@ export function parameterText(
   { path }: ParameterHeader,
   args: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  return toText(
-    path.reduce<unknown>((at, step) => (isSchema(at) ? ownValue(at, step) : undefined), args),
+  const value = path.reduce<unknown>(
+    (at, step) => (isObject(at) ? ownValue(at, step) : undefined),
+    args,
   )
+  if (typeof value === 'string') return value
+  return typeof value === 'boolean' || Number.isSafeInteger(value) ? String(value) : undefined
 }
 
 function findFault(
@@ -78,7 +79,7 @@ function findFault(
   if (Array.isArray(node)) {
     return firstFault(node, (item) => findFault(item, path, isReachable, found))
   }
-  if (!isSchema(node)) return undefined
+  if (!isObject(node)) return undefined
   if (Object.hasOwn(node, KEY)) {
     const fault = declarationFault(node, path, isReachable, found)
     if (fault !== undefined) return `${path.join('.')}: ${KEY} ${fault}`
@@ -101,7 +102,8 @@ function declarationFault(
   isReachable: boolean,
   found: readonly ParameterHeader[],
 ): string | undefined {
-  if (!isReachable || path.length === 0) return 'stands where no single argument is meant'
+  if (!isReachable || path.length === 0)
+    return 'must be on a property, not in a list, alternative or definition'
   if (typeof name !== 'string' || !TOKEN.test(name)) return 'is not the name of a header'
   if (!TYPES.includes(type)) return 'is on an argument that is no string, integer or boolean'
   const lower = name.toLowerCase()
@@ -120,13 +122,7 @@ function firstFault<Item>(
   return undefined
 }
 
-function toText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
-  if (typeof value === 'boolean' || Number.isSafeInteger(value)) return String(value)
-  return undefined
-}
-
-/** Text that a header cannot carry as it is goes in Base64, between two marks. */
+/** Encodes a text for a header: in Base64 between two marks, unless the header can contain it unchanged. */
 export function encodeHeader(text: string): string {
   const isPlain = /^[\t\x20-\x7e]+$/.test(text) && text === text.trim()
   if (isPlain && !/^=\?base64\?.*\?=$/.test(text)) return text
@@ -135,9 +131,5 @@ export function encodeHeader(text: string): string {
 }
 
 function entriesOf(value: unknown): readonly [string, unknown][] {
-  return isSchema(value) ? Object.entries(value) : []
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject(value) ? Object.entries(value) : []
 }

@@ -3,22 +3,22 @@ import * as z from 'zod'
 import { coerceScalar } from '../json/coerce-scalar.ts'
 import { type JsonPath, valueAt, withValueAt } from '../json/json-path.ts'
 
-/** A description with more faults is none. */
+/** An item with more faults is unreadable. */
 const MAX_FAULTS = 100
-const MAX_TOLD = 5
+const MAX_REPORTED = 5
 
 export type ReadItem<Item> =
   | {
       readonly kind: 'item'
       readonly item: Item
-      /** The paths of what made no sense and was left out, as in `annotations.priority`. */
+      /** The paths of dropped parts, such as `annotations.priority`. */
       readonly dropped: readonly string[]
     }
   | { readonly kind: 'unreadable'; readonly faults: readonly string[] }
 
 /**
- * Reads an item of a list as its server wrote it. Faulty parts that may be missing are corrected where they have one
- * reading, as `"12"` for a number or null for nothing, and left out otherwise.
+ * Reads an item of a list. Faulty optional parts are corrected where their meaning is clear, as `"12"` for a number or
+ * null for a missing value, and dropped otherwise.
  */
 export function readItem<Item>(schema: z.ZodType<Item>, raw: unknown): ReadItem<Item> {
   const dropped: string[] = []
@@ -26,14 +26,14 @@ export function readItem<Item>(schema: z.ZodType<Item>, raw: unknown): ReadItem<
   for (let faults = 0; faults < MAX_FAULTS; faults += 1) {
     const parsed = parse(schema, item)
     if (parsed === undefined) break
-    // Not the parsed one: in that the fields may have another order.
+    // Not the parsed value, in which the fields may have another order.
     if (parsed.success) return { kind: 'item', item: item as Item, dropped }
     const { issues } = parsed.error
     const [issue] = issues
     const path = issue === undefined ? [] : faultyPart(item, issue.path)
     if (issues.length > MAX_FAULTS) break
     if (issue === undefined || path.length === 0) {
-      return { kind: 'unreadable', faults: issues.slice(0, MAX_TOLD).map(describe) }
+      return { kind: 'unreadable', faults: issues.slice(0, MAX_REPORTED).map(describe) }
     }
     const value = valueAt(item, path)
     const corrected = correct(value, issue)
@@ -43,7 +43,7 @@ export function readItem<Item>(schema: z.ZodType<Item>, raw: unknown): ReadItem<
   return { kind: 'unreadable', faults: ['has too many faults, or none that can be named'] }
 }
 
-/** Undefined where zod throws, as for an object with a `length` in place of a text. */
+/** Undefined where zod throws, as for an object with a `length` in place of a string. */
 function parse<Item>(
   schema: z.ZodType<Item>,
   item: unknown,

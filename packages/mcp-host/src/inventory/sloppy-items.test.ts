@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import type * as z from 'zod'
 
 import { LEGACY, MemoryEndpoint, MODERN } from '../../test/fixtures/memory-endpoint.ts'
-import { Connection } from '../connection/connection.ts'
+import { openConnection } from '../../test/open-connection.ts'
 import { MESSAGE_LIMITS } from '../intake/message-limits.ts'
 import { silentLogger } from '../logger.ts'
 import { Inventory } from './inventory.ts'
@@ -42,25 +42,17 @@ const LISTS = {
 } as const
 type ListName = keyof typeof LISTS
 
-/** What is listed of a sloppy item that stands before a good one. */
+/** What is listed of an item that precedes a well-formed one. */
 async function listed(
   list: ListName,
   sloppy: unknown,
   handlers = LEGACY,
-): Promise<{ items: unknown[]; warned: object[] }> {
+): Promise<{ items: unknown[]; warnings: object[] }> {
   const { method, good } = LISTS[list]
   const endpoint = new MemoryEndpoint({ ...handlers, [method]: () => ({ [list]: [sloppy, good] }) })
-  const connection = await Connection.open(endpoint, {
-    clientInfo: { name: 'test', version: '1.0.0' },
-    capabilities: {},
-    era: 'auto',
-    signal: new AbortController().signal,
-    onClose: () => undefined,
-    onError: () => undefined,
-    prepare: () => undefined,
-  })
-  const warned: object[] = []
-  const logger = { ...silentLogger, warn: (fields: object) => void warned.push(fields) }
+  const connection = await openConnection(endpoint)
+  const warnings: object[] = []
+  const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) }
   const inventory = new Inventory(
     connection,
     { logger, onChange: () => undefined },
@@ -69,10 +61,10 @@ async function listed(
   await inventory.load(new AbortController().signal)
   const items = [...inventory[list].values()]
   expect(items.at(-1)).toEqual(good)
-  return { items: items.slice(0, -1), warned }
+  return { items: items.slice(0, -1), warnings }
 }
 
-/** Throws what a client of the SDK would fail with. */
+/** Throws the error of a client of either version of the SDK. */
 function checkWithSdks(list: ListName, items: readonly unknown[]): void {
   const { v1, v2 } = LISTS[list]
   const result: unknown = JSON.parse(JSON.stringify({ [list]: items }))
@@ -90,14 +82,14 @@ test.each<[what: string, list: ListName, sloppy: object, corrected: object]>([
   ['an empty input schema', 'tools', schema({}), schema(object)],
   ['no input schema', 'tools', { name: 't' }, schema(object)],
   ['an input schema of null', 'tools', schema(null), schema(object)],
-  ['an input schema that takes all', 'tools', schema(true), schema(object)],
+  ['an input schema of true', 'tools', schema(true), schema(object)],
   ['alternatives without a type', 'tools', schema({ anyOf }), schema({ anyOf, ...object })],
   ['several types', 'tools', schema({ type: ['object', 'null'] }), schema(object)],
   ['a type in capitals', 'tools', schema({ type: 'OBJECT' }), schema(object)],
   ['any type', 'tools', schema({ type: 'any' }), schema(object)],
   ['properties of null', 'tools', schema({ ...object, properties: null }), schema(object)],
   [
-    'schemas of properties that are none',
+    'properties with invalid schemas',
     'tools',
     schema({ ...object, properties: { a: true, b: false, c: null, d: 'string' } }),
     schema({ ...object, properties: { a: {}, b: { not: {} }, c: {}, d: {} } }),
@@ -110,12 +102,7 @@ test.each<[what: string, list: ListName, sloppy: object, corrected: object]>([
   ],
   ['an output schema of null', 'tools', tool({ outputSchema: null }), tool({})],
   ['an empty output schema', 'tools', tool({ outputSchema: {} }), tool({ outputSchema: object })],
-  [
-    'no text in its texts',
-    'tools',
-    tool({ title: null, description: null, _meta: null }),
-    tool({}),
-  ],
+  ['texts of null', 'tools', tool({ title: null, description: null, _meta: null }), tool({})],
   [
     'annotations of null',
     'tools',
@@ -123,13 +110,13 @@ test.each<[what: string, list: ListName, sloppy: object, corrected: object]>([
     tool({}),
   ],
   [
-    'an annotation as a text',
+    'an annotation as a string',
     'tools',
     tool({ annotations: { readOnlyHint: 'true', destructiveHint: null } }),
     tool({ annotations: { readOnlyHint: true } }),
   ],
   [
-    'a single size of an icon',
+    'a single icon size',
     'tools',
     tool({ icons: [{ src: 'a', sizes: '48x48' }] }),
     tool({ icons: [{ src: 'a', sizes: ['48x48'] }] }),
@@ -137,17 +124,17 @@ test.each<[what: string, list: ListName, sloppy: object, corrected: object]>([
   ['metadata of null', 'prompts', { name: 'p', _meta: null }, { name: 'p' }],
   ['arguments of null', 'prompts', { name: 'p', arguments: null }, { name: 'p' }],
   [
-    'an argument required in a text',
+    'a string for required',
     'prompts',
     { name: 'p', arguments: [{ name: 'a', required: 'true', description: null }] },
     { name: 'p', arguments: [{ name: 'a', required: true }] },
   ],
-  ['a size as a text', 'resources', resource({ size: '12' }), resource({ size: 12 })],
+  ['a size as a string', 'resources', resource({ size: '12' }), resource({ size: 12 })],
   ['no name', 'resources', { uri: 'r:' }, { uri: 'r:', name: 'r:' }],
   ['a title alone', 'resources', { uri: 'r:', title: 'R' }, { uri: 'r:', title: 'R', name: 'R' }],
   ['a type of null', 'resources', resource({ mimeType: null, _meta: null }), resource({})],
   [
-    'a single audience and a priority as a text',
+    'a single audience and a priority as a string',
     'resources',
     resource({ annotations: { audience: 'user', priority: '0.5' } }),
     resource({ annotations: { audience: ['user'], priority: 0.5 } }),
@@ -158,11 +145,11 @@ test.each<[what: string, list: ListName, sloppy: object, corrected: object]>([
     { uriTemplate: 'r:{a}', annotations: null },
     { uriTemplate: 'r:{a}', name: 'r:{a}' },
   ],
-])('%s in %s is read as what it means, without a warning', async (_, list, sloppy, corrected) => {
-  const { items, warned } = await listed(list, sloppy)
+])('%s in %s is corrected without a warning', async (_, list, sloppy, corrected) => {
+  const { items, warnings } = await listed(list, sloppy)
   expect(items).toEqual([corrected])
   checkWithSdks(list, items)
-  expect(warned).toEqual([])
+  expect(warnings).toEqual([])
 })
 
 test.each<[what: string, list: ListName, sloppy: object, rest: object, dropped: string[]]>([
@@ -233,12 +220,12 @@ test.each<[what: string, list: ListName, sloppy: object, rest: object, dropped: 
     ['annotations.priority'],
   ],
 ])(
-  '%s of %s without a meaning is left out with a warning',
+  'an invalid field (%s) of %s is dropped with a warning',
   async (_, list, sloppy, rest, dropped) => {
-    const { items, warned } = await listed(list, sloppy)
+    const { items, warnings } = await listed(list, sloppy)
     expect(items).toEqual([rest])
     checkWithSdks(list, items)
-    expect(warned).toEqual([{ list, item: expect.stringMatching(/^(t|p|r:|t:\{a\})$/), dropped }])
+    expect(warnings).toEqual([{ list, item: expect.stringMatching(/^(t|p|r:|t:\{a\})$/), dropped }])
   },
 )
 
@@ -252,19 +239,19 @@ test.each<[list: ListName, sloppy: unknown, item: string]>([
   ['prompts', { title: 'p' }, '#1'],
   ['resources', { name: 'r' }, 'r'],
   ['resourceTemplates', { name: 't', uriTemplate: null }, 't'],
-])('a description in %s that is none is left out by itself: %j', async (list, sloppy, item) => {
-  const { items, warned } = await listed(list, sloppy)
+])('an invalid item of %s is left out without affecting others: %j', async (list, sloppy, item) => {
+  const { items, warnings } = await listed(list, sloppy)
   expect(items).toEqual([])
-  expect(warned).toEqual([{ list, item, faults: expect.arrayContaining([expect.any(String)]) }])
+  expect(warnings).toEqual([{ list, item, faults: expect.arrayContaining([expect.any(String)]) }])
 })
 
-test('a result that need not be an object keeps its schema', async () => {
+test('the output schema of a modern server need not be an object', async () => {
   const outputSchema = { anyOf: [{ type: 'array' }, { type: 'object' }] }
   const { items } = await listed('tools', tool({ outputSchema }), MODERN)
   expect(items).toEqual([tool({ outputSchema })])
 })
 
-test('a good description is listed as it was written, fields of others included', async () => {
+test('a well-formed item is listed unchanged, with unknown fields', async () => {
   const good = {
     'x-own': [null],
     inputSchema: {
@@ -297,18 +284,18 @@ test.each<[what: string, name: string, shown: string, reason: string]>([
   ['an escape sequence of one character', '\u009b2Ja', '\\u{9b}2Ja', 'control characters'],
   ['DEL', 'a\u007f', 'a\\u{7f}', 'control characters'],
   ['a line separator', 'a\u2028b', 'a\\u{2028}b', 'control characters'],
-  ['another order of reading', 'a\u202eb', 'a\\u{202e}b', 'control characters'],
-  ['half a character', 'a\ud800', 'a\\u{d800}', 'valid Unicode'],
-  ['the other half of one', '\udc00a', '\\u{dc00}a', 'valid Unicode'],
+  ['a change of writing direction', 'a\u202eb', 'a\\u{202e}b', 'control characters'],
+  ['a high surrogate alone', 'a\ud800', 'a\\u{d800}', 'valid Unicode'],
+  ['a low surrogate alone', '\udc00a', '\\u{dc00}a', 'valid Unicode'],
   ['100 KB', 'n'.repeat(100_000), `${'n'.repeat(100)}… (100000 characters)`, '4096 characters'],
 ])(
-  'a name with %s is refused, with a warning that shows it escaped',
+  'a name with %s is refused with a warning that shows it escaped',
   async (_, name, shown, reason) => {
     for (const list of LIST_NAMES) {
-      const { items, warned } = await listed(list, NAMED[list](name))
+      const { items, warnings } = await listed(list, NAMED[list](name))
       expect(items).toEqual([])
       const item = { list, item: shown, reason: expect.stringContaining(reason) }
-      expect(warned).toEqual([expect.objectContaining(item)])
+      expect(warnings).toEqual([expect.objectContaining(item)])
     }
   },
 )
@@ -325,19 +312,19 @@ test.each([
   '"quoted"',
   '<b>',
   'n'.repeat(4_096),
-])('the name %s is listed as it is', async (name) => {
+])('the name %s is listed unchanged', async (name) => {
   for (const list of LIST_NAMES) {
-    const { items, warned } = await listed(list, NAMED[list](name))
-    expect([items, warned]).toEqual([[NAMED[list](name)], []])
+    const { items, warnings } = await listed(list, NAMED[list](name))
+    expect([items, warnings]).toEqual([[NAMED[list](name)], []])
   }
 })
 
-test('a resource whose shown name steers terminals is listed by its URI', async () => {
+test('a resource whose display name has escape sequences is listed by its URI', async () => {
   const { items } = await listed('resources', { uri: 'r:', name: '\u001b[2J' })
   expect(items).toEqual([{ uri: 'r:', name: 'r:' }])
 })
 
-test('a name that zod cannot even refuse costs the server no other tool', async () => {
+test('a name whose validation throws affects no other tool', async () => {
   const { items } = await listed('tools', { name: { length: { toString: '' } }, inputSchema: {} })
   expect(items).toEqual([])
 })

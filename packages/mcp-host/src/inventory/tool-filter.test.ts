@@ -2,17 +2,17 @@ import { describe, expect, test } from 'vitest'
 
 import { isAllowed } from './tool-filter.ts'
 
-test('without a filter every tool is allowed', () => {
+test('every tool is allowed without a filter', () => {
   expect(isAllowed({}, 'any')).toBe(true)
 })
 
-test('a list of what is allowed excludes the rest, also when it is empty', () => {
+test('a list of allowed tools excludes all others, even when it is empty', () => {
   expect(isAllowed({ allow: ['a'] }, 'a')).toBe(true)
   expect(isAllowed({ allow: ['a'] }, 'b')).toBe(false)
   expect(isAllowed({ allow: [] }, 'a')).toBe(false)
 })
 
-test('what is denied is not there, whatever is allowed', () => {
+test('a denied tool is excluded even if it is allowed', () => {
   expect(isAllowed({ allow: ['*'], deny: ['a'] }, 'a')).toBe(false)
   expect(isAllowed({ deny: ['a'] }, 'b')).toBe(true)
 })
@@ -35,11 +35,11 @@ describe('a pattern', () => {
     ['a.c', 'abc', false],
     ['a?', 'ab', false],
     ['read', 'READ', false],
-  ])('"%s" and the name "%s": %s', (pattern, name, matches) => {
+  ])('the pattern "%s" matches the name "%s": %s', (pattern, name, matches) => {
     expect(isAllowed({ allow: [pattern] }, name)).toBe(matches)
   })
 
-  test('with many stars does not take long on a name that almost fits', () => {
+  test('a pattern with many stars is fast on a name that almost matches', () => {
     expect(isAllowed({ allow: [`${'*a'.repeat(200)}b`] }, 'a'.repeat(100_000))).toBe(false)
   })
 })

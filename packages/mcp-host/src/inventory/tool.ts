@@ -6,7 +6,10 @@ import { hasMoreValues, isTooDeep, TOO_DEEP } from '../json/json-limits.ts'
 import { described } from './described.ts'
 import { toObjectSchema } from './object-schema.ts'
 
-/** Larger schemas are of no use to a model (some 80,000 tokens), and take seconds to compile. */
+/**
+ * Limit for the values of a schema. Larger schemas are useless for a model (about 80,000 tokens), and take seconds to
+ * compile.
+ */
 const MAX_SCHEMA_VALUES = 20_000
 
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -48,7 +51,7 @@ export type Tool = Readonly<z.infer<typeof Tool>>
 /** A tool of a host: `name` is `{server}.{tool}`, `tool` is the name that its server gave it. */
 export type HostTool = Tool & ToolIdentity
 
-/** The description with schemas as all clients take them. */
+/** Converts the schemas of a tool to the form that all clients accept. */
 export function withObjectSchemas(
   raw: Readonly<Record<string, unknown>>,
   era: ProtocolEra,
@@ -63,7 +66,7 @@ export function withObjectSchemas(
   }
 }
 
-/** Whether its server says that calling it twice does no more than calling it once. */
+/** Whether the server declares that a repeated call has no further effect. */
 export function isSafeToRepeat({ annotations }: Tool): boolean {
   return annotations?.readOnlyHint === true || annotations?.idempotentHint === true
 }
@@ -76,7 +79,7 @@ export function sizeFault({ inputSchema, outputSchema }: Tool): string | undefin
   return isLarge ? `its schema has more than ${MAX_SCHEMA_VALUES} values` : undefined
 }
 
-/** Whether it cannot be called as tools usually are (an experiment of revision 2025-11-25). */
+/** Whether the tool can only be called as a task (an experiment of revision 2025-11-25). */
 export function mustBeTask({ execution }: Tool): boolean {
   return execution?.taskSupport === 'required'
 }

@@ -1,9 +1,6 @@
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 
-/**
- * The scalar that a value means where a schema asks for `type`, as `"1"` means 1; undefined when it means none, or
- * would lose digits.
- */
+/** The value as a scalar of a JSON Schema type, such as 1 for `"1"`; undefined when it has no exact equivalent. */
 export function coerceScalar(value: unknown, type: unknown): string | number | boolean | undefined {
   switch (type) {
     case 'number':

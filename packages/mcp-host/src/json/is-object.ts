@@ -1,4 +1,4 @@
-/** Whether a value of JSON is an object, and not a list. */
+/** Whether a JSON value is an object and not an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,18 +1,18 @@
 /**
  * The depth of objects and arrays in JSON from outside: arguments, results, schemas, errors. Real servers and clients
- * send fewer than 30 levels. Recursive code is safe up to this depth: V8's own `JSON.stringify` overflows the stack at
- * a few thousand levels.
+ * send fewer than 30 levels. Recursive code is safe up to this depth; V8's `JSON.stringify` overflows the stack at a
+ * few thousand levels.
  */
 export const MAX_JSON_DEPTH = 256
 
-/** As the end of a sentence about what has more levels. */
+/** Describes the fault in an error message, after "is" or "are". */
 export const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} levels deep`
 
-/** Whether parsed JSON has more levels of objects and arrays than `limit`. It stops at the first place that has. */
+/** Whether parsed JSON has more levels of objects and arrays than `limit`. */
 export function isTooDeep(value: unknown, limit = MAX_JSON_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (limit === 0) return true
-  // An array is not iterated by `in`, which would make a string of each index.
+  // `in` would create a string for each index of an array.
   if (Array.isArray(value)) {
     for (const item of value) if (isTooDeep(item, limit - 1)) return true
     return false

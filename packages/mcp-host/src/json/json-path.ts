@@ -10,7 +10,15 @@ export function valueAt(root: unknown, path: JsonPath): unknown {
   return value
 }
 
-/** A copy of `root` with `value` at `path`, or without what stands there when it is undefined. */
+/** The path of a JSON pointer, such as `/tags/0`. */
+export function pointerPath(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** A copy of `root` with `value` at `path`. An undefined `value` removes the last key of the path. */
 export function withValueAt(root: unknown, [key, ...rest]: JsonPath, value: unknown): unknown {
   if (key === undefined) return value
   const replaced = withValueAt(valueAt(root, [key]), rest, value)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { CallMeter } from './call-meter.ts'
 
-test('before the first call all is 0', () => {
+test('all numbers are 0 before the first call', () => {
   expect(new CallMeter().snapshot()).toEqual({
     count: 0,
     success: 0,
@@ -14,7 +14,7 @@ test('before the first call all is 0', () => {
   })
 })
 
-test('calls are counted by how they ended, and while they run', () => {
+test('calls are counted by outcome, and while they run', () => {
   const meter = new CallMeter()
   for (let i = 0; i < 7; i += 1) meter.started()
   meter.ended('success', 10)
@@ -32,7 +32,7 @@ test('calls are counted by how they ended, and while they run', () => {
   })
 })
 
-test('the time of calls that were cancelled or refused is no measure', () => {
+test('latencies exclude calls that were cancelled or refused', () => {
   const meter = new CallMeter()
   for (const outcome of ['success', 'error', 'cancelled', 'refused'] as const) {
     meter.started()
@@ -44,7 +44,7 @@ test('the time of calls that were cancelled or refused is no measure', () => {
   expect(p99).toBeGreaterThan(p95)
 })
 
-test('the times are told in buckets too, of which each counts the ones before it', () => {
+test('latencies are counted in cumulative buckets', () => {
   const meter = new CallMeter()
   const counts = () => {
     const { buckets } = meter.snapshot().latencyMs
@@ -65,7 +65,7 @@ test('the times are told in buckets too, of which each counts the ones before it
   expect(counts()).toEqual([0, 1, 2, 3])
 })
 
-test('what a part counts, the whole counts too', () => {
+test('calls of a part are counted in the whole', () => {
   const whole = new CallMeter()
   const parts = [new CallMeter(whole), new CallMeter(whole)]
   for (const part of parts) part.started()
@@ -75,7 +75,7 @@ test('what a part counts, the whole counts too', () => {
   expect(parts[1]?.snapshot()).toMatchObject({ count: 0, inFlight: 1 })
 })
 
-test('the time of the latest start is known, of a tool and of all tools of its server', () => {
+test('the time of the latest start is known for a tool and for its server', () => {
   const total = new CallMeter()
   const meter = new CallMeter(total)
   expect(meter.snapshot()).not.toHaveProperty('lastUsedAt')

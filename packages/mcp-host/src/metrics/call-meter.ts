@@ -1,27 +1,27 @@
 import { type LatencyBucket, LatencyHistogram } from './latency-histogram.ts'
 
-/** The outcome of a call; `refused`: by the host, before it reached the server. */
+/** The outcome of a call. `refused`: the host refused it before it reached the server. */
 export type CallOutcome = 'success' | 'error' | 'cancelled' | 'refused'
 
 export interface CallMetrics {
-  /** Calls that ended, however. */
+  /** The number of ended calls. */
   readonly count: number
   readonly success: number
   readonly error: number
   readonly cancelled: number
   readonly refused: number
-  /** Started and not ended. */
+  /** The number of calls that have started and not ended. */
   readonly inFlight: number
-  /** When the last one was started, in epoch milliseconds; absent before the first. */
+  /** The start of the last call, in epoch milliseconds; absent before the first. */
   readonly lastUsedAt?: number
-  /** Latencies of calls that ended with success or an error, in milliseconds; all 0 without any. */
+  /** Latencies of calls with the outcome `success` or `error`, in milliseconds; all 0 when there are none. */
   readonly latencyMs: {
     readonly p50: number
     readonly p95: number
     readonly p99: number
     readonly max: number
     readonly mean: number
-    /** Each counts what the ones before it do, as in a Prometheus histogram; the last, up to `Infinity`, counts all. */
+    /** Cumulative buckets, as in a Prometheus histogram. The last one, up to `Infinity`, counts all calls. */
     readonly buckets: readonly LatencyBucket[]
   }
 }
@@ -46,8 +46,8 @@ export class CallMeter {
   }
 
   /**
-   * Once for each start, also of a call that is refused. How long it took, in milliseconds, is
-   * recorded unless it was cancelled or refused: that is no measure of the server.
+   * Called once for each started call. The latency of cancelled and refused calls is ignored, since the server did not
+   * end them.
    */
   ended(outcome: CallOutcome, ms: number): void {
     this.#inFlight -= 1

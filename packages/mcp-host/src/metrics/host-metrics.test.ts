@@ -14,7 +14,7 @@ function call(server: string, tool: string): void {
   meter.ended('success', 1)
 }
 
-test('calls are counted by server and tool, and all of a server together', () => {
+test('calls are counted by server and tool, and in total for each server', () => {
   call('web', 'search')
   call('web', 'search')
   call('web', 'fetch')
@@ -27,7 +27,7 @@ test('calls are counted by server and tool, and all of a server together', () =>
   expect(servers['files']?.tools['search']?.count).toBe(1)
 })
 
-test('a meter is looked up once, and counts for its tool from then on', () => {
+test('a meter is created once per tool', () => {
   const meter = metrics.meter('web', 'search')
   expect(metrics.meter('web', 'search')).toBe(meter)
   meter.started()
@@ -35,7 +35,7 @@ test('a meter is looked up once, and counts for its tool from then on', () => {
   expect(metrics.snapshot().servers['web']?.calls.inFlight).toBe(1)
 })
 
-test('a forgotten server is gone, and begins at 0 when it comes back', () => {
+test('a forgotten server has no metrics, and starts at 0 when it is added again', () => {
   const old = metrics.meter('web', 'search')
   call('web', 'search')
   old.started()
@@ -46,7 +46,7 @@ test('a forgotten server is gone, and begins at 0 when it comes back', () => {
   expect(metrics.snapshot().servers['web']?.calls).toMatchObject({ count: 1, inFlight: 0 })
 })
 
-test('beyond 1,000 tools of a server, calls count for the server alone', () => {
+test('calls of tools beyond the first 1,000 of a server count only for the server', () => {
   for (let i = 0; i < 1_500; i += 1) call('web', `tool ${i}`)
   call('web', 'tool 0')
   const { calls, tools } = metrics.snapshot().servers['web'] ?? {}
@@ -55,7 +55,7 @@ test('beyond 1,000 tools of a server, calls count for the server alone', () => {
   expect(calls).toMatchObject({ count: 1_501, inFlight: 0 })
 })
 
-test('any name can be counted', () => {
+test('metrics accept any name', () => {
   call('__proto__', '__proto__')
   const { servers } = metrics.snapshot()
   expect(Object.keys(servers)).toEqual(['__proto__'])

@@ -5,22 +5,22 @@ import { CallMeter, type CallMetrics } from './call-meter.ts'
 export interface LeftOut {
   /** Notifications. */
   notices: number
-  /** Requests that it made, and answers to nothing. */
+  /** Requests of the server, and unexpected responses. */
   requests: number
   /** Messages that were too large or had too many values. */
   messages: number
-  /** Lines for the log. */
+  /** Log lines. */
   lines: number
 }
 
 /** Counts events around the calls of one server. */
 export interface ServerCounters {
   readonly leftOut: LeftOut
-  /** Requests that were sent once more. */
+  /** Retried requests. */
   retries: number
   /** Changes of circuit breakers, of the server or of its tools, by new state. */
   readonly circuits: Record<CircuitState, number>
-  /** For a server with `instances`: requests to each, in their order. */
+  /** The number of requests to each of the `instances`, in their order. */
   readonly instances: number[]
 }
 
@@ -28,7 +28,7 @@ export interface ServerMetrics {
   readonly counters: Readonly<ServerCounters>
   /** All calls of the server. */
   readonly calls: CallMetrics
-  /** By the tool's own name, without the server's. */
+  /** The calls by the tool's name at its server. */
   readonly tools: Readonly<Record<string, CallMetrics>>
 }
 
@@ -36,7 +36,10 @@ export interface HostMetrics {
   readonly servers: Readonly<Record<string, ServerMetrics>>
 }
 
-/** A server that keeps renaming its tools must not fill the memory: later tools count for it alone. */
+/**
+ * Limit for the tools of a server. Further tools count only for their server, since a server that renames its tools
+ * could fill the memory.
+ */
 const MAX_TOOLS = 1_000
 
 interface Entry {
@@ -49,7 +52,7 @@ interface Entry {
 export class MetricsRegistry {
   readonly #servers = new Map<string, Entry>()
 
-  /** To be looked up once and kept, until the server is forgotten: counting then costs next to nothing. */
+  /** The meter of a tool. It may be stored until `forget`, so that a call needs no lookup. */
   meter(server: string, tool: string): CallMeter {
     const entry = this.#entry(server)
     const known = entry.tools.get(tool)
@@ -60,12 +63,12 @@ export class MetricsRegistry {
     return meter
   }
 
-  /** To be changed in place. */
+  /** Counters to be changed in place. */
   counters(server: string): ServerCounters {
     return this.#entry(server).counters
   }
 
-  /** For a server that left the configuration. Meters still held count on without effect. */
+  /** Drops a server that left the configuration. Its stored meters then have no effect. */
   forget(server: string): void {
     this.#servers.delete(server)
   }

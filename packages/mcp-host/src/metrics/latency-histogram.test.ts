@@ -8,17 +8,17 @@ beforeEach(() => {
   histogram = new LatencyHistogram()
 })
 
-test('before the first record there is no quantile', () => {
+test('an empty histogram has no quantiles', () => {
   expect(histogram.quantile(0.5)).toBeUndefined()
   expect([histogram.count, histogram.sumMs, histogram.maxMs]).toEqual([0, 0, 0])
 })
 
-test('it counts, adds up, and remembers the longest', () => {
+test('a histogram has the count, the sum and the maximum', () => {
   for (const ms of [3, 1, 2]) histogram.record(ms)
   expect([histogram.count, histogram.sumMs, histogram.maxMs]).toEqual([3, 6, 3])
 })
 
-test('the buckets are cumulative, short numbers from 0.1 ms to 680 s, then without end', () => {
+test('buckets are cumulative, with rounded bounds from 0.1 ms to 680 s, and one without a bound', () => {
   const bounds = histogram.buckets().map(({ leMs }) => leMs)
   expect(bounds.slice(0, 8)).toEqual([0.1, 0.15, 0.22, 0.33, 0.47, 0.68, 1, 1.5])
   expect(bounds.slice(-3)).toEqual([470_000, 680_000, Infinity])
@@ -28,13 +28,13 @@ test('the buckets are cumulative, short numbers from 0.1 ms to 680 s, then witho
   expect(counts.map(({ count }) => count)).toEqual([1, 1, 3, 4])
 })
 
-test('what takes exactly as long as a bound counts as within it', () => {
+test('a latency equal to a bound counts within it', () => {
   for (const { leMs } of histogram.buckets().slice(0, -1)) histogram.record(leMs)
   const counts = histogram.buckets().map(({ count }) => count)
   expect(counts.slice(0, -1)).toEqual(counts.slice(0, -1).map((_, bucket) => bucket + 1))
 })
 
-test('a quantile is as near to the truth as its bucket is wide', () => {
+test('a quantile is as exact as its bucket is narrow', () => {
   for (let ms = 1; ms <= 10_000; ms += 1) histogram.record(ms)
   for (const q of [0.01, 0.1, 0.5, 0.9, 0.95, 0.99, 1]) {
     const exact = q * 10_000
@@ -43,7 +43,7 @@ test('a quantile is as near to the truth as its bucket is wide', () => {
   }
 })
 
-test('no quantile is longer than the longest, or in a bucket that is empty', () => {
+test('a quantile is at most the maximum, and not in an empty bucket', () => {
   histogram.record(4.8)
   histogram.record(900_000)
   expect(histogram.quantile(0.5)).toBeCloseTo(6.8)
@@ -52,7 +52,7 @@ test('no quantile is longer than the longest, or in a bucket that is empty', () 
   expect(histogram.quantile(0.75)).toBeGreaterThan(680_000)
 })
 
-test('the quantiles of one record lie between its bucket and itself', () => {
+test('a quantile of one record lies between the bound of its bucket and the record', () => {
   histogram.record(5)
   expect(histogram.quantile(0.99)).toBeGreaterThan(4.7)
   expect(histogram.quantile(0.99)).toBeLessThanOrEqual(5)

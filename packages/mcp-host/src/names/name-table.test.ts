@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { NameTable } from './name-table.ts'
 
-test('a name is found whole, whatever dots it has', () => {
+test('a name with dots is found', () => {
   const names = new NameTable()
   names.update('a', ['b.c', 'b'])
   expect(names.find('a.b.c')).toEqual({ server: 'a', name: 'b.c' })
@@ -10,7 +10,7 @@ test('a name is found whole, whatever dots it has', () => {
   expect(names.find('a')).toBeUndefined()
 })
 
-test('new names of a server replace its old ones and no others', () => {
+test('names of a server replace its earlier names and no others', () => {
   const names = new NameTable()
   names.update('a', ['x', 'y'])
   names.update('b', ['x'])

@@ -1,10 +1,10 @@
-/** A tool is known by the pair; how it is spelled elsewhere is a matter of tables. */
+/** The server and the name of a tool, which identify it. */
 export interface ToolIdentity {
   readonly server: string
   readonly tool: string
 }
 
-/** A prompt is known by the pair, as tools are. */
+/** The server and the name of a prompt, which identify it. */
 export interface PromptIdentity {
   readonly server: string
   readonly prompt: string
@@ -16,7 +16,7 @@ export interface Named {
   readonly name: string
 }
 
-/** Maps names of the form `{server}.{name}` to what they name. Names are looked up, never taken apart. */
+/** Maps names of the form `{server}.{name}` to their parts. Names are looked up, never split. */
 export class NameTable {
   readonly #named = new Map<string, Named>()
 

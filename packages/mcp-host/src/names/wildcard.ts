@@ -1,6 +1,6 @@
 /**
- * Whether `text` is these parts in this order, with anything between them. Without backtracking,
- * since the parts may be of a server's choice.
+ * Whether `text` consists of these parts in this order, with anything between them. Without backtracking, since the
+ * parts may come from a server.
  */
 export function matchesParts(parts: readonly string[], text: string): boolean {
   const [first = '', ...rest] = parts

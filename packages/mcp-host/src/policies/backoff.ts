@@ -1,18 +1,18 @@
 export interface BackoffOptions {
   /** The longest first pause, in milliseconds; it doubles with each attempt. */
   readonly firstMs: number
-  /** No pause is longer, in milliseconds. */
+  /** The longest pause, in milliseconds. */
   readonly maxMs: number
-  /** At least 0, less than 1; default `Math.random`. */
+  /** A random number from 0 to less than 1; default `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
-/** Beyond it any pause is at its longest; it keeps a first pause of 0 from becoming `0 × ∞`. */
+/** Keeps a first pause of 0 from becoming `0 × ∞`. */
 const MAX_DOUBLINGS = 60
 
 /**
  * The delay after a failed attempt, counted from 0, in milliseconds: exponential, with equal jitter. One half is fixed,
- * so that a crashed process always rests; the other is random, so that many clients do not retry at the same moment.
+ * so that there always is a pause; the other is random, so that many clients do not retry at the same time.
  */
 export function backoffMs(
   attempt: number,

@@ -18,7 +18,7 @@ const instance = (name: string, weight = 1): Instance => ({
   health: new HealthScore({ now: () => now }),
 })
 
-/** Who gets so many requests, one after another; `done` is told of each. */
+/** The names of the instances that get `count` requests, one after another; `done` is called for each. */
 function picks(
   policy: BalancePolicy,
   instances: readonly Instance[],
@@ -28,7 +28,7 @@ function picks(
   const balancer = new Balancer<Instance>(policy)
   return Array.from({ length: count }, () => {
     const picked = balancer.pick(instances)
-    if (picked === undefined) throw new Error('there was one')
+    if (picked === undefined) throw new Error('no instance was picked')
     done(picked)
     return picked.name
   })
@@ -42,7 +42,7 @@ const shares = (names: readonly string[]): Record<string, number> =>
     ),
   )
 
-/** The same at each run. */
+/** A generator of the same pseudorandom numbers in each run. */
 function* dice(seed: number): Generator<number, never> {
   for (let state = seed; ;) {
     state = (state * 48_271) % 2_147_483_647
@@ -51,7 +51,7 @@ function* dice(seed: number): Generator<number, never> {
 }
 
 test.each<BalancePolicy>(['round-robin', 'weighted', 'least-in-flight', 'health-scored'])(
-  '%s gives equal instances, that do equally well, their turns one after another',
+  '%s picks equal instances with equal health in turn',
   (policy) => {
     const abc = ['a', 'b', 'c'].map((name) => instance(name))
     expect(picks(policy, abc, 6)).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
@@ -60,13 +60,13 @@ test.each<BalancePolicy>(['round-robin', 'weighted', 'least-in-flight', 'health-
 )
 
 describe('weights', () => {
-  test('are spread over a round as nginx does it', () => {
+  test('weights are spread over a round as in nginx', () => {
     const abc = [instance('a', 5), instance('b'), instance('c')]
     expect(picks('weighted', abc, 7).join('')).toBe('aabacaa')
   })
 
   test.each<BalancePolicy>(['round-robin', 'weighted', 'least-in-flight', 'health-scored'])(
-    'are matched under %s in every round, whatever they are',
+    'weights are matched under %s in every round',
     (policy) => {
       const random = dice(7)
       for (let trial = 0; trial < 50; trial += 1) {
@@ -78,7 +78,7 @@ describe('weights', () => {
     },
   )
 
-  test('hold among those that are left while one is away, and again when it is back', () => {
+  test('weights hold among the remaining instances while one is away, and again when it is back', () => {
     const [a, b, c] = [instance('a', 2), instance('b'), instance('c')]
     const balancer = new Balancer<Instance>('weighted')
     const take = (from: readonly Instance[], count: number): Record<string, number> =>
@@ -92,7 +92,7 @@ describe('weights', () => {
 })
 
 describe('least in flight', () => {
-  test('never goes to one that has more for its weight than another', () => {
+  test('least-in-flight never picks an instance with more load for its weight than another', () => {
     const random = dice(11)
     const all = [instance('a'), instance('b', 3), instance('c', 2)]
     const load = ({ inFlight, weight }: Instance): number => inFlight / weight
@@ -104,10 +104,10 @@ describe('least in flight', () => {
     })
   })
 
-  test('leaves one that does not get on to its few', () => {
-    const [stuck, well] = [instance('stuck'), instance('well')]
+  test('least-in-flight skips an instance that does not finish its requests', () => {
+    const [stuck, idle] = [instance('stuck'), instance('idle')]
     stuck.inFlight = 3
-    expect(shares(picks('least-in-flight', [stuck, well], 50))).toEqual({ well: 50 })
+    expect(shares(picks('least-in-flight', [stuck, idle], 50))).toEqual({ idle: 50 })
   })
 })
 
@@ -123,25 +123,25 @@ describe('health', () => {
   }
   let all: Instance[] = []
 
-  test('of one that fails is little, and is back soon after it works again', () => {
+  test('health-scored rarely picks a failing instance, and picks it again soon after it recovers', () => {
     all = ['a', 'b', 'c'].map((name) => instance(name))
     run(30, () => 5)
-    const [ill = 0, ...others] = run(1000, (name) => (name === 'a' ? undefined : 5))
-    expect(ill).toBeGreaterThan(0)
-    expect(ill).toBeLessThan(0.05)
+    const [failing = 0, ...others] = run(1000, (name) => (name === 'a' ? undefined : 5))
+    expect(failing).toBeGreaterThan(0)
+    expect(failing).toBeLessThan(0.05)
     for (const share of others) expect(share).toBeGreaterThan(0.4)
     run(1000, () => 5)
     for (const share of run(300, () => 5)) expect(share).toBeCloseTo(1 / 3, 1)
   })
 
-  test('comes back by time alone, when there was nothing to do', () => {
+  test('health-scored picks a failed instance again after a while without requests', () => {
     all = ['a', 'b'].map((name) => instance(name))
     run(200, (name) => (name === 'a' ? undefined : 5))
     now += 60_000
     for (const share of run(40, () => 5)) expect(share).toBeCloseTo(0.5, 1)
   })
 
-  test('is seen again under load of one that was slow once', () => {
+  test('health-scored picks an instance again that was slow once', () => {
     all = ['a', 'b'].map((name) => instance(name))
     all[0]?.health.succeeded(100_000)
     const answer = ({ health }: Instance): void => health.succeeded(5)
@@ -149,7 +149,7 @@ describe('health', () => {
     expect(shares(names)).toEqual({ a: 50, b: 50 })
   })
 
-  test('is less of one that is slower, and equal where the difference is small', () => {
+  test('health-scored picks a slower instance less often, and equally where the difference is small', () => {
     all = ['a', 'b'].map((name) => instance(name))
     const [slow = 0] = run(1000, (name) => (name === 'a' ? 500 : 20))
     expect(slow).toBeLessThan(0.15)

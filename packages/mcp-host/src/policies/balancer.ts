@@ -2,9 +2,9 @@ import type { BalancePolicy } from '../config/mcp-config.ts'
 
 /** The balancer's view of an instance. */
 export interface Candidate {
-  /** Its share beside the others; more than 0. */
+  /** Its relative share of requests; more than 0. */
   readonly weight: number
-  /** Requests that it has, those that wait for their turn included. */
+  /** The number of its requests, including queued ones. */
   readonly inFlight: number
   readonly health: {
     /** 0 to 1. */
@@ -13,22 +13,22 @@ export interface Candidate {
   }
 }
 
-/** The least of its share that an instance gets: so it is seen when it is well again. */
+/** The smallest part of its share that an unhealthy instance gets, so that its recovery is detected. */
 const LEAST_HEALTH = 0.02
-/** So much more latency does not matter, nor do the chance differences of fast answers. */
+/** Added to latencies, so that differences of a few milliseconds do not matter. */
 const LATENCY_SLACK_MS = 20
 
-/** Spreads requests over instances, of which each time others may be there to choose from. */
+/** Distributes requests over instances. The candidates may differ each time. */
 export class Balancer<Instance extends Candidate> {
   readonly #policy: BalancePolicy
   /** The current weight of each instance in smooth weighted round robin, as in nginx. */
-  readonly #owed = new WeakMap<Instance, number>()
+  readonly #current = new WeakMap<Instance, number>()
 
   constructor(policy: BalancePolicy) {
     this.#policy = policy
   }
 
-  /** One of these; `undefined` of none. */
+  /** Picks one of the candidates; `undefined` when there are none. */
   pick(candidates: readonly Instance[]): Instance | undefined {
     switch (this.#policy) {
       case 'round-robin':
@@ -43,21 +43,23 @@ export class Balancer<Instance extends Candidate> {
     }
   }
 
-  /** Each gets its weight in every round, spread over the round: a a b a c, and not a a a b c. */
+  /**
+   * Smooth weighted round robin, which spreads the picks of each instance over a round: a a b a c instead of a a a b c.
+   */
   #next(
     candidates: readonly Instance[],
     weightOf: (candidate: Instance) => number,
   ): Instance | undefined {
     let total = 0
-    let next: { readonly instance: Instance; readonly owed: number } | undefined
+    let next: { readonly instance: Instance; readonly current: number } | undefined
     for (const instance of candidates) {
       const weight = weightOf(instance)
-      const owed = (this.#owed.get(instance) ?? 0) + weight
-      this.#owed.set(instance, owed)
+      const current = (this.#current.get(instance) ?? 0) + weight
+      this.#current.set(instance, current)
       total += weight
-      if (next === undefined || owed > next.owed) next = { instance, owed }
+      if (next === undefined || current > next.current) next = { instance, current }
     }
-    if (next !== undefined) this.#owed.set(next.instance, next.owed - total)
+    if (next !== undefined) this.#current.set(next.instance, next.current - total)
     return next?.instance
   }
 }
@@ -71,7 +73,7 @@ function leastBusy<Instance extends Candidate>(
   return candidates.filter((_, index) => loads[index] === least)
 }
 
-/** One that fails, or is slower than the fastest, gets less. */
+/** Weights that decrease for instances that fail, or are slower than the fastest. */
 function healthyWeight(candidates: readonly Candidate[]): (candidate: Candidate) => number {
   const fastestMs = Math.min(...candidates.map(({ health }) => health.latencyMs))
   return ({ weight, health: { failureRate, latencyMs } }) => {

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { type CallPriority, CallQueue, QueueFullError } from './call-queue.ts'
 
 let queue: CallQueue
-/** The names of those who waited and were let in, in this order. */
+/** The names of the calls that waited and were admitted, in order. */
 let admitted: string[]
 
 beforeEach(() => {
@@ -11,18 +11,18 @@ beforeEach(() => {
   admitted = []
 })
 
-/** Takes a free place. */
+/** Takes a free slot. */
 function occupy(): void {
   expect(queue.enter('normal')).toBeUndefined()
 }
 
-/** Enters under a name; what becomes of the waiting. */
+/** Enters under a name; resolves once the call is admitted. */
 async function wait(name: string, priority: CallPriority, signal?: AbortSignal): Promise<void> {
   await queue.enter(priority, signal)
   admitted.push(name)
 }
 
-/** Each of the calls that run ends, until so many places were handed over. */
+/** Ends running calls one after another, until `times` slots were handed over. */
 async function handOver(times: number): Promise<void> {
   for (let i = 0; i < times; i += 1) {
     queue.leave()
@@ -49,7 +49,7 @@ test('a call beyond the limit runs when another has left', async () => {
   expect(queue.enter('normal')).toBeUndefined()
 })
 
-test('a place that is handed over cannot be taken by who comes in between', async () => {
+test('a slot that is handed over cannot be taken by a call that enters in between', async () => {
   occupy()
   const second = wait('second', 'low')
   queue.leave()
@@ -61,7 +61,7 @@ test('a place that is handed over cannot be taken by who comes in between', asyn
   expect(admitted).toEqual(['second', 'third'])
 })
 
-test('the higher priority goes first, within it first come, first served', async () => {
+test('calls of a higher priority go first, and calls of one priority in order', async () => {
   occupy()
   const names: [string, CallPriority][] = [
     ['low 1', 'low'],
@@ -105,7 +105,7 @@ test('an aborted call leaves the queue at once, with the reason of its signal', 
   expect([queue.running, queue.waiting]).toEqual([1, 0])
 })
 
-test('an abort after the call was let in changes nothing', async () => {
+test('an abort after a call was admitted changes nothing', async () => {
   occupy()
   const controller = new AbortController()
   const second = wait('second', 'normal', controller.signal)
@@ -118,13 +118,13 @@ test('an abort after the call was let in changes nothing', async () => {
   await third
 })
 
-test('a call that is aborted already does not enter', () => {
+test('a call that was aborted before does not enter', () => {
   const reason = new Error('too late')
   expect(() => queue.enter('normal', AbortSignal.abort(reason))).toThrow(reason)
   expect([queue.running, queue.waiting]).toEqual([0, 0])
 })
 
-test('a full queue refuses, and takes calls again when one has left it', async () => {
+test('a full queue refuses calls, and accepts them again when one has left', async () => {
   queue = new CallQueue({ limit: 1, maxWaiting: 2 })
   occupy()
   const controller = new AbortController()
@@ -140,7 +140,7 @@ test('a full queue refuses, and takes calls again when one has left it', async (
   expect(admitted).toEqual(['third', 'first'])
 })
 
-test('10,000 calls that wait and give up in any order leave nothing behind', async () => {
+test('10,000 calls that wait and abort in any order leave the queue empty', async () => {
   queue = new CallQueue({ limit: 1 })
   occupy()
   const gone = new Error('gone')

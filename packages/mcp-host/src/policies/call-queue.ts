@@ -1,35 +1,31 @@
 import type { CancelSignal } from '../async/cancellation.ts'
-import { type Place, WaitingLine } from './waiting-line.ts'
+import { type Position, WaitingLine } from './waiting-line.ts'
 
-/** Which call goes first when a server is saturated. */
+/** The priority of a call when a server is saturated. */
 export type CallPriority = 'high' | 'normal' | 'low'
 
 export interface CallQueueOptions {
-  /** So many calls run at once. */
+  /** The number of calls that run at once. */
   readonly limit: number
-  /** More than so many waiting calls are refused; default 10,000. */
+  /** The number of waiting calls; more are refused. Default 10,000. */
   readonly maxWaiting?: number | undefined
 }
 
-/** More calls wait already than the queue may hold. */
+/** The queue has no room for another waiting call. */
 export class QueueFullError extends Error {
   override readonly name = 'QueueFullError'
 }
 
 interface Waiter {
-  /** Counts up with each waiter: the smallest has waited longest. */
-  readonly ticket: number
+  /** The order of arrival. The smallest number has waited longest. */
+  readonly number: number
   readonly admit: () => void
 }
 
-/** Every eighth free slot goes to the call that has waited longest. */
-const FAIR_TURN = 8
+/** Every eighth free slot goes to the call that has waited longest, so that low priorities do not starve. */
+const FAIR_SLOT = 8
 
-/**
- * Lets a limited number of calls run. The others wait: the higher priority first, within it first
- * come, first served. Every eighth free slot goes to the call that has waited longest, of
- * whatever priority, so that even under a flood of urgent calls everyone's turn comes.
- */
+/** Limits the number of concurrent calls. The others wait in the order of their priority, then of their arrival. */
 export class CallQueue {
   readonly #limit: number
   readonly #maxWaiting: number
@@ -40,8 +36,8 @@ export class CallQueue {
   }
   #running = 0
   #waiting = 0
-  #tickets = 0
-  #turns = 0
+  #waiters = 0
+  #freedSlots = 0
 
   constructor({ limit, maxWaiting = 10_000 }: CallQueueOptions) {
     this.#limit = limit
@@ -62,10 +58,9 @@ export class CallQueue {
   }
 
   /**
-   * `undefined`: the call may run at once. Otherwise it may when the promise resolves, however the
-   * signal stands by then; the promise rejects with the signal's reason when that comes first.
-   * Throws the reason of a signal that is aborted already, and `QueueFullError`. A call that was admitted
-   * calls `leave` once.
+   * Admits a call: at once when it returns `undefined`, otherwise when the promise resolves. The promise rejects with
+   * the signal's reason when that aborts first. Throws the reason of an aborted signal, and `QueueFullError`. An admitted
+   * call must call `leave` once.
    */
   enter(priority: CallPriority, signal?: CancelSignal): Promise<void> | undefined {
     signal?.throwIfAborted()
@@ -85,17 +80,17 @@ export class CallQueue {
       this.#running -= 1
       return
     }
-    this.#turns = (this.#turns + 1) % FAIR_TURN
+    this.#freedSlots = (this.#freedSlots + 1) % FAIR_SLOT
     const waiters = [high, normal, low].flatMap(({ first }) => first?.value ?? [])
+    if (this.#freedSlots === 0) waiters.sort((one, other) => one.number - other.number)
     // The slot is handed over, not freed, so that no newer call can take it.
-    const next = this.#turns === 0 ? waiters.toSorted((a, b) => a.ticket - b.ticket)[0] : waiters[0]
-    next?.admit()
+    waiters[0]?.admit()
   }
 
   #wait(line: WaitingLine<Waiter>, signal: CancelSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const leaveLine = (): void => {
-        line.leave(place)
+        line.leave(position)
         this.#waiting -= 1
         signal?.removeEventListener('abort', onAbort)
       }
@@ -107,8 +102,8 @@ export class CallQueue {
         leaveLine()
         resolve()
       }
-      const place: Place<Waiter> = line.join({ ticket: this.#tickets, admit })
-      this.#tickets += 1
+      const position: Position<Waiter> = line.join({ number: this.#waiters, admit })
+      this.#waiters += 1
       this.#waiting += 1
       signal?.addEventListener('abort', onAbort)
     })

@@ -18,34 +18,34 @@ function fail(times: number): void {
 }
 
 describe('a closed breaker', () => {
-  test('lets calls pass while failures are fewer than the limit', () => {
+  test('a closed breaker admits calls while failures are fewer than the limit', () => {
     fail(4)
     expect(breaker.enter()).toEqual({ kind: 'pass' })
     expect(breaker.state).toBe('closed')
   })
 
-  test('opens with the failure that reaches the limit, and says when to come back', () => {
+  test('a closed breaker opens with the failure that reaches the limit, and gives the delay for a retry', () => {
     fail(5)
     expect(breaker.state).toBe('open')
     now += 10_000
     expect(breaker.enter()).toEqual({ kind: 'open', retryAfterMs: 20_000 })
   })
 
-  test('counts the failures of the last 60 s alone, in any order with successes', () => {
+  test('a closed breaker counts the failures of the last 60 s, in any order with successes', () => {
     for (let i = 0; i < 20; i += 1) {
       fail(1)
       breaker.succeeded()
       now += 15_000
     }
     expect(breaker.state).toBe('closed')
-    // Three of the last 45 s, and these.
+    // With three failures of the last 45 s, this is the fourth.
     fail(1)
     expect(breaker.state).toBe('closed')
     fail(1)
     expect(breaker.state).toBe('open')
   })
 
-  test('does not count what the caller gave up', () => {
+  test('a closed breaker does not count abandoned calls', () => {
     for (let i = 0; i < 20; i += 1) {
       breaker.enter()
       breaker.abandoned()
@@ -53,7 +53,7 @@ describe('a closed breaker', () => {
     expect(breaker.state).toBe('closed')
   })
 
-  test('has a limit of 5 failures in 60 s and a pause of 60 s unless told otherwise', () => {
+  test('a closed breaker opens after 5 failures in 60 s, for 60 s, by default', () => {
     breaker = new CircuitBreaker({ now: () => now })
     fail(4)
     now += 59_999
@@ -61,7 +61,7 @@ describe('a closed breaker', () => {
     expect(breaker.enter()).toEqual({ kind: 'open', retryAfterMs: 60_000 })
   })
 
-  test('opens at once when it takes no failure', () => {
+  test('a breaker with a limit of one failure opens at once', () => {
     breaker = new CircuitBreaker({ failures: 1, now: () => now })
     fail(1)
     expect(breaker.state).toBe('open')
@@ -73,7 +73,7 @@ describe('an open breaker', () => {
     fail(5)
   })
 
-  test('lets exactly one call try after the pause', () => {
+  test('an open breaker admits exactly one probe after its time', () => {
     now += 30_000
     expect(breaker.state).toBe('half-open')
     expect(breaker.enter()).toEqual({ kind: 'pass' })
@@ -83,7 +83,7 @@ describe('an open breaker', () => {
     expect(breaker.state).toBe('half-open')
   })
 
-  test('closes when the try succeeds, and counts from nothing again', () => {
+  test('an open breaker closes when the probe succeeds, and resets its count', () => {
     now += 30_000
     breaker.enter()
     breaker.succeeded()
@@ -94,7 +94,7 @@ describe('an open breaker', () => {
     expect(breaker.state).toBe('open')
   })
 
-  test('stays open for another pause when the try fails', () => {
+  test('an open breaker stays open for the same time when the probe fails', () => {
     now += 30_000
     breaker.enter()
     breaker.failed()
@@ -103,7 +103,7 @@ describe('an open breaker', () => {
     expect(breaker.enter()).toEqual({ kind: 'pass' })
   })
 
-  test('lets another call try when the caller gave up the first', () => {
+  test('an open breaker admits another probe when the first was abandoned', () => {
     now += 30_000
     breaker.enter()
     breaker.abandoned()
@@ -111,7 +111,7 @@ describe('an open breaker', () => {
     expect(breaker.enter()).toMatchObject({ kind: 'open' })
   })
 
-  test('is not moved by calls from before it opened', () => {
+  test('an open breaker ignores the outcomes of earlier calls', () => {
     now += 10_000
     breaker.failed()
     breaker.succeeded()

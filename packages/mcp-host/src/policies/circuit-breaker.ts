@@ -1,49 +1,42 @@
 export interface CircuitBreakerOptions {
-  /** So many failures within `windowMs` open it; default 5. */
+  /** The number of failures within `windowMs` that open it; default 5. */
   readonly failures?: number | undefined
-  /** In milliseconds; default 60,000. */
+  /** Default 60,000. */
   readonly windowMs?: number | undefined
-  /** How long the circuit stays open, in milliseconds; default 60,000. */
+  /** The time for which the circuit stays open; default 60,000. */
   readonly openMs?: number | undefined
-  /** In milliseconds, never going back; default `performance.now`. */
+  /** A monotonic clock in milliseconds; default `performance.now`. */
   readonly now?: (() => number) | undefined
-  /** Called after each change of state; `half-open` when a call begins to try. */
+  /** Called after each change of state; with `half-open` when a probe begins. */
   readonly onChange?: ((state: CircuitState) => void) | undefined
 }
 
-/** `half-open`: the pause is over, and one call at a time may try whether it works again. */
+/** `half-open`: one call at a time may probe the server. */
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
 export type CircuitEntry =
   | { readonly kind: 'pass' }
-  | {
-      readonly kind: 'open'
-      /** When to ask again, in milliseconds. */
-      readonly retryAfterMs: number
-    }
+  | { readonly kind: 'open'; readonly retryAfterMs: number }
 
 const PASS: CircuitEntry = { kind: 'pass' }
 
-/** When to ask again while another call tries: its answer is not known to take any time. */
+/** The `retryAfterMs` during a probe, whose duration is unknown. */
 const PROBE_RETRY_MS = 1_000
 
 /**
- * Refuses calls to what keeps failing, so that neither the callers nor the failing part are kept
- * busy. It counts failures within a time, whatever succeeded in between.
- *
- * Each call that passed ends with exactly one of `succeeded`, `failed` and `abandoned`. A call from
- * before the opening that ends during it changes nothing; one that ends while another tries is as
- * good a witness as that one.
+ * Refuses calls after a number of failures within a time, regardless of successes in between. Each admitted call must
+ * end with `succeeded`, `failed` or `abandoned`. While the circuit is open, ends of earlier calls are ignored; during a
+ * probe such an end counts as the result of the probe.
  */
 export class CircuitBreaker {
   readonly #windowMs: number
   readonly #openMs: number
   readonly #now: () => number
   readonly #onChange: CircuitBreakerOptions['onChange']
-  /** The times of the last failures, as a ring: `#oldest` is the next to be overwritten. */
+  /** The times of the last failures as a ring buffer; `#oldest` is overwritten next. */
   readonly #failedAt: Float64Array
   #oldest = 0
-  /** When calls may try again; `undefined` while closed. */
+  /** The time at which a probe is allowed; `undefined` while the circuit is closed. */
   #openUntil: number | undefined
   #isProbing = false
 
@@ -101,7 +94,7 @@ export class CircuitBreaker {
     this.#onChange?.('open')
   }
 
-  /** The caller gave up, which says nothing about the server: another call may try instead. */
+  /** Ends a call that its caller gave up, so that another call may probe the server. */
   abandoned(): void {
     this.#isProbing = false
   }

@@ -1,66 +1,61 @@
-export interface HealthScoreOptions {
-  /** In milliseconds, never going back; default `performance.now`. */
-  readonly now?: (() => number) | undefined
-}
-
 /** The weight of the newest request in a moving average. */
 const NEWEST = 0.3
-/** The half-life of observations, also without new ones: an instance without requests recovers. */
+/** The half-life of observations, so that an instance without requests recovers. */
 const HALF_LIFE_MS = 10_000
 
 /** The recent health of one instance: moving averages of its failures and latencies. */
 export class HealthScore {
+  /** The time of the last answer or failure, in epoch milliseconds. */
+  checkedAt: number | undefined
   readonly #now: () => number
   #failureRate = 0
   #latencyMs = 0
-  #checkedAt: number | undefined
-  #seenAt: number
+  #updatedAt: number
 
-  constructor({ now = () => performance.now() }: HealthScoreOptions = {}) {
+  /** `now` is a monotonic clock in milliseconds; default `performance.now`. */
+  constructor({ now = () => performance.now() }: { readonly now?: () => number } = {}) {
     this.#now = now
-    this.#seenAt = now()
+    this.#updatedAt = now()
   }
 
-  /** From 0, when nothing is known against it, to 1. */
+  /** From 0 to 1; 0 without observations. */
   get failureRate(): number {
-    return this.#failureRate * this.#faded()
+    return this.#failureRate * this.#decay()
   }
 
-  /** 0 while nothing is known. */
+  /** The average latency in milliseconds; 0 without observations. */
   get latencyMs(): number {
-    return this.#latencyMs * this.#faded()
+    return this.#latencyMs * this.#decay()
   }
 
-  /** When it last answered, or failed to, in epoch milliseconds. */
-  get checkedAt(): number | undefined {
-    return this.#checkedAt
-  }
-
-  /** It was found well or ill by something else than a request. */
+  /** Records a check other than a request. */
   checked(): void {
-    this.#checkedAt = Date.now()
+    this.checkedAt = Date.now()
   }
 
   succeeded(latencyMs: number): void {
-    this.#saw(
-      0,
-      this.#latencyMs === 0 ? latencyMs : this.latencyMs * (1 - NEWEST) + latencyMs * NEWEST,
-    )
+    const isFirst = this.#latencyMs === 0
+    this.#update(0, isFirst ? latencyMs : average(this.latencyMs, latencyMs))
   }
 
-  /** The latency of a failure is ignored: broken servers often fail fastest. */
+  /** The latency of a failure is ignored, since broken servers often fail fastest. */
   failed(): void {
-    this.#saw(1, this.latencyMs)
+    this.#update(1, this.latencyMs)
   }
 
-  #saw(failure: 0 | 1, latencyMs: number): void {
-    this.#failureRate = this.failureRate * (1 - NEWEST) + failure * NEWEST
+  #update(failure: 0 | 1, latencyMs: number): void {
+    this.#failureRate = average(this.failureRate, failure)
     this.#latencyMs = latencyMs
-    this.#seenAt = this.#now()
+    this.#updatedAt = this.#now()
     this.checked()
   }
 
-  #faded(): number {
-    return 2 ** ((this.#seenAt - this.#now()) / HALF_LIFE_MS)
+  #decay(): number {
+    return 2 ** ((this.#updatedAt - this.#now()) / HALF_LIFE_MS)
   }
+}
+
+/** A moving average after a new observation. */
+function average(before: number, observation: number): number {
+  return before * (1 - NEWEST) + observation * NEWEST
 }

@@ -5,10 +5,10 @@ import { RestartPolicy } from './restart.ts'
 
 const crash = { failed: true }
 
-/** A policy on a clock of its own, whose pauses are the longest that chance allows. */
+/** A policy on a clock of its own, without jitter. */
 function start(config: RestartConfig): {
   readonly policy: RestartPolicy
-  /** The server runs for so long, and crashes. */
+  /** Lets the server run for `ms` and crash; returns the delay before the restart, or the reason against one. */
   readonly crashAfter: (ms: number) => number | string
 } {
   let now = 0
@@ -23,30 +23,30 @@ function start(config: RestartConfig): {
   return { policy, crashAfter }
 }
 
-test('with the policy "no" it stays down, whatever happened', () => {
+test('the policy "no" never restarts a server', () => {
   const policy = new RestartPolicy({ policy: 'no' })
   expect(policy.next(crash)).toEqual({ giveUp: 'its restart policy is "no"' })
   expect(policy.next({ failed: false })).toEqual({ giveUp: 'its restart policy is "no"' })
 })
 
-test('with "on-failure" it is started again after a failure alone', () => {
+test('the policy "on-failure" restarts a server only after a failure', () => {
   const policy = new RestartPolicy({ policy: 'on-failure' }, { random: () => 1 })
   expect(policy.next({ failed: false })).toEqual({ giveUp: 'it ended without a failure' })
   expect(policy.next(crash)).toEqual({ delayMs: 1_000 })
 })
 
-test('with "always" it is started again after any end', () => {
+test('the policy "always" restarts a server after any end', () => {
   const policy = new RestartPolicy({ policy: 'always' }, { random: () => 1 })
   expect(policy.next({ failed: false })).toEqual({ delayMs: 1_000 })
 })
 
-test('the pauses grow from 1 s to 30 s, for ever when there is no limit', () => {
+test('the delay before a restart grows from 1 s to 30 s, without an end by default', () => {
   const { crashAfter } = start({ policy: 'on-failure' })
-  const pauses = Array.from({ length: 7 }, () => crashAfter(0))
-  expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
+  const delays = Array.from({ length: 7 }, () => crashAfter(0))
+  expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000])
 })
 
-test('the pauses begin anew once it was stable', () => {
+test('the delay before a restart is reset once the server was stable', () => {
   const { policy, crashAfter } = start({ policy: 'on-failure' })
   crashAfter(0)
   crashAfter(0)
@@ -54,14 +54,14 @@ test('the pauses begin anew once it was stable', () => {
   expect([crashAfter(0), crashAfter(0)]).toEqual([1_000, 2_000])
 })
 
-test('a crash loop is given up, with the number of restarts and their time', () => {
+test('a crash loop is given up with the number of restarts and their time', () => {
   const { crashAfter } = start({ policy: 'on-failure', maxRestarts: 5 })
   const ends = Array.from({ length: 6 }, () => crashAfter(1_000))
   expect(ends.slice(0, 5)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000])
   expect(ends[5]).toBe('restarted 5 times within 60 s')
 })
 
-test('being stable does not hide a crash loop', () => {
+test('a crash loop is detected even if the server was stable in between', () => {
   const { policy, crashAfter } = start({ policy: 'always', maxRestarts: 2, windowMs: 10_000 })
   crashAfter(0)
   policy.stable()
@@ -70,7 +70,7 @@ test('being stable does not hide a crash loop', () => {
   expect(crashAfter(0)).toBe('restarted 2 times within 10 s')
 })
 
-test('restarts from before the window count no more', () => {
+test('restarts from before the window do not count', () => {
   const { policy, crashAfter } = start({ policy: 'always', maxRestarts: 2, windowMs: 10_000 })
   for (let day = 0; day < 100; day += 1) {
     expect([crashAfter(20_000), crashAfter(0)]).toEqual([1_000, 2_000])
@@ -78,10 +78,10 @@ test('restarts from before the window count no more', () => {
   }
 })
 
-test('a restart counts from when it happens, not from when it was granted', () => {
+test('a restart counts from its own time, not from the decision', () => {
   const { crashAfter } = start({ policy: 'always', maxRestarts: 1, windowMs: 10_000 })
   crashAfter(0)
-  // 10 s after the grant, 9 s after the restart.
+  // 10 s after the decision, 9 s after the restart.
   expect(crashAfter(9_000)).toBe('restarted once within 10 s')
 })
 

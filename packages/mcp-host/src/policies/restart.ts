@@ -2,25 +2,25 @@ import type { RestartConfig } from '../config/mcp-config.ts'
 import { backoffMs } from './backoff.ts'
 
 export interface RestartPolicyDeps {
-  /** In milliseconds, never going back; default `performance.now`. */
+  /** A monotonic clock in milliseconds; default `performance.now`. */
   readonly now?: (() => number) | undefined
-  /** At least 0, less than 1; default `Math.random`. */
+  /** A random number from 0 to less than 1; default `Math.random`. */
   readonly random?: (() => number) | undefined
 }
 
-/** `giveUp` is why it stays down, as the rest of a sentence: "restarted 5 times within 60 s". */
+/** `giveUp` is the reason why there is no restart, such as "restarted 5 times within 60 s". */
 export type RestartDecision = { readonly delayMs: number } | { readonly giveUp: string }
 
 const FIRST_MS = 1_000
 const MAX_MS = 30_000
 const DEFAULT_WINDOW_MS = 60_000
 
-/** Decides, each time one server has ended, whether and when it is started again. */
+/** Decides whether and when a server is restarted. */
 export class RestartPolicy {
   readonly #config: RestartConfig
   readonly #now: () => number
   readonly #random: (() => number) | undefined
-  /** When the restarts within the window were due: never more than `maxRestarts`. */
+  /** The times of the restarts within the window, at most `maxRestarts`. */
   #restarts: readonly number[] = []
   #attempt = 0
 
@@ -33,7 +33,7 @@ export class RestartPolicy {
     this.#random = random
   }
 
-  /** Decides about a restart after an end; a granted restart counts towards the limit. */
+  /** Decides after the end of the server. A granted restart counts towards the limit. */
   next(end: { readonly failed: boolean }): RestartDecision {
     const { policy, maxRestarts, windowMs = DEFAULT_WINDOW_MS } = this.#config
     if (policy === 'no') return { giveUp: 'its restart policy is "no"' }
@@ -50,7 +50,7 @@ export class RestartPolicy {
     return { delayMs }
   }
 
-  /** It became ready and stayed: the next pause is a first one. Restarts still count. */
+  /** Resets the delay, since the server has stayed ready. Restarts still count. */
   stable(): void {
     this.#attempt = 0
   }

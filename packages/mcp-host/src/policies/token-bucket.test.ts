@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import { TokenBucket } from './token-bucket.ts'
 
-test('tokens are there for a burst, and then at their rate', () => {
+test('tokens are available for a burst, and then at their rate', () => {
   let now = 0
   const bucket = new TokenBucket({ perSecond: 10, burst: 3, now: () => now })
   const take = (count: number): boolean[] => Array.from({ length: count }, () => bucket.take())

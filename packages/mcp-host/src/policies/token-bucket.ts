@@ -1,12 +1,12 @@
 export interface TokenBucketOptions {
   readonly perSecond: number
-  /** The number that may be taken at once after a pause. */
+  /** The number of tokens that may be taken at once after a pause. */
   readonly burst: number
-  /** In milliseconds, never going back; default `performance.now`. */
+  /** A monotonic clock in milliseconds; default `performance.now`. */
   readonly now?: (() => number) | undefined
 }
 
-/** Bounds how often something happens: a token each time, and so many new ones a second. */
+/** A rate limit: each event takes a token, and a number of tokens is added each second. */
 export class TokenBucket {
   readonly #perSecond: number
   readonly #burst: number
@@ -24,7 +24,7 @@ export class TokenBucket {
 
   /** Takes a token; `false` when there is none. */
   take(): boolean {
-    // Most of the time there is one, and no clock has to be read.
+    // The clock is read only when there is none left.
     if (this.#tokens < 1) this.#fill()
     if (this.#tokens < 1) return false
     this.#tokens -= 1

@@ -4,22 +4,22 @@ import { WaitingLine } from './waiting-line.ts'
 
 function drain(line: WaitingLine<number>): number[] {
   const values: number[] = []
-  for (let place = line.first; place !== undefined; place = line.first) {
-    values.push(place.value)
-    line.leave(place)
+  for (let entry = line.first; entry !== undefined; entry = line.first) {
+    values.push(entry.value)
+    line.leave(entry)
   }
   return values
 }
 
-test('the first that came is served first', () => {
+test('entries leave in the order in which they joined', () => {
   const line = new WaitingLine<number>()
   for (const value of [1, 2, 3]) line.join(value)
   expect(drain(line)).toEqual([1, 2, 3])
   expect(line.first).toBeUndefined()
 })
 
-test('leaving from the front, the middle or the end closes the gap', () => {
-  for (const gone of [
+test('an entry may leave from the front, the middle or the end', () => {
+  for (const leaving of [
     [1],
     [2],
     [3],
@@ -32,11 +32,13 @@ test('leaving from the front, the middle or the end closes the gap', () => {
     [3, 2, 1],
   ]) {
     const line = new WaitingLine<number>()
-    const places = [1, 2, 3].map((value) => line.join(value))
-    for (const place of places.toSorted((a, b) => gone.indexOf(a.value) - gone.indexOf(b.value))) {
-      if (gone.includes(place.value)) line.leave(place)
+    const entries = [1, 2, 3].map((value) => line.join(value))
+    for (const entry of entries.toSorted(
+      (a, b) => leaving.indexOf(a.value) - leaving.indexOf(b.value),
+    )) {
+      if (leaving.includes(entry.value)) line.leave(entry)
     }
     line.join(4)
-    expect(drain(line)).toEqual([1, 2, 3, 4].filter((value) => !gone.includes(value)))
+    expect(drain(line)).toEqual([1, 2, 3, 4].filter((value) => !leaving.includes(value)))
   }
 })

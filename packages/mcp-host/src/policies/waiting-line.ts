@@ -1,30 +1,26 @@
-/** One place in a line; it knows its neighbours, so that it can leave from anywhere at once. */
-export interface Place<Value> {
+/** An entry of the linked list. */
+export interface Position<Value> {
   readonly value: Value
-  previous: Place<Value> | undefined
-  next: Place<Value> | undefined
+  previous: Position<Value> | undefined
+  next: Position<Value> | undefined
 }
 
-/** First in, first out; an entry leaves from the middle at constant cost. */
+/** A first in, first out queue as a linked list: entries leave from the middle at constant cost. */
 export class WaitingLine<Value> {
-  #first: Place<Value> | undefined
-  #last: Place<Value> | undefined
+  first: Position<Value> | undefined
+  #last: Position<Value> | undefined
 
-  get first(): Place<Value> | undefined {
-    return this.#first
+  join(value: Value): Position<Value> {
+    const position: Position<Value> = { value, previous: this.#last, next: undefined }
+    if (this.#last === undefined) this.first = position
+    else this.#last.next = position
+    this.#last = position
+    return position
   }
 
-  join(value: Value): Place<Value> {
-    const place: Place<Value> = { value, previous: this.#last, next: undefined }
-    if (this.#last === undefined) this.#first = place
-    else this.#last.next = place
-    this.#last = place
-    return place
-  }
-
-  /** The place must be in this line, and leaves it once. */
-  leave({ previous, next }: Place<Value>): void {
-    if (previous === undefined) this.#first = next
+  /** Removes a position of this queue; once. */
+  leave({ previous, next }: Position<Value>): void {
+    if (previous === undefined) this.first = next
     else previous.next = next
     if (next === undefined) this.#last = previous
     else next.previous = previous

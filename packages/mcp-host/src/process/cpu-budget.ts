@@ -1,11 +1,11 @@
-/** So much of a second's share may be saved up by idling, and then be used at once. */
+/** Limit for the idle time whose share of CPU is saved up. */
 const MAX_SAVED_MS = 1000
-/** A debt is forgiven beyond what this long a pause pays, or one bad moment would silence for long. */
+/** The longest pause. Further debt is forgiven. */
 const MAX_PAUSE_MS = 10_000
 
 /**
- * Decides when a process must pause so that its use of the CPU stays, on average, at a share of one core: time earns
- * that share, running spends it, and debt pauses the process.
+ * Decides when a process must pause, so that its CPU time averages a share of one core. Elapsed time earns the share,
+ * CPU time spends it, and debt pauses the process.
  */
 export class CpuBudget {
   readonly #share: number

@@ -14,17 +14,21 @@ import { type GuardedProcess, spawnGuarded } from './spawn-guarded.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../test/fixtures/nasty')
 
-/** More than a debt can last. */
-const PATIENCE_MS = 20_000
+/** Longer than a debt can last. */
+const PAUSE_LIMIT_MS = 20_000
 
-async function start(name: string, limits: ResourceLimits, how: 'itself' | 'outside' = 'itself') {
+async function start(
+  name: string,
+  limits: ResourceLimits,
+  location: 'itself' | 'outside' = 'itself',
+) {
   const workspace = await openWorkspace()
   const guardian = new Guardian()
   onTestFinished(() => guardian[Symbol.asyncDispose]())
   const program = [process.execPath, join(FIXTURES, `${name}.ts`), workspace.path('end')]
-  // Outside: in a session of its own, started by a program that does nothing else.
+  // Outside: a session of its own, started by a program that does nothing else.
   const wrapper =
-    how === 'itself' ? [] : ['/bin/sh', '-c', 'exec 3<&0; setsid "$@" <&3 & wait', 'sh']
+    location === 'itself' ? [] : ['/bin/sh', '-c', 'exec 3<&0; setsid "$@" <&3 & wait', 'sh']
   const [command = '', ...args] = [...wrapper, ...program]
   const env = { PATH: process.env['PATH'] }
   const child = await spawnGuarded(guardian, { command, args, cwd: workspace.folder, env })
@@ -34,7 +38,7 @@ async function start(name: string, limits: ResourceLimits, how: 'itself' | 'outs
   return { child, limit, reasons }
 }
 
-/** Whether everything that the fixture's program runs as is paused. */
+/** Whether all processes of the fixture are paused. */
 async function isPaused(child: GuardedProcess): Promise<boolean> {
   const states: (string | undefined)[] = []
   await visitProcesses((pid) => {
@@ -44,9 +48,9 @@ async function isPaused(child: GuardedProcess): Promise<boolean> {
 }
 
 test.each(['itself', 'outside'] as const)(
-  'a program that takes too much memory %s is killed, and it is said why',
-  async (how) => {
-    const { child, reasons } = await start('hoard', { memoryBytes: 200_000_000 }, how)
+  'a program that uses too much memory %s is killed with the reason',
+  async (location) => {
+    const { child, reasons } = await start('hoard', { memoryBytes: 200_000_000 }, location)
     expect(await child.gone).toEqual({ code: null, signal: 'SIGKILL' })
     expect(reasons).toEqual([
       expect.stringMatching(/^used (?!200 )[2-9]\d\d MB, more than its limit of 200 MB$/),
@@ -55,28 +59,28 @@ test.each(['itself', 'outside'] as const)(
 )
 
 test.each(['itself', 'outside'] as const)(
-  'a program that takes too much CPU %s is paused now and then',
-  async (how) => {
-    const { child, reasons } = await start('burn', { cpuPercent: 10 }, how)
-    await eventually(() => isPaused(child), PATIENCE_MS)
-    await eventually(async () => !(await isPaused(child)), PATIENCE_MS)
-    await eventually(() => isPaused(child), PATIENCE_MS)
+  'a program that uses too much CPU %s is paused repeatedly',
+  async (location) => {
+    const { child, reasons } = await start('burn', { cpuPercent: 10 }, location)
+    await eventually(() => isPaused(child), PAUSE_LIMIT_MS)
+    await eventually(async () => !(await isPaused(child)), PAUSE_LIMIT_MS)
+    await eventually(() => isPaused(child), PAUSE_LIMIT_MS)
     expect(reasons).toEqual([])
   },
-  2 * PATIENCE_MS,
+  2 * PAUSE_LIMIT_MS,
 )
 
 test.each(['itself', 'outside'] as const)(
-  'a program that takes CPU %s is not left paused when its limits end',
-  async (how) => {
-    const { child, limit } = await start('burn', { cpuPercent: 5 }, how)
+  'a program that uses CPU %s is resumed when its limits end',
+  async (location) => {
+    const { child, limit } = await start('burn', { cpuPercent: 5 }, location)
     await eventually(() => isPaused(child))
     limit[Symbol.dispose]()
     expect(await isPaused(child)).toBe(false)
   },
 )
 
-test('a paused program can heed its stop at once', async () => {
+test('a paused program is resumed when it is stopped', async () => {
   const { child } = await start('burn', { cpuPercent: 5 })
   await eventually(() => isPaused(child))
   const stopped = stopProcess(child, { graceMs: 30_000 })
@@ -84,7 +88,7 @@ test('a paused program can heed its stop at once', async () => {
   expect(await stopped).toEqual({ code: 5, signal: null })
 })
 
-test('elsewhere than on Linux there is a warning, and no limit', async () => {
+test('limits are not enforced on other platforms than Linux, with a warning', async () => {
   await using guardian = new Guardian()
   const child = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env: process.env })
   const warnings: string[] = []

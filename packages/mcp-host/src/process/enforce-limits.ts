@@ -7,7 +7,7 @@ import type { GuardedProcess } from './spawn-guarded.ts'
 
 export interface EnforceDeps {
   readonly logger: Logger
-  /** Told, just before the process is killed, why: `used 612 MB, more than its limit of 512 MB`. */
+  /** Called before the process is killed, with a reason such as `used 612 MB, more than its limit of 512 MB`. */
   readonly onExceeded?: (reason: string) => void
   /** Default: the present platform. */
   readonly platform?: NodeJS.Platform
@@ -16,10 +16,9 @@ export interface EnforceDeps {
 const MEGABYTE = 1_000_000
 
 /**
- * Holds a process, with all that it starts, to its limits until it ends: too much memory kills it,
- * too much CPU pauses it now and then. The pauses end when its stop begins, or with the disposal.
- *
- * Only on Linux; elsewhere a warning is all that happens.
+ * Enforces the limits of a process and its descendants until it ends: too much memory kills the process, too much CPU
+ * pauses it. Pauses end when the stop of the process begins, or with the disposal. Works only on Linux; elsewhere it
+ * logs a warning.
  */
 export function enforceLimits(
   child: GuardedProcess,
@@ -58,7 +57,7 @@ export function enforceLimits(
   return { [Symbol.dispose]: end }
 }
 
-/** Stops and continues the processes of a family. */
+/** Pauses and continues the processes of a family. */
 class Pauses {
   readonly #child: GuardedProcess
   #isPaused = false
@@ -69,7 +68,7 @@ class Pauses {
   }
 
   set(isPaused: boolean, members: readonly ProcessRow[]): void {
-    // Processes found since the pause began are stopped, too.
+    // Processes that were found during a pause are stopped, too.
     if (isPaused || this.#isPaused) this.#strays = straysOf(this.#child, members)
     if (isPaused) this.#signal('SIGSTOP')
     else if (this.#isPaused) this.#signal('SIGCONT')
@@ -87,7 +86,7 @@ class Pauses {
       try {
         process.kill(pid, signal)
       } catch {
-        // It has ended since.
+        // The process has ended meanwhile.
       }
     }
   }
@@ -97,7 +96,7 @@ function straysOf(child: GuardedProcess, members: readonly ProcessRow[]): number
   return members.filter(({ group }) => group !== child.pid).map(({ pid }) => pid)
 }
 
-/** Rounded up, so that what is more than a limit also looks like more. */
+/** Rounded up, so that an exceeded limit also looks exceeded. */
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / MEGABYTE)} MB`
 }

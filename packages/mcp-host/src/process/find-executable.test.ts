@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 
 import { findExecutable, type FindOptions } from './find-executable.ts'
 
-/** A file system with these programs alone. */
+/** A file system with these programs only. */
 const having =
   (...files: readonly string[]): NonNullable<FindOptions['look']> =>
   (file) =>
     Promise.resolve(files.includes(file) ? 'executable' : 'none')
 
-describe('on Windows', () => {
+describe('commands on Windows', () => {
   const look = having(
     'C:\\node\\npx',
     'C:\\node\\npx.CMD',
@@ -34,24 +34,24 @@ describe('on Windows', () => {
     ['bin/run', 'C:\\srv\\bin\\run.EXE'],
     ['.\\bin\\run', 'C:\\srv\\bin\\run.EXE'],
     ['C:\\other\\npx', 'C:\\other\\npx.EXE'],
-  ])('the command %s is %s', async (command, file) => {
+  ])('the command %s is the file %s on Windows', async (command, file) => {
     expect(await find(command)).toBe(file)
   })
 
-  test('a name never means the file without an extension', async () => {
+  test('a command on Windows never means a file without an extension', async () => {
     await expect(find('npx', { PathExt: '.COM' })).rejects.toThrow(
       'the command "npx" was not found on PATH',
     )
   })
 
-  test('programs and batch files are looked for when PATHEXT says nothing', async () => {
+  test('commands on Windows default to the usual extensions without PATHEXT', async () => {
     const env = { Path: 'C:\\node' }
     const options = { cwd: 'C:\\srv', env, platform: 'win32', look } as const
     expect(await findExecutable('node', options)).toBe('C:\\node\\node.EXE')
   })
 
   test.each([['npx'], ['npx.CMD'], ['old.bat'], ['C:\\node\\npx']])(
-    'the batch file %s is refused, with what to write instead',
+    'the batch file %s is refused with a remedy',
     async (command) => {
       await expect(find(command)).rejects.toMatchObject({
         name: 'LaunchError',
@@ -63,7 +63,7 @@ describe('on Windows', () => {
   )
 })
 
-test('elsewhere a command is its name alone, and PATH has its case', async () => {
+test('a command on other platforms has no extension, and PATH is case-sensitive', async () => {
   const look = having('/bin/npx.cmd', '/bin/run', '/srv/bin/run')
   const options = { cwd: '/srv', platform: 'linux', look } as const
   const env = { PATH: 'bin:/bin', PATHEXT: '.cmd' }

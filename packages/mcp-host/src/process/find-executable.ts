@@ -10,13 +10,13 @@ export interface FindOptions {
   readonly env: Environment
   /** Default: the present platform. */
   readonly platform?: NodeJS.Platform
-  /** The kind of an absolute path; default: by the file system. */
+  /** The kind of the file at an absolute path; default: by the file system. */
   readonly look?: (file: string) => Promise<'none' | 'file' | 'executable'>
 }
 
 /**
- * The absolute path of the program that `command` means in `cwd` with `env`, found before the
- * start because a shell that fails to `exec` only says 127. Throws `LaunchError`.
+ * The absolute path of the program that `command` names, in `cwd` with `env`. The search comes before the start, since
+ * a shell that fails to `exec` reports only the exit code 127. Throws `LaunchError`.
  */
 export async function findExecutable(
   command: string,
@@ -26,7 +26,7 @@ export async function findExecutable(
   const paths = isWindows ? win32 : posix
   const isPath = command.includes('/') || (isWindows && command.includes('\\'))
   const path = isWindows ? onWindows(env, 'PATH') : env['PATH']
-  // An empty or relative folder would mean `cwd`, which may hold files of others.
+  // An empty or relative folder would mean `cwd`, which may contain untrusted files.
   const folders = isPath
     ? ['']
     : (path ?? '').split(paths.delimiter).filter((folder) => paths.isAbsolute(folder))
@@ -45,13 +45,16 @@ export async function findExecutable(
   throw new LaunchError(`the command "${command}" ${where}`)
 }
 
-/** Without an extension a file is no program there: the `npx` beside `npx.cmd` is for other shells. */
+/**
+ * The possible extensions. On Windows a file without an extension is no program: the `npx` beside `npx.cmd` is for
+ * other shells.
+ */
 function windowsEndings(command: string, env: Environment): readonly string[] {
   const added = (onWindows(env, 'PATHEXT') ?? '.COM;.EXE;.BAT;.CMD').split(';').filter(Boolean)
   return win32.extname(command) === '' ? added : ['', ...added]
 }
 
-/** Batch files run only in a shell, which would interpret the arguments; the host starts none. */
+/** Refuses batch files, which run only in a shell that would interpret the arguments. */
 function checkKind(command: string, file: string): string {
   if (!/\.(cmd|bat)$/i.test(file)) return file
   throw new LaunchError(
@@ -60,7 +63,7 @@ function checkKind(command: string, file: string): string {
   )
 }
 
-/** Names of variables have no case there: it is mostly `Path`. */
+/** The value of a variable on Windows, where names are case-insensitive, such as `Path`. */
 function onWindows(env: Environment, name: string): string | undefined {
   return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1]
 }

@@ -1,15 +1,14 @@
 import { TAG_NAME } from './process-table.ts'
 
 /**
- * What the guardian runs, in POSIX sh so that it costs little and needs no installed program.
- * A line `+<group>` adds a process group, `-<group>` takes it off; at the end of its input, which
- * comes when the host and every child about to register are gone, it kills the groups left over.
- * A partial last line fails `read` and is not seen. Groups 0 and 1 would mean "ours" and "all".
+ * The program of the guardian, in POSIX sh, which is small and always installed. A line `+<group>` adds a process group,
+ * `-<group>` removes it. Its input ends when the host and every child about to register are gone; then it kills the
+ * remaining groups. A partial last line fails `read` and is ignored. Groups 0 and 1 would mean "own" and "all".
  *
- * Then it kills, where there is a /proc, what left its group but has the guardian's id, the first
- * argument, in its environment: in the way of `Sweep`, for the same reasons. `read` drops the NULs
- * between the variables. All of it is built into the shell: a server that forks without end leaves
- * no room for another process.
+ * Then it kills, where there is a /proc, processes that left their group, found by the guardian's id, the first
+ * argument, in their environment, as `Sweep` does. `read` drops the NULs between the variables. Between fork and the end
+ * of `execve` the environment is empty: a process without one, when it is seen first, makes another search necessary. The
+ * script uses only built-in commands, since a server that forks without end leaves no room for another process.
  */
 export const GUARDIAN_SCRIPT = `
 trap '' INT TERM HUP
@@ -27,18 +26,32 @@ done
 [ "$groups" = ' ' ] && exit
 for group in $groups; do kill -9 "-$group"; done
 
+read_group() {
+  stat=
+  IFS= read -r stat <"/proc/$pid/stat"
+  group=\${stat##*\\) ? }
+  group=\${group#* }
+  group=\${group%% *}
+}
+note_starting() {
+  case $seen in *" $pid "*) return ;; esac
+  read_group
+  case $stat in '' | *') Z '* | *') X '*) return ;; esac
+  seen="$seen$pid "
+  [ "$group" = 0 ] || clean=0
+}
 kill_tagged() {
+  has_environ=
   while IFS= read -r line || [ -n "$line" ]; do
+    has_environ=1
     case $line in *"${TAG_NAME}=$id."*) ;; *) continue ;; esac
-    IFS= read -r stat <"/proc/$pid/stat"
-    group=\${stat##*\\) ? }
-    group=\${group#* }
-    group=\${group%% *}
+    read_group
     case $group in '' | *[!0-9]* | 0* | 1) ;; *) kill -9 "-$group" ;; esac
     kill -9 $pid
     clean=0
     return
   done <"/proc/$pid/environ"
+  [ -n "$has_environ" ] || note_starting
 }
 kill_newer() {
   IFS=' ' read -r _ _ _ _ last </proc/loadavg
@@ -59,7 +72,7 @@ look() {
   turns=0
   while [ $turns -lt 500 ] && kill_newer; do turns=$((turns + 1)); done
 }
-id=$1 clean=0 looks=0
+id=$1 clean=0 looks=0 seen=' '
 while [ $clean -lt 2 ] && [ $looks -lt 100 ]; do
   clean=$((clean + 1)) looks=$((looks + 1))
   look
@@ -67,8 +80,8 @@ done
 `
 
 /**
- * What a child runs before it becomes the program: it registers itself, so that there is no moment
- * in which it lives and the guardian does not know, and closes the descriptor. The command comes
- * in as \`"$@"\` alone and is never shell text. A failed registration ends the child.
+ * The script of a child before it becomes the program: it registers itself, so that it never runs unknown to the
+ * guardian, and closes the descriptor. The command is only in \`"$@"\` and never shell text. A failed registration ends
+ * the child.
  */
 export const REGISTER_SCRIPT = 'echo "+$$" >&3 && exec 3>&- && exec "$@"'

@@ -8,16 +8,17 @@ import { signalGroup } from './process-group.ts'
 import { ResourceWatch } from './resource-watch.ts'
 import { Sweep } from './sweep.ts'
 
-/** A guardian that lives shorter than this is replaced so much later, or two would chase each other. */
+/** The delay before a guardian that ended early is replaced, so that failing ones do not follow in quick succession. */
 const SHORT_LIFE_MS = 1000
 
 /**
- * Kills the host's children when the host dies. One small process, in a session of its own, holds the other end of a
- * pipe; when the pipe ends for any reason, it kills every registered process group and, on Linux, descendants that left
- * their groups. Not used on Windows, which has no process groups. Disposing it kills what is still registered.
+ * Kills the host's children when the host dies. A small process in its own session holds the other end of a pipe. When
+ * the pipe ends for any reason, it kills every registered process group and, on Linux, descendants that left their
+ * groups. Not used on Windows, which has no process groups. Disposing the guardian kills the groups that are still
+ * registered.
  */
 export class Guardian implements AsyncDisposable {
-  /** Measures the children that have limits. */
+  /** Measures children with limits. */
   readonly resources = new ResourceWatch()
   readonly #id = crypto.randomUUID()
   readonly #groups = new Set<number>()
@@ -26,14 +27,14 @@ export class Guardian implements AsyncDisposable {
   #shell: ChildProcess | undefined
   #isDisposed = false
 
-  /** The guardian's process id; undefined before the first child and after a death of its own. */
+  /** The guardian's process id; undefined before the first child and while it is dead. */
   get pid(): number | undefined {
     return this.#shell?.pid
   }
 
   /**
-   * The stream that a child gets as descriptor 3 to register itself, which it does by itself;
-   * starts the guardian when there is none. Throws `LaunchError` when that fails.
+   * The stream that a child gets as descriptor 3 to register itself. Starts the guardian if there is none. Throws
+   * `LaunchError` when that fails.
    */
   async input(): Promise<Writable> {
     if (this.#isDisposed) throw new Error('the guardian is disposed: nothing can be started')
@@ -42,23 +43,23 @@ export class Guardian implements AsyncDisposable {
     return inputOf(shell)
   }
 
-  /** A mark for one child and all that it starts, never used before. */
+  /** A new tag for one child and its descendants. */
   nextTag(): string {
     this.#lastTag += 1
     return `${this.#id}.${this.#lastTag}`
   }
 
-  /** Kills what has this tag and left its process group; see `Sweep`. Never rejects. */
+  /** Kills processes with this tag that left their process group; see `Sweep`. Never rejects. */
   sweep(tag: string): Promise<void> {
     return this.#sweep.kill(tag)
   }
 
-  /** Remembers a group that registered itself, for the case that the guardian must be replaced. */
+  /** Adds a group that registered itself, for a replacement of the guardian. */
   add(group: number): void {
     this.#groups.add(group)
   }
 
-  /** Takes a group off that has no process left, before its number is used for another. */
+  /** Removes an empty group before its number is reused. */
   remove(group: number): void {
     this.#groups.delete(group)
     if (this.#shell !== undefined) inputOf(this.#shell).write(`-${group}\n`)
@@ -66,9 +67,8 @@ export class Guardian implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true
-    const isDone = this.#shell?.pid !== undefined && (await finish(this.#shell))
-    if (isDone) return
-    // It is dead and not replaced yet: the host does its work.
+    if (this.#shell?.pid !== undefined && (await finish(this.#shell))) return
+    // The guardian is dead and not replaced yet, so the host does its work.
     for (const group of this.#groups) signalGroup(group, 'SIGKILL')
   }
 
@@ -82,7 +82,7 @@ export class Guardian implements AsyncDisposable {
     })
     this.#shell = shell
     const input = inputOf(shell)
-    // A write to a dead guardian fails here; its exit, which is handled below, says the same.
+    // A write to a dead guardian fails here; its exit is handled below.
     input.on('error', () => undefined)
     const ended = (): void => {
       this.#shell = undefined
@@ -109,7 +109,7 @@ function inputOf(shell: ChildProcess): Writable {
   return shell.stdin
 }
 
-/** Lets the guardian finish; `false` when it was killed before. */
+/** Waits for the end of the guardian; `false` when it was killed. */
 async function finish(shell: ChildProcess): Promise<boolean> {
   const exited = once(shell, 'exit')
   shell.ref()

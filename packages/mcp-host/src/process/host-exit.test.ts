@@ -14,19 +14,22 @@ test.each(
   [
     { fixture: 'stubborn', count: 2 },
     { fixture: 'nasty/strays', count: 3 },
-  ].flatMap((row) => ['exit', 'throw', 'SIGTERM', 'SIGKILL'].map((way) => ({ ...row, way }))),
-)('nothing of $fixture is left when its host ends by $way', async ({ fixture, count, way }) => {
-  const workspace = await openWorkspace()
-  const { command, args } = workspace.fixture(fixture, workspace.path('pids'))
-  const host = launch(process.execPath, [HOST, way, command, ...args], {
-    env: { PATH: process.env['PATH'] },
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: false,
-  })
-  await eventually(async () => (await workspace.lines('pids')).length === count)
-  const pids = (await workspace.lines('pids')).map(Number)
-  expect(pids.filter(isAlive)).toHaveLength(count)
-  host.stdin?.end()
-  await once(host, 'exit')
-  await eventually(() => pids.filter(isAlive).length === 0)
-})
+  ].flatMap((row) => ['exit', 'throw', 'SIGTERM', 'SIGKILL'].map((ending) => ({ ...row, ending }))),
+)(
+  'no process of $fixture remains when its host ends by $ending',
+  async ({ fixture, count, ending }) => {
+    const workspace = await openWorkspace()
+    const { command, args } = workspace.fixture(fixture, workspace.path('pids'))
+    const host = launch(process.execPath, [HOST, ending, command, ...args], {
+      env: { PATH: process.env['PATH'] },
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: false,
+    })
+    await eventually(async () => (await workspace.lines('pids')).length === count)
+    const pids = (await workspace.lines('pids')).map(Number)
+    expect(pids.filter(isAlive)).toHaveLength(count)
+    host.stdin?.end()
+    await once(host, 'exit')
+    await eventually(() => pids.filter(isAlive).length === 0)
+  },
+)

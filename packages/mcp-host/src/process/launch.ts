@@ -5,19 +5,19 @@ import type { Environment } from '../environment.ts'
 export interface LaunchOptions {
   readonly env: Environment
   readonly stdio: StdioOptions
-  /** `true`: leader of a session and a process group of its own. */
+  /** `true`: the process leads its own session and process group. */
   readonly detached: boolean
   readonly cwd?: string
 }
 
-/** A program cannot be started as asked; the message names the command as it was written. */
+/** The error for a program that cannot be started. The message names the command as it was written. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError'
 }
 
 /**
- * The one place where processes start, without a shell. Throws `LaunchError` for what cannot be tried, such as too long
- * a list of arguments.
+ * Starts a process without a shell. No other code starts processes. Throws `LaunchError` for invalid arguments, such as
+ * a list that is too long.
  */
 export function launch(
   file: string,
@@ -31,7 +31,7 @@ export function launch(
   }
 }
 
-/** Resolves once the operating system has started it. Throws `LaunchError` when it cannot. */
+/** The pid, once the operating system has started the process. Throws `LaunchError` when it cannot. */
 export async function launched(child: ChildProcess, command: string): Promise<number> {
   if (child.pid !== undefined) return child.pid
   const cause = await new Promise<unknown>((resolve) => child.once('error', resolve))

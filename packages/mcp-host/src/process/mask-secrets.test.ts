@@ -4,35 +4,35 @@ import { expect, test } from 'vitest'
 
 import { maskError, maskJson, maskSecrets } from './mask-secrets.ts'
 
-test('a value of the environment is shown by its name', () => {
+test('a value of the environment is replaced by its name', () => {
   const mask = maskSecrets({ API_KEY: 'k-12', DATA: 'postgres-data' })
   expect(mask('k-12 opens postgres-data')).toBe('[API_KEY] opens [DATA]')
 })
 
-test('the whole of a secret is masked when another one is its beginning', () => {
+test('the longest secret is masked when another secret is its beginning', () => {
   const mask = maskSecrets({ ONE: 'abcdefgh', OTHER: 'abcdefghijkl' })
   expect(mask('abcdefghijkl')).toBe('[OTHER]')
 })
 
-test('short values of ordinary variables stay readable', () => {
+test('short values of variables without secret names are not masked', () => {
   expect(maskSecrets({ LOG_LEVEL: 'debug', PORT: '8080' })('debug: port 8080')).toBe(
     'debug: port 8080',
   )
 })
 
-test('paths stay readable, unless the name of the variable says that they are secret', () => {
+test('paths are not masked unless the name of the variable is that of a secret', () => {
   const mask = maskSecrets({ HOME: '/home/someone/files', TOKEN: '/path/like/token' })
   expect(mask('no /home/someone/files/a.txt, no /path/like/token')).toBe(
     'no /home/someone/files/a.txt, no [TOKEN]',
   )
 })
 
-test('each line of a secret of several lines is masked', () => {
+test('each line of a multi-line secret is masked', () => {
   const mask = maskSecrets({ PEM: '-----BEGIN-----\nAAAABBBB\n-----END-----\n' })
   expect(mask('read AAAABBBB')).toBe('read [PEM]')
 })
 
-test('the user and the password of a URL are masked', () => {
+test('the user name and password of a URL are masked', () => {
   expect(maskSecrets({})('via http://me:pass@proxy:3128/x')).toBe(
     'via http://[hidden]@proxy:3128/x',
   )
@@ -46,7 +46,7 @@ test.each([
   '127.0.0.1',
   'production',
   'application/json',
-])('the ordinary value %s stays readable', (value) => {
+])('the common value %s is not masked', (value) => {
   expect(maskSecrets({ SOME: value })(`it is ${value}`)).toBe(`it is ${value}`)
 })
 
@@ -59,32 +59,32 @@ test('the secret of a header is masked without its scheme, too', () => {
 test.each([
   ['base64', Buffer.from('p?>a/s s"\\w').toString('base64')],
   ['base64url', Buffer.from('p?>a/s s"\\w').toString('base64url')],
-  ['base64 that goes on', Buffer.from('p?>a/s s"\\w:more').toString('base64')],
+  ['base64 with more data', Buffer.from('p?>a/s s"\\w:more').toString('base64')],
   ['percent-encoded', 'p%3F%3Ea%2Fs%20s%22%5Cw'],
-  ['percent-encoded in small letters', 'p%3f%3ea%2fs%20s%22%5cw'],
+  ['percent-encoded in lower case', 'p%3f%3ea%2fs%20s%22%5cw'],
   ['escaped for JSON', 'p?>a/s s\\"\\\\w'],
-])('a secret is masked as %s', (_, encoded) => {
+])('a secret is masked in the form %s', (_, encoded) => {
   const masked = maskSecrets({ KEY: 'p?>a/s s"\\w' })(`sent <${encoded}>`)
   expect(masked).toMatch(/^sent <\[KEY\]\S{0,10}>$/)
 })
 
-test('a secret that is no whole text of Unicode is masked', () => {
+test('a secret with a lone surrogate is masked', () => {
   expect(maskSecrets({ KEY: 'abcd\uD800' })('abcd\uD800')).toBe('[KEY]')
 })
 
-test('all texts of a JSON value are masked, its names too', () => {
+test('all strings and keys of a JSON value are masked', () => {
   const mask = maskSecrets({ KEY: 'abcd' })
   const value = { abcd: ['abcd', 1, null, true, { deep: 'x abcd' }] }
   expect(maskJson(value, mask)).toEqual({ '[KEY]': ['[KEY]', 1, null, true, { deep: 'x [KEY]' }] })
 })
 
-test('a value nested without end is masked without a crash', () => {
+test('a deeply nested value is masked without an overflow of the stack', () => {
   let value: unknown = 'abcd'
   for (let level = 0; level < 100_000; level += 1) value = [value]
   expect(JSON.stringify(maskJson(value, maskSecrets({ KEY: 'abcd' })))).toContain('[hidden]')
 })
 
-test('an error is masked with its causes, its stack and its fields', () => {
+test('an error is masked with its causes, stack and fields', () => {
   const cause = Object.assign(new Error('sent abcd'), { data: { text: 'abcd' }, status: 400 })
   const several = new AggregateError([cause], 'all of abcd failed')
   const error = new Error('with abcd', { cause: several })
@@ -94,7 +94,7 @@ test('an error is masked with its causes, its stack and its fields', () => {
   expect(error.message).toBe('with [KEY]')
 })
 
-test('what cannot be changed, or is no error, stays as it is', () => {
+test('a frozen error and a value that is no error are unchanged', () => {
   const mask = maskSecrets({ KEY: 'abcd' })
   const frozen = Object.freeze(new Error('abcd'))
   expect(() => maskError(frozen, mask)).not.toThrow()

@@ -1,40 +1,43 @@
-/** Values of other names may be ordinary words, such as a log level. */
+/**
+ * Names of variables whose values are always masked. Values of other variables may be ordinary, such as a log level,
+ * and are masked from `MIN_LENGTH` on.
+ */
 const SECRET_NAME = /auth|token|pass|secret|credential|key|pat$/i
 const MIN_SECRET_LENGTH = 4
 const MIN_LENGTH = 8
 
-/** Long enough for a secret, and too common to be one: to mask them would make errors unreadable. */
+/** Common values, which are not masked, since errors would become unreadable. */
 const ORDINARY =
   /^(?:\d+|localhost|127\.0\.0\.1|development|production|undefined|disabled|[a-z]+\/(?:json|xml|plain|event-stream))$/i
-/** An absolute path: a tool that fails has to name its file. */
+/** An absolute path, which is not masked, since errors have to name files. */
 const PATH = /^(?:[a-z]:)?[\\/](?:[\w.@ -]+[\\/])+[\w.@ -]*$/i
 const SCHEME = /^(?:Basic|Bearer|Token)\s+/i
 
-/** The depth to which texts are masked, far beyond the messages that are read; deeper values are dropped. */
+/** The depth to which JSON is masked, far beyond the limit of messages; deeper values are dropped. */
 const MAX_DEPTH = 1_000
 const MAX_CAUSES = 5
 const HIDDEN = '[hidden]'
 
-/** Takes the secrets of one server out of a text. */
+/** Masks the secrets of one server in a text. */
 export type Mask = (text: string) => string
 
 /**
- * Masks the values of a server's variables or headers wherever a text repeats them, plain or encoded, and
- * user names and passwords in URLs, such as those of a proxy.
+ * Masks the values of a server's variables or headers, plain or encoded, and user names and passwords in URLs, such as
+ * those of a proxy.
  */
 export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
   const secrets = Object.entries(values)
     .flatMap(([name, value]) => {
       const isNamed = SECRET_NAME.test(name)
       const length = isNamed ? MIN_SECRET_LENGTH : MIN_LENGTH
-      // A key of several lines is printed line by line, one of a header often without its scheme.
+      // A key of several lines may be printed line by line, and a header without its scheme.
       return [value, ...value.split(/\r?\n/), value.replace(SCHEME, '')]
         .map((part) => part.trim())
         .filter((part) => part.length >= length && (isNamed || !isOrdinary(part)))
         .flatMap(encodings)
         .map((part) => ({ name, part }))
     })
-    // One may be the beginning of another.
+    // The longest first, since a secret may begin with another.
     .toSorted((one, other) => other.part.length - one.part.length)
   return (text) => {
     let masked = text
@@ -46,7 +49,7 @@ export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
 /** A secret and its encoded forms: base64, base64url, percent-encoded and escaped for JSON. */
 function encodings(secret: string): string[] {
   const bytes = Buffer.from(secret)
-  // The characters that depend on this secret alone, whether padding or more bytes follow it.
+  // The characters that depend only on this secret, without padding or bytes that follow it.
   const end = Math.floor((bytes.length * 8) / 6)
   // A lone surrogate cannot be percent-encoded.
   const percent = encodeURIComponent(secret.toWellFormed())
@@ -78,7 +81,9 @@ export function maskJson(value: unknown, mask: Mask, depth = 0): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Masks an error, its causes and what they carry in place, since others hold it already. Returns it. */
+/**
+ * Masks an error, its causes and their fields in place, since other code may hold the error already. Returns the error.
+ */
 export function maskError<Failure>(error: Failure, mask: Mask): Failure {
   let each: unknown = error
   for (let causes = 0; each instanceof Error && causes < MAX_CAUSES; causes += 1) {
@@ -93,7 +98,7 @@ function maskFields(error: Error, mask: Mask): void {
   const masked = mask(message)
   if (masked !== message) {
     setField(error, 'message', masked)
-    // It begins with the message; where it was thrown is no secret.
+    // The stack begins with the message.
     if (stack !== undefined) setField(error, 'stack', mask(stack))
   }
   for (const [field, value] of Object.entries(error)) {
@@ -101,7 +106,7 @@ function maskFields(error: Error, mask: Mask): void {
   }
 }
 
-/** Defined, not assigned: a field may be one that is only read. */
+/** Defines a field, since assignment fails for a read-only one. */
 function setField(error: Error, field: string, value: unknown): void {
   const enumerable = Object.prototype.propertyIsEnumerable.call(error, field)
   Reflect.defineProperty(error, field, { value, enumerable, configurable: true, writable: true })

@@ -4,7 +4,7 @@ import { launch } from './launch.ts'
 import { readProcess, visitProcesses } from './process-table.ts'
 
 const FIRST_POLL_MS = 2
-/** Past this, a killed process is stuck in the kernel, and waiting is of no use. */
+/** After this time a killed process is stuck in the kernel, and waiting is useless. */
 const GONE_LIMIT_MS = 2000
 
 /** Signals every process of the group; `false` when there is none. */
@@ -18,10 +18,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/**
- * Kills what is left of a group whose leader has ended and waits until nothing is, for at most two
- * seconds. The first signal goes out before this returns.
- */
+/** Kills the rest of a group whose leader has ended, at once, and waits for its end for up to two seconds. */
 export async function killRest(group: number): Promise<void> {
   if (process.platform === 'win32') return
   const deadline = performance.now() + GONE_LIMIT_MS
@@ -32,8 +29,8 @@ export async function killRest(group: number): Promise<void> {
 }
 
 /**
- * Whether only zombies are left of a group. They still count for `kill`, and stay where process 1 reaps none, as in
- * many containers. Always `false` without /proc.
+ * Whether only zombies are left of a group. They still count for `kill`, and stay where process 1 does not reap them, as
+ * in many containers. Always `false` without /proc.
  */
 async function isDead(group: number): Promise<boolean> {
   if (process.platform !== 'linux') return false
@@ -45,12 +42,12 @@ async function isDead(group: number): Promise<boolean> {
   return isEmpty
 }
 
-/** Windows (untested): no groups and no SIGTERM, but a tree can be killed from its living root. */
+/** Windows (untested) has no groups and no SIGTERM, but can kill a tree of processes while its root lives. */
 function signalTree(pid: number, signal: NodeJS.Signals): boolean {
   if (signal !== 'SIGKILL') return false
   const args = ['/t', '/f', '/pid', String(pid)]
   const taskkill = launch('taskkill', args, { env: {}, stdio: 'ignore', detached: false })
-  // The exit that the stop ladder waits for tells whether it worked.
+  // The caller waits for the exit, which shows whether it worked.
   taskkill.once('error', () => undefined)
   return true
 }

@@ -1,26 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** The environment variable with the mark of every child and its descendants. */
+/** The environment variable with the tag of every child and its descendants. */
 export const TAG_NAME = 'MCP_HOST_PROCESS'
 
-/** Linux's data about one process. */
+/** The data of `/proc` about one process. */
 export interface ProcessRow {
   readonly pid: number
   /** The process group; 0 for a thread of the kernel. */
   readonly group: number
-  /** One letter: `T` is paused; `Z` and `X` are dead, and wait for the parent to hear of it. */
+  /** One letter: `T` is paused; `Z` and `X` are dead processes that were not reaped. */
   readonly state: string
-  /** That of its children is added when they have ended. */
+  /** The CPU time, including that of its ended children. */
   readonly cpuMs: number
   readonly residentPages: number
-  /** With `pid`, tells a process from a later one of the same number. */
+  /** Identifies a process together with `pid`, which may be reused. */
   readonly startedAt: string
 }
 
-/** `/proc` counts in hundredths of a second whatever the kernel itself does. */
+/** The unit of CPU times in `/proc`. */
 const TICK_MS = 10
-/** Processes read between two yields to the event loop: reading is quick but blocks. */
+/** The time after which a process without an environment was started without one. */
+const STARTING_MS = 1000
+/** The number of processes that are read between two yields to the event loop. */
 const PROCESSES_PER_TURN = 64
 
 /** Calls `visit` with every process of every user. None where there is no `/proc`. */
@@ -29,15 +31,15 @@ export async function visitProcesses(visit: (pid: number) => void): Promise<void
   for (const pid of listProcesses()) {
     visit(pid)
     visited += 1
-    if (visited % PROCESSES_PER_TURN === 0) await breathe()
+    if (visited % PROCESSES_PER_TURN === 0) await nextTurn()
   }
 }
 
-/** `undefined` for a process that is gone. */
+/** The data of a process; `undefined` when it is gone. */
 export function readProcess(pid: number): ProcessRow | undefined {
   const stat = readProc(`${pid}/stat`)
   if (stat === undefined) return undefined
-  // The name before it stands in parentheses and may hold anything.
+  // The preceding name is in parentheses, and may contain any characters.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const number = (index: number): number => Number(fields[index])
   return {
@@ -51,8 +53,8 @@ export function readProcess(pid: number): ProcessRow | undefined {
 }
 
 /**
- * The tag that a process was started with. `undefined` for one without, that is gone, that belongs
- * to another user or that has overwritten the memory of its environment.
+ * The tag of a process. `undefined` when it has none, is gone, belongs to another user or has overwritten the memory of
+ * its environment.
  */
 export function readTag(pid: number): string | undefined {
   const environment = readProc(`${pid}/environ`)
@@ -62,7 +64,18 @@ export function readTag(pid: number): string | undefined {
   return start === -1 ? undefined : environment?.slice(start + name.length - 1).split('\0', 1)[0]
 }
 
-/** The number given out last, to a process or a thread; 0 where there is no `/proc`. */
+/**
+ * Whether a process started in the last second and has no environment yet: between fork and the end of `execve` its
+ * environment reads as empty, and a busy machine may keep it there for some milliseconds.
+ */
+export function isStarting(pid: number): boolean {
+  if (readProc(`${pid}/environ`) !== '') return false
+  const found = readProcess(pid)
+  if (found === undefined || found.group === 0 || /[ZX]/.test(found.state)) return false
+  return Number(found.startedAt) > nowInTicks() - STARTING_MS / TICK_MS
+}
+
+/** The last assigned id of a process or thread; 0 where there is no `/proc`. */
 export function readNewestPid(): number {
   return Number(readProc('loadavg')?.trim().split(' ').at(-1) ?? 0)
 }
@@ -75,11 +88,19 @@ export function readPageBytes(): number {
   return Number(words[index + 1])
 }
 
+/**
+ * The current time in the unit and from the origin of `startedAt`, which `/proc/uptime` does not share in every
+ * container.
+ */
+function nowInTicks(): number {
+  return Number(readProcess(process.pid)?.startedAt) + (process.uptime() * 1000) / TICK_MS
+}
+
 function listProcesses(): number[] {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger)
   } catch {
-    // Not mounted: nothing can be found.
+    // `/proc` is not mounted.
     return []
   }
 }
@@ -88,7 +109,7 @@ function readProc(file: string): string | undefined {
   try {
     return readFileSync(`/proc/${file}`, 'latin1')
   } catch {
-    // It has ended, is a thread of the kernel, or belongs to another user.
+    // The process has ended, is a thread of the kernel, or belongs to another user.
     return undefined
   }
 }

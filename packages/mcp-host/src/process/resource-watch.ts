@@ -6,21 +6,21 @@ import {
   visitProcesses,
 } from './process-table.ts'
 
-/** The period in which known processes are measured. */
+/** The period of measuring known processes. */
 const MEASURE_MS = 100
-/** The period in which all processes are searched for new ones. */
-const LOOK_MS = 1000
+/** The period of searches for new processes. */
+const SEARCH_MS = 1000
 
-/** A family: a process group with all other processes that have its tag. */
+/** A process group with all other processes that have its tag. */
 export interface Family {
   readonly pid: number
   readonly tag: string
 }
 
 export interface Measure {
-  /** Members at the last search that still run. */
+  /** Members of the last search that still run. */
   readonly members: readonly ProcessRow[]
-  /** Since the measure before, of all together. */
+  /** The CPU time of all members since the last measure. */
   readonly usedCpuMs: number
   readonly elapsedMs: number
   /** The memory of all members; shared memory counts more than once. */
@@ -36,21 +36,21 @@ interface Watched {
 }
 
 /**
- * Measures families of processes from `/proc`, ten times a second for all of one host: the whole table is read once a
- * second, known members in between. No timer runs while nothing is watched, and none keeps the host alive.
+ * Measures families of processes from `/proc` ten times a second. The whole table is read once a second, and known
+ * members in between. No timer runs without a watched family, and no timer keeps the host alive.
  */
 export class ResourceWatch {
   readonly #watched = new Map<number, Watched>()
   #pageBytes: number | undefined
   #timer: NodeJS.Timeout | undefined
   #isMeasuring = false
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #searchedAt = Number.NEGATIVE_INFINITY
 
   /** Calls back with every measure until disposed. */
   watch(family: Family, onMeasure: (measure: Measure) => void): Disposable {
     const watched = { family, onMeasure, members: [], measuredAt: performance.now(), cpuMs: 0 }
     this.#watched.set(family.pid, watched)
-    this.#lookedAt = Number.NEGATIVE_INFINITY
+    this.#searchedAt = Number.NEGATIVE_INFINITY
     this.#schedule()
     return {
       [Symbol.dispose]: () => {
@@ -72,17 +72,18 @@ export class ResourceWatch {
 
   async #measure(): Promise<void> {
     this.#isMeasuring = true
-    if (performance.now() - this.#lookedAt >= LOOK_MS) await this.#look()
+    if (performance.now() - this.#searchedAt >= SEARCH_MS) await this.#search()
     this.#pageBytes ??= readPageBytes()
     for (const watched of this.#watched.values()) measure(watched, this.#pageBytes)
     this.#isMeasuring = false
     this.#schedule()
   }
 
-  async #look(): Promise<void> {
-    this.#lookedAt = performance.now()
-    const byTag = new Map(Array.from(this.#watched.values(), (one) => [one.family.tag, one]))
-    const found = new Map(Array.from(this.#watched.values(), (one) => [one, [] as ProcessRow[]]))
+  async #search(): Promise<void> {
+    this.#searchedAt = performance.now()
+    const all = [...this.#watched.values()]
+    const byTag = new Map(all.map((one) => [one.family.tag, one]))
+    const found = new Map(all.map((one) => [one, [] as ProcessRow[]]))
     await visitProcesses((pid) => {
       const row = readProcess(pid)
       // Threads of the kernel are in group 0.
@@ -104,7 +105,7 @@ function measure(watched: Watched, pageBytes: number): void {
     members.reduce((total, row) => total + of(row), 0)
   const cpuMs = sum((row) => row.cpuMs)
   const elapsedMs = now - watched.measuredAt
-  // The time of an ended process whose parent is not in the family is lost from the sum.
+  // The sum shrinks when a process ends whose parent is not in the family.
   const usedCpuMs = Math.max(0, cpuMs - watched.cpuMs)
   Object.assign(watched, { members, measuredAt: now, cpuMs })
   const residentBytes = sum((row) => row.residentPages) * pageBytes

@@ -31,7 +31,7 @@ const node = (script: string, ...args: string[]) => ({
   args: ['-e', script, '--', ...args],
 })
 
-/** Writes its own id and that of a child into a file; both wait for ever and are deaf. */
+/** Appends its own id and that of a child to a file; both ignore signals and run until they are killed. */
 const family = (workspace: Workspace): SpawnOptions => ({
   ...workspace.fixture('stubborn', workspace.path('pids')),
   env,
@@ -44,7 +44,7 @@ async function familyOf(workspace: Workspace): Promise<number[]> {
   })
 }
 
-/** Whether the shell has got as far as its `trap`. Elsewhere than on Linux nobody can look. */
+/** Whether the shell has run its `trap`, which only Linux reveals. */
 async function hasIgnored(pid: number): Promise<boolean> {
   if (process.platform !== 'linux') return true
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
@@ -53,34 +53,34 @@ async function hasIgnored(pid: number): Promise<boolean> {
 }
 
 describe('a guarded process', () => {
-  test('gets its arguments as they are, whatever a shell would make of them', async () => {
+  test('a guarded process gets its arguments unchanged, including characters special to shells', async () => {
     const args = ['a b', '$(id)', '`id`', ';', '', '"', "'", '-n', '*', '\n', '\\']
     const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))'
     const { out } = await run(node(script, ...args))
     expect(JSON.parse(out)).toEqual(args)
   })
 
-  test('tells how it ended', async () => {
+  test('a guarded process reports how it ended', async () => {
     expect((await run(node('process.exit(7)'))).exit).toEqual({ code: 7, signal: null })
     const killed = await run(node('process.kill(process.pid, "SIGKILL")'))
     expect(killed.exit).toEqual({ code: null, signal: 'SIGKILL' })
   })
 
-  test('leads a process group of its own', async () => {
+  test('a guarded process leads its own process group', async () => {
     const { out } = await run({ command: 'sh', args: ['-c', 'ps -o pgid= -p $$; echo $$'] })
     const [group, pid] = out.trim().split(/\s+/)
     expect(group).toBe(pid)
   })
 
-  test('has no open line to the guardian, which would keep that from noticing our end', async () => {
+  test('a guarded process does not inherit the pipe to the guardian, which must close with the host', async () => {
     const list = 'for fd in /proc/self/fd/*; do readlink $fd; done'
     const { out } = await run({ command: 'sh', args: ['-c', list], stderr: 'ignore' })
     const sockets = out.split('\n').filter((file) => file.startsWith('socket:'))
-    // Its own input and output; stderr goes to /dev/null.
+    // Its own stdin and stdout; stderr goes to /dev/null.
     expect(sockets).toHaveLength(2)
   })
 
-  test('has its streams where the caller wants them', async () => {
+  test('a guarded process has the streams that the caller sets', async () => {
     const workspace = await openWorkspace()
     await using file = await open(workspace.path('out'), 'w')
     const options = { stdin: 'ignore', stdout: file.fd, stderr: 'inherit' } as const
@@ -88,7 +88,7 @@ describe('a guarded process', () => {
     expect(await workspace.lines('out')).toEqual(['written'])
   })
 
-  test('is found on the PATH that it is given, or in its folder', async () => {
+  test('the program of a guarded process is found on its own PATH, or in its folder', async () => {
     const workspace = await openWorkspace()
     const file = await workspace.write('tool', '#!/bin/sh\necho mine\n')
     await expect(run({ command: file })).rejects.toThrow('is not executable')
@@ -102,12 +102,15 @@ describe('a guarded process', () => {
     ['no-such-command', 'the command "no-such-command" was not found on PATH'],
     ['./no-such-command', 'the command "./no-such-command" does not exist'],
     ['/tmp', 'the command "/tmp" does not exist'],
-  ])('is refused before the start when there is no %s', async (command, message) => {
-    await expect(run({ command })).rejects.toMatchObject({ name: 'LaunchError', message })
-  })
+  ])(
+    'a guarded process is refused before the start when the command is %s',
+    async (command, message) => {
+      await expect(run({ command })).rejects.toMatchObject({ name: 'LaunchError', message })
+    },
+  )
 
   test.each(['', ':', '.:relative', undefined])(
-    'is not looked for in its folder when PATH is %o',
+    'the program of a guarded process is not searched in its folder when PATH is %o',
     async (PATH) => {
       const workspace = await openWorkspace()
       const cwd = workspace.folder
@@ -121,16 +124,16 @@ describe('a guarded process', () => {
     },
   )
 
-  test('is refused, and not its arguments told, when they are too long for the system', async () => {
+  test('a guarded process is refused without quoting its arguments when they are too long for the system', async () => {
     const args = ['x'.repeat(1 << 20)]
     await expect(run({ command: 'true', args })).rejects.toMatchObject({ name: 'LaunchError' })
   })
 
-  test('is refused before the start when its folder is not there', async () => {
+  test('a guarded process is refused before the start when its folder does not exist', async () => {
     await expect(run({ command: 'sh', cwd: '/nowhere' })).rejects.toThrow('working directory')
   })
 
-  test('takes along, when it ends, what it started', async () => {
+  test('the children of a guarded process are killed when it ends', async () => {
     const workspace = await openWorkspace()
     await using guardian = new Guardian()
     const child = await spawnGuarded(guardian, family(workspace))
@@ -141,7 +144,7 @@ describe('a guarded process', () => {
   })
 })
 
-describe('what leaves the group of a guarded process', () => {
+describe('processes that leave the group', () => {
   async function startStrays(guardian: Guardian, more: SpawnOptions['env'] = {}) {
     const workspace = await openWorkspace()
     const fixture = workspace.fixture('nasty/strays', workspace.path('pids'))
@@ -153,7 +156,7 @@ describe('what leaves the group of a guarded process', () => {
     return { child, pids }
   }
 
-  test('is gone when that is gone', async () => {
+  test('processes that leave the group are killed when the guarded process ends', async () => {
     await using guardian = new Guardian()
     const { child, pids } = await startStrays(guardian)
     process.kill(child.pid, 'SIGKILL')
@@ -161,7 +164,7 @@ describe('what leaves the group of a guarded process', () => {
     expect(pids.filter(isAlive)).toEqual([])
   })
 
-  test('is found though the program was given a mark of somebody else', async () => {
+  test('processes that leave the group are found even if the caller set a tag', async () => {
     await using guardian = new Guardian()
     const { child, pids } = await startStrays(guardian, { MCP_HOST_PROCESS: 'mine' })
     child.signal('SIGKILL')
@@ -169,7 +172,7 @@ describe('what leaves the group of a guarded process', () => {
     expect(pids.filter(isAlive)).toEqual([])
   })
 
-  test('lives on when only another process is gone', async () => {
+  test('processes that leave the group survive the end of another guarded process', async () => {
     await using guardian = new Guardian()
     const { pids } = await startStrays(guardian)
     const other = await spawnGuarded(guardian, { command: 'true', cwd: '/', env })
@@ -177,7 +180,7 @@ describe('what leaves the group of a guarded process', () => {
     expect(pids.filter(isAlive)).toEqual(pids)
   })
 
-  test('is gone when the guardian is disposed', async () => {
+  test('processes that leave the group are killed when the guardian is disposed', async () => {
     const guardian = new Guardian()
     const { pids } = await startStrays(guardian)
     await guardian[Symbol.asyncDispose]()
@@ -186,7 +189,7 @@ describe('what leaves the group of a guarded process', () => {
 })
 
 describe('the guardian', () => {
-  test('kills what is registered when it is disposed', async () => {
+  test('the guardian kills registered processes when it is disposed', async () => {
     const workspace = await openWorkspace()
     const guardian = new Guardian()
     const child = await spawnGuarded(guardian, family(workspace))
@@ -196,7 +199,7 @@ describe('the guardian', () => {
     expect(pids.filter(isAlive)).toEqual([])
   })
 
-  test('ignores the signals that end a session', async () => {
+  test('the guardian ignores the signals that end a session', async () => {
     await using guardian = new Guardian()
     const child = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
     const { pid = 0 } = guardian
@@ -207,7 +210,7 @@ describe('the guardian', () => {
     expect(isAlive(pid)).toBe(true)
   })
 
-  test('is replaced for later starts when it was killed', async () => {
+  test('the guardian is replaced for later starts when it was killed', async () => {
     const workspace = await openWorkspace()
     const guardian = new Guardian()
     const first = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
@@ -217,13 +220,13 @@ describe('the guardian', () => {
     await spawnGuarded(guardian, family(workspace))
     const pids = await familyOf(workspace)
     expect(guardian.pid).not.toBe(pid)
-    // The new one knows the old one's charges too.
+    // The replacement knows the registered processes of the killed guardian, too.
     await guardian[Symbol.asyncDispose]()
     await first.gone
     await eventually(() => pids.filter(isAlive).length === 0)
   })
 
-  test('is replaced after a moment when it dies young, and kills then too', async () => {
+  test('the guardian is replaced after a short life, and still kills registered processes', async () => {
     const workspace = await openWorkspace()
     const guardian = new Guardian()
     const child = await spawnGuarded(guardian, family(workspace))
@@ -236,7 +239,7 @@ describe('the guardian', () => {
     expect(pids.filter(isAlive)).toEqual([])
   })
 
-  test('is done without when it is dead at the disposal', async () => {
+  test('registered processes are killed when the guardian is dead at the disposal', async () => {
     const workspace = await openWorkspace()
     const guardian = new Guardian()
     const child = await spawnGuarded(guardian, family(workspace))
@@ -247,7 +250,7 @@ describe('the guardian', () => {
     expect(pids.filter(isAlive)).toEqual([])
   })
 
-  test('forgets a group that is gone, so that it never kills a stranger', async () => {
+  test('the guardian removes a group that has ended, so that it never kills another process with that number', async () => {
     await using guardian = new Guardian()
     const child = await spawnGuarded(guardian, { command: 'cat', cwd: '/', env })
     const input = await guardian.input()
@@ -262,7 +265,7 @@ describe('the guardian', () => {
     expect(written).toEqual([`-${child.pid}\n`])
   })
 
-  test('starts nothing any more once it is disposed', async () => {
+  test('the guardian refuses starts once it is disposed', async () => {
     const guardian = new Guardian()
     await guardian[Symbol.asyncDispose]()
     await expect(spawnGuarded(guardian, { command: 'cat', cwd: '/', env })).rejects.toThrow(

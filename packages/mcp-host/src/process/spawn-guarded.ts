@@ -11,7 +11,7 @@ import { killRest, signalGroup } from './process-group.ts'
 import { TAG_NAME } from './process-table.ts'
 import type { ResourceWatch } from './resource-watch.ts'
 
-/** The target of a standard stream; a number is an open descriptor of the host. */
+/** The target of a standard stream. A number is an open descriptor of the host. */
 export type Stdio = 'pipe' | 'ignore' | 'inherit' | number
 
 export interface SpawnOptions {
@@ -19,7 +19,7 @@ export interface SpawnOptions {
   readonly command: string
   readonly args?: readonly string[]
   readonly cwd: string
-  /** The whole environment of the program: nothing is inherited. */
+  /** The whole environment of the program. Nothing is inherited. */
   readonly env: Environment
   /** Default `pipe`. */
   readonly stdin?: Stdio
@@ -35,11 +35,11 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A program in a process group of its own, which does not outlive the host. */
+/** A program in its own process group, which does not outlive the host. */
 export interface GuardedProcess {
   /** The pid of the program, and of its process group. */
   readonly pid: number
-  /** Marks it, in the environment, with all that it starts. */
+  /** Its tag in the environment, which all processes that it starts inherit. */
   readonly tag: string
   readonly stdin: Writable | null
   readonly stdout: Readable | null
@@ -47,11 +47,11 @@ export interface GuardedProcess {
   /** Resolves when the program has ended; its descendants are being killed. Never rejects. */
   readonly exited: Promise<ProcessExit>
   /**
-   * Nothing of its process group is left and, on Linux, nothing that left the group either, save
-   * what cleared its environment. Never rejects.
+   * Resolves when its process group is empty and, on Linux, processes that left the group are gone, except those that
+   * cleared their environment. Never rejects.
    */
   readonly gone: Promise<ProcessExit>
-  /** Aborted when its stop begins: from then on it must be free to act. */
+  /** Aborted when the stop of the program begins. From then on it must not be paused. */
   readonly stopping: AbortSignal
   /** Shared by all processes of one guardian. */
   readonly resources: ResourceWatch
@@ -63,7 +63,7 @@ export interface GuardedProcess {
 
 /**
  * Starts a program that cannot outlive the host, even after SIGKILL. Throws `LaunchError` when the command or the
- * folder is missing. On Windows (untested) it ends with the host only after an orderly stop.
+ * folder is missing. On Windows (untested) the program ends with the host only after an orderly stop.
  */
 export async function spawnGuarded(
   guardian: Guardian,
@@ -77,7 +77,7 @@ export async function spawnGuarded(
   }
   const file = await findExecutable(command, { cwd, env })
   const tag = guardian.nextTag()
-  // Last, or a configured variable would hide its descendants.
+  // Last, so that a configured variable cannot replace the tag.
   const tagged = { ...env, [TAG_NAME]: tag }
 
   if (process.platform === 'win32') {
@@ -105,7 +105,7 @@ function guard(
   const exited = Promise.withResolvers<ProcessExit>()
   const gone = Promise.withResolvers<ProcessExit>()
   const finish = async (exit: ProcessExit): Promise<void> => {
-    // In the same turn as the reaping: the group's number cannot be another's yet.
+    // In the same turn of the event loop as the exit, so that the number of the group is not reused yet.
     await killRest(pid)
     isGone = true
     await guardian.sweep(tag)

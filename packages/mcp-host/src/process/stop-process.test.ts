@@ -10,7 +10,7 @@ import { stopProcess } from './stop-process.ts'
 const env = { PATH: process.env['PATH'] }
 const graceMs = 30_000
 
-/** Starts a script of node that has said that it is up. */
+/** Starts a Node script and waits until it runs. */
 async function start(guardian: Guardian, script: string): Promise<GuardedProcess> {
   const args = ['-e', `${script}; console.log('up')`]
   const child = await spawnGuarded(guardian, { command: process.execPath, args, cwd: '/', env })
@@ -18,20 +18,20 @@ async function start(guardian: Guardian, script: string): Promise<GuardedProcess
   return child
 }
 
-test('a program that heeds the end of its input gets no signal', async () => {
+test('a program that exits at the end of its input gets no signal', async () => {
   await using guardian = new Guardian()
   const child = await start(guardian, 'process.stdin.resume().on("end", () => process.exit(5))')
   expect(await stopProcess(child, { graceMs })).toEqual({ code: 5, signal: null })
 })
 
-test('a program that does not is told by SIGTERM', async () => {
+test('a program that ignores the end of its input gets SIGTERM', async () => {
   await using guardian = new Guardian()
-  const deaf = 'setInterval(() => {}, 1e6); process.on("SIGTERM", () => process.exit(6))'
-  const child = await start(guardian, deaf)
+  const ignoring = 'setInterval(() => {}, 1e6); process.on("SIGTERM", () => process.exit(6))'
+  const child = await start(guardian, ignoring)
   expect(await stopProcess(child, { graceMs: 500 })).toEqual({ code: 6, signal: null })
 })
 
-test('a program that ignores both is killed with its family when the time is over', async () => {
+test('a program that ignores SIGTERM is killed with its children when the grace period is over', async () => {
   const workspace = await openWorkspace()
   await using guardian = new Guardian()
   const fixture = workspace.fixture('stubborn', workspace.path('pids'))
@@ -44,7 +44,7 @@ test('a program that ignores both is killed with its family when the time is ove
   expect(pids.filter(isAlive)).toEqual([])
 })
 
-test('a program that is gone already is stopped at once', async () => {
+test('a program that has ended is stopped at once', async () => {
   await using guardian = new Guardian()
   const child = await spawnGuarded(guardian, { command: 'true', cwd: '/', env })
   await child.gone

@@ -5,7 +5,7 @@ import { findTagged, startForking, startSleeping } from '../../test/tagged.ts'
 import { TAG_NAME } from './process-table.ts'
 import { Sweep } from './sweep.ts'
 
-test('a sweep kills all with exactly this tag, and nobody else', async () => {
+test('a sweep kills all processes with exactly its tag', async () => {
   const tag = `${crypto.randomUUID()}.1`
   const doomed = await Promise.all([
     startSleeping({ [TAG_NAME]: tag }),
@@ -22,9 +22,9 @@ test('a sweep kills all with exactly this tag, and nobody else', async () => {
   expect(others.filter(isAlive)).toEqual(others)
 })
 
-test('a sweep gets hold of what is forking all the time', async () => {
+test('a sweep kills a chain of forking processes', async () => {
   const sweep = new Sweep()
-  // Each chain could escape by luck.
+  // A single chain could escape by chance.
   for (let chain = 0; chain < 3; chain += 1) {
     const tag = `${crypto.randomUUID()}.${chain}`
     await startForking({ [TAG_NAME]: tag })
@@ -33,7 +33,7 @@ test('a sweep gets hold of what is forking all the time', async () => {
   }
 }, 30_000)
 
-test('sweeps at the same time each end when their own work is done', async () => {
+test('concurrent sweeps each end when their own work is done', async () => {
   const id = crypto.randomUUID()
   const tags = Array.from({ length: 5 }, (_, index) => `${id}.${index}`)
   const pids = await Promise.all(tags.map((tag) => startSleeping({ [TAG_NAME]: tag })))

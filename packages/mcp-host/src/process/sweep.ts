@@ -1,73 +1,74 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { signalGroup } from './process-group.ts'
-import { readNewestPid, readProcess, readTag, visitProcesses } from './process-table.ts'
+import { isStarting, readNewestPid, readProcess, readTag, visitProcesses } from './process-table.ts'
 
-/** In a moment of its execution a process shows no environment: one look can miss it. */
-const CLEAN_LOOKS = 2
-/** Bounds the chase after new processes on a machine where strangers start them all the time. */
-const MAX_TURNS = 200
+/** The number of consecutive searches without a match. One search can miss a process that was forked behind it. */
+const CLEAN_SEARCHES = 2
+/** Limit for the searches for newer processes, which other programs may start all the time. */
+const MAX_ROUNDS = 200
 const MAX_NEWER = 64
 const PAUSE_MS = 2
-/** Past this, a killed process is stuck in the kernel, and waiting is of no use. */
+/** After this time a killed process is stuck in the kernel, and waiting is useless. */
 const LIMIT_MS = 2000
 
-interface Doomed {
+interface PendingTag {
   readonly giveUpAt: number
   readonly done: () => void
-  cleanLooks: number
+  cleanSearches: number
 }
 
 /**
- * Kills what left its process group, found by the tag in its environment. All that ends at the
- * same time shares the looks through the process table. Does nothing where there is no `/proc`.
- *
- * Not found: a process that cleared its environment, or one of another user.
+ * Kills processes that left their process group, found by the tag in their environment. Concurrent calls share the
+ * searches. Does nothing where there is no `/proc`. It does not find processes that cleared their environment, or that
+ * belong to another user.
  */
 export class Sweep {
-  readonly #doomed = new Map<string, Doomed>()
+  readonly #pending = new Map<string, PendingTag>()
 
   /** Resolves when no process with this tag is left, after two seconds at the latest. */
   kill(tag: string): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const isIdle = this.#doomed.size === 0
-    this.#doomed.set(tag, { giveUpAt: performance.now() + LIMIT_MS, done: resolve, cleanLooks: 0 })
+    const { promise, resolve: done } = Promise.withResolvers<void>()
+    const isIdle = this.#pending.size === 0
+    this.#pending.set(tag, { giveUpAt: performance.now() + LIMIT_MS, done, cleanSearches: 0 })
     if (isIdle) void this.#run()
     return promise
   }
 
   async #run(): Promise<void> {
-    while (this.#doomed.size > 0) {
-      // One that joins during a look was not looked for from its beginning.
-      const looked = [...this.#doomed]
-      const found = await killTagged(new Set(looked.map(([tag]) => tag)))
-      for (const [tag, doomed] of looked) {
-        doomed.cleanLooks = found.has(tag) ? 0 : doomed.cleanLooks + 1
-        if (doomed.cleanLooks < CLEAN_LOOKS && performance.now() < doomed.giveUpAt) continue
-        this.#doomed.delete(tag)
-        doomed.done()
+    while (this.#pending.size > 0) {
+      // A copy, since a tag that is added during the search was not searched completely.
+      const searched = [...this.#pending]
+      const found = await killTagged(new Set(searched.map(([tag]) => tag)))
+      for (const [tag, pending] of searched) {
+        pending.cleanSearches = found.has(tag) ? 0 : pending.cleanSearches + 1
+        const isClean = pending.cleanSearches >= CLEAN_SEARCHES
+        if (!isClean && performance.now() < pending.giveUpAt) continue
+        this.#pending.delete(tag)
+        pending.done()
       }
-      if (this.#doomed.size > 0) await delay(PAUSE_MS)
+      if (this.#pending.size > 0) await delay(PAUSE_MS)
     }
   }
 }
 
 /**
- * One look through the process table: kills what has one of the tags, says which tags were found.
- * Then the newest, again and again, or a chain of processes that each start the next and end would
- * always be ahead.
+ * Kills all processes with one of the tags, and returns the tags that were found. Then it searches the newest processes
+ * repeatedly: otherwise a chain of processes that each start the next and end would escape.
  */
 async function killTagged(tags: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   const visit = (pid: number): void => {
     const tag = readTag(pid)
+    // The process may have any of the tags, so none of their searches is clean.
+    if (tag === undefined && isStarting(pid)) for (const each of tags) found.add(each)
     if (tag === undefined || !tags.has(tag)) return
     found.add(tag)
     killWithGroup(pid)
   }
   let newest = readNewestPid()
   await visitProcesses(visit)
-  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const last = readNewestPid()
     if (last === newest) break
     for (let pid = last; pid > Math.max(newest, last - MAX_NEWER); pid -= 1) visit(pid)
@@ -77,8 +78,8 @@ async function killTagged(tags: ReadonlySet<string>): Promise<ReadonlySet<string
 }
 
 /**
- * Must directly follow the look at the process: its pid may be reused a moment later. The group comes first, so that no
- * member is left to fork; it cannot be the host's, since no descendant of a child can enter the host's session.
+ * Kills a process and its group. Must directly follow the read of its tag, since the pid may be reused later. The group
+ * comes first, so that no member can fork; it cannot be the host's, since no descendant can enter the host's session.
  */
 function killWithGroup(pid: number): void {
   const group = readProcess(pid)?.group ?? 0
@@ -86,6 +87,6 @@ function killWithGroup(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It went with its group.
+    // The process ended with its group.
   }
 }

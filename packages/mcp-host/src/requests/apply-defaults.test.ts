@@ -15,7 +15,7 @@ const form: ElicitRequestParams = {
   },
 }
 
-test('what an accepted form left out is filled, what it says stays', () => {
+test('an accepted form gets its defaults for the fields that it leaves out', () => {
   expect(applyDefaults(form, { action: 'accept', content: { age: 5 } })).toEqual({
     action: 'accept',
     content: { age: 5, isWell: false },
@@ -26,7 +26,7 @@ test('what an accepted form left out is filled, what it says stays', () => {
   })
 })
 
-test('what was not accepted, is no form, or is no answer stays as it is', () => {
+test('a declined request, a request without a form, and no answer are unchanged', () => {
   expect(applyDefaults(form, { action: 'decline' })).toEqual({ action: 'decline' })
   expect(applyDefaults(form, undefined)).toBeUndefined()
   const page: ElicitRequestParams = {

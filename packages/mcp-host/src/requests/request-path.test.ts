@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { LEGACY, MemoryEndpoint, MODERN, SILENCE } from '../../test/fixtures/memory-endpoint.ts'
-import { Connection } from '../connection/connection.ts'
+import { openConnection } from '../../test/open-connection.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { silentLogger } from '../logger.ts'
 import { CallMeter } from '../metrics/call-meter.ts'
@@ -11,59 +11,53 @@ import { UnsentError } from '../transport/unsent-error.ts'
 import type { RetryOptions } from './options.ts'
 import { type Live, type PathRequest, RequestPath } from './request-path.ts'
 
-interface Road {
+interface TestPath {
   readonly path: RequestPath
   readonly endpoint: MemoryEndpoint
   readonly request: PathRequest
   readonly meter: CallMeter
-  readonly troubles: Error[]
-  /** Input that was asked for, by round. */
-  readonly asked: { readonly inputRequests: object; readonly signal: AbortSignal }[]
+  readonly onTroubleErrors: Error[]
+  /** The input requests, one per round. */
+  readonly inputRounds: { readonly inputRequests: object; readonly signal: AbortSignal }[]
   /** Ends the connection, as the server would. */
   readonly end: (reason: string) => Promise<void>
 }
 
-interface RoadOptions {
+interface TestPathOptions {
   readonly era?: 'modern' | 'legacy'
   readonly limit?: number
   readonly maxWaiting?: number
   readonly isAway?: () => boolean
-  /** Whether a restart is to be waited for, and leads to something. */
+  /** Waits for a restart; resolves with whether the server is ready. */
   readonly comesBack?: (limitMs: number) => Promise<boolean>
   readonly mayComeBack?: () => boolean
-  /** Gives the input that the server asks for. */
+  /** The input that the server requests. */
   readonly input?: () => unknown
 }
 
 async function create(
   answer: (params: Readonly<Record<string, unknown>>) => unknown,
-  options: RoadOptions = {},
-): Promise<Road> {
+  options: TestPathOptions = {},
+): Promise<TestPath> {
   const { era = 'modern', limit = 10, maxWaiting = 10 } = options
   const { isAway = () => false, comesBack = async () => true, input = () => 'Ada' } = options
   const { mayComeBack = () => true } = options
   const handshake = era === 'modern' ? MODERN : LEGACY
   const endpoint = new MemoryEndpoint({ ...handshake, 'tools/call': answer })
   const ended = new AbortController()
-  const connection = await Connection.open(endpoint, {
-    clientInfo: { name: 'test', version: '1.0.0' },
-    capabilities: {},
-    era: 'auto',
-    signal: new AbortController().signal,
-    onClose: () => ended.abort(),
-    onError: () => undefined,
-    prepare: () => undefined,
-  })
-  const asked: Road['asked'] = []
-  const troubles: Error[] = []
+  const connection = await openConnection(endpoint, { onClose: () => ended.abort() })
+  const inputRounds: TestPath['inputRounds'] = []
+  const onTroubleErrors: Error[] = []
   const live: Live = {
     connection,
     ended: ended.signal,
-    begin: () => 0,
-    end: () => undefined,
-    answerAll: async (inputRequests, _call, signal) => {
-      asked.push({ inputRequests, signal })
-      return { who: await input() }
+    inbox: {
+      begin: () => 0,
+      end: () => undefined,
+      answerAll: async (inputRequests, _call, signal) => {
+        inputRounds.push({ inputRequests, signal })
+        return { who: await input() }
+      },
     },
   }
   const path = new RequestPath(
@@ -75,7 +69,7 @@ async function create(
         throw new ServerUnavailableError('it is away', { server: 'it', ...request })
       },
       onTrouble: async (_live, error) => {
-        troubles.push(error)
+        onTroubleErrors.push(error)
         return false
       },
       mayComeBack,
@@ -99,7 +93,7 @@ async function create(
     endpoint.closeReason = reason
     return endpoint.close()
   }
-  return { path, endpoint, request, meter, troubles, asked, end }
+  return { path, endpoint, request, meter, onTroubleErrors, inputRounds, end }
 }
 
 const inputRequired = (more: object = {}): object => ({
@@ -108,10 +102,10 @@ const inputRequired = (more: object = {}): object => ({
   ...more,
 })
 
-describe('a result that asks for input', () => {
-  test('is answered and asked for again, with the state that came with it, until it is one', async () => {
+describe('a result that requires input', () => {
+  test('a result that requires input is answered and requested again, with its state, until it is complete', async () => {
     const rounds: Readonly<Record<string, unknown>>[] = []
-    const { path, request, asked } = await create((params) => {
+    const { path, request, inputRounds } = await create((params) => {
       rounds.push(params)
       if (rounds.length === 1) return inputRequired({ requestState: 'one' })
       if (rounds.length === 2) return inputRequired()
@@ -119,17 +113,17 @@ describe('a result that asks for input', () => {
     })
     const result = await path.run(request, { meta: { traceparent: 't' } })
     expect(result).toEqual({ content: [] })
-    expect(asked).toHaveLength(2)
+    expect(inputRounds).toHaveLength(2)
     const inputResponses = { who: 'Ada' }
     expect(rounds[0]).not.toHaveProperty('inputResponses')
     expect(rounds[1]).toMatchObject({ name: 'tool', inputResponses, requestState: 'one' })
     expect(rounds[2]).toMatchObject({ name: 'tool', inputResponses })
-    // A state is good for one round: the second answer had none.
+    // A state is valid for one round: the second result had none.
     expect(rounds[2]).not.toHaveProperty('requestState')
     for (const round of rounds) expect(round['_meta']).toMatchObject({ traceparent: 't' })
   })
 
-  test('was a beginning, also when the next round cannot be sent', async () => {
+  test('the outcome after a result that requires input is unknown even if the next round cannot be sent', async () => {
     const { path, request, endpoint } = await create(() => inputRequired(), {
       input: () => {
         endpoint.send = () => Promise.reject(new UnsentError('closed'))
@@ -140,35 +134,37 @@ describe('a result that asks for input', () => {
     await expect(path.run(request, {})).rejects.toMatchObject({ isOutcomeUnknown: false })
   })
 
-  test('is handed over where the caller wants it', async () => {
-    const { path, request, asked } = await create(() => inputRequired())
+  test('a result that requires input is returned when the caller allows it', async () => {
+    const { path, request, inputRounds } = await create(() => inputRequired())
     const result = await path.run({ ...request, allowInputRequired: true }, {})
     expect(result).toEqual(inputRequired())
-    expect(asked).toEqual([])
+    expect(inputRounds).toEqual([])
   })
 
-  test('again and again is a fault of the protocol', async () => {
-    const { path, request, asked } = await create(() => inputRequired())
+  test('endless results that require input are a protocol error', async () => {
+    const { path, request, inputRounds } = await create(() => inputRequired())
     await expect(path.run(request, {})).rejects.toMatchObject({
       name: 'ProtocolError',
       message: 'it.tool was refused: it asks for input without end',
     })
-    expect(asked).toHaveLength(10)
+    expect(inputRounds).toHaveLength(10)
   })
 
-  test('is a result like any other from a server of before', async () => {
-    const { path, request, asked } = await create(() => inputRequired(), { era: 'legacy' })
+  test('a result that requires input is a plain result for a server of an older revision', async () => {
+    const { path, request, inputRounds } = await create(() => inputRequired(), { era: 'legacy' })
     expect(await path.run(request, {})).toEqual(inputRequired())
-    expect(asked).toEqual([])
+    expect(inputRounds).toEqual([])
   })
 })
 
-describe('the input that a server asks for', () => {
+describe('the input that a result requires', () => {
   const never = (): Promise<never> => new Promise(() => undefined)
-  const settled = (work: Promise<unknown>): Promise<unknown> => work.catch((error) => error)
+  const errorOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error) => error)
 
-  test('is waited for no longer than the request may take', async () => {
-    const { path, request, asked, meter } = await create(() => inputRequired(), { input: never })
+  test('the input that a result requires must arrive within the maximum time of the request', async () => {
+    const { path, request, inputRounds, meter } = await create(() => inputRequired(), {
+      input: never,
+    })
     const options = { timeoutMs: 10, maxTimeoutMs: 20, requestId: 'r' }
     await expect(path.run(request, options)).rejects.toMatchObject({
       name: 'TimeoutError',
@@ -177,21 +173,21 @@ describe('the input that a server asks for', () => {
       tool: 'tool',
       requestId: 'r',
     })
-    expect(asked[0]?.signal.aborted).toBe(true)
+    expect(inputRounds[0]?.signal.aborted).toBe(true)
     expect(meter.snapshot()).toMatchObject({ error: 1, inFlight: 0 })
   })
 
-  test('takes its time from what is left for the answer', async () => {
+  test('the time for the input that a result requires counts towards the maximum of the request', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     onTestFinished(() => void vi.useRealTimers())
-    const given = Promise.withResolvers<string>()
+    const received = Promise.withResolvers<string>()
     const { path, request, endpoint } = await create(
       ({ inputResponses }) => (inputResponses === undefined ? inputRequired() : SILENCE),
-      { input: () => given.promise },
+      { input: () => received.promise },
     )
-    const run = settled(path.run(request, {}))
+    const run = errorOf(path.run(request, {}))
     await vi.advanceTimersByTimeAsync(4500)
-    given.resolve('Ada')
+    received.resolve('Ada')
     await vi.advanceTimersByTimeAsync(499)
     expect(endpoint.methods.filter((method) => method === 'tools/call')).toHaveLength(2)
     expect(endpoint.methods).not.toContain('notifications/cancelled')
@@ -203,31 +199,33 @@ describe('the input that a server asks for', () => {
     })
   })
 
-  test('is of no use once the connection has ended', async () => {
-    const road = await create(() => inputRequired(), { input: never })
-    const run = settled(road.path.run(road.request, { timeoutMs: 60_000 }))
-    await expect.poll(() => road.asked.length).toBe(1)
-    await road.end('exited with code 1')
+  test('a request that waits for input fails when the connection ends', async () => {
+    const stage = await create(() => inputRequired(), { input: never })
+    const run = errorOf(stage.path.run(stage.request, { timeoutMs: 60_000 }))
+    await expect.poll(() => stage.inputRounds.length).toBe(1)
+    await stage.end('exited with code 1')
     expect(await run).toMatchObject({
       name: 'ServerUnavailableError',
       message: expect.stringContaining('the server "it" exited with code 1'),
     })
-    expect(road.asked[0]?.signal.aborted).toBe(true)
+    expect(stage.inputRounds[0]?.signal.aborted).toBe(true)
   })
 
-  test('is of no use once the caller has aborted', async () => {
+  test('a request that waits for input fails when the caller aborts', async () => {
     const abort = new AbortController()
-    const { path, request, asked, meter } = await create(() => inputRequired(), { input: never })
-    const run = settled(path.run(request, { timeoutMs: 60_000, signal: abort.signal }))
-    await expect.poll(() => asked.length).toBe(1)
-    expect(asked[0]?.signal.aborted).toBe(false)
+    const { path, request, inputRounds, meter } = await create(() => inputRequired(), {
+      input: never,
+    })
+    const run = errorOf(path.run(request, { timeoutMs: 60_000, signal: abort.signal }))
+    await expect.poll(() => inputRounds.length).toBe(1)
+    expect(inputRounds[0]?.signal.aborted).toBe(false)
     abort.abort('enough')
     expect(await run).toBe('enough')
-    expect(asked[0]?.signal.aborted).toBe(true)
+    expect(inputRounds[0]?.signal.aborted).toBe(true)
     expect(meter.snapshot()).toMatchObject({ cancelled: 1 })
   })
 
-  test('that cannot be had is a fault of the protocol, with the reason', async () => {
+  test('a failure to get the required input is a protocol error with the reason', async () => {
     const input = (): never => {
       throw new Error('nobody is there')
     }
@@ -235,7 +233,7 @@ describe('the input that a server asks for', () => {
     const options = { requestId: 'r', retry: false as const }
     await expect(path.run(request, options)).rejects.toMatchObject({
       name: 'ProtocolError',
-      message: 'it.tool asks for input that cannot be had: nobody is there',
+      message: 'it.tool asks for input that cannot be provided: nobody is there',
       tool: 'tool',
       requestId: 'r',
       cause: { message: 'nobody is there' },
@@ -243,8 +241,8 @@ describe('the input that a server asks for', () => {
   })
 })
 
-describe('a request that waits for its turn', () => {
-  test('is not sent when the turn does not come within the most that it may take', async () => {
+describe('a request that waits in the queue', () => {
+  test('a request that waits in the queue longer than its maximum time is not sent', async () => {
     const gate = Promise.withResolvers<object>()
     const { path, request, meter, endpoint } = await create(() => gate.promise, { limit: 1 })
     const running = path.run(request, {})
@@ -258,12 +256,12 @@ describe('a request that waits for its turn', () => {
     expect(meter.snapshot()).toMatchObject({ refused: 1, inFlight: 1 })
     gate.resolve({})
     await running
-    // Nobody sits on the place that it did not get.
+    // The request that timed out leaves its slot to the next.
     await path.run(request, {})
     expect(endpoint.methods.filter((method) => method === 'tools/call')).toHaveLength(2)
   })
 
-  test('throws the reason of its abort', async () => {
+  test('a request that waits in the queue throws the reason of its abort', async () => {
     const gate = Promise.withResolvers<object>()
     const { path, request } = await create(() => gate.promise, { limit: 1 })
     const running = path.run(request, {})
@@ -279,27 +277,27 @@ describe('a request that waits for its turn', () => {
 describe('a circuit', () => {
   const failFiveTimes = async (
     code: number,
-  ): Promise<Road & { readonly toolBreaker: CircuitBreaker }> => {
-    const road = await create(() => ({ error: { code, message: 'no' } }))
+  ): Promise<TestPath & { readonly toolBreaker: CircuitBreaker }> => {
+    const stage = await create(() => ({ error: { code, message: 'no' } }))
     const toolBreaker = new CircuitBreaker({})
-    const request = { ...road.request, toolBreaker }
+    const request = { ...stage.request, toolBreaker }
     for (let time = 0; time < 5; time += 1) {
-      await expect(road.path.run(request, {})).rejects.toMatchObject({ rpcCode: code })
+      await expect(stage.path.run(request, {})).rejects.toMatchObject({ rpcCode: code })
     }
-    return { ...road, toolBreaker }
+    return { ...stage, toolBreaker }
   }
 
-  test('of the tool counts internal errors, that of the server does not', async () => {
+  test('the circuit of a tool counts internal errors, and the circuit of its server does not', async () => {
     const { request, toolBreaker } = await failFiveTimes(-32_603)
     expect([toolBreaker.state, request.breaker.state]).toEqual(['open', 'closed'])
   })
 
-  test('does not count other errors', async () => {
+  test('a circuit does not count other errors', async () => {
     const { request, toolBreaker } = await failFiveTimes(-32_602)
     expect([toolBreaker.state, request.breaker.state]).toEqual(['closed', 'closed'])
   })
 
-  test('does not count the end of a connection', async () => {
+  test('a circuit does not count the end of a connection', async () => {
     const { path, request, end } = await create(() => new Promise(() => undefined))
     const toolBreaker = new CircuitBreaker({})
     const calls = Array.from({ length: 10 }, () =>
@@ -310,7 +308,7 @@ describe('a circuit', () => {
     expect([toolBreaker.state, request.breaker.state]).toEqual(['closed', 'closed'])
   })
 
-  test('of the server and of the tool counts what could not be sent', async () => {
+  test('the circuits of a tool and its server count requests that cannot be sent', async () => {
     const { path, request, endpoint } = await create(() => ({}))
     const toolBreaker = new CircuitBreaker({})
     endpoint.send = () => Promise.reject(new Error('broken pipe'))
@@ -321,13 +319,13 @@ describe('a circuit', () => {
   })
 })
 
-describe('what is counted', () => {
+describe('the meter', () => {
   const refusal = { error: { code: -32_000, message: 'no' } }
 
-  test('is how each request ended', async () => {
+  test('the meter counts requests by outcome', async () => {
     let isFailing = false
-    const road = await create(() => (isFailing ? refusal : {}))
-    const { path, request, meter } = road
+    const stage = await create(() => (isFailing ? refusal : {}))
+    const { path, request, meter } = stage
     await path.run(request, {})
     isFailing = true
     await expect(path.run(request, {})).rejects.toThrow('it.tool was refused: no')
@@ -335,7 +333,7 @@ describe('what is counted', () => {
     expect(meter.snapshot()).toMatchObject({ success: 1, error: 1, cancelled: 1, inFlight: 0 })
   })
 
-  test('as an error is also a result that its caller does not take', async () => {
+  test('the meter counts a result that its caller refuses as an error', async () => {
     const { path, request, meter } = await create(() => ({}))
     const check = (): void => {
       throw new Error('not like this')
@@ -344,7 +342,7 @@ describe('what is counted', () => {
     expect(meter.snapshot()).toMatchObject({ success: 0, error: 1 })
   })
 
-  test('as refused is what never reached the server', async () => {
+  test('the meter counts a request that was never sent as refused', async () => {
     const { path, request, meter, endpoint } = await create(() => ({}), { isAway: () => true })
     const options = { requestId: 'r', retry: false as const }
     await expect(path.run(request, options)).rejects.toMatchObject({
@@ -357,7 +355,7 @@ describe('what is counted', () => {
   })
 })
 
-test('more requests than may wait are refused, with the time to come back', async () => {
+test('requests beyond the limit of the queue are refused with a delay for a retry', async () => {
   const gate = Promise.withResolvers<object>()
   const { path, request } = await create(() => gate.promise, { limit: 1, maxWaiting: 1 })
   const running = [path.run(request, {}), path.run(request, {})]
@@ -372,7 +370,7 @@ test('more requests than may wait are refused, with the time to come back', asyn
   await Promise.all(running)
 })
 
-test('it is idle once nothing is under way', async () => {
+test('a path is idle once no request is in flight', async () => {
   const gate = Promise.withResolvers<object>()
   const { path, request } = await create(() => gate.promise)
   await path.idle()
@@ -386,8 +384,8 @@ test('it is idle once nothing is under way', async () => {
   await idle
 })
 
-test('a server that cannot be written to is a trouble, and unavailable to the caller', async () => {
-  const { path, request, endpoint, troubles } = await create(() => ({}))
+test('a server that cannot be written to is reported, and unavailable to the caller', async () => {
+  const { path, request, endpoint, onTroubleErrors } = await create(() => ({}))
   endpoint.send = () => Promise.reject(new Error('broken pipe'))
   await expect(path.run(request, {})).rejects.toMatchObject({
     name: 'ServerUnavailableError',
@@ -396,10 +394,10 @@ test('a server that cannot be written to is a trouble, and unavailable to the ca
     isOutcomeUnknown: true,
     cause: { name: 'RpcSendError' },
   })
-  expect(troubles).toHaveLength(1)
+  expect(onTroubleErrors).toHaveLength(1)
 })
 
-describe('a connection that ends meanwhile', () => {
+describe('a connection that ends during a request', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   })
@@ -407,11 +405,11 @@ describe('a connection that ends meanwhile', () => {
     vi.useRealTimers()
   })
 
-  test('is told with what is not known, and of a tool in other words than of the rest', async () => {
+  test('the error of an ended connection says that the outcome of the tool or request is unknown', async () => {
     const gate = Promise.withResolvers<object>()
     const { path, request, end } = await create(() => gate.promise)
-    const { tool: _tool, ...untooled } = request
-    const failed = [request, untooled].map(async (each) => {
+    const { tool: _tool, ...withoutTool } = request
+    const failed = [request, withoutTool].map(async (each) => {
       return path.run(each, {}).catch((error: unknown) => String(error))
     })
     await end('exited with code 1')
@@ -422,7 +420,7 @@ describe('a connection that ends meanwhile', () => {
     expect(read).toContain('whether the request took effect is not known')
   })
 
-  test('is tried four times where that is safe, after 1, 2 and 4 seconds', async () => {
+  test('a request that is safe to repeat is retried three times, after 1, 2 and 4 seconds', async () => {
     let isAway = false
     const options = { isAway: () => isAway }
     const { path, request, endpoint, meter } = await create(() => ({}), options)
@@ -437,35 +435,35 @@ describe('a connection that ends meanwhile', () => {
     expect(meter.snapshot()).toMatchObject({ error: 3, refused: 1 })
   })
 
-  test('is waited for as long as the server may be silent, before it is tried again', async () => {
+  test('a retry waits for a restart up to the time limit of the request', async () => {
     const back = Promise.withResolvers<boolean>()
     const waits: number[] = []
     let isAway = true
-    const road = await create(() => ({ content: [] }), {
+    const stage = await create(() => ({ content: [] }), {
       isAway: () => isAway,
       comesBack: (limitMs) => {
         waits.push(limitMs)
         return back.promise
       },
     })
-    const run = road.path.run({ ...road.request, isSafeToRepeat: true }, {})
+    const run = stage.path.run({ ...stage.request, isSafeToRepeat: true }, {})
     await vi.advanceTimersByTimeAsync(1000)
     expect(waits).toEqual([1000])
     isAway = false
     back.resolve(true)
     expect(await run).toEqual({ content: [] })
-    expect(road.meter.snapshot()).toMatchObject({ success: 1, refused: 1 })
+    expect(stage.meter.snapshot()).toMatchObject({ success: 1, refused: 1 })
   })
 
   test.each([
     [{}, 1],
     [{ retry: false as const }, 0],
   ])(
-    'a request that has not begun is tried once more, with %j %i times',
-    async (options, times) => {
+    'a request that was not sent is retried once, with the options %j %i times',
+    async (options, retries) => {
       let isAway = true
       let waits = 0
-      const road = await create(() => ({ content: [] }), {
+      const stage = await create(() => ({ content: [] }), {
         isAway: () => isAway,
         comesBack: async () => {
           waits += 1
@@ -473,30 +471,32 @@ describe('a connection that ends meanwhile', () => {
           return true
         },
       })
-      const run = road.path.run(road.request, options).catch((error) => error)
+      const run = stage.path.run(stage.request, options).catch((error) => error)
       await vi.advanceTimersByTimeAsync(400)
-      expect(await run).toMatchObject(times === 1 ? { content: [] } : { message: 'it is away' })
-      expect(waits).toBe(times)
+      expect(await run).toMatchObject(retries === 1 ? { content: [] } : { message: 'it is away' })
+      expect(waits).toBe(retries)
     },
   )
 
-  test('a request that has not begun twice is not tried a third time', async () => {
-    const road = await create(() => ({}), { isAway: () => true })
-    const run = road.path.run(road.request, {}).catch((error) => error)
+  test('a request that was not sent twice is not retried again', async () => {
+    const stage = await create(() => ({}), { isAway: () => true })
+    const run = stage.path.run(stage.request, {}).catch((error) => error)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(await run).toMatchObject({ message: 'it is away' })
-    expect(road.meter.snapshot()).toMatchObject({ refused: 2 })
+    expect(stage.meter.snapshot()).toMatchObject({ refused: 2 })
   })
 
-  test('is not tried again while nothing brings the server back', async () => {
-    const road = await create(() => ({}), { isAway: () => true, mayComeBack: () => false })
-    const run = road.path.run({ ...road.request, isSafeToRepeat: true }, {}).catch((error) => error)
-    // At once: no pause leads to anything.
+  test('a request is not retried while no restart is expected', async () => {
+    const stage = await create(() => ({}), { isAway: () => true, mayComeBack: () => false })
+    const run = stage.path
+      .run({ ...stage.request, isSafeToRepeat: true }, {})
+      .catch((error) => error)
+    // At once, without a delay.
     expect(await run).toMatchObject({ message: 'it is away' })
-    expect(road.meter.snapshot()).toMatchObject({ refused: 1 })
+    expect(stage.meter.snapshot()).toMatchObject({ refused: 1 })
   })
 
-  test('is not waited for longer than the caller wants', async () => {
+  test('an abort ends the wait for a restart', async () => {
     const abort = new AbortController()
     const { path, request } = await create(() => ({}), {
       isAway: () => true,
@@ -520,9 +520,9 @@ describe('a request with retry options', () => {
     vi.useRealTimers()
   })
 
-  /** How often it was begun, when all timers of so many milliseconds are over. */
+  /** How often the request was attempted after `afterMs` milliseconds. */
   async function attempts(
-    { answer, ...options }: RoadOptions & { readonly answer?: () => unknown },
+    { answer, ...options }: TestPathOptions & { readonly answer?: () => unknown },
     retry: RetryOptions,
     afterMs: number,
     isSafeToRepeat = false,
@@ -536,7 +536,7 @@ describe('a request with retry options', () => {
   }
   const away = { isAway: () => true }
 
-  test('is tried again as often as it says, with pauses that double up to a limit', async () => {
+  test('a request with retry options is retried as often as they allow, with delays that double up to a limit', async () => {
     const retry = { maxRetries: 4, delayMs: 100, maxDelayMs: 200 }
     expect(await attempts(away, retry, 49)).toBe(1)
     expect(await attempts(away, retry, 100)).toBe(2)
@@ -545,21 +545,21 @@ describe('a request with retry options', () => {
     expect(await attempts(away, { delayMs: 1 }, 10_000)).toBe(4)
   })
 
-  test('is repeated after an error that it lists, if it may take effect twice', async () => {
+  test('a request with retry options is retried after a listed error, if it is safe to repeat', async () => {
     const refuse = (): object => ({ error: { code: -32_000, message: 'busy' } })
-    const listed = { delayMs: 1, retryableErrorCodes: [-32_000] }
-    expect(await attempts({ answer: refuse }, listed, 1000, true)).toBe(4)
+    const listedErrors = { delayMs: 1, retryableErrorCodes: [-32_000] }
+    expect(await attempts({ answer: refuse }, listedErrors, 1000, true)).toBe(4)
     expect(await attempts({ answer: refuse }, { delayMs: 1 }, 1000, true)).toBe(1)
-    expect(await attempts({ answer: refuse }, listed, 1000)).toBe(1)
-    const declared = { ...listed, isSafeToRepeat: true }
+    expect(await attempts({ answer: refuse }, listedErrors, 1000)).toBe(1)
+    const declared = { ...listedErrors, isSafeToRepeat: true }
     expect(await attempts({ answer: refuse }, declared, 1000)).toBe(4)
 
-    const late = { delayMs: 1, retryableErrorCodes: ['timeout' as const] }
-    expect(await attempts({ answer: () => SILENCE }, late, 1000, true)).toBe(4)
-    expect(await attempts({ answer: () => SILENCE }, late, 1000)).toBe(1)
+    const timeouts = { delayMs: 1, retryableErrorCodes: ['timeout' as const] }
+    expect(await attempts({ answer: () => SILENCE }, timeouts, 1000, true)).toBe(4)
+    expect(await attempts({ answer: () => SILENCE }, timeouts, 1000)).toBe(1)
   })
 
-  test('is refused with a number that is none', async () => {
+  test('a request with retry options that are no numbers is refused', async () => {
     const { path, request } = await create(() => ({}))
     for (const name of ['maxRetries', 'delayMs', 'maxDelayMs']) {
       const retry = { [name]: Number.NaN }

@@ -13,52 +13,46 @@ import type { CallMeter, CallOutcome } from '../metrics/call-meter.ts'
 import { backoffMs } from '../policies/backoff.ts'
 import { type CallQueue, QueueFullError } from '../policies/call-queue.ts'
 import type { CircuitBreaker } from '../policies/circuit-breaker.ts'
+import { InFlight } from '../async/in-flight.ts'
 import { pause } from '../async/sleep.ts'
 import { MAX_TIMER_MS, timeLimit } from '../config/time-limit.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
 import type { RequestOptions } from './options.ts'
 import { mayRetry, type RetryPolicy, retryPolicy } from './retry-policy.ts'
+import type { ServerInbox } from './server-inbox.ts'
 import type { CausingCall } from './server-request.ts'
 import { toRequestError } from './to-request-error.ts'
 
-/** A server that asks for input this often in one request does not come to an end. */
+/** The number of times that a server may ask for input in one request. */
 const MAX_INPUT_ROUNDS = 10
 const INTERNAL_ERROR = -32_603
 const FULL_QUEUE_RETRY_MS = 1000
 
-/** The target of requests, with another connection after a restart. */
+/** A connected server. A restart creates a new one. */
 export interface Live {
   readonly connection: Connection
+  readonly inbox: Pick<ServerInbox, 'begin' | 'end' | 'answerAll'>
   /** Aborted when the connection ends. */
   readonly ended: AbortSignal
-  /** See `ServerInbox.begin`. */
-  begin(call: CausingCall): number
-  end(key: number): void
-  /** See `ServerInbox.answerAll`. */
-  answerAll(
-    inputRequests: Readonly<Record<string, unknown>>,
-    call: CausingCall,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown>>
 }
 
 export interface RequestPathDeps {
   readonly queue: CallQueue
   readonly logger: Logger
-  /** The connection. Throws `ServerUnavailableError`, of this request, while there is none. */
+  /** The connected server. Throws `ServerUnavailableError`, of this request, while there is none. */
   readonly live: (request: Pick<ErrorContext, 'tool' | 'requestId'>) => Live
   /**
-   * The server cannot be reached, or did not answer in time. `true`: it never saw the request, and
-   * is there again.
+   * Called when the server could not be reached or did not answer in time. Returns `true` when the server has not
+   * received the request and is ready again.
    */
   readonly onTrouble: (live: Live, error: RpcTimeout | RpcSendError) => Promise<boolean>
   /** Whether the server is ready, or is being restarted. */
   readonly mayComeBack: () => boolean
-  /** Whether the server is ready, now or within `limitMs` because it is being restarted. */
+  /** Whether the server is ready, or becomes ready within `limitMs` by a restart. */
   readonly comesBack: (limitMs: number, signal?: CancelSignal) => Promise<boolean>
   /** The last lines that the server's process wrote outside of the protocol. */
   readonly lastOutput: () => readonly string[]
-  /** Told how the server did with what was sent, unless the caller ended it. */
+  /** Called after each request that was sent, unless its caller cancelled it. */
   readonly onDone?: ((isWell: boolean, durationMs: number) => void) | undefined
   /** Called when a request is about to be sent once more. */
   readonly onRetry?: (() => void) | undefined
@@ -66,7 +60,7 @@ export interface RequestPathDeps {
 
 export interface RequestPathOptions {
   readonly server: string
-  /** In milliseconds. */
+  /** The time limit for silence, in milliseconds. */
   readonly timeoutMs: number
   readonly maxTimeoutMs: number
 }
@@ -79,50 +73,43 @@ export interface PathRequest {
   readonly tool?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly isSafeToRepeat: boolean
-  /** Hand over a result that asks for input, instead of having it answered. */
+  /** Return a result that asks for input, instead of providing the input. */
   readonly allowInputRequired?: boolean
   /** The server's circuit breaker, which counts missing responses. */
   readonly breaker: CircuitBreaker
   /** The tool's circuit breaker, which also counts internal errors. */
   readonly toolBreaker?: CircuitBreaker
   readonly meter: CallMeter
-  /** Checks the result, mostly at once. Throws what the caller shall see. */
+  /** Checks the result, usually synchronously. Throws the error for the caller. */
   readonly check: (result: unknown) => void | Promise<void>
 }
 
-/**
- * The way of every request to one server: whether it may go, when it goes, how long it may take,
- * what is asked of the caller on the way, and what is counted at the end.
- */
+/** Sends requests to one server: circuit breakers, queue, time limits, requests for input, retries and metrics. */
 export class RequestPath {
   readonly #deps: RequestPathDeps
   readonly #options: RequestPathOptions
-  #underWay = 0
-  #idle: (() => void) | undefined
+  readonly #inFlight = new InFlight()
 
   constructor(deps: RequestPathDeps, options: RequestPathOptions) {
     this.#deps = deps
     this.#options = options
   }
 
-  /** Requests under way, those that wait for their turn included. */
+  /** The number of requests in flight, including queued ones. */
   get inFlight(): number {
-    return this.#underWay
+    return this.#inFlight.count
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once no request is in flight. */
   idle(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#underWay === 0) resolve()
-      else this.#idle = resolve
-    })
+    return this.#inFlight.idle()
   }
 
   /** The result as received. Throws this library's errors, or the reason of the signal's abort. */
   run(request: PathRequest, options: RequestOptions): Promise<unknown> {
     const policy = retryPolicy(options, request.isSafeToRepeat)
     const first = this.#once(request, options)
-    // Nearly all succeed: only a failure costs more than the request itself.
+    // Nearly all requests succeed, so this path avoids an async frame.
     return policy.maxRetries > 0
       ? first.catch((error: unknown) => this.#retry(request, options, policy, error))
       : first
@@ -150,7 +137,7 @@ export class RequestPath {
     throw error
   }
 
-  /** Pauses, and waits for a restart; `false`, at once, when the server is away for good. */
+  /** Pauses, and waits for a restart; `false` when there will be none. */
   async #waitToRetry(
     retries: number,
     { delayMs, maxDelayMs, patienceMs }: RetryPolicy,
@@ -165,27 +152,28 @@ export class RequestPath {
   async #once(request: PathRequest, options: RequestOptions): Promise<unknown> {
     const { meter, breaker, toolBreaker, subject, tool } = request
     const { requestId, sessionId, correlationId, signal } = options
+    const context = { server: this.#options.server, tool, requestId }
     const startedAt = performance.now()
     meter.started()
-    this.#underWay += 1
+    const inFlight = this.#inFlight.begin()
     let outcome: CallOutcome = 'refused'
     let health: Health = 'unknown'
     let hasEntered = false
     let sentAt: number | undefined
-    let isQueued = false
+    let isAdmitted = false
     try {
-      this.#deps.live({ tool, requestId })
-      // Not to wait for a turn that will not come; the place of the one that may try is taken later.
-      if (breaker.state === 'open') this.#enter(breaker, request, requestId)
-      if (toolBreaker?.state === 'open') this.#enter(toolBreaker, request, requestId)
-      const turn = this.#turn(request, options)
-      if (turn !== undefined) await turn
-      isQueued = true
-      // Its wait may have been longer than its connection lived, or a circuit stayed closed.
-      const live = this.#deps.live({ tool, requestId })
-      this.#enter(breaker, request, requestId)
+      this.#deps.live(context)
+      // An open circuit refuses before the queue. After the queue, the circuit decides which request is the probe.
+      if (breaker.state === 'open') this.#enter(breaker, subject, context)
+      if (toolBreaker?.state === 'open') this.#enter(toolBreaker, subject, context)
+      const admission = this.#admit(subject, context, options)
+      if (admission !== undefined) await admission
+      isAdmitted = true
+      // During the wait, the connection may have ended or a circuit may have opened.
+      const live = this.#deps.live(context)
+      this.#enter(breaker, subject, context)
       try {
-        if (toolBreaker !== undefined) this.#enter(toolBreaker, request, requestId)
+        if (toolBreaker !== undefined) this.#enter(toolBreaker, subject, context)
       } catch (error) {
         breaker.abandoned()
         throw error
@@ -201,17 +189,15 @@ export class RequestPath {
       return result
     } catch (cause) {
       if (cause instanceof QueueFullError) {
+        const message = `${this.#name(subject)}: ${cause.message}`
         const retryAfterMs = FULL_QUEUE_RETRY_MS
-        const context = { server: this.#options.server, tool, requestId, cause, retryAfterMs }
-        throw new ServerUnavailableError(`${this.#name(subject)}: ${cause.message}`, context)
+        throw new ServerUnavailableError(message, { ...context, cause, retryAfterMs })
       }
       if (signal?.aborted === true) outcome = 'cancelled'
       else if (sentAt !== undefined) health = healthOf(cause)
-      const { server } = this.#options
-      const output = this.#deps.lastOutput()
-      throw toRequestError(cause, { server, subject, tool, requestId, output })
+      throw toRequestError(cause, { ...context, subject, output: this.#deps.lastOutput() })
     } finally {
-      if (isQueued) this.#deps.queue.leave()
+      if (isAdmitted) this.#deps.queue.leave()
       if (hasEntered) {
         settle(breaker, health === 'faulty' ? 'good' : health)
         if (toolBreaker !== undefined) settle(toolBreaker, health === 'faulty' ? 'bad' : health)
@@ -222,8 +208,7 @@ export class RequestPath {
       }
       const ms = endedAt - startedAt
       meter.ended(outcome, ms)
-      this.#underWay -= 1
-      if (this.#underWay === 0) this.#idle?.()
+      inFlight[Symbol.dispose]()
       const durationMs = Math.round(ms * 10) / 10
       this.#deps.logger.debug(
         {
@@ -240,21 +225,20 @@ export class RequestPath {
     }
   }
 
-  /** Undefined when it may go at once. Its wait counts against the most that it may take. */
-  #turn(request: PathRequest, options: RequestOptions): Promise<void> | undefined {
+  /** Enters the queue; undefined when the request may be sent at once. The wait counts against `maxTimeoutMs`. */
+  #admit(subject: string, context: ErrorContext, options: RequestOptions) {
     const { queue } = this.#deps
-    if (queue.isFull) return this.#wait(request, options)
+    if (queue.isFull) return this.#wait(subject, context, options)
     return queue.enter(options.priority ?? 'normal', options.signal)
   }
 
-  async #wait({ subject, tool }: PathRequest, options: RequestOptions): Promise<void> {
-    const { signal, requestId, priority = 'normal' } = options
+  async #wait(subject: string, context: ErrorContext, options: RequestOptions): Promise<void> {
+    const { signal, priority = 'normal' } = options
     const { maxTimeoutMs } = this.#limits(options)
     const over = new Cancellation()
     const cancel = (): void => over.cancel(signal?.reason)
     const tooLate = (): void => {
       const message = `${this.#name(subject)} did not get its turn within ${maxTimeoutMs} ms`
-      const context = { server: this.#options.server, tool, requestId }
       over.cancel(new TimeoutError(message, maxTimeoutMs, context))
     }
     const limit = setTimeout(tooLate, Math.min(maxTimeoutMs, MAX_TIMER_MS))
@@ -268,7 +252,7 @@ export class RequestPath {
     }
   }
 
-  /** Sends it, and again for as long as the server asks for input first. */
+  /** Sends the request. Whenever the server asks for input, sends it again with the answers. */
   async #exchange(live: Live, request: PathRequest, options: RequestOptions): Promise<unknown> {
     const { signal, requestId, meta } = options
     const call: CausingCall = { requestId, tool: request.tool }
@@ -278,12 +262,12 @@ export class RequestPath {
     const endsAt = performance.now() + limits.maxTimeoutMs
     for (let round = 0; ; round += 1) {
       const { onProgress } = options
-      // Earlier rounds have used a part of the time.
+      // Earlier rounds count against the limit.
       const maxTimeoutMs = round === 0 ? limits.maxTimeoutMs : endsAt - performance.now()
       const { timeoutMs } = limits
       const sending = { timeoutMs, maxTimeoutMs, signal, onProgress, headers }
       let result: unknown
-      const key = live.begin(call)
+      const key = live.inbox.begin(call)
       try {
         result = await live.connection.request(request.method, params, sending)
       } catch (error) {
@@ -291,15 +275,15 @@ export class RequestPath {
         if (isTrouble && (await this.#deps.onTrouble(live, error))) {
           result = await sendAgain(this.#deps.live(call), call, request.method, params, sending)
         } else if (round > 0 && error instanceof RpcSendError) {
-          // An earlier round was begun, so no other instance may begin the request.
+          // An earlier round has begun the request, so no other instance may begin it.
           throw new RpcSendError(error.message, { cause: error.cause, mayHaveBegun: true })
         } else {
-          // The caller knows of one limit for all rounds.
+          // For the caller there is one limit for all rounds.
           const isLast = error instanceof RpcTimeout && error.limitMs === maxTimeoutMs
           throw isLast ? new RpcTimeout(limits.maxTimeoutMs) : error
         }
       } finally {
-        live.end(key)
+        live.inbox.end(key)
       }
       if (request.allowInputRequired === true || !asksForInput(result, live.connection)) {
         return result
@@ -308,7 +292,7 @@ export class RequestPath {
         throw new RpcError({ code: INTERNAL_ERROR, message: 'it asks for input without end' })
       }
       const { inputRequests = {}, requestState } = result
-      const inputResponses = await this.#ask(live, inputRequests, call, {
+      const inputResponses = await this.#answer(live, inputRequests, call, {
         endsAt,
         signal,
         maxTimeoutMs: limits.maxTimeoutMs,
@@ -323,12 +307,12 @@ export class RequestPath {
     }
   }
 
-  /** Answers what the server asks for, until the request is over for another reason. */
-  async #ask(
+  /** Answers the server's requests for input, unless the call is aborted, times out or its connection ends first. */
+  async #answer(
     live: Live,
     inputRequests: Readonly<Record<string, unknown>>,
     call: CausingCall,
-    { endsAt, signal, maxTimeoutMs }: AskOptions,
+    { endsAt, signal, maxTimeoutMs }: AnswerOptions,
   ): Promise<Record<string, unknown>> {
     const limit = timeLimit(endsAt - performance.now())
     const over = AbortSignal.any([
@@ -339,14 +323,14 @@ export class RequestPath {
     const ended = Promise.withResolvers<never>()
     over.addEventListener('abort', () => ended.reject(over.reason))
     try {
-      return await Promise.race([live.answerAll(inputRequests, call, over), ended.promise])
+      return await Promise.race([live.inbox.answerAll(inputRequests, call, over), ended.promise])
     } catch (cause) {
       signal?.throwIfAborted()
       if (live.ended.aborted) throw new RpcClosed(live.connection.closeReason)
       if (limit.aborted) throw new RpcTimeout(maxTimeoutMs)
       const { server } = this.#options
       const reason = cause instanceof Error ? cause.message : String(cause)
-      const message = `${this.#name(call.tool ?? 'request')} asks for input that cannot be had: ${reason}`
+      const message = `${this.#name(call.tool ?? 'request')} asks for input that cannot be provided: ${reason}`
       throw new ProtocolError(message, undefined, { server, ...call, cause })
     }
   }
@@ -360,18 +344,13 @@ export class RequestPath {
     return { timeoutMs: Math.min(limit, most), maxTimeoutMs: most }
   }
 
-  #enter(breaker: CircuitBreaker, request: PathRequest, requestId: string | undefined): void {
+  #enter(breaker: CircuitBreaker, subject: string, context: ErrorContext): void {
     const entry = breaker.enter()
     if (entry.kind === 'pass') return
-    const { subject, tool } = request
-    const seconds = Math.ceil(entry.retryAfterMs / 1000)
+    const { retryAfterMs } = entry
+    const seconds = Math.ceil(retryAfterMs / 1000)
     const message = `${this.#name(subject)} failed too often; it is tried again in ${seconds} s`
-    throw new ServerUnavailableError(message, {
-      server: this.#options.server,
-      tool,
-      requestId,
-      retryAfterMs: entry.retryAfterMs,
-    })
+    throw new ServerUnavailableError(message, { ...context, retryAfterMs })
   }
 
   #name(subject: string): string {
@@ -386,15 +365,15 @@ async function sendAgain(
   params: PathRequest['params'],
   options: RpcRequestOptions,
 ): Promise<unknown> {
-  const key = to.begin(call)
+  const key = to.inbox.begin(call)
   try {
     return await to.connection.request(method, params, options)
   } finally {
-    to.end(key)
+    to.inbox.end(key)
   }
 }
 
-interface AskOptions {
+interface AnswerOptions {
   readonly endsAt: number
   readonly maxTimeoutMs: number
   readonly signal: CancelSignal | undefined
@@ -417,7 +396,7 @@ function asksForInput(result: unknown, { era }: Connection): result is InputRequ
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** Proxies on the way read the trace of a request from its headers. */
+/** The headers with the trace context of the request, for proxies. */
 function traced(
   headers: PathRequest['headers'],
   meta: RequestOptions['meta'],
@@ -427,10 +406,10 @@ function traced(
   return { ...headers, traceparent }
 }
 
-/** `faulty`: it answers, but says itself that something in it is broken. */
+/** `faulty`: the server answered with an internal error. */
 type Health = 'good' | 'faulty' | 'bad' | 'unknown'
 
-/** The end of a connection says nothing of the next one: a restart must not begin with refusals. */
+/** The health of the server after a failed request; unknown after the end of a connection, which a restart replaces. */
 function healthOf(cause: unknown): Health {
   if (cause instanceof RpcError && cause.code === INTERNAL_ERROR) return 'faulty'
   if (cause instanceof RpcSendError && cause.cause instanceof UnsentError) return 'unknown'

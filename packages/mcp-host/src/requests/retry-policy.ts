@@ -45,11 +45,11 @@ export function retryPolicy(
   return policy
 }
 
-/** Whether a request that failed so may be made again, as far as the error goes. */
+/** Whether a request may be retried after this error. */
 export function mayRetry(error: unknown, policy: RetryPolicy): boolean {
   if (!codesOf(error).some((code) => policy.retryableErrorCodes.includes(code))) return false
   if (!(error instanceof ServerUnavailableError)) return policy.isSafeToRepeat
-  // An open circuit or a full queue says when to come back, and is not to be hammered on.
+  // An open circuit or a full queue says when to try again.
   if (error.retryAfterMs !== undefined) return false
   return policy.isSafeToRepeat || !error.isOutcomeUnknown
 }

@@ -24,8 +24,8 @@ function create(
 const { signal } = new AbortController()
 const call = { requestId: 'r', tool: 't' }
 
-describe('the input that a result asks for', () => {
-  test('is answered piece by piece, for the call that it belongs to', async () => {
+describe('input requests', () => {
+  test('input requests are answered one by one, with the call that they belong to', async () => {
     const seen: ServerRequest[] = []
     const inbox = create(
       (request) => {
@@ -49,7 +49,7 @@ describe('the input that a result asks for', () => {
     ])
   })
 
-  test('has the defaults of a form', async () => {
+  test('an answer to an input request is completed with the defaults of its form', async () => {
     const inbox = create(() => ({ action: 'accept' }), ['elicitation'])
     const requestedSchema = { type: 'object', properties: { a: { type: 'string', default: 'x' } } }
     const form = { method: 'elicitation/create', params: { message: '?', requestedSchema } }
@@ -58,7 +58,7 @@ describe('the input that a result asks for', () => {
     })
   })
 
-  test('is what is configured, for roots', async () => {
+  test('an input request for roots is answered with the configured roots', async () => {
     const inbox = create(() => 'wrong', [], ['file:///a'])
     expect(await inbox.answerAll({ a: { method: 'roots/list' } }, call, signal)).toEqual({
       a: { roots: [{ uri: 'file:///a' }] },
@@ -66,18 +66,18 @@ describe('the input that a result asks for', () => {
   })
 
   test.each([
-    ['nobody answers', 'sampling/createMessage'],
-    ['nobody knows', 'anything/else'],
-  ])('is an error where %s it', async (_title, method) => {
+    ['no callback handles', 'sampling/createMessage'],
+    ['the host does not know', 'anything/else'],
+  ])('an input request that %s is an error', async (_title, method) => {
     const inbox = create(() => ({}), ['elicitation'])
     await expect(inbox.answerAll({ a: { method } }, call, signal)).rejects.toThrow(
       `nobody answers "${method}"`,
     )
   })
 
-  test('is an error where the callback throws', async () => {
+  test('an input request is an error when the callback throws', async () => {
     const inbox = create(() => Promise.reject(new Error('nobody is there')), ['roots'])
-    const asked = inbox.answerAll({ a: { method: 'roots/list' } }, call, signal)
-    await expect(asked).rejects.toThrow('nobody is there')
+    const answers = inbox.answerAll({ a: { method: 'roots/list' } }, call, signal)
+    await expect(answers).rejects.toThrow('nobody is there')
   })
 })

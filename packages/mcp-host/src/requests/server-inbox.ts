@@ -6,8 +6,7 @@ import {
   ProtocolError,
 } from '@modelcontextprotocol/client'
 
-import type { ListName } from '../inventory/inventory.ts'
-import { ownValue } from '../json/own-value.ts'
+import { LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import { type Mask, maskJson } from '../process/mask-secrets.ts'
 import { SlotMap } from '../async/slot-map.ts'
 import { applyDefaults } from './apply-defaults.ts'
@@ -26,11 +25,13 @@ export interface ServerLogMessage {
 }
 
 export interface ServerInboxDeps {
-  /** Asked for the kinds in `answered`. */
+  /** Called for requests of the kinds in `answered`. */
   readonly callback: ServerRequestCallback
   readonly answered: ReadonlySet<ServerRequestKind>
-  /** The capabilities of the client that the callback answers for; undefined: those of this host. */
+  /** The capabilities of the client for which the callback answers; undefined: those of this host. */
   readonly capabilities?: ClientCapabilities | undefined
+  /** The extensions of the protocol that this host declares. */
+  readonly extensions?: ClientCapabilities['extensions']
   readonly onListChanged: (list: ListName) => void
   readonly onResourceUpdated: (uri: string) => void
   readonly onLog: (message: ServerLogMessage) => void
@@ -41,17 +42,17 @@ export interface ServerInboxDeps {
 
 export interface ServerInboxOptions {
   readonly server: string
-  /** Configured roots, which the server always gets; when empty, the callback is asked. */
+  /** The configured roots; when empty, the callback is asked. */
   readonly roots: readonly string[]
-  /** Takes the server's secrets out of its log messages. */
+  /** Masks the server's secrets in its log messages. */
   readonly mask: Mask
 }
 
-/** Takes what one server sends by itself: requests for input, log messages and notices. */
+/** Handles the messages that one server sends by itself: requests for input, log messages and notifications. */
 export class ServerInbox {
   readonly #deps: ServerInboxDeps
   readonly #options: ServerInboxOptions
-  readonly #callsUnderWay = new SlotMap<CausingCall>()
+  readonly #callsInFlight = new SlotMap<CausingCall>()
 
   constructor(deps: ServerInboxDeps, options: ServerInboxOptions) {
     this.#deps = deps
@@ -59,39 +60,24 @@ export class ServerInbox {
   }
 
   /**
-   * Listens to a connection that is about to be opened. `hold` keeps the silence of a server that
-   * waits for an answer from counting against the calls that it has in hand.
+   * Sets the handlers of a connection before it is opened. `hold` pauses the time limits of calls in flight while the
+   * server waits for an answer.
    */
   prepare(client: Client, hold: () => Disposable): void {
-    const { answered, onListChanged, onResourceUpdated } = this.#deps
-    const answer = async (...question: Question): Promise<never> => {
-      using _held = hold()
-      return await this.#answer(...question)
+    for (const [method, kind] of REQUESTS) {
+      if (!this.#isAnswered(kind)) continue
+      client.setRequestHandler(method, async ({ params }, { mcpReq }) => {
+        using _held = hold()
+        return await this.#answer(kind, params, this.#onlyCall(), mcpReq.signal)
+      })
     }
-    if (answered.has('sampling')) {
-      client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) =>
-        answer('sampling', params, this.#onlyCall(), mcpReq.signal),
-      )
+    for (const list of LIST_NAMES) {
+      client.setNotificationHandler(`notifications/${list}/list_changed`, () => {
+        this.#deps.onListChanged(list)
+      })
     }
-    if (answered.has('elicitation')) {
-      client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
-        answer('elicitation', params, this.#onlyCall(), mcpReq.signal),
-      )
-    }
-    if (answered.has('roots') || this.#options.roots.length > 0) {
-      client.setRequestHandler('roots/list', async (_request, { mcpReq }) =>
-        answer('roots', undefined, this.#onlyCall(), mcpReq.signal),
-      )
-    }
-    client.setNotificationHandler('notifications/tools/list_changed', () => onListChanged('tools'))
-    client.setNotificationHandler('notifications/prompts/list_changed', () => {
-      onListChanged('prompts')
-    })
-    client.setNotificationHandler('notifications/resources/list_changed', () => {
-      onListChanged('resources')
-    })
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-      onResourceUpdated(params.uri)
+      this.#deps.onResourceUpdated(params.uri)
     })
     client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
       this.#deps.onElicitationComplete(params.elicitationId)
@@ -102,13 +88,13 @@ export class ServerInbox {
     })
   }
 
-  /** Remembers a call, as what may have caused a request, until its end. */
+  /** Registers a call that may cause requests of the server. `end` removes it. */
   begin(call: CausingCall): number {
-    return this.#callsUnderWay.add(call)
+    return this.#callsInFlight.add(call)
   }
 
   end(key: number): void {
-    this.#callsUnderWay.delete(key)
+    this.#callsInFlight.delete(key)
   }
 
   /**
@@ -122,7 +108,7 @@ export class ServerInbox {
   ): Promise<Record<string, unknown>> {
     const answers = Object.entries(inputRequests).map(async ([key, request]) => {
       const { method, params } = request as { method?: unknown; params?: unknown }
-      const kind = ownValue(KINDS, String(method))
+      const kind = KINDS.get(String(method))
       if (kind === undefined || !this.#isAnswered(kind)) {
         throw new Error(`nobody answers "${String(method)}", which the server asks for`)
       }
@@ -135,27 +121,32 @@ export class ServerInbox {
     return this.#deps.answered.has(kind) || (kind === 'roots' && this.#options.roots.length > 0)
   }
 
-  async #answer(...[kind, params, call, signal]: Question): Promise<never> {
+  async #answer(
+    kind: AnswerableKind,
+    params: unknown,
+    call: CausingCall | undefined,
+    signal: AbortSignal,
+  ): Promise<never> {
     const { server, roots } = this.#options
     if (kind === 'roots' && roots.length > 0) {
-      // The client's own types are narrower than what a callback may answer; the SDK checks both.
+      // Callbacks are untyped, so the result has no type either; the SDK validates it.
       return { roots: roots.map((uri) => ({ uri })) } as never
     }
     const from = { server, signal, ...(call === undefined ? {} : { call }) }
     const request = { kind, ...from, ...(kind === 'roots' ? {} : { params }) } as ServerRequest
     const answer = (await this.#deps.callback(request)) ?? declined(kind)
-    const isOurs = this.#deps.capabilities === undefined
-    const fills = kind === 'elicitation' && isOurs
-    return (fills ? applyDefaults(params as ElicitRequestParams, answer) : answer) as never
+    // Another client, whose capabilities were given, applies the defaults itself.
+    const hasDefaults = kind === 'elicitation' && this.#deps.capabilities === undefined
+    return (hasDefaults ? applyDefaults(params as ElicitRequestParams, answer) : answer) as never
   }
 
-  #log(said: Omit<ServerLogMessage, 'server'>): void {
+  #log(received: Omit<ServerLogMessage, 'server'>): void {
     const { server, mask } = this.#options
-    const message = { ...said, data: maskJson(said.data, mask) }
+    const message = { ...received, data: maskJson(received.data, mask) }
     this.#deps.onLog({ server, ...message })
     if (!this.#deps.answered.has('log')) return
     const call = this.#onlyCall()
-    const isOutsideCalls = this.#callsUnderWay.size === 0
+    const isOutsideCalls = this.#callsInFlight.size === 0
     const cause = call === undefined ? {} : { call }
     const request = { kind: 'log', server, ...message, isOutsideCalls, ...cause }
     // A notification has no response, so its failure is not reported.
@@ -164,15 +155,15 @@ export class ServerInbox {
     }).catch(this.#deps.onLogFailure)
   }
 
-  /** An older server does not say which call made it ask; of one call alone it is certain. */
+  /** The only call in flight, if there is just one. A legacy server does not name the call that caused a request. */
   #onlyCall(): CausingCall | undefined {
-    const [call] = this.#callsUnderWay.size === 1 ? this.#callsUnderWay.values() : []
+    const [call] = this.#callsInFlight.size === 1 ? this.#callsInFlight.values() : []
     return call
   }
 }
 
-/** The answer of a callback that has none. Throws for `sampling`, which is declined by an error. */
-function declined(kind: Question[0]): object {
+/** The answer in place of `undefined`. Throws for `sampling`, which is declined by an error. */
+function declined(kind: AnswerableKind): object {
   if (kind === 'elicitation') return { action: 'decline' }
   if (kind === 'roots') return { roots: [] }
   throw new ProtocolError(DECLINED, 'the sampling request was declined')
@@ -181,15 +172,11 @@ function declined(kind: Question[0]): object {
 /** The code of the specification's example of a declined sampling request. */
 const DECLINED = -1
 
-type Question = [
-  kind: 'sampling' | 'elicitation' | 'roots',
-  params: unknown,
-  call: CausingCall | undefined,
-  signal: AbortSignal,
-]
+type AnswerableKind = Exclude<ServerRequestKind, 'log'>
 
-const KINDS: Readonly<Record<string, 'sampling' | 'elicitation' | 'roots'>> = {
-  'sampling/createMessage': 'sampling',
-  'elicitation/create': 'elicitation',
-  'roots/list': 'roots',
-}
+const REQUESTS = [
+  ['sampling/createMessage', 'sampling'],
+  ['elicitation/create', 'elicitation'],
+  ['roots/list', 'roots'],
+] as const
+const KINDS: ReadonlyMap<string, AnswerableKind> = new Map(REQUESTS)

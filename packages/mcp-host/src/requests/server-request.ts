@@ -9,7 +9,14 @@ import type {
 
 export type ServerRequestKind = 'sampling' | 'elicitation' | 'roots' | 'log'
 
-/** The call that made a server ask. */
+export const SERVER_REQUEST_KINDS: readonly ServerRequestKind[] = [
+  'sampling',
+  'elicitation',
+  'roots',
+  'log',
+]
+
+/** The call during which a server made a request. */
 export interface CausingCall {
   /** The id that the caller gave with the call. */
   readonly requestId?: string | undefined
@@ -19,18 +26,18 @@ export interface CausingCall {
 interface FromServer {
   readonly server: string
   /**
-   * The call that caused it. Servers of 2026-07-28 say it when they ask; of older ones, and of log
-   * messages, it is known while just one call is under way on the connection.
+   * The call that caused the request. Servers of 2026-07-28 name it. For older servers, and for log messages, it is
+   * known only while a single call is in flight on the connection.
    */
   readonly call?: CausingCall
 }
 
 interface Answerable extends FromServer {
-  /** Aborts when the answer is not needed. */
+  /** Aborts when no answer is needed any more. */
   readonly signal: AbortSignal
 }
 
-/** Something that a server asks of its host. `log` asks for no answer. */
+/** A request of a server to its host. `log` has no answer. */
 export type ServerRequest =
   | (Answerable & { readonly kind: 'sampling'; readonly params: CreateMessageRequestParams })
   | (Answerable & { readonly kind: 'elicitation'; readonly params: ElicitRequestParams })
@@ -40,7 +47,7 @@ export type ServerRequest =
       readonly level: LoggingLevel
       readonly logger?: string
       readonly data: unknown
-      /** Whether no call was under way, so that the message is certainly of none. */
+      /** Whether no call was in flight, so that no call caused the message. */
       readonly isOutsideCalls: boolean
     })
 
@@ -68,25 +75,11 @@ export interface ServerRequestHandlers {
 
 /** The kinds that have a handler. */
 export function handledKinds(handlers: ServerRequestHandlers): readonly ServerRequestKind[] {
-  return KINDS.filter((kind) => handlers[kind] !== undefined)
+  return SERVER_REQUEST_KINDS.filter((kind) => handlers[kind] !== undefined)
 }
 
-/** One callback that gives each request to its handler. */
+/** A single callback that passes each request to its handler. */
 export function callbackOf(handlers: ServerRequestHandlers): ServerRequestCallback {
-  return (request) => {
-    switch (request.kind) {
-      case 'sampling':
-        return handlers.sampling?.(request)
-      case 'elicitation':
-        return handlers.elicitation?.(request)
-      case 'roots':
-        return handlers.roots?.(request)
-      case 'log':
-        return handlers.log?.(request)
-      default:
-        return request satisfies never
-    }
-  }
+  // TypeScript does not derive that a handler takes the requests of its kind.
+  return (request) => handlers[request.kind]?.(request as never)
 }
-
-const KINDS = ['sampling', 'elicitation', 'roots', 'log'] as const

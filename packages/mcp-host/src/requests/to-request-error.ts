@@ -8,7 +8,7 @@ import { ValidationError } from '../errors/validation-error.ts'
 
 export interface FailedRequest {
   readonly server: string
-  /** The tool, prompt or resource that was asked for. */
+  /** The requested tool, prompt or resource. */
   readonly subject: string
   readonly tool: string | undefined
   readonly requestId: string | undefined
@@ -35,14 +35,14 @@ export function toRequestError(
   }
   const isSendError = cause instanceof RpcSendError
   if (isSendError || cause instanceof RpcClosed) {
-    const words = isSendError ? `cannot be reached: ${describeCause(cause)}` : cause.message
-    const why = `the server "${server}" ${words}`
+    const state = isSendError ? `cannot be reached: ${describeCause(cause)}` : cause.message
+    const reason = `the server "${server}" ${state}`
     const isOutcomeUnknown = !isSendError || cause.mayHaveBegun
-    if (!isOutcomeUnknown) return new ServerUnavailableError(why, context)
+    if (!isOutcomeUnknown) return new ServerUnavailableError(reason, context)
     const what = tool === undefined ? 'request' : 'tool'
-    const message = `${why}; whether the ${what} took effect is not known`
+    const message = `${reason}; whether the ${what} took effect is not known`
     return new ServerUnavailableError(message, { ...context, isOutcomeUnknown, output })
   }
-  // The caller's abort with its own reason, or an error that is complete already.
+  // The cause is the reason of the caller's abort, or an error that is complete already.
   return cause
 }

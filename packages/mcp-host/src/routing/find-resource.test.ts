@@ -14,12 +14,12 @@ const lists = (
   ),
 })
 
-test('a server that lists the URI goes before one with a template for it', () => {
+test('a server that lists a URI precedes one with a matching template', () => {
   const servers = [lists('a', [], ['x://{id}']), lists('b', ['x://1'])]
   expect(findResource('x://1', servers)).toEqual([{ server: 'b', uri: 'x://1' }])
 })
 
-test('all that list it are named, in their order', () => {
+test('all servers that list a URI are found, in their order', () => {
   const servers = [lists('b', ['x:']), lists('c', []), lists('a', ['x:'])]
   expect(findResource('x:', servers)).toEqual([
     { server: 'b', uri: 'x:' },
@@ -27,7 +27,7 @@ test('all that list it are named, in their order', () => {
   ])
 })
 
-test('a URI that nobody lists goes to who has a template that it fits', () => {
+test('a URI that no server lists is of the server with a matching template', () => {
   const servers = [lists('a', ['y:'], ['x://{id}/b']), lists('b', ['z:'], ['x://{id}/c'])]
   expect(findResource('x://1/c', servers)).toEqual([{ server: 'b', uri: 'x://1/c' }])
 })
@@ -41,44 +41,44 @@ test.each([
   ['x://{a}/b', 'x://1/b/', false],
   ['x://{a}/b', 'y://1/b', false],
   ['x://{{a}}', 'x://1', false],
-])('the template "%s" and the URI "%s": %s', (template, uri, isFitting) => {
-  // The other one is asked when neither fits.
+])('the template "%s" matches the URI "%s": %s', (template, uri, isMatching) => {
+  // Both servers are candidates when the template does not match.
   const servers = [lists('a', [], [template]), lists('b', [uri.slice(1)])]
   expect(findResource(uri, servers).map(({ server }) => server)).toEqual(
-    isFitting ? ['a'] : ['a', 'b'],
+    isMatching ? ['a'] : ['a', 'b'],
   )
 })
 
-test('a template of many expressions does not take long on a URI that almost fits', () => {
+test('a template of many expressions is fast on a URI that almost matches', () => {
   const servers = [lists('a', [], [`${'{a}{b}x'.repeat(200)}!`]), lists('b', [], ['{'.repeat(1e6)])]
   expect(findResource('x'.repeat(100_000), servers)).toHaveLength(2)
 })
 
-test('a template that is none fits nothing', () => {
+test('an invalid template matches nothing', () => {
   const servers = [lists('a', [], ['x://{id']), lists('b', [], ['x://{id}'])]
   expect(findResource('x://1', servers)).toEqual([{ server: 'b', uri: 'x://1' }])
 })
 
-test('any other URI may be of all that have resources at all', () => {
+test('any other URI may be of all servers with resources', () => {
   const servers = [lists('a', ['y:']), lists('none', []), lists('b', [], ['t://{x}'])]
   expect(findResource('x:', servers).map(({ server }) => server)).toEqual(['a', 'b'])
   expect(findResource('x:', [lists('none', [])])).toEqual([])
 })
 
-test('the form with the name of a server means that server alone', () => {
+test('a URI that is qualified with a server is of that server', () => {
   const servers = [lists('a-1', ['x://1?q=ü']), lists('b', ['x://1?q=ü'])]
   const address = `mcp://b/${encodeURIComponent('x://1?q=ü')}`
   expect(findResource(address, servers)).toEqual([{ server: 'b', uri: 'x://1?q=ü' }])
   expect(findResource('mcp://b/%E0%A4%A', servers)).toEqual([])
 })
 
-test('that form with the name of no server is a URI like any other', () => {
+test('a qualified URI of an unknown server is a URI like any other', () => {
   const servers = [lists('a', ['mcp://other/x'])]
   expect(findResource('mcp://other/x', servers)).toEqual([{ server: 'a', uri: 'mcp://other/x' }])
 })
 
 test.each(['x://1?q=ü', 'ui://page/1', 'mcp://b/x', 'ui://b/ui%3A%2F%2Fx'])(
-  'the URI %s, qualified, leads back to its server',
+  'the URI %s, qualified, is found at its server',
   (uri) => {
     const servers = [lists('a', [uri]), lists('b', [uri])]
     expect(findResource(qualifyUri('b', uri), servers)).toEqual([{ server: 'b', uri }])
@@ -94,18 +94,18 @@ test('a page of an app keeps its scheme when it is qualified', () => {
 test.each([
   ['x://{id}/b', 'x://a%2Fb%20c/b'],
   ['ui://{page}', 'ui://a%2Fb'],
-])('what is made of the qualified template %s is what its server expects', (template, made) => {
+])('a qualified template %s expands to a URI that its server accepts', (template, uri) => {
   const servers = [lists('a', [], [template]), lists('b', [], [template])]
-  const expanded = qualifyTemplate('b', template).replace(/\{\w+\}/, made.split('/')[2] ?? '')
-  expect(findResource(expanded, servers)).toEqual([{ server: 'b', uri: made }])
+  const expanded = qualifyTemplate('b', template).replace(/\{\w+\}/, uri.split('/')[2] ?? '')
+  expect(findResource(expanded, servers)).toEqual([{ server: 'b', uri }])
 })
 
-test('a server that lists nothing may have a URI when it says that it has resources', () => {
+test('a server with the resources capability may have a URI without listing it', () => {
   const servers = [{ ...lists('a', []), hasResources: true }, lists('b', [])]
   expect(findResource('x:', servers)).toEqual([{ server: 'a', uri: 'x:' }])
 })
 
-test('the form with a dot after the name of a server means that server alone', () => {
+test('a URI with the name of a server and a dot is of that server', () => {
   const servers = [lists('a', ['x://1']), lists('b', ['x://1'])]
   expect(findResource('b.x://1', servers)).toEqual([{ server: 'b', uri: 'x://1' }])
   expect(findResource('c.x://1', servers)).toHaveLength(2)

@@ -1,6 +1,6 @@
 import { matchesParts } from '../names/wildcard.ts'
 
-/** A resource is known by the pair: two servers may have the same URI. */
+/** The server and the URI of a resource, which identify it, since two servers may have the same URI. */
 export interface ResourceIdentity {
   readonly server: string
   readonly uri: string
@@ -8,63 +8,62 @@ export interface ResourceIdentity {
 
 export interface ResourceLists {
   readonly name: string
-  /** By their URIs. */
+  /** The resources by URI. */
   readonly resources: ReadonlyMap<string, unknown>
-  /** By their templates. */
+  /** The resource templates by template. */
   readonly resourceTemplates: ReadonlyMap<string, unknown>
-  /** Whether it says that it has resources, also when it lists none. */
+  /** Whether the server declares resources, even if it lists none. */
   readonly hasResources?: boolean
 }
 
 /**
- * The form that names the server as well: `mcp://{server}/{encoded uri}`. Hosts of MCP apps take pages with the scheme
- * `ui` alone, so those are `ui://{server}/{encoded uri}`.
+ * A qualified URI, which names the server: `mcp://{server}/{encoded uri}`. Hosts of MCP apps accept only pages with the
+ * scheme `ui`, so their URIs are `ui://{server}/{encoded uri}`.
  */
 const QUALIFIED = /^(?:mcp:\/\/([A-Za-z0-9_-]+)\/(.+)|ui:\/\/([A-Za-z0-9_-]+)\/(ui(?::|%3A).+))$/
 
 /**
- * The servers that may have a resource, best guess first: those that list it, else those with a
- * template that it fits, else the one that it begins with as `{server}.{uri}`, else all that have
- * resources. More than one means that the URI alone does not say which.
+ * The servers that may have a resource: those that list it, otherwise those with a matching template, otherwise the
+ * server that a URI in the form `{server}.{uri}` names, otherwise all with resources. With several servers the URI is
+ * ambiguous.
  */
 export function findResource(
   uri: string,
   servers: readonly ResourceLists[],
 ): readonly ResourceIdentity[] {
-  const asked = readQualified(uri)
-  if (asked !== undefined && servers.some(({ name }) => name === asked.server)) {
-    const { server, encoded } = asked
-    const decoded = decode(encoded)
-    return decoded === undefined ? [] : [{ server, uri: decoded }]
+  const qualified = readQualified(uri)
+  if (qualified !== undefined && servers.some(({ name }) => name === qualified.server)) {
+    const decoded = decode(qualified.encoded)
+    return decoded === undefined ? [] : [{ server: qualified.server, uri: decoded }]
   }
-  const having = (test: (lists: ResourceLists) => boolean): ResourceIdentity[] =>
+  const find = (test: (lists: ResourceLists) => boolean): ResourceIdentity[] =>
     servers.filter(test).map(({ name }) => ({ server: name, uri }))
-  const listing = having(({ resources }) => resources.has(uri))
+  const listing = find(({ resources }) => resources.has(uri))
   if (listing.length > 0) return listing
-  const fitting = having(({ resourceTemplates }) =>
-    [...resourceTemplates.keys()].some((template) => fits(template, uri)),
+  const matching = find(({ resourceTemplates }) =>
+    [...resourceTemplates.keys()].some((template) => matchesTemplate(template, uri)),
   )
-  if (fitting.length > 0) return fitting
-  // Names of servers have no dots, so at most one fits.
+  if (matching.length > 0) return matching
+  // Names of servers have no dots, so at most one matches.
   const dotted = servers.find(({ name }) => uri.startsWith(`${name}.`))
   if (dotted !== undefined) return [{ server: dotted.name, uri: uri.slice(dotted.name.length + 1) }]
-  return having(
+  return find(
     ({ resources, resourceTemplates, hasResources = false }) =>
       hasResources || resources.size > 0 || resourceTemplates.size > 0,
   )
 }
 
-/** A URI in the form that names its server as well. */
+/** The qualified form of a URI. */
 export function qualifyUri(server: string, uri: string): string {
-  return qualified(server, uri, encodeURIComponent(uri))
+  return qualify(server, uri, encodeURIComponent(uri))
 }
 
-/** The qualified name of a template. It stays readable: an encoded value would be decoded once too often. */
+/** The qualified form of a template. It is not encoded, since encoded values would be decoded twice. */
 export function qualifyTemplate(server: string, template: string): string {
-  return qualified(server, template, template)
+  return qualify(server, template, template)
 }
 
-function qualified(server: string, uri: string, written: string): string {
+function qualify(server: string, uri: string, written: string): string {
   return `${uri.startsWith('ui:') ? 'ui' : 'mcp'}://${server}/${written}`
 }
 
@@ -74,12 +73,12 @@ function readQualified(uri: string): { server: string; encoded: string } | undef
   return { server: uiServer, encoded: uiEncoded }
 }
 
-/** Each `{expression}` may stand for anything: the server decides, and this is a guess at which one to ask. */
-function fits(template: string, uri: string): boolean {
+/** Whether a URI may come from a template. Each `{expression}` matches anything. */
+function matchesTemplate(template: string, uri: string): boolean {
   return matchesParts(template.split(/\{[^{}]*\}/), uri)
 }
 
-/** A name with a colon was made of a template, and is not encoded. */
+/** Decodes a URI. A URI with a colon comes from a template, and is not encoded. */
 function decode(text: string): string | undefined {
   if (text.includes(':')) return text
   try {

@@ -9,9 +9,9 @@ import {
   type ToolIdentity,
 } from '../names/name-table.ts'
 
-/** From what callers name to the server that has it. Throws `ValidationError` for what none has. */
+/** Finds the server of a tool, prompt or resource. Throws `ValidationError` for unknown ones. */
 export class Router {
-  /** In the order of the configuration. */
+  /** The servers in the order of the configuration. */
   readonly #servers: () => readonly MemberServer[]
   readonly #tools = new NameTable()
   readonly #prompts = new NameTable()
@@ -20,15 +20,15 @@ export class Router {
     this.#servers = servers
   }
 
-  /** Takes up what a server lists, or listed last. */
+  /** Updates the names of a server from its last lists. */
   update({ name, lastLive }: MemberServer): void {
     const { tools = new Map(), prompts = new Map(), deniedTools = [] } = lastLive?.inventory ?? {}
-    // Calls of denied tools must be reported, too.
+    // Denied tools are included, so that calls of them are reported.
     this.#tools.update(name, [...tools.keys(), ...deniedTools])
     this.#prompts.update(name, prompts.keys())
   }
 
-  /** For a server that left the configuration. */
+  /** Removes the names of a server that left the configuration. */
   forget(name: string): void {
     this.#tools.update(name, [])
     this.#prompts.update(name, [])
@@ -66,11 +66,11 @@ export class Router {
     if (others.length === 0) return found
     const names = [found, ...others].map(({ server }) => `"${server}"`).join(', ')
     const example = qualifyUri(found.server, resource)
-    const message = `the resource "${resource}" may be meant of ${names}: ask for one, as ${example}`
+    const message = `the resource "${resource}" is ambiguous, since ${names} may have it; name one, as in ${example}`
     throw new ValidationError(message, [], { requestId })
   }
 
-  /** A server that never was ready has no names in the tables: say so rather than "unknown" alone. */
+  /** The end of an error for an unknown name. A server that is not ready may have the name. */
   notReady(): string {
     const missing = this.#servers().filter(({ state }) => state !== 'ready')
     if (missing.length === 0) return ''

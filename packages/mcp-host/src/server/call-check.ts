@@ -21,7 +21,7 @@ export interface CallCheckDeps {
   readonly onRefused: (tool: string, reason: string) => void
 }
 
-/** As received: only what makes it a result is checked. */
+/** The schema of a result, which checks only the fields that every result has. */
 const CallResult = z.looseObject({
   content: z.array(z.looseObject({ type: z.string() })).default([]),
 })
@@ -39,7 +39,7 @@ const REMEDY =
 /** Checks calls of one server's tools, before they are sent, and their results. */
 export class CallCheck {
   readonly #deps: CallCheckDeps
-  /** Schemas that were warned about: once is enough. */
+  /** Schemas with a logged warning, so that each is logged once. */
   readonly #warned = new WeakSet<object>()
 
   constructor(deps: CallCheckDeps) {
@@ -47,8 +47,8 @@ export class CallCheck {
   }
 
   /**
-   * The tool, and the arguments to be sent, which may be a corrected copy; a promise where the check takes long. Throws
-   * `ValidationError`.
+   * Returns the tool and the arguments to send, which may be a corrected copy; a promise when a thread does the check.
+   * Throws `ValidationError`.
    */
   call(
     { inventory, validator }: LiveServer,
@@ -102,8 +102,8 @@ export class CallCheck {
   }
 
   /**
-   * Throws `ProtocolError` when it is no result, is too much, or breaks its schema where that is applied strictly; later, by a
-   * promise, where the check takes long.
+   * Checks a result. Throws `ProtocolError` when it is no result, is too large, or breaks a schema that is applied
+   * strictly. Returns a promise when a thread does the check.
    */
   result(
     { validator }: LiveServer,
@@ -143,7 +143,7 @@ export class CallCheck {
     const issues = summarise(verdict.issues)
     const message = `${name} answered with a result that breaks its own output schema: ${issues}`
     if (mode === 'strict') throw new ProtocolError(message, undefined, context)
-    // The tool has done its work: without its answer a caller would do it again.
+    // The tool has done its work. Without the result, a caller would repeat the call.
     this.#warn(outputSchema, { tool: toolName }, message)
   }
 

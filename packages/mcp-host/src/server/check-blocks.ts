@@ -2,7 +2,7 @@ import type { MessageLimits } from '../intake/message-limits.ts'
 import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 
-/** Throws `ProtocolError` when a result has too many blocks: of a tool, a resource or a prompt. */
+/** Throws `ProtocolError` when the result of a tool, resource or prompt has too many content blocks. */
 export function checkBlocks(
   name: string,
   result: unknown,

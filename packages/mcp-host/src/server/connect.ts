@@ -1,7 +1,11 @@
-import { type Implementation, SdkHttpError, SseError } from '@modelcontextprotocol/client'
+import {
+  type ClientCapabilities,
+  type Implementation,
+  SdkHttpError,
+  SseError,
+} from '@modelcontextprotocol/client'
 
 import type { RemoteServerConfig, ServerConfig } from '../config/mcp-config.ts'
-import { clientCapabilities } from './client-capabilities.ts'
 import { Connection, type ConnectionOptions, type EraChoice } from '../connection/connection.ts'
 import { HandshakeError } from '../connection/handshake-error.ts'
 import type { Mask } from '../process/mask-secrets.ts'
@@ -10,10 +14,10 @@ import { describeCause } from '../errors/describe-cause.ts'
 import { createEndpoint } from '../transport/create-endpoint.ts'
 import type { Endpoint, EndpointDeps } from '../transport/endpoint.ts'
 
-/** Statuses of servers that support only HTTP+SSE for a request of Streamable HTTP, as the protocol says. */
+/** The statuses with which a server of HTTP+SSE refuses Streamable HTTP, according to the protocol. */
 const REFUSALS: readonly (number | undefined)[] = [400, 404, 405]
 
-/** The connection ended by itself; the message is why, as in `exited with code 1`. */
+/** The error for a connection that the server ended. The message is the reason, such as `exited with code 1`. */
 export class EndedError extends Error {
   override readonly name = 'EndedError'
 }
@@ -26,7 +30,7 @@ export interface Connected {
 
 export interface ConnectDeps extends EndpointDeps {
   readonly inbox: ServerInboxDeps
-  /** Takes the server's secrets out of errors and reasons. */
+  /** Masks the server's secrets in errors and reasons. */
   readonly mask: Mask
 }
 
@@ -37,15 +41,11 @@ export interface ConnectOptions {
   readonly graceMs: number
 }
 
-interface Way {
-  readonly config: ServerConfig
-  readonly era: EraChoice
-}
+type Attempt = Pick<ConnectOptions, 'config' | 'era'>
 
 /**
- * Opens a connection. A process that ends because it was asked for its revisions, as some old ones
- * do, is started again and not asked. A server that refuses Streamable HTTP is asked for HTTP+SSE
- * where its configuration allows.
+ * Opens a connection. Some old servers end because of the probe for revisions; their process is started again without
+ * the probe. A server that refuses Streamable HTTP is tried by HTTP+SSE, if its configuration allows that.
  */
 export async function connect(
   deps: ConnectDeps,
@@ -53,25 +53,24 @@ export async function connect(
   signal: AbortSignal,
   listeners: Pick<ConnectionOptions, 'prepare' | 'onClose'>,
 ): Promise<Connected> {
-  const { answered } = deps.inbox
-  const capabilities = deps.inbox.capabilities ?? clientCapabilities(answered, config.roots ?? [])
-  const open = async (endpoint: Endpoint, way: Way): Promise<Connected> => {
+  const capabilities = deps.inbox.capabilities ?? ownCapabilities(deps.inbox, config.roots ?? [])
+  const open = async (endpoint: Endpoint, attempt: Attempt): Promise<Connected> => {
     const onError = (error: Error): void => {
       deps.logger.warn({ action: 'receive', err: error }, 'protocol fault')
-      // Its stream would be opened again as another session, which knows nothing of what was agreed.
+      // The SDK would open its stream again as another session, without a handshake.
       if (error instanceof SseError) void endpoint.close()
     }
     const { mask } = deps
-    const options = { clientInfo, capabilities, signal, mask, onError, era: way.era, ...listeners }
-    const connection = await Connection.open(endpoint, options)
-    return { connection, type: way.config.type }
+    const common = { clientInfo, capabilities, signal, mask, onError, ...listeners }
+    const connection = await Connection.open(endpoint, { ...common, era: attempt.era })
+    return { connection, type: attempt.config.type }
   }
   const first = { config, era }
   const endpoint = createEndpoint(deps, config, { graceMs })
   try {
     return await open(endpoint, first)
   } catch (error) {
-    const second = signal.aborted ? undefined : otherWay(first, endpoint, error)
+    const second = signal.aborted ? undefined : nextAttempt(first, endpoint, error)
     if (second === undefined) throw withReason(error, endpoint)
     const other = createEndpoint(deps, second.config, { graceMs })
     return open(other, second).catch((last: unknown) => {
@@ -82,8 +81,26 @@ export async function connect(
   }
 }
 
-/** Another way to reach a server after a failure. */
-function otherWay({ config, era }: Way, endpoint: Endpoint, error: unknown): Way | undefined {
+/** The client capabilities for the answered kinds of requests, and the extensions of the application. */
+function ownCapabilities(
+  { answered, extensions }: Pick<ServerInboxDeps, 'answered' | 'extensions'>,
+  roots: readonly string[],
+): ClientCapabilities {
+  const elicitation = { form: { applyDefaults: true }, url: {} }
+  return {
+    ...(answered.has('sampling') ? { sampling: {} } : {}),
+    ...(answered.has('elicitation') ? { elicitation } : {}),
+    ...(answered.has('roots') || roots.length > 0 ? { roots: {} } : {}),
+    ...(extensions === undefined ? {} : { extensions }),
+  }
+}
+
+/** The configuration of a second attempt after a failure, if there is to be one. */
+function nextAttempt(
+  { config, era }: Attempt,
+  endpoint: Endpoint,
+  error: unknown,
+): Attempt | undefined {
   if (endpoint.isPipe) {
     const endedByItself = endpoint.exitCode !== undefined
     return era === 'auto' && endedByItself ? { config, era: 'legacy' } : undefined
@@ -95,14 +112,14 @@ function otherWay({ config, era }: Way, endpoint: Endpoint, error: unknown): Way
     : undefined
 }
 
-/** A server that speaks HTTP+SSE, as its configuration would say it. */
+/** The configuration of the same server for HTTP+SSE. */
 export function asSse(config: RemoteServerConfig): RemoteServerConfig {
   return { ...config, type: 'sse' }
 }
 
-/** The end of a process says more than what the SDK makes of it; that of a remote connection less. */
+/** Replaces an error by the reason for the end of the process, which is more helpful than the SDK's error. */
 function withReason(error: unknown, { isPipe, closeReason }: Endpoint): unknown {
-  // The host itself closed the connection because of a faulty response.
-  const saysMore = isPipe && closeReason !== undefined && !(error instanceof HandshakeError)
-  return saysMore ? new EndedError(closeReason, { cause: error }) : error
+  // After a faulty handshake the host itself has closed the connection.
+  const isEnded = isPipe && closeReason !== undefined && !(error instanceof HandshakeError)
+  return isEnded ? new EndedError(closeReason, { cause: error }) : error
 }

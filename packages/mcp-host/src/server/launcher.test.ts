@@ -17,7 +17,7 @@ test.each([
   ['bunx', 'server'],
   ['pnpm', '--silent', 'dlx', 'server'],
   ['docker', 'run', '-i', '--rm', 'server'],
-])('may have to fetch its server: %s %s %s', (command, ...args) => {
+])('a launcher that may fetch its server is detected: %s %s %s', (command, ...args) => {
   expect(launcherOf(stdio(command, ...args))).toBeTypeOf('string')
 })
 
@@ -26,7 +26,7 @@ test.each([
   ['bun', 'server.ts'],
   ['docker-mcp', 'run'],
   ['constructor', 'x'],
-])('fetches nothing: %s %s', (command, ...args) => {
+])('a command that fetches nothing is no launcher: %s %s', (command, ...args) => {
   expect(launcherOf(stdio(command, ...args))).toBeUndefined()
 })
 

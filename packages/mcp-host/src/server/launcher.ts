@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { ServerConfig } from '../config/mcp-config.ts'
 import { ownValue } from '../json/own-value.ts'
 
-/** Programs that fetch what they run; of those with a list, only with one of these commands. */
+/** Programs that may fetch the program to run. Those with a list fetch it only with one of these commands. */
 const LAUNCHERS: Readonly<Record<string, readonly string[] | undefined>> = {
   bun: ['x'],
   bunx: undefined,
@@ -20,7 +20,7 @@ const LAUNCHERS: Readonly<Record<string, readonly string[] | undefined>> = {
   yarn: ['dlx'],
 }
 
-/** The launcher that a server is started with, as in `npx`, which may have to fetch the server first. */
+/** The launcher of a server, such as `npx`, which may fetch the server first. */
 export function launcherOf(config: ServerConfig): string | undefined {
   if (config.type !== 'stdio') return undefined
   const [name, ...args] = commandOf(config.command, config.args)
@@ -29,7 +29,7 @@ export function launcherOf(config: ServerConfig): string | undefined {
   return commands === undefined || args.some((arg) => commands.includes(arg)) ? name : undefined
 }
 
-/** The program without its folder and extension; on Windows mostly behind `cmd /c`. */
+/** The program without its folder and extension, and without `cmd /c` on Windows, followed by its arguments. */
 function commandOf(command: string, args: readonly string[]): readonly string[] {
   const name = basename(command.replaceAll('\\', '/'))
     .replace(/\.(cmd|exe|bat|ps1)$/i, '')

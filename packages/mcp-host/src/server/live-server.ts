@@ -7,7 +7,6 @@ import { Inventory, LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import { bindLogger } from '../logger.ts'
 import type { Live } from '../requests/request-path.ts'
 import { ServerInbox } from '../requests/server-inbox.ts'
-import type { CausingCall } from '../requests/server-request.ts'
 import {
   connect,
   type ConnectDeps,
@@ -17,9 +16,9 @@ import {
 } from './connect.ts'
 
 export interface LiveServerDeps extends ConnectDeps {
-  /** Told after a list was read again. */
+  /** Called after a list was read again. */
   readonly onListed: (list: ListName) => void
-  /** Told once, when the connection ends for whatever reason. */
+  /** Called once, when the connection ends for any reason. */
   readonly onClose: (live: LiveServer) => void
 }
 
@@ -29,15 +28,16 @@ export interface LiveServerOptions extends ConnectOptions {
   readonly listTimeoutMs: number
 }
 
-/** A server while it is connected: one process or session, from its handshake to its end. */
+/** A connected server: one process or session, from handshake to end. */
 export class LiveServer implements Live {
   readonly connection: Connection
   readonly inventory: Inventory
+  readonly inbox: ServerInbox
   /** The transport by which the server was reached. */
   readonly type: ServerConfig['type']
-  readonly #inbox: ServerInbox
+  /** Replaced after the tools have changed. */
+  validator: ArgumentValidator
   readonly #ended = new AbortController()
-  #validator: ArgumentValidator
 
   private constructor(
     { connection, type }: Connected,
@@ -45,20 +45,20 @@ export class LiveServer implements Live {
     inbox: ServerInbox,
     mode: ValidationMode,
   ) {
-    this.#validator = new ArgumentValidator(mode, { owner: this })
+    this.validator = new ArgumentValidator(mode, { owner: this })
     this.connection = connection
     this.type = type
     this.inventory = inventory
-    this.#inbox = inbox
+    this.inbox = inbox
   }
 
-  /** Connects and reads every list. Throws, with nothing left running, when any of it fails. */
+  /** Connects and reads every list. When any of that fails, it throws and leaves nothing running. */
   static async open(
     deps: LiveServerDeps,
     options: LiveServerOptions,
     signal: AbortSignal,
   ): Promise<LiveServer> {
-    // Or a process would be launched to be ended at once.
+    // Checked before a process is launched.
     signal.throwIfAborted()
     const { logger, onListed, onClose } = deps
     const { name, config, listTimeoutMs } = options
@@ -84,9 +84,9 @@ export class LiveServer implements Live {
       },
     })
     const onChange = (list: ListName): void => {
-      // Schemas that are gone are let go of.
+      // A new validator frees the schemas of former tools.
       if (list === 'tools' && live !== undefined) {
-        live.#validator = new ArgumentValidator(mode, { owner: live })
+        live.validator = new ArgumentValidator(mode, { owner: live })
       }
       onListed(list)
     }
@@ -97,7 +97,7 @@ export class LiveServer implements Live {
     live = new LiveServer(connected, inventory, inbox, mode)
     try {
       await inventory.load(signal)
-      // It may have ended while nothing was waiting for an answer.
+      // The connection may have ended while no request was in flight.
       if (connection.closeReason !== undefined) throw new EndedError(connection.closeReason)
       signal.throwIfAborted()
       return live
@@ -112,29 +112,9 @@ export class LiveServer implements Live {
     return this.#ended.signal
   }
 
-  get validator(): ArgumentValidator {
-    return this.#validator
-  }
-
-  begin(call: CausingCall): number {
-    return this.#inbox.begin(call)
-  }
-
-  end(key: number): void {
-    this.#inbox.end(key)
-  }
-
-  answerAll(
-    inputRequests: Readonly<Record<string, unknown>>,
-    call: CausingCall,
-    signal: AbortSignal,
-  ): Promise<Record<string, unknown>> {
-    return this.#inbox.answerAll(inputRequests, call, signal)
-  }
-
   /**
-   * Asks for notices about lists and these resources. An older server gives those about lists
-   * unasked, and takes one resource at a time, which is not done here.
+   * Subscribes to notifications of a modern server about its lists and these resources. A legacy server sends
+   * notifications about lists unasked, and its resources are subscribed to one by one elsewhere.
    */
   async listen(uris: readonly string[], options: ListenOptions): Promise<void> {
     if (this.connection.era !== 'modern') return
@@ -148,13 +128,13 @@ export class LiveServer implements Live {
     await this.connection.listen(filter, options)
   }
 
-  /** Reads every list again, now or soon. Never throws. */
+  /** Reads every list again. Never throws. */
   async relist(): Promise<void> {
     const { inventory } = this
     await Promise.all(LIST_NAMES.map((list) => inventory.changed(list)))
   }
 
-  /** Ends the connection, and a process with all it started. Never throws. */
+  /** Ends the connection, and a process with all its descendants. Never throws. */
   close(): Promise<void> {
     return this.connection.close()
   }

@@ -1,30 +1,29 @@
 import type { ServerCache } from '../cache/server-cache.ts'
 import type { ServerConfig } from '../config/mcp-config.ts'
+import type { RequestOptions } from '../requests/options.ts'
 import type { ServerClient } from './server-client.ts'
 import type { Server } from './server.ts'
 
-/** A server, be it one or several instances. */
+/** A server with one or several instances. */
 export type MemberServer = Pick<
   Server,
   'name' | 'config' | 'state' | 'lastLive' | 'snapshot' | 'start' | 'restart' | 'stop'
 >
 
-/** The requests and notifications of a managed server. */
-export type MemberClient = Pick<
-  ServerClient,
-  | 'idle'
-  | 'callTool'
-  | 'forward'
-  | 'getPrompt'
-  | 'readResource'
-  | 'complete'
-  | 'setLoggingLevel'
-  | 'subscribe'
-  | 'unsubscribe'
-  | 'rootsChanged'
->
+/** Sends requests and notifications to the instances of a server. */
+export interface MemberClient {
+  /** Resolves once no request is in flight. */
+  idle(): Promise<void>
+  /** Sends a request to one instance. `tool` is the tool of a call. */
+  request<Options extends RequestOptions, Result>(
+    options: Options,
+    send: (client: ServerClient, options: Options) => Promise<Result>,
+    tool?: string,
+  ): Promise<Result>
+  /** Sends a notification to every instance. */
+  notify(send: (client: ServerClient) => Promise<void>): Promise<void>
+}
 
-/** An instance of its own, with nothing before it. */
 export interface ServerInstance {
   readonly server: Server
   readonly client: ServerClient
@@ -32,19 +31,19 @@ export interface ServerInstance {
 
 /** The effect of a reload on the instances of a server. */
 export interface Adaptation {
-  /** Not started yet. */
+  /** Instances to start. */
   readonly added: readonly ServerInstance[]
-  /** Out of use, and still running. */
+  /** Unused instances to stop. */
   readonly removed: readonly ServerInstance[]
 }
 
-/** One server of the configuration. */
+/** A server of the configuration. */
 export interface ManagedServer {
   readonly server: MemberServer
   readonly client: MemberClient
   readonly cache: ServerCache
-  /** Each instance; of a server without instances the server itself. */
+  /** The instances; a server without `instances` counts as its only one. */
   readonly instances: readonly Server[]
-  /** Takes up other instances beside those that stay the same; `undefined`: none of those is ready. */
+  /** Replaces instances whose configuration has changed; `undefined` when no unchanged one is ready. */
   readonly adapt: (config: ServerConfig) => Adaptation | undefined
 }

@@ -9,14 +9,14 @@ const LISTEN_BACKOFF = { firstMs: 500, maxMs: 30_000 }
 
 export interface NoticesDeps {
   readonly logger: Logger
-  /** Ends all of it. */
+  /** Ends the subscription and its retries. */
   readonly signal: AbortSignal
-  /** Notices were missed: what was listed or cached before may be out of date. */
+  /** Called after missed notifications: lists and cached results may be outdated. */
   readonly onMissed: (live: LiveServer) => void
 }
 
-/** The notifications wanted from a server, for all instances and restarts. */
-export class Wanted {
+/** The requested notifications of a server, for all instances and restarts. */
+export class RequestedNotices {
   readonly uris = new Set<string>()
   /** The log level; undefined: the server's default. */
   loggingLevel: LoggingLevel | undefined
@@ -27,25 +27,20 @@ export class Wanted {
  * after every restart, and when their stream breaks.
  */
 export class Notices {
+  readonly requested: RequestedNotices
   readonly #deps: NoticesDeps
-  readonly #wanted: Wanted
-  /** One at a time: each request covers everything and replaces the one before. */
+  /** The last subscription. Subscriptions do not overlap, since each replaces the previous one. */
   #listening: Promise<unknown> = Promise.resolve()
 
-  constructor(deps: NoticesDeps, wanted: Wanted) {
+  constructor(deps: NoticesDeps, requested: RequestedNotices) {
     this.#deps = deps
-    this.#wanted = wanted
+    this.requested = requested
   }
 
-  /** The log level, also after restarts; undefined: the server's default. */
-  get loggingLevel(): LoggingLevel | undefined {
-    return this.#wanted.loggingLevel
-  }
-
-  /** A newer server gets it with every call. */
+  /** Sets the log level of a legacy server. A modern server gets the level with every call instead. */
   async setLoggingLevel(live: LiveServer, level: LoggingLevel, timeoutMs: number): Promise<void> {
-    await this.#tellLoggingLevel(live, level, timeoutMs)
-    this.#wanted.loggingLevel = level
+    await this.#sendLoggingLevel(live, level, timeoutMs)
+    this.requested.loggingLevel = level
   }
 
   async subscribe(live: LiveServer, uri: string, timeoutMs: number): Promise<void> {
@@ -53,47 +48,47 @@ export class Notices {
       await this.#listen(live, timeoutMs, uri)
     } else {
       await live.connection.request('resources/subscribe', { uri }, { timeoutMs })
-      this.#wanted.uris.add(uri)
+      this.requested.uris.add(uri)
     }
   }
 
   async unsubscribe(live: LiveServer, uri: string, timeoutMs: number): Promise<void> {
-    this.#wanted.uris.delete(uri)
+    this.requested.uris.delete(uri)
     if (live.connection.era === 'modern') await this.#listen(live, timeoutMs)
     else await live.connection.request('resources/unsubscribe', { uri }, { timeoutMs })
   }
 
-  /** Asks a fresh connection for all that is wanted. Never throws: without notices it is of use too. */
+  /** Requests all notifications over a new connection. Never throws: the server is usable without them. */
   async resume(live: LiveServer, timeoutMs: number): Promise<void> {
-    const { era } = live.connection
-    const level = this.#wanted.loggingLevel
-    const asked =
-      era === 'modern'
+    const { uris, loggingLevel } = this.requested
+    const subscriptions =
+      live.connection.era === 'modern'
         ? [this.#listen(live, timeoutMs)]
-        : Array.from(this.#wanted.uris, (uri) =>
-            live.connection.request('resources/subscribe', { uri }, { timeoutMs }),
-          )
-    const told = level === undefined ? [] : [this.#tellLoggingLevel(live, level, timeoutMs)]
-    await Promise.all([...asked, ...told]).catch((error: unknown) => {
-      this.#deps.logger.warn({ err: error }, 'notices cannot be had')
+        : Array.from(uris, (uri) => {
+            return live.connection.request('resources/subscribe', { uri }, { timeoutMs })
+          })
+    const level = loggingLevel && this.#sendLoggingLevel(live, loggingLevel, timeoutMs)
+    await Promise.all([...subscriptions, level]).catch((error: unknown) => {
+      this.#deps.logger.warn({ err: error }, 'cannot subscribe to notifications')
     })
   }
 
-  /** Asks for all that is wanted, and for `more`, which is wanted from then on. */
-  #listen(live: LiveServer, timeoutMs: number, more?: string): Promise<void> {
+  /** Subscribes to all requested notifications, and to those of the resource `added`. */
+  #listen(live: LiveServer, timeoutMs: number, added?: string): Promise<void> {
     const { signal } = this.#deps
+    const { uris } = this.requested
     const onEnd = (): void => void this.#listenAgain(live, timeoutMs)
     const listening = this.#listening.then(async () => {
-      const uris = new Set(more === undefined ? this.#wanted.uris : [...this.#wanted.uris, more])
-      await live.listen([...uris], { signal, timeoutMs, onEnd })
-      if (more !== undefined) this.#wanted.uris.add(more)
+      const all = added === undefined ? uris : new Set([...uris, added])
+      await live.listen([...all], { signal, timeoutMs, onEnd })
+      if (added !== undefined) uris.add(added)
     })
     // The caller handles the failure.
     this.#listening = listening.catch(() => undefined)
     return listening
   }
 
-  /** Until it works, or the connection is of no use itself. */
+  /** Subscribes until that succeeds or the connection ends. */
   async #listenAgain(live: LiveServer, timeoutMs: number): Promise<void> {
     const { signal, logger, onMissed } = this.#deps
     for (let attempt = 0; ; attempt += 1) {
@@ -108,7 +103,7 @@ export class Notices {
     }
   }
 
-  async #tellLoggingLevel(
+  async #sendLoggingLevel(
     { connection }: LiveServer,
     level: LoggingLevel,
     timeoutMs: number,

@@ -14,6 +14,7 @@ import { ProtocolError } from '../errors/protocol-error.ts'
 import { ToolExecutionError } from '../errors/tool-execution-error.ts'
 import { ValidationError } from '../errors/validation-error.ts'
 import { isSafeToRepeat } from '../inventory/tool.ts'
+import { isObject } from '../json/is-object.ts'
 import { bindLogger, type Logger } from '../logger.ts'
 import type { MetricsRegistry } from '../metrics/host-metrics.ts'
 import { maskJson } from '../process/mask-secrets.ts'
@@ -39,14 +40,14 @@ export interface ServerClientDeps {
 }
 
 export interface ServerClientOptions {
-  /** The limits of requests that have none of their own, in milliseconds. */
+  /** The limits of requests without their own limits, in milliseconds. */
   readonly timeoutMs: number
   readonly maxTimeoutMs: number
   readonly maxConcurrentCalls: number
   readonly circuitBreaker: CircuitBreakerConfig
 }
 
-/** As received: only what makes it a result is checked. */
+/** Schemas of the fields that a result must have; further fields pass unchecked. */
 const PromptResult = z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })) })
 const ResourceResult = z.looseObject({ contents: z.array(z.looseObject({ uri: z.string() })) })
 const CompletionResult = z.looseObject({
@@ -72,6 +73,8 @@ export class ServerClient {
     const checkLogger = bindLogger(logger, { action: 'tools/call' })
     this.#check = new CallCheck({ ...deps, logger: checkLogger, server: server.name })
     this.#breaker = this.#newBreaker()
+    // Creates the counters before the first call, so that a scraper sees them begin at 0.
+    deps.metrics.counters(server.name)
     this.#queue = new CallQueue({ limit: options.maxConcurrentCalls })
     this.#path = new RequestPath(
       {
@@ -89,12 +92,12 @@ export class ServerClient {
     )
   }
 
-  /** Requests under way, those that wait for their turn included. */
+  /** The number of requests in flight, including queued ones. */
   get inFlight(): number {
     return this.#path.inFlight
   }
 
-  /** Whether a request, of this tool if of one, would go out at once. */
+  /** Whether a request would be sent at once. `tool`: the tool of a call. */
   isOpenTo(tool: string | undefined): boolean {
     if (this.#queue.isFull || this.#breaker.state === 'open') return false
     if (tool === undefined) return true
@@ -102,15 +105,12 @@ export class ServerClient {
     return hasTool && this.#toolBreakers.get(tool)?.state !== 'open'
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves once no request is in flight. */
   idle(): Promise<void> {
     return this.#path.idle()
   }
 
-  /**
-   * Calls a tool. Throws `ValidationError` before the server hears of the call, and what
-   * `RequestPath.run` throws.
-   */
+  /** Calls a tool. Throws `ValidationError` before anything is sent, and errors of `RequestPath.run`. */
   async callTool(
     toolName: string,
     args: Readonly<Record<string, unknown>>,
@@ -121,18 +121,15 @@ export class ServerClient {
     const received = await this.#callTool(toolName, args, params, rest)
     if (throwToolErrors === true && received.isError === true) {
       const text = received.content.find((part) => part.type === 'text')
-      const words = text?.type === 'text' ? text.text : 'it gives no reason'
-      const { server } = this.#deps
-      const context = { server: server.name, tool: toolName, requestId: options.requestId }
-      throw new ToolExecutionError(`${server.name}.${toolName} failed: ${words}`, received, context)
+      const reason = text?.type === 'text' ? text.text : 'it gives no reason'
+      const server = this.#deps.server.name
+      const context = { server, tool: toolName, requestId: options.requestId }
+      throw new ToolExecutionError(`${server}.${toolName} failed: ${reason}`, received, context)
     }
     return received
   }
 
-  /**
-   * Passes a request on with all its parameters, and answers the result as received. Arguments of tools are
-   * checked. Throws as `callTool` does.
-   */
+  /** Forwards a request with all its parameters, and returns the result as received. Throws as `callTool`. */
   forward(
     method: string,
     params: Readonly<Record<string, unknown>>,
@@ -148,10 +145,8 @@ export class ServerClient {
     if (typeof name !== 'string') {
       throw new ValidationError('name: must be the name of a tool', [], context)
     }
-    if (!isObject(args) || Array.isArray(args)) {
-      throw new ValidationError('arguments: must be an object', [], context)
-    }
-    return this.#callTool(name, args as Record<string, unknown>, params, options)
+    if (!isObject(args)) throw new ValidationError('arguments: must be an object', [], context)
+    return this.#callTool(name, args, params, options)
   }
 
   async #callTool(
@@ -163,7 +158,8 @@ export class ServerClient {
     const { server, metrics } = this.#deps
     const { requestId, allowInputRequired } = options
     const context = { server: server.name, tool: toolName, requestId }
-    // One that is being restarted had the same tools: whether the call may wait is decided later.
+    // During a restart, the tools of the last connection are used. Whether the call may wait for the restart is decided
+    // later.
     const live = server.lastLive ?? server.live({ tool: toolName, requestId })
     const checked = this.#check.call(live, toolName, args, context)
     const { tool, args: sent } = checked instanceof Promise ? await checked : checked
@@ -187,10 +183,10 @@ export class ServerClient {
       },
       this.#withLogLevel(options),
     )
-    // Its inner shape is the server's word: results go through as received.
+    // Content blocks are not validated: results are returned as received.
     let received = { ...(result as CallToolResult) }
     if (received.isError === true) received = maskJson(received, server.mask) as CallToolResult
-    // Older servers leave it out when they have nothing to say.
+    // Legacy servers may omit an empty `content`.
     if (!isInputRequired(result)) received.content ??= []
     return received
   }
@@ -214,17 +210,12 @@ export class ServerClient {
     params: Readonly<Record<string, unknown>>,
     options: RequestOptions,
   ): Promise<CompleteResult> {
-    const result = await this.#request(
-      'completion/complete',
-      params,
-      'completion',
-      CompletionResult,
-      options,
-    )
+    const method = 'completion/complete'
+    const result = await this.#request(method, params, 'completion', CompletionResult, options)
     return result as CompleteResult
   }
 
-  /** An older server is notified at once; a newer one gets it with every call. */
+  /** Sets the log level. A legacy server is notified at once; a modern server gets the level with every call. */
   setLoggingLevel(level: LoggingLevel, options: RequestOptions): Promise<void> {
     const { notices } = this.#deps.server
     return this.#notice('logging level', options, (live, limitMs) =>
@@ -242,12 +233,12 @@ export class ServerClient {
     return this.#notice(uri, options, (live, limitMs) => notices.unsubscribe(live, uri, limitMs))
   }
 
-  /** Notifies an older server that the roots have changed. */
+  /** Notifies a legacy server that the roots have changed. */
   async rootsChanged(): Promise<void> {
-    await this.#deps.server.live().connection.tellRootsChanged()
+    await this.#deps.server.live().connection.notifyRootsChanged()
   }
 
-  /** Converts errors to those of this library. */
+  /** Makes a request about notifications, and converts its errors. */
   async #notice(
     subject: string,
     { timeoutMs = this.#options.timeoutMs }: RequestOptions,
@@ -277,7 +268,7 @@ export class ServerClient {
       isSafeToRepeat: true,
       allowInputRequired: options.allowInputRequired === true,
       breaker: this.#breaker,
-      // No tool has a name with a slash.
+      // Tool names have no slash, so the name of the method is unique.
       meter: metrics.meter(server.name, method),
       check: (received: unknown) => {
         const context = { server: server.name, requestId: options.requestId }
@@ -292,7 +283,7 @@ export class ServerClient {
 
   #withLogLevel<Options extends RequestOptions>(options: Options): Options {
     const { notices, lastLive } = this.#deps.server
-    const { loggingLevel } = notices
+    const { loggingLevel } = notices.requested
     if (loggingLevel === undefined || lastLive?.connection.era !== 'modern') return options
     return { ...options, meta: { [LOG_LEVEL_META_KEY]: loggingLevel, ...options.meta } }
   }
@@ -316,9 +307,5 @@ export class ServerClient {
 }
 
 function isInputRequired(result: unknown): boolean {
-  return isObject(result) && 'resultType' in result && result.resultType === 'input_required'
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+  return isObject(result) && result['resultType'] === 'input_required'
 }

@@ -1,23 +1,20 @@
-import { diffConfig } from '../config/diff-config.ts'
+import { aborted } from '../async/aborted.ts'
+import { resolvesWithin } from '../async/resolves-within.ts'
+import { diffConfig, type ReloadReport } from '../config/diff-config.ts'
 import type { McpConfig, ServerConfig } from '../config/mcp-config.ts'
 import { ServerStartupError } from '../errors/server-startup-error.ts'
-import { MAX_TIMER_MS, timeLimit } from '../config/time-limit.ts'
-import type { ManagedServer, ServerInstance } from './managed-server.ts'
+import { timeLimit } from '../config/time-limit.ts'
+import type { ManagedServer, MemberClient, MemberServer, ServerInstance } from './managed-server.ts'
 
-/** The effect of one failed start: `all-or-nothing` stops all servers and throws, `best-effort` goes on without it. */
+/**
+ * The effect of a failed start: `all-or-nothing` stops all servers and throws, `best-effort` goes on without the
+ * server.
+ */
 export type StartPolicy = 'all-or-nothing' | 'best-effort'
-
-/** The effect of a new configuration, by server name. */
-export interface ReloadReport {
-  readonly added: readonly string[]
-  readonly removed: readonly string[]
-  readonly changed: readonly string[]
-  readonly unchanged: readonly string[]
-}
 
 export interface ServerGroupDeps {
   readonly create: (name: string, config: ServerConfig) => ManagedServer
-  /** Told when a server is in its place, or out of it for good. */
+  /** Called when a server has become a member of the group, or was adapted. */
   readonly onPlaced: (member: ManagedServer) => void
 }
 
@@ -28,7 +25,7 @@ export interface ServerGroupOptions {
   readonly startLimitMs: number
 }
 
-/** All servers of one configuration: started and stopped in the order of their dependencies. */
+/** All servers of one configuration, started and stopped in the order of their dependencies. */
 export class ServerGroup {
   readonly #deps: ServerGroupDeps
   readonly #options: ServerGroupOptions
@@ -36,7 +33,7 @@ export class ServerGroup {
   #config: McpConfig = { servers: {} }
   /** Servers whose successors are starting. */
   readonly #replaced = new Set<string>()
-  /** Servers on their way out. */
+  /** Stops of replaced and removed servers. */
   readonly #retiring = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   #reloading: Promise<unknown> | undefined
@@ -55,25 +52,25 @@ export class ServerGroup {
     return dependencies.filter((name) => this.#members.get(name)?.server.state !== 'ready')
   }
 
-  /** Starts those that only waited for `name`, which is ready now. */
+  /** Starts the servers that only `name` kept from starting. */
   wakeDependents(name: string): void {
     for (const { server, instances } of this.#members.values()) {
       const { config } = server
       if (config.dependencies?.includes(name) !== true || this.missing(config).length > 0) continue
       if (this.#replaced.has(server.name)) continue
       for (const each of instances) {
-        // Its failure is in its state and the log.
+        // A failure is in its state and the log.
         if (each.isWaitingForDependencies) each.restart().catch(() => undefined)
       }
     }
   }
 
-  /** In the order of the configuration. */
+  /** The members in the order of the configuration. */
   get members(): readonly ManagedServer[] {
     return [...this.#members.values()]
   }
 
-  /** Starts all at once, but none before those that it depends on. Throws what the first throws. */
+  /** Starts all servers at once, each after its dependencies. Throws the first error. */
   async start(config: McpConfig, policy: StartPolicy): Promise<void> {
     this.#config = config
     for (const [name, server] of Object.entries(config.servers)) {
@@ -93,9 +90,11 @@ export class ServerGroup {
     throw new ServerStartupError(message, { server: names[0] })
   }
 
-  /** Whether all have started within the limit, which begins anew when one has fetched its program. */
+  /**
+   * Whether all servers have started within the limit. The limit starts again when a server has fetched its program.
+   */
   async #isInTime(started: Promise<unknown>, starts: readonly Promise<void>[]): Promise<boolean> {
-    while (!(await settlesWithin(started, this.#options.startLimitMs))) {
+    while (!(await resolvesWithin(started, this.#options.startLimitMs))) {
       const { members } = this
       const fetching = starts.filter((_, index) => {
         return members[index]?.server.snapshot().phase === 'installing'
@@ -107,11 +106,11 @@ export class ServerGroup {
   }
 
   /**
-   * Makes the group what `config` says. Servers that stay the same are not touched; what replaces
-   * another takes its place once it has started, or has failed to; calls under way are finished.
+   * Applies a configuration. Unchanged servers are not touched. A successor replaces its server once it has started or
+   * failed; calls in flight are completed.
    */
   reload(config: McpConfig): Promise<ReloadReport> {
-    // One after the other: each sees what the one before has made.
+    // Reloads run one after the other.
     const before = this.#reloading ?? Promise.resolve()
     const reloaded = before.then(() => this.#reload(config))
     const settled = reloaded
@@ -123,7 +122,7 @@ export class ServerGroup {
     return reloaded
   }
 
-  /** Stops all, none before those that depend on it. Never throws. */
+  /** Stops all servers, each after its dependents. Never throws. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     if (this.#reloading !== undefined) await this.#reloading
@@ -148,19 +147,18 @@ export class ServerGroup {
     const report = diffConfig(this.#config, config)
     const fresh = new Map<string, ManagedServer>()
     const members = new Map<string, ManagedServer>()
-    /** Instances that join others of their server. */
-    const joining: ServerInstance[] = []
+    const addedInstances: ServerInstance[] = []
     const adapted: ManagedServer[] = []
     for (const [name, server] of Object.entries(config.servers)) {
-      const kept = this.#members.get(name)
+      const former = this.#members.get(name)
       const isChanged = !report.unchanged.includes(name)
-      const adaptation = isChanged ? kept?.adapt(server) : undefined
-      if (kept !== undefined && adaptation !== undefined) {
-        adapted.push(kept)
-        joining.push(...adaptation.added)
+      const adaptation = isChanged ? former?.adapt(server) : undefined
+      if (former !== undefined && adaptation !== undefined) {
+        adapted.push(former)
+        addedInstances.push(...adaptation.added)
         for (const instance of adaptation.removed) this.#retire(instance)
       } else if (isChanged) fresh.set(name, this.#deps.create(name, server))
-      const member = kept ?? fresh.get(name)
+      const member = former ?? fresh.get(name)
       if (member !== undefined) members.set(name, member)
     }
     const removed = report.removed.flatMap((name) => this.#members.get(name) ?? [])
@@ -168,8 +166,8 @@ export class ServerGroup {
     this.#config = config
     for (const name of report.changed) if (fresh.has(name)) this.#replaced.add(name)
     for (const member of adapted) this.#deps.onPlaced(member)
-    // Not awaited: failures are in the server's state and the log.
-    for (const { server } of joining) server.start().catch(() => undefined)
+    // Not awaited; failures are in the server's state and the log.
+    for (const { server } of addedInstances) server.start().catch(() => undefined)
     for (const name of report.added) {
       const member = members.get(name)
       if (member !== undefined) this.#deps.onPlaced(member)
@@ -183,7 +181,7 @@ export class ServerGroup {
     const starts = this.#startInOrder(fresh)
     await Promise.all(
       [...fresh].map(async ([name, member], index) => {
-        // A failure is in its state and the log.
+        // A failure is in the server's state and the log.
         await starts[index]?.catch(() => undefined)
         const before = members.get(name)
         if (before === undefined || before === member) return
@@ -197,26 +195,29 @@ export class ServerGroup {
     return report
   }
 
-  #retire({ server, client }: Pick<ManagedServer, 'server' | 'client'>): void {
+  /** Stops a server once its calls have ended, or after the limit. */
+  #retire({
+    server,
+    client,
+  }: {
+    readonly server: Pick<MemberServer, 'config' | 'stop'>
+    readonly client: Pick<MemberClient, 'idle'>
+  }): void {
     const retireLimitMs = Math.max(this.#options.retireLimitMs, server.config.maxTimeoutMs ?? 0)
     const limit = AbortSignal.any([timeLimit(retireLimitMs), this.#stopping.signal])
-    const late = new Promise<void>((resolve) => {
-      if (limit.aborted) resolve()
-      limit.addEventListener('abort', () => resolve())
-    })
-    const retired = Promise.race([client.idle(), late]).then(() => server.stop())
+    const retired = Promise.race([client.idle(), aborted(limit)]).then(() => server.stop())
     this.#retiring.add(retired)
     void retired.finally(() => this.#retiring.delete(retired))
   }
 
-  /** Starts these, each after those of them and of the rest that it depends on. */
+  /** Starts these members, each after its dependencies among them. */
   #startInOrder(members: ReadonlyMap<string, ManagedServer>): readonly Promise<void>[] {
     const starts = new Map<string, Promise<void>>()
     const start = (name: string): Promise<void> => {
       const known = starts.get(name)
       if (known !== undefined) return known
       const member = members.get(name)
-      // One that runs already: it was waited for when it was started.
+      // Other servers are running already.
       if (member === undefined) return Promise.resolve()
       const { dependencies = [] } = member.server.config
       const started = member.server.start(Promise.allSettled(dependencies.map(start)))
@@ -224,16 +225,5 @@ export class ServerGroup {
       return started
     }
     return [...members.keys()].map(start)
-  }
-}
-
-/** `false` after `limitMs`. Throws what the promise throws. */
-async function settlesWithin(promise: Promise<unknown>, limitMs: number): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => late.resolve(false), Math.min(limitMs, MAX_TIMER_MS))
-  try {
-    return await Promise.race([promise.then(() => true), late.promise])
-  } finally {
-    clearTimeout(timer)
   }
 }

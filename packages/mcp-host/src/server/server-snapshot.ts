@@ -13,7 +13,7 @@ import type { ServerState } from './server-state.ts'
 export interface ServerHealth {
   /** From 0 (not ready, or every recent request failed) to 1. */
   readonly score: number
-  /** When it last answered, or failed to, in epoch milliseconds. */
+  /** The time of its last answer or failure, in epoch milliseconds. */
   readonly checkedAt: number
 }
 
@@ -25,40 +25,42 @@ export interface InstanceSnapshot extends Pick<
   readonly weight: number
 }
 
-/** A server as it is at one moment; it does not change afterwards. */
+/** The state of a server at one moment. A snapshot does not change. */
 export interface ServerSnapshot {
   readonly name: string
   readonly type: ServerConfig['type']
   readonly state: ServerState
-  /** Since when, in epoch milliseconds. */
+  /** The time of the last change of state, in epoch milliseconds. */
   readonly since: number
-  /** Refines `starting`: its launcher, such as `npx`, may still fetch the program. */
+  /** Refines `starting`: a launcher such as `npx` may still be fetching the program. */
   readonly phase?: 'installing'
-  /** Why it is unavailable; while it is starting, why the attempt before failed. */
+  /** The reason why it is unavailable; while it is starting, the failure of the last attempt. */
   readonly error?: ServerStartupError | ServerUnavailableError
-  /** Absent until it was ready once, or failed to be; of `instances` the average. */
+  /**
+   * The recent health; with `instances`, their average. Absent until the server was ready or failed for the first time.
+   */
   readonly health?: ServerHealth
-  /** The server's own info, once it is known. */
+  /** Known after the first handshake. */
   readonly serverInfo?: Implementation
-  /** The revision that is spoken with it, and its era: `modern` from 2026-07-28 on. */
+  /** The negotiated revision of the protocol. Its era is `modern` from 2026-07-28 on. */
   readonly protocolVersion?: string
   readonly era?: ProtocolEra
   readonly capabilities?: ServerCapabilities
   /** The server's instructions for its tools. */
   readonly instructions?: string
-  /** The pid of its process, while there is one; for `instances` see there. */
+  /** The pid of its process, while there is one; absent with `instances`. */
   readonly pid?: number
-  /** Restarts of it, or of its instances, since the host started it. */
+  /** The number of restarts of the server or its instances since the start of the host. */
   readonly restarts: number
   /** The instances of a server with `instances`, in their order. The server is ready when one is. */
   readonly instances?: readonly InstanceSnapshot[]
-  /** This list and the others are empty unless it is ready. */
+  /** The tools. All lists are empty unless the server is ready. */
   readonly tools: readonly Tool[]
   readonly prompts: readonly Prompt[]
   readonly resources: readonly Resource[]
   readonly resourceTemplates: readonly ResourceTemplate[]
   /** Caching hints of its lists. */
   readonly caching?: Readonly<Partial<Record<ListName | 'resourceTemplates', ListCaching>>>
-  /** When it last announced that a list has changed, in epoch milliseconds. */
+  /** When it last announced a change of each list, in epoch milliseconds. */
   readonly announcedAt?: Readonly<Partial<Record<ListName, number>>>
 }

@@ -1,7 +1,7 @@
 /** The state of a server; only a `ready` one takes calls. */
 export type ServerState = 'starting' | 'ready' | 'unavailable' | 'stopping' | 'shutdown'
 
-/** The one table of what may follow what. */
+/** The allowed changes of state. */
 const NEXT: Readonly<Record<ServerState, readonly ServerState[]>> = {
   starting: ['ready', 'unavailable', 'stopping'],
   ready: ['unavailable', 'stopping'],
@@ -10,7 +10,7 @@ const NEXT: Readonly<Record<ServerState, readonly ServerState[]>> = {
   shutdown: [],
 }
 
-/** The state after a move. Throws when the table does not allow it: that is a fault in the host. */
+/** The new state. Throws when the change is not allowed, which is a fault of the host. */
 export function moveState(from: ServerState, to: ServerState): ServerState {
   if (!NEXT[from].includes(to)) throw new Error(`a server cannot go from ${from} to ${to}`)
   return to

@@ -24,7 +24,7 @@ import { ProcessOutput } from '../transport/process-output.ts'
 import { asSse } from './connect.ts'
 import { launcherOf } from './launcher.ts'
 import { LiveServer, type LiveServerDeps } from './live-server.ts'
-import { Notices, type Wanted } from './notices.ts'
+import { Notices, type RequestedNotices } from './notices.ts'
 import type { ServerSnapshot } from './server-snapshot.ts'
 import { moveState, type ServerState } from './server-state.ts'
 import { startFailure } from './start-failure.ts'
@@ -32,10 +32,10 @@ import { takeSnapshot } from './take-snapshot.ts'
 import { aborted } from '../async/aborted.ts'
 
 const START_BACKOFF = { firstMs: 1000, maxMs: 30_000 }
-/** A server that was ready for so long did not fail because of how it was started. */
+/** A server that was ready for this time counts as stable: a later failure is not due to its start. */
 const STABLE_MS = 30_000
-/** The time limit for a sign of life after a call has timed out, in milliseconds. */
-const SIGN_OF_LIFE_MS = 5000
+/** The time limit for the ping after a call has timed out. */
+const PING_LIMIT_MS = 5000
 const DEFAULT_HEALTH_TIMEOUT_MS = 5000
 const NOT_FOUND = 404
 const SERVER_FAULT = 500
@@ -43,20 +43,23 @@ const SERVER_FAULT = 500
 export interface ServerDeps extends Omit<EndpointDeps, 'output'> {
   readonly inbox: LiveServerDeps['inbox']
   readonly onListed: LiveServerDeps['onListed']
-  /** Told after every change of state or lists. */
+  /** Called after every change of state or lists. */
   readonly onChange: () => void
   /** Dependencies that are not ready. */
   readonly missing: () => readonly string[]
-  readonly wanted: Wanted
+  readonly requested: RequestedNotices
 }
 
 export interface ServerOptions {
   readonly name: string
   readonly config: ServerConfig
   readonly clientInfo: Implementation
-  /** From the start of the process to the first lists, in milliseconds. */
+  /** The time limit from the start of the process to the first lists, in milliseconds. */
   readonly startTimeoutMs: number
-  /** The time limit while a launcher such as `npx` may fetch the program: until it was ready once. */
+  /**
+   * The time limit for a start while a launcher such as `npx` may fetch the program, which is until the server was
+   * ready once.
+   */
   readonly installTimeoutMs: number
   /** Retries of a failed start. */
   readonly startRetries: number
@@ -65,7 +68,8 @@ export interface ServerOptions {
 }
 
 /**
- * One configured server over all of its connections: start, death, restart, stop. Requests go through `ServerClient`.
+ * One configured server over all of its connections: start, failure, restart, stop. Its requests go through
+ * `ServerClient`.
  */
 export class Server {
   readonly name: string
@@ -81,19 +85,18 @@ export class Server {
   readonly mask: Mask
   /** Outcomes of recent requests, reported by the request path. */
   readonly health = new HealthScore()
-  /** Aborted when it begins to stop. */
+  /** Aborted when the server begins to stop. */
   readonly #stopping = new AbortController()
-  /** Told at the next move. */
+  /** Called at the next change of state. */
   readonly #waiting = new Set<() => void>()
-  /** The notifications wanted from it. */
   readonly notices: Notices
   #state: ServerState = 'starting'
   #since = Date.now()
   #error: ServerStartupError | ServerUnavailableError | undefined
   #live: LiveServer | undefined
-  /** The era that the server was last seen to speak. */
+  /** The era of the last connection. */
   #knownEra: EraChoice | undefined
-  /** Whether the server was last seen to speak HTTP+SSE in place of Streamable HTTP. */
+  /** Whether the last connection used HTTP+SSE in place of Streamable HTTP. */
   #isSse = false
   #restarts = 0
   #attempt: Promise<void> | undefined
@@ -102,10 +105,10 @@ export class Server {
   #healthTimer: NodeJS.Timeout | undefined
   #isRestartPlanned = false
   #isWaitingForDependencies = false
-  /** Starts it, and may have to fetch it first, since it was never ready. */
+  /** The launcher, such as `npx`, that may fetch the program before its first start. */
   #installer: string | undefined
   #wasReady = false
-  #isWaitingForSign = false
+  #isPinging = false
   #stopped: Promise<void> | undefined
 
   constructor(deps: ServerDeps, options: ServerOptions) {
@@ -138,7 +141,7 @@ export class Server {
           void live.relist()
         },
       },
-      deps.wanted,
+      deps.requested,
     )
   }
 
@@ -146,7 +149,7 @@ export class Server {
     return this.#state
   }
 
-  /** The connection. Throws `ServerUnavailableError`, of this request, while it is not ready. */
+  /** The current connection. Throws `ServerUnavailableError` for this request while the server is not ready. */
   live(request: Omit<ErrorContext, 'server' | 'cause'> = {}): LiveServer {
     if (this.#state === 'ready' && this.#live !== undefined) return this.#live
     const reason = this.#error?.reason ?? `the server "${this.name}" is ${this.#state}`
@@ -158,17 +161,17 @@ export class Server {
     })
   }
 
-  /** The last lines that its process wrote outside of the protocol. */
+  /** The last lines that the server's process wrote outside of the protocol. */
   get lastOutput(): readonly string[] {
     return this.#output.lastLines
   }
 
-  /** Whether it is being started, or will be. */
+  /** Whether the server is starting, or a restart is planned. */
   get isComing(): boolean {
     return this.#state === 'starting' || this.#isRestartPlanned
   }
 
-  /** The last connection, also of a server that is gone. */
+  /** The last connection, which may have ended. */
   get lastLive(): LiveServer | undefined {
     return this.#live
   }
@@ -187,20 +190,20 @@ export class Server {
   }
 
   /**
-   * Starts it once its dependencies have settled, with all attempts that it is allowed. Throws
-   * `ServerStartupError`, with nothing left running, when the last fails, a dependency is not ready
-   * or `stop` interrupts; its restart policy then goes on.
+   * Starts the server once its dependencies have settled, with retries. Throws `ServerStartupError` and leaves nothing
+   * running when the last attempt fails, a dependency is not ready or `stop` interrupts. Then its restart policy
+   * applies.
    */
   start(dependencies: Promise<unknown> = Promise.resolve()): Promise<void> {
     return (this.#attempt ??= this.#start(dependencies))
   }
 
-  /** Whether it is down because another server is. */
+  /** Whether the server is unavailable because a dependency is. */
   get isWaitingForDependencies(): boolean {
     return this.#state === 'unavailable' && this.#isWaitingForDependencies
   }
 
-  /** Ends what runs and starts anew, also what its policy has given up. Throws as `start` does. */
+  /** Stops and starts the server, even after its restart policy has given up. Throws like `start`. */
   async restart(): Promise<void> {
     if (this.#state === 'starting') return this.#attempt
     this.#clearTimers()
@@ -212,47 +215,44 @@ export class Server {
     await (this.state === 'starting' ? this.#attempt : this.#revive())
   }
 
-  /** Ends it with all that it started. Never throws; the state is `shutdown` afterwards. */
+  /** Stops the server with all its processes. Never throws; the state is `shutdown` afterwards. */
   stop(): Promise<void> {
     return (this.#stopped ??= this.#stop())
   }
 
   /**
-   * A request could not be sent or ran out of time: is the server still there? `true`: it never saw
-   * the request, and is there again.
+   * Checks the server after a request could not be sent or timed out. Returns `true` when the server has not received
+   * the request and is ready again.
    */
   async trouble(live: LiveServer, error: RpcTimeout | RpcSendError): Promise<boolean> {
     if (error instanceof RpcSendError) {
-      // The end of a process is noticed by itself, and with a better reason.
+      // The transport detects the end of a process, with a better reason.
       if (this.config.type === 'stdio') return false
       const status = statusOf(error)
       const { era, hasSession } = live.connection
-      // It was restarted and has lost the session; a new one suffices.
+      // A restarted server has lost the session, and needs a new one.
       const isSessionGone = status === NOT_FOUND && era === 'legacy' && hasSession
       if (isSessionGone) return this.#reconnect(live)
       if (status !== undefined) return false
     }
-    if (live === this.#live && this.#state === 'ready') void this.#askForSign(live, SIGN_OF_LIFE_MS)
+    if (live === this.#live && this.#state === 'ready') void this.#ping(live, PING_LIMIT_MS)
     return false
   }
 
-  /**
-   * Whether it is ready, now or after the restart that is under way or planned; `false` when none
-   * is, and after `limitMs`.
-   */
+  /** Whether the server is ready, or becomes ready within `limitMs` by a start or a planned restart. */
   async comesBack(limitMs: number, signal?: CancelSignal): Promise<boolean> {
     const limits = [timeLimit(limitMs), this.#stopping.signal]
     const end = AbortSignal.any(signal === undefined ? limits : [...limits, toAbortSignal(signal)])
     while (this.#state !== 'ready') {
       if (end.aborted || !this.isComing) return false
       await new Promise<void>((resolve) => {
-        const moved = (): void => {
-          this.#waiting.delete(moved)
-          end.removeEventListener('abort', moved)
+        const wake = (): void => {
+          this.#waiting.delete(wake)
+          end.removeEventListener('abort', wake)
           resolve()
         }
-        this.#waiting.add(moved)
-        end.addEventListener('abort', moved)
+        this.#waiting.add(wake)
+        end.addEventListener('abort', wake)
       })
     }
     return true
@@ -261,20 +261,20 @@ export class Server {
   async #start(dependencies: Promise<unknown>): Promise<void> {
     const { startRetries } = this.#options
     const { signal } = this.#stopping
-    // The outcome is checked at the start.
+    // `#open` checks the outcome.
     await Promise.race([dependencies.catch(() => undefined), aborted(signal)])
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.#open()
       } catch (error) {
-        // A command that is not there will not be there in a second.
+        // A retry would not find a missing command either.
         const isMissing = error instanceof ServerStartupError && error.cause instanceof LaunchError
         const isHopeless = isMissing || this.#isWaitingForDependencies
         if (isHopeless || attempt >= startRetries || signal.aborted) {
           if (this.#state === 'starting') this.#ended(error as ServerStartupError, true)
           throw error
         }
-        // Told at once: the attempts that follow may take long.
+        // Reported at once, since further attempts may take long.
         this.#error = error as ServerStartupError
         this.#deps.onChange()
         const delayMs = backoffMs(attempt, START_BACKOFF)
@@ -285,7 +285,7 @@ export class Server {
     }
   }
 
-  /** One attempt. Throws `ServerStartupError`. */
+  /** One attempt to start. Throws `ServerStartupError`. */
   async #open(): Promise<void> {
     const { name, clientInfo, startTimeoutMs, installTimeoutMs, stopGraceMs } = this.#options
     const missing = this.#deps.missing()
@@ -311,7 +311,7 @@ export class Server {
           mask: this.mask,
           output: this.#output,
           onListed: (list) => {
-            // The state that follows reports the first lists.
+            // The first lists are reported with the state.
             if (this.#state !== 'ready') return
             this.#deps.onChange()
             this.#deps.onListed(list)
@@ -322,7 +322,7 @@ export class Server {
         signal,
       )
       this.#live = live
-      // One that fetched its program was silent when it was asked, whatever it speaks.
+      // While the program was fetched, the probe got no answer, so the era is not reliable.
       this.#knownEra = installer === undefined ? live.connection.era : undefined
       this.#isSse = live.type === 'sse'
       this.#error = undefined
@@ -333,11 +333,11 @@ export class Server {
       this.#watch(live)
       await this.notices.resume(live, startTimeoutMs)
     } catch (cause) {
-      // The cached era may be the reason for the failure.
+      // The remembered era may be the reason for the failure.
       this.#knownEra = undefined
       this.#isSse = false
       const stopping = this.#stopping.signal
-      // Before it is cut: a part of a secret would not be found.
+      // Masked before it is shortened, since a part of a secret would not be found.
       maskError(cause, this.mask)
       const start = { config: this.config, mask: this.mask, installer, limit, limitMs, stopping }
       const reason = `the server "${name}" ${this.mask(startFailure(cause, start))}`
@@ -356,17 +356,17 @@ export class Server {
     await this.#attempt
   }
 
-  /** Whether it is there again, in another session than `live`. */
+  /** Starts a new session to replace that of `live`. Returns whether it is ready. */
   async #reconnect(live: LiveServer): Promise<boolean> {
     if (live === this.#live && this.#state === 'ready') {
       this.#clearTimers()
       this.#isRestartPlanned = true
       this.#unavailable(this.#away('ended the session'))
       void live.close()
-      // Its failure is in the state and the log.
+      // A failure is in the state and the log.
       await this.#revive().catch(() => undefined)
     } else {
-      // Another request has noticed it already.
+      // Another request has started the session already.
       await this.#attempt?.catch(() => undefined)
     }
     return this.#state === 'ready'
@@ -376,13 +376,13 @@ export class Server {
     this.#clearTimers()
     this.#stopping.abort(new Error(`the server "${this.name}" is stopped`))
     this.#move('stopping')
-    // Its caller got the failure; only the end of the attempt matters here.
+    // The caller of the attempt gets its failure.
     await this.#attempt?.catch(() => undefined)
     await this.#live?.close()
     this.#move('shutdown')
   }
 
-  /** The connection of a ready server is gone, or of no use. */
+  /** Handles a ready server whose connection ended, or that does not answer. */
   #lost(live: LiveServer, reason: string): void {
     if (live !== this.#live || this.#state !== 'ready') return
     const endedWell = live.connection.exitCode === 0
@@ -406,10 +406,9 @@ export class Server {
     const fields = { action: 'restart', err: error, delayMs }
     this.#logger.error(fields, 'server is unavailable and will be restarted')
     this.#restartTimer = setTimeout(() => {
-      // Its failure is in the state and the log, and asks the policy again.
+      // The failure is in the state and the log, and the policy is applied again.
       this.#revive().catch(() => undefined)
-    }, delayMs)
-    this.#restartTimer.unref()
+    }, delayMs).unref()
   }
 
   #unavailable(error: ServerStartupError | ServerUnavailableError): void {
@@ -418,32 +417,30 @@ export class Server {
     this.#move('unavailable')
   }
 
-  /** Watches the current connection. */
+  /** Starts the timers for the current connection. */
   #watch(live: LiveServer): void {
-    this.#stableTimer = setTimeout(() => this.#restartPolicy.stable(), STABLE_MS)
-    this.#stableTimer.unref()
+    this.#stableTimer = setTimeout(() => this.#restartPolicy.stable(), STABLE_MS).unref()
     const { healthCheck } = this.config
     if (healthCheck === undefined) return
     const { intervalMs, timeoutMs = DEFAULT_HEALTH_TIMEOUT_MS } = healthCheck
-    this.#healthTimer = setInterval(() => void this.#askForSign(live, timeoutMs), intervalMs)
-    this.#healthTimer.unref()
+    this.#healthTimer = setInterval(() => void this.#ping(live, timeoutMs), intervalMs).unref()
   }
 
-  /** One question at a time. */
-  async #askForSign(live: LiveServer, timeoutMs: number): Promise<void> {
-    if (this.#isWaitingForSign) return
-    this.#isWaitingForSign = true
+  /** Pings the server, unless a ping is in flight. Without an answer it gives the connection up. */
+  async #ping(live: LiveServer, timeoutMs: number): Promise<void> {
+    if (this.#isPinging) return
+    this.#isPinging = true
     try {
       await live.connection.ping({ timeoutMs, signal: this.#stopping.signal })
       this.health.checked()
       this.#logger.trace?.({ action: 'heartbeat' }, 'server answers')
     } catch (error) {
-      // Whatever it answers, it lives.
+      // Any answer shows that it is alive.
       if (error instanceof RpcError || (statusOf(error) ?? SERVER_FAULT) < SERVER_FAULT) return
       const reason = `does not answer (${error instanceof Error ? error.message : 'unknown'})`
       this.#lost(live, reason)
     } finally {
-      this.#isWaitingForSign = false
+      this.#isPinging = false
     }
   }
 
@@ -464,12 +461,12 @@ export class Server {
     const fields = { action: 'state', state: to, pid: this.#live?.connection.pid }
     this.#logger.info(fields, 'server state')
     this.#deps.onChange()
-    // Whether a restart is planned is said after the move.
+    // `#ended` wakes them once it is known whether a restart is planned.
     if (to !== 'unavailable') this.#wake()
   }
 
   #wake(): void {
-    for (const moved of this.#waiting) moved()
+    for (const wake of this.#waiting) wake()
   }
 }
 

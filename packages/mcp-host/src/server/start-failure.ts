@@ -7,18 +7,18 @@ import { EndedError } from './connect.ts'
 
 export interface FailedStart {
   readonly config: ServerConfig
-  /** Has been applied to the cause. */
+  /** The mask that was applied to the cause. */
   readonly mask: Mask
   /** Aborted when the start took too long. */
   readonly limit: AbortSignal
   readonly limitMs: number
   /** Aborted when the server is stopped. */
   readonly stopping: AbortSignal
-  /** The launcher that may have had to fetch it. */
+  /** The launcher that may have had to fetch the program. */
   readonly installer: string | undefined
 }
 
-/** Why a start failed, as the rest of a sentence that begins with the server. */
+/** The reason of a failed start: the rest of a sentence that begins with the server. */
 export function startFailure(
   cause: unknown,
   { config, mask, installer, limit, limitMs, stopping }: FailedStart,
@@ -35,7 +35,7 @@ export function startFailure(
   }
   if (cause instanceof EndedError) return `${cause.message} before it was ready${address}`
   // The cause follows in the message.
-  const words = describeCause(cause).replace(/^Version negotiation probe failed: /, '')
-  if (config.type === 'stdio') return `cannot start: ${words}`
-  return `cannot start: ${words.replaceAll(mask(config.url), shownUrl(config.url))}${address}`
+  const reason = describeCause(cause).replace(/^Version negotiation probe failed: /, '')
+  if (config.type === 'stdio') return `cannot start: ${reason}`
+  return `cannot start: ${reason.replaceAll(mask(config.url), shownUrl(config.url))}${address}`
 }

@@ -10,7 +10,7 @@ interface Shown extends Pick<ServerSnapshot, 'name' | 'state' | 'since' | 'resta
   readonly health: HealthScore
 }
 
-/** One server as it is now; `live` is its last connection. */
+/** A snapshot of one server; `live` is its last connection. */
 export function takeSnapshot(
   live: LiveServer | undefined,
   { name, config, state, since, isInstalling, restarts, error, health }: Shown,

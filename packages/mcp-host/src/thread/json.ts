@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads'
 
-/** As text: a file would have to be found from wherever the library is bundled into. */
+/** The program of a thread. It is a text because a bundled library cannot find its files. */
 const script = (work: string): string => `
 const { getPriority, setPriority } = require('node:os')
 const { parentPort, workerData } = require('node:worker_threads')
-// Small work goes first. On Linux this is the thread's own priority, elsewhere that of the whole process.
+// On Linux a thread has a priority of its own, elsewhere this would be that of the whole process.
 if (process.platform === 'linux' && getPriority() < 10) setPriority(10)
 ${work}`
 
@@ -16,35 +16,33 @@ const STRINGIFY = script(`
 const bytes = new TextEncoder().encode(JSON.stringify(workerData))
 parentPort.postMessage(bytes, [bytes.buffer])`)
 
-/** One thread at a time: many large values at once must not fill memory. */
+/** The last queued job. One thread runs at a time, since several large values could fill the memory. */
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * `JSON.parse` of UTF-8 in a thread, without blocking the event loop; worth it from about a megabyte on. The bytes are
+ * `JSON.parse` of UTF-8 in a thread, without blocking the event loop; faster from about a megabyte on. The bytes are
  * transferred. Throws `SyntaxError`, and errors of the thread.
  */
 export function parseInThread(bytes: Uint8Array<ArrayBuffer>): Promise<unknown> {
-  return inTurn(() => run(PARSE, bytes, [bytes.buffer]))
+  return run(PARSE, bytes, [bytes.buffer])
 }
 
-/** `JSON.stringify` as UTF-8 in the same way. Throws what the thread failed with. */
+/** `JSON.stringify` to UTF-8 in a thread. Throws the error of the thread. */
 export function stringifyInThread(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
-  return inTurn(() => run(STRINGIFY, value, [])) as Promise<Uint8Array<ArrayBuffer>>
+  return run(STRINGIFY, value, []) as Promise<Uint8Array<ArrayBuffer>>
 }
 
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  const mine = last.then(work)
-  last = mine.catch(() => undefined)
-  return mine
-}
-
-async function run(code: string, workerData: unknown, transferList: ArrayBuffer[]) {
-  const thread = new Worker(code, { eval: true, env: {}, workerData, transferList })
-  return new Promise<unknown>((resolve, reject) => {
-    thread.once('message', resolve)
-    // Nested too deep for this thread's stack.
-    thread.once('messageerror', reject)
-    thread.once('error', reject)
-    thread.once('exit', () => reject(new Error('the thread has ended')))
+function run(code: string, workerData: unknown, transferList: ArrayBuffer[]): Promise<unknown> {
+  const result = last.then(() => {
+    const thread = new Worker(code, { eval: true, env: {}, workerData, transferList })
+    return new Promise((resolve, reject) => {
+      thread.once('message', resolve)
+      // The value is nested too deep for this thread's stack.
+      thread.once('messageerror', reject)
+      thread.once('error', reject)
+      thread.once('exit', () => reject(new Error('the thread has ended')))
+    })
   })
+  last = result.catch(() => undefined)
+  return result
 }

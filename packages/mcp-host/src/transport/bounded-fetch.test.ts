@@ -1,21 +1,21 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 
+import { listenForTest } from '../../test/listen-for-test.ts'
 import { testIntake, type TestIntake } from '../../test/fixtures/intake.ts'
 import type { MessageLimits } from '../intake/message-limits.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 
 interface Fetched extends TestIntake {
   readonly response: Response
-  /** Bytes that the server has written when its answer was no longer read. */
+  /** The bytes that the server had written when the client stopped reading. */
   readonly written: Promise<number>
 }
 
-/** Asks a server that answers so. */
-async function ask(
+/** Sends a request to a server with this answer. */
+async function fetchFrom(
   answer: (response: ServerResponse) => void,
   limits: Partial<MessageLimits> = {},
   init: RequestInit = { method: 'POST', body: '{"method":"x","id":7}' },
@@ -25,19 +25,14 @@ async function ask(
     response.on('close', () => closed.resolve(request.socket.bytesWritten))
     answer(response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  await listenForTest(server)
   const { port } = server.address() as AddressInfo
   const tested = testIntake(limits)
   const response = await boundedFetch(tested.intake)(`http://127.0.0.1:${port}/mcp`, init)
   return { response, written: closed.promise, ...tested }
 }
 
-/** Writes for as long as somebody reads. */
+/** Writes for as long as the client reads. */
 function endless(type: string, text: string, status = 200) {
   return (response: ServerResponse): void => {
     response.writeHead(status, { 'content-type': type })
@@ -55,8 +50,8 @@ const refused = (reason: string): object => ({
   error: { code: -32_000, message: expect.stringContaining(reason) },
 })
 
-test('a small answer is as it was sent, with its status and address', async () => {
-  const { response, leftOut } = await ask((to) => {
+test('a small answer is delivered unchanged, with its status and URL', async () => {
+  const { response, leftOut } = await fetchFrom((to) => {
     to.writeHead(200, { 'content-type': 'application/json; charset=utf-8', x: 'y' }).end('{"a":1}')
   })
   expect(response).toMatchObject({ status: 200, ok: true, redirected: false })
@@ -67,7 +62,7 @@ test('a small answer is as it was sent, with its status and address', async () =
 })
 
 test('an endless JSON body is read up to the limit and is an error to its request', async () => {
-  const { response, written, leftOut } = await ask(
+  const { response, written, leftOut } = await fetchFrom(
     endless('application/json', '"x",'.repeat(1_000)),
     {
       messageBytes: 100_000,
@@ -78,8 +73,8 @@ test('an endless JSON body is read up to the limit and is an error to its reques
   expect(leftOut.messages).toBe(1)
 })
 
-test('a JSON body of too many values is an error to its request, whatever it is', async () => {
-  const { response } = await ask(
+test('a JSON body of too many values is an error to its request', async () => {
+  const { response } = await fetchFrom(
     (to) => void to.setHeader('content-type', 'application/json').end(`[${'{},'.repeat(5_000)}1]`),
     { messageValues: 1_000 },
   )
@@ -87,7 +82,7 @@ test('a JSON body of too many values is an error to its request, whatever it is'
 })
 
 test('a JSON body of too many values is not read to its end', async () => {
-  const { response, written } = await ask(endless('application/json', '{},'.repeat(1_000)), {
+  const { response, written } = await fetchFrom(endless('application/json', '{},'.repeat(1_000)), {
     messageValues: 1_000,
   })
   expect(await response.json()).toEqual(refused('has more than 1000 values'))
@@ -95,7 +90,7 @@ test('a JSON body of too many values is not read to its end', async () => {
 })
 
 test('an endless event ends its stream with an error to the request', async () => {
-  const { response, written } = await ask(
+  const { response, written } = await fetchFrom(
     endless('text/event-stream', `data: ${'x'.repeat(4_000)}\n`),
     {
       messageBytes: 100_000,
@@ -106,9 +101,9 @@ test('an endless event ends its stream with an error to the request', async () =
   expect(await written).toBeLessThan(10_000_000)
 })
 
-test('an endless event of a stream without a request ends the connection', async () => {
+test('an endless event on a stream without a request ends the connection', async () => {
   const get = { method: 'GET' }
-  const { response, exceeded } = await ask(
+  const { response, exceeded } = await fetchFrom(
     endless('text/event-stream', 'x'.repeat(4_000)),
     { messageBytes: 100_000 },
     get,
@@ -117,10 +112,10 @@ test('an endless event of a stream without a request ends the connection', async
   expect(exceeded).toEqual(['sent a message of more than 100000 bytes'])
 })
 
-test('one event that is too much is an error, and those around it are delivered', async () => {
+test('an event of too many values is an error, and the events around it are delivered', async () => {
   const event = (id: number, result: unknown): string =>
     `data: ${JSON.stringify({ jsonrpc: '2.0', result, id })}\n\n`
-  const { response } = await ask(
+  const { response } = await fetchFrom(
     (to) => {
       to.setHeader('content-type', 'text/event-stream')
       to.end(
@@ -144,24 +139,24 @@ test.each([
   ['an error page', 'text/html', 500],
   ['a JSON error', 'application/json', 404],
   ['another type', 'text/plain', 200],
-])('of an endless body of %s a megabyte is read', async (_title, type, status) => {
-  const { response, written } = await ask(endless(type, 'x'.repeat(10_000), status))
+])('an endless body of %s is read up to a megabyte', async (_title, type, status) => {
+  const { response, written } = await fetchFrom(endless(type, 'x'.repeat(10_000), status))
   expect(response.status).toBe(status)
   expect(await response.text()).toHaveLength(1024 * 1024)
   expect(await written).toBeLessThan(20_000_000)
 })
 
-test('unfinished answers are bounded together, and what they held is free afterwards', async () => {
-  const { response, intake } = await ask(endless('application/json', 'x'.repeat(10_000)), {
+test('incomplete answers are bounded together, and release their memory', async () => {
+  const { response, intake } = await fetchFrom(endless('application/json', 'x'.repeat(10_000)), {
     bufferedBytes: 50_000,
   })
   expect(await response.json()).toEqual(refused('does not fit beside others'))
   expect(intake.hold(50_000)).toBe(true)
 })
 
-test('an answer is not read on after its request was aborted', async () => {
+test('an answer is not read after its request was aborted', async () => {
   const abort = new AbortController()
-  const { response, written } = await ask(
+  const { response, written } = await fetchFrom(
     endless('application/json', 'x'.repeat(10_000)),
     {},
     { method: 'POST', body: '{"id":7}', signal: abort.signal },

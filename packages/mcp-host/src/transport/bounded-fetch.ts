@@ -9,9 +9,9 @@ import { EventSplitter } from './event-splitter.ts'
 const MAX_OTHER_BYTES = 1024 * 1024
 /** Bytes of events between two yields to the event loop. */
 const SLICE_BYTES = 64 * 1024
-/** An event that has so many bytes is inspected in slices. */
+/** Events from this size on are inspected in slices. */
 const MIN_LARGE_BYTES = 256 * 1024
-/** The pause after each slice of a server that sends too much, in milliseconds. */
+/** The pause after each slice of a server that sends too much. */
 const FLOOD_PAUSE_MS = 10
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
@@ -25,8 +25,8 @@ interface Exchange {
 }
 
 /**
- * `fetch` with bounded responses: a JSON body and each server-sent event by the limits of one message, everything else
- * by 1 MB. A refused response is replaced by an error to its request.
+ * `fetch` with limited responses. A JSON body and each server-sent event have the limits of one message; other bodies
+ * have 1 MB. A refused response is replaced by an error for its request.
  */
 export function boundedFetch(intake: Intake): Fetch {
   return async (url, init) => {
@@ -44,13 +44,13 @@ export function boundedFetch(intake: Intake): Fetch {
       statusText,
       headers,
     })
-    // A response that is made by hand has no address, by which redirects are judged.
+    // A constructed response has no `url`, from which the SDK detects redirects.
     return Object.defineProperty(bounded, 'url', { value: response.url })
   }
 }
 
 async function* readWhole({ intake, chunks, id }: Exchange): Chunks {
-  using held = new HeldBytes(intake)
+  using buffered = new BufferedBytes(intake)
   const inspector = intake.inspector()
   const parts: Uint8Array[] = []
   for await (const chunk of chunks) {
@@ -59,20 +59,20 @@ async function* readWhole({ intake, chunks, id }: Exchange): Chunks {
     parts.push(chunk)
     inspector.push(toBuffer(chunk))
     // Leaving the loop ends the request.
-    if (!held.set(held.bytes + chunk.length)) {
-      yield encode(held.refuse(id()))
+    if (!buffered.set(buffered.bytes + chunk.length)) {
+      yield encode(buffered.refuse(id()))
       return
     }
     if (inspector.values > intake.limits.messageValues) break
   }
-  const bytes = Buffer.concat(parts, held.bytes)
-  const refused = intake.judge(inspector, held.bytes)
+  const bytes = Buffer.concat(parts, buffered.bytes)
+  const refused = intake.judge(inspector, buffered.bytes)
   if (refused === undefined) yield bytes
   else yield encode(answerTo(id(), refused))
 }
 
 async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
-  using held = new HeldBytes(intake)
+  using buffered = new BufferedBytes(intake)
   const splitter = new EventSplitter()
   let slice = 0
   for await (const chunk of chunks) {
@@ -89,11 +89,11 @@ async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
       slice = 0
       await (intake.isFlooding ? delay(FLOOD_PAUSE_MS) : nextTurn())
     }
-    if (held.set(splitter.bytes)) continue
-    const refused = held.refuse(id())
+    if (buffered.set(splitter.bytes)) continue
+    const refused = buffered.refuse(id())
     if (refused !== undefined) yield toEvent(refused)
-    // On a stream for many requests the response's id is unknown.
-    else intake.exceed(held.excess)
+    // On a stream for many requests the id of the request is unknown.
+    else intake.exceed(buffered.excess)
     return
   }
   yield splitter.rest()
@@ -117,8 +117,8 @@ async function checkLarge(intake: Intake, event: Buffer): Promise<RefusedMessage
   return intake.judge(inspector, event.length)
 }
 
-/** Bytes of one message that is not complete yet. */
-class HeldBytes implements Disposable {
+/** The buffered bytes of one incomplete message. */
+class BufferedBytes implements Disposable {
   readonly #intake: Intake
   bytes = 0
 
@@ -126,7 +126,7 @@ class HeldBytes implements Disposable {
     this.#intake = intake
   }
 
-  /** Why no more of it is read, as the rest of a sentence. */
+  /** The reason to end the connection: the rest of a sentence. */
   get excess(): string {
     const { messageBytes, bufferedBytes } = this.#intake.limits
     return this.bytes > messageBytes
@@ -134,14 +134,16 @@ class HeldBytes implements Disposable {
       : `sent more than ${bufferedBytes} bytes of unfinished messages at a time`
   }
 
-  /** `false`: it, or all unfinished messages together, are too large. */
+  /**
+   * Sets the size of the buffer. Returns `false` when the message, or all unfinished messages together, are too large.
+   */
   set(bytes: number): boolean {
     const hasRoom = this.#intake.hold(bytes - this.bytes)
     this.bytes = bytes
     return hasRoom && bytes <= this.#intake.limits.messageBytes
   }
 
-  /** The answer that takes the place of the message; undefined when it was none to a request. */
+  /** The error response that replaces the message; undefined without a request. */
   refuse(id: number | string | undefined): JSONRPCMessage | undefined {
     const { messageBytes, bufferedBytes } = this.#intake.limits
     const reason =
@@ -157,7 +159,7 @@ class HeldBytes implements Disposable {
   }
 }
 
-/** An error to the request, whatever the refused answer said of its id. */
+/** The error response to the request; the id of the refused response is not used. */
 function answerTo(
   id: number | string | undefined,
   { reason }: RefusedMessage,
@@ -179,7 +181,7 @@ function toEvent(message: JSONRPCMessage): Uint8Array {
 
 function idOf(body: RequestInit['body']): number | string | undefined {
   if (typeof body !== 'string') return undefined
-  // The SDK serialized a message of this host.
+  // The body is a message of this host, which the SDK has serialised.
   const { id } = JSON.parse(body) as { readonly id?: number | string }
   return id
 }

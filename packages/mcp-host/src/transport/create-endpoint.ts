@@ -4,7 +4,7 @@ import type { Endpoint, EndpointDeps, EndpointOptions } from './endpoint.ts'
 import { openRemote } from './remote.ts'
 import { StdioTransport } from './stdio.ts'
 
-/** Nothing is started or opened before the transport's `start`. */
+/** The endpoint of a server. Nothing is started or opened before the transport's `start`. */
 export function createEndpoint(
   deps: EndpointDeps,
   config: ServerConfig,

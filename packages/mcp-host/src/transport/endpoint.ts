@@ -8,20 +8,20 @@ import type { LeftOut } from '../metrics/host-metrics.ts'
 import type { Guardian } from '../process/guardian.ts'
 import type { ProcessOutput } from './process-output.ts'
 
-/** The way to one server: a child process or an address. Used for one connection. */
+/** A child process or an address, for one connection. */
 export interface Endpoint {
   readonly transport: Transport
-  /** Counts the server's messages, and says which of them are too many. */
+  /** Applies the limits of the server's messages. */
   readonly intake: Intake
   /** Whether messages go through the standard streams of a process. */
   readonly isPipe: boolean
   /** The pid of the server's process, from its start on. */
   readonly pid: number | undefined
-  /** Why nothing more can come, as in `exited with code 1`; undefined while it is open. */
+  /** Why the connection ended, such as `exited with code 1`; undefined while it is open. */
   readonly closeReason: string | undefined
   /** The exit code of a process that ended by itself before `close`; null when a signal ended it. */
   readonly exitCode: number | null | undefined
-  /** Ends the connection, and a process with all it started. Never throws. */
+  /** Ends the connection, and a process with all its descendants. Never throws. */
   close(): Promise<void>
 }
 
@@ -29,10 +29,10 @@ export interface EndpointDeps {
   readonly guardian: Guardian
   readonly logger: Logger
   readonly env: Environment
-  /** Gets what a process writes beside the protocol. */
+  /** Receives the output of a process outside of the protocol. */
   readonly output: ProcessOutput
   readonly limits: MessageLimits
-  /** Called for each message that was too much. */
+  /** Called for each dropped message. */
   readonly onLeftOut: (what: keyof LeftOut, count?: number) => void
 }
 

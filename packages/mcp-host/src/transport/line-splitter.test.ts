@@ -6,7 +6,7 @@ const cut = { maxLineBytes: 5, whenTooLong: 'cut' } as const
 const feed = (splitter: LineSplitter, ...chunks: (string | Buffer)[]): string[] =>
   chunks.flatMap((chunk) => Array.from(splitter.push(Buffer.from(chunk)), String))
 
-test('lines are the same however they are cut into chunks', () => {
+test('lines are the same for any split into chunks', () => {
   const text = Buffer.from('é\r\n\nab\ncd')
   for (let at = 0; at <= text.length; at += 1) {
     const splitter = new LineSplitter(cut)
@@ -15,17 +15,17 @@ test('lines are the same however they are cut into chunks', () => {
   }
 })
 
-test('of a long line only the beginning is kept, and the next line is whole', () => {
+test('a long line is cut, and the next line is complete', () => {
   expect(feed(new LineSplitter(cut), 'abc', 'defghi', 'jkl\nxy\n')).toEqual(['abcde', 'xy'])
 })
 
-test('a long line is an error where the splitter is told so', () => {
+test('a long line is an error when the splitter is configured to throw', () => {
   const splitter = new LineSplitter({ ...cut, whenTooLong: 'throw' })
   expect(feed(splitter, 'abcde\n')).toEqual(['abcde'])
   expect(() => feed(splitter, 'abcdef')).toThrow(RangeError)
 })
 
-test('a line that is skipped is not there, and the next ones are', () => {
+test('a skipped line is left out, and the next lines are complete', () => {
   const splitter = new LineSplitter({ maxLineBytes: 100, whenTooLong: 'throw' })
   const push = (text: string): string[] => [...splitter.push(Buffer.from(text))].map(String)
   expect(push('one\nlon')).toEqual(['one'])

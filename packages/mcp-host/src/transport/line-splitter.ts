@@ -3,11 +3,11 @@ const RETURN = 0x0d
 
 export interface LineSplitterOptions {
   readonly maxLineBytes: number
-  /** The effect of a longer line: it is cut to its beginning, or `push` throws. */
+  /** The effect of a longer line: it is cut, or `push` throws. */
   readonly whenTooLong: 'cut' | 'throw'
 }
 
-/** Makes lines of chunks, holding at most one line of bounded length. */
+/** Splits chunks into lines, and holds at most one line of bounded length. */
 export class LineSplitter {
   readonly #maxLineBytes: number
   readonly #whenTooLong: 'cut' | 'throw'
@@ -30,20 +30,20 @@ export class LineSplitter {
     return this.#isSkipping
   }
 
-  /** The beginning of that line. */
+  /** The received part of the incomplete line. */
   beginning(): Buffer {
     const whole = Buffer.concat(this.#parts, this.#bytes)
     this.#parts = [whole]
     return whole
   }
 
-  /** Drops that line, with what is still to come of it. */
+  /** Drops the incomplete line, including its remaining part. */
   skip(): void {
-    this.#take()
+    this.rest()
     this.#isSkipping = true
   }
 
-  /** The lines that `chunk` completes, without their ends. Throws `RangeError` on a long line. */
+  /** The lines that `chunk` completes, without line ends. Throws `RangeError` on a long line. */
   *push(chunk: Buffer): Generator<Buffer<ArrayBuffer>> {
     let start = 0
     if (this.#isSkipping) {
@@ -55,14 +55,9 @@ export class LineSplitter {
       const end = chunk.indexOf(NEWLINE, start)
       this.#hold(chunk.subarray(start, end === -1 ? undefined : end))
       if (end === -1) return
-      yield this.#take()
+      yield this.rest()
       start = end + 1
     }
-  }
-
-  /** The bytes after the last end of line. */
-  rest(): Buffer<ArrayBuffer> {
-    return this.#take()
   }
 
   #hold(part: Buffer): void {
@@ -70,13 +65,14 @@ export class LineSplitter {
     if (part.length > room && this.#whenTooLong === 'throw') {
       throw new RangeError(`a line is longer than ${this.#maxLineBytes} bytes`)
     }
-    const kept = part.subarray(0, room)
-    if (kept.length === 0) return
-    this.#parts.push(kept)
-    this.#bytes += kept.length
+    const fitting = part.subarray(0, room)
+    if (fitting.length === 0) return
+    this.#parts.push(fitting)
+    this.#bytes += fitting.length
   }
 
-  #take(): Buffer<ArrayBuffer> {
+  /** Takes the incomplete line. */
+  rest(): Buffer<ArrayBuffer> {
     const [first, ...others] = this.#parts as Buffer<ArrayBuffer>[]
     const isWhole = first !== undefined && others.length === 0
     const line = isWhole ? first : Buffer.concat(this.#parts, this.#bytes)

@@ -17,14 +17,14 @@ function open(): ProcessOutput {
 }
 
 describe('the last output of a process', () => {
-  test('has the lines of stderr and what is no message on stdout, in their order', () => {
+  test('the last output of a process has lines of stderr and invalid lines of stdout in order', () => {
     const output = open()
     output.stderr('one')
     output.stdout('two')
     expect(output.lastLines).toEqual(['one', 'two'])
   })
 
-  test('has at most 20 lines and 2,000 characters', () => {
+  test('the last output of a process has at most 20 lines and 2,000 characters', () => {
     const output = open()
     for (let line = 0; line < 50; line++) output.stderr(`line ${line}`)
     expect(output.lastLines).toHaveLength(20)
@@ -34,7 +34,7 @@ describe('the last output of a process', () => {
     expect(output.lastLines.length).toBeGreaterThan(1)
   })
 
-  test('has no secret of the server, and neither has the log', () => {
+  test('the last output of a process and its log have no secrets', () => {
     const output = open()
     output.stderr('bad key sk-1234')
     output.stdout('bad key sk-1234')
@@ -49,13 +49,13 @@ describe('the last output of a process', () => {
     ['C:\\Users\\me\\x.js is bad', '…\\x.js is bad'],
     ['see https://example.com/a/b.html', 'see https://example.com/a/b.html'],
     ['node:internal/modules/cjs/loader:1423', 'node:internal/modules/cjs/loader:1423'],
-  ])('has no folders: %s', (line, shown) => {
+  ])('the last output of a process has no folders: %s', (line, shown) => {
     const output = open()
     output.stderr(line)
     expect(output.lastLines).toEqual([shown])
   })
 
-  test('has neither colours nor frames of a stack', () => {
+  test('the last output of a process has neither colours nor stack frames', () => {
     const output = open()
     for (const line of ['\u001B[31mError: no\u001B[0m', '    at main (/a/b.js:1:1)', '    ^', ''])
       output.stderr(line)

@@ -11,7 +11,7 @@ const MAX_LOGGED_STDOUT = 200
 /** The length of a logged line of stderr, in UTF-16 units. */
 const MAX_LOGGED_STDERR = 2000
 
-/** Says where in a program it happened, and nothing of why: frames of a stack, markers, blank lines. */
+/** Lines that do not explain a failure: stack frames, markers, blank lines. */
 const NOISE = /^(\s+at .*|\s*[\^~]*)$/
 
 export interface ProcessOutputDeps {
@@ -22,8 +22,8 @@ export interface ProcessOutputDeps {
 }
 
 /**
- * The output of one server's process outside of the protocol: it is logged within limits, and the last lines are kept
- * to explain a failure. Kept lines have no secrets of the server, no folders and no control characters.
+ * The output of one server's process outside of the protocol: logs it within limits, and stores the last lines to
+ * explain a failure. They contain no secrets of the server, no folders and no control characters.
  */
 export class ProcessOutput {
   readonly #deps: ProcessOutputDeps
@@ -33,7 +33,7 @@ export class ProcessOutput {
     this.#deps = deps
   }
 
-  /** The last lines, the latest last: at most 20, and 2,000 characters. */
+  /** The last lines in order: at most 20 with 2,000 characters. */
   get lastLines(): readonly string[] {
     const lines = this.#lines.map((line) => this.#shown(line))
     let length = lines.reduce((sum, each) => sum + each.length, 0)
@@ -41,37 +41,39 @@ export class ProcessOutput {
     return lines
   }
 
-  /** For the next process of the server: there is one at a time. */
+  /** Drops the lines of the former process. */
   clear(): void {
     this.#lines = []
   }
 
-  /** `false`: it is too much for the log. */
+  /** Handles a line of stderr. Returns `false` when there are too many for the log. */
   stderr(line: string): boolean {
     const { logger, mask, quota } = this.#deps
-    this.#keep(line)
+    this.#store(line)
     if (!quota.take()) return false
-    const text = shorten(mask(line), MAX_LOGGED_STDERR)
-    logger.info({ action: 'stderr', stream: 'stderr' }, text)
+    const text = mask(line)
+    const isLong = text.length > MAX_LOGGED_STDERR
+    const shown = isLong ? `${text.slice(0, MAX_LOGGED_STDERR).toWellFormed()}…` : text
+    logger.info({ action: 'stderr', stream: 'stderr' }, shown)
     return true
   }
 
-  /** Counts lines of stderr that were not even read. */
+  /** Counts unread lines of stderr. */
   leaveOut(lines: number): void {
     this.#deps.quota.leaveOut(lines)
   }
 
-  /** A line on stdout that is no message. */
+  /** Handles a line of stdout that is no message. */
   stdout(line: string): void {
     const { logger, mask, quota } = this.#deps
-    this.#keep(line)
+    this.#store(line)
     if (!quota.take()) return
     const output = mask(line).slice(0, MAX_LOGGED_STDOUT)
     logger.warn({ action: 'stdout', output }, 'not a message on stdout')
   }
 
-  /** Stored raw: most lines are never read. */
-  #keep(line: string): void {
+  /** Stores a line unchanged, since most are never shown. */
+  #store(line: string): void {
     if (NOISE.test(line)) return
     this.#lines.push(line)
     if (this.#lines.length > MAX_LINES) this.#lines.shift()
@@ -83,11 +85,6 @@ export class ProcessOutput {
   }
 }
 
-function shorten(text: string, length: number): string {
-  if (text.length <= length) return text
-  return `${text.slice(0, length).toWellFormed()}…`
-}
-
 function printable(text: string): string {
   return stripVTControlCharacters(text)
     .replaceAll(/\p{Cc}+/gu, ' ')
@@ -97,7 +94,7 @@ function printable(text: string): string {
 const FOLDERS = /(?<![\w.:/~@-])\/(?:[^\s/:'"`()]+\/)+(?=[^\s/])/g
 const FOLDERS_WINDOWS = /\b[A-Za-z]:\\(?:[^\s\\:'"`()]+\\)+/g
 
-/** Paths as the names of their files: callers elsewhere have no business with the folders of this machine. */
+/** The text with paths replaced by file names, since callers elsewhere must not see the folders of this machine. */
 function withoutFolders(text: string): string {
   return text
     .replaceAll(/file:\/\/(?=\/)/g, '')

@@ -4,16 +4,17 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 
+import { resolvesWithin } from '../async/resolves-within.ts'
 import type { RemoteServerConfig } from '../config/mcp-config.ts'
 import { Intake } from '../intake/intake.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { WebSocketTransport } from './websocket.ts'
 
-/** The time limit for the end of the session at the server, in milliseconds. */
-const GOODBYE_LIMIT_MS = 2000
+/** The time limit for the end of the session at the server. */
+const SESSION_END_LIMIT_MS = 2000
 
-/** A broken stream of notices is opened again for as long as the connection is in use. */
+/** A broken stream of notifications is opened again while the connection is in use. */
 const RECONNECTION = {
   initialReconnectionDelay: 1000,
   maxReconnectionDelay: 30_000,
@@ -21,7 +22,7 @@ const RECONNECTION = {
   maxRetries: Number.MAX_SAFE_INTEGER,
 }
 
-/** The way to a server that runs elsewhere. */
+/** The endpoint of a remote server. */
 export function openRemote(
   { limits, logger, onLeftOut }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut'>,
   config: RemoteServerConfig,
@@ -75,7 +76,7 @@ class RemoteEndpoint implements Endpoint {
     return this.#closed === undefined ? undefined : 'was disconnected'
   }
 
-  /** Ends the connection because of what the server sent. */
+  /** Ends the connection after a message that cannot be accepted. */
   fail(reason: string): void {
     this.#failure ??= reason
     void this.close()
@@ -86,15 +87,10 @@ class RemoteEndpoint implements Endpoint {
   }
 
   async #close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, GOODBYE_LIMIT_MS)
-    })
-    // A server that is gone has ended its session too.
-    const goodbye = this.transport.terminateSession?.().catch(() => undefined)
-    await Promise.race([goodbye, late])
-    clearTimeout(timer)
-    // Only what is already broken can fail here, and then it is closed.
+    // The session of an unreachable server ends by itself.
+    const ended = this.transport.terminateSession?.().catch(() => undefined)
+    if (ended !== undefined) await resolvesWithin(ended, SESSION_END_LIMIT_MS)
+    // Only a broken transport fails here, and it is closed then.
     await this.transport.close().catch(() => undefined)
   }
 }

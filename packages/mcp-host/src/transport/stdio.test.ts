@@ -39,38 +39,38 @@ interface OpenOptions {
   readonly limits?: Partial<MessageLimits>
 }
 
-/** What a program's output makes of it, each message by its id, and `closed` at the end. */
+/** The ids of the messages in a program's output, and `closed` at the end. */
 async function readAll(script: string, limits: Partial<MessageLimits> = {}): Promise<unknown[]> {
   const transport = open(script, { limits })
-  const seen: unknown[] = []
+  const received: unknown[] = []
   const closed = Promise.withResolvers<void>()
   Object.assign(transport, {
-    onmessage: ({ id }: { id: number }) => void seen.push(id),
+    onmessage: ({ id }: { id: number }) => void received.push(id),
     onclose() {
-      seen.push('closed')
+      received.push('closed')
       closed.resolve()
     },
   })
   await transport.start()
   await closed.promise
   await transport.close()
-  return seen
+  return received
 }
 
 const message = `const message = (id, bytes = 0) => JSON.stringify({ jsonrpc: '2.0', id, result: { text: 'x'.repeat(bytes) } })`
 
-test('messages keep their order, also behind a large one, and are read before the end', async () => {
+test('messages keep their order behind a large one, and are read before the end', async () => {
   const lines = `[message(1), message(2, 12e6), message(3), 'hello', message(4, 5e6), message(5)]`
   const script = `${message}; process.stdout.write(${lines}.map((line) => line + '\\n').join(''))`
   expect(await readAll(script)).toEqual([1, 2, 3, 4, 5, 'closed'])
 })
 
-test('what the program wrote right before its end is read, however long what is before it takes', async () => {
+test('messages that a program wrote before its end are read, even behind a slow one', async () => {
   const script = `${message}; for (let id = 0; id < 8; id++) process.stdout.write(message(id, id === 0 ? 63e6 : 8e3) + '\\n')`
   expect(await readAll(script)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 'closed'])
 })
 
-test('a large line that is no message is passed over', async () => {
+test('a large line that is no message is skipped', async () => {
   const lines = `['x'.repeat(5e6), '[' + 'x'.repeat(5e6), JSON.stringify(['x'.repeat(5e6)]), message(1)]`
   const script = `${message}; process.stdout.write(${lines}.map((line) => line + '\\n').join(''))`
   expect(await readAll(script)).toEqual([1, 'closed'])
@@ -89,36 +89,42 @@ test.each([
     'nested too deep',
     `['{"jsonrpc":"2.0","result":' + '['.repeat(3e6) + ']'.repeat(3e6) + ',"id":1}']`,
   ],
-])('a result %s is an error to its request, and the next ones are read', async (_title, lines) => {
-  const script = `${message}; process.stdout.write(${lines}.concat(message(2)).map((line) => line + '\\n').join(''))`
-  const transport = open(script, { limits: { messageValues: 1_000 } })
-  const seen: JSONRPCMessage[] = []
-  const closed = Promise.withResolvers<void>()
-  Object.assign(transport, {
-    onmessage: (received: JSONRPCMessage) => void seen.push(received),
-    onclose: closed.resolve,
-  })
-  await transport.start()
-  await closed.promise
-  expect(seen).toEqual([
-    {
-      jsonrpc: '2.0',
-      id: 1,
-      error: { code: -32_000, message: expect.stringMatching(/^the answer (has more|is nested)/) },
-    },
-    { jsonrpc: '2.0', id: 2, result: { text: '' } },
-  ])
-  await transport.close()
-})
+])(
+  'a result %s is an error to its request, and the next messages are read',
+  async (_title, lines) => {
+    const script = `${message}; process.stdout.write(${lines}.concat(message(2)).map((line) => line + '\\n').join(''))`
+    const transport = open(script, { limits: { messageValues: 1_000 } })
+    const received: JSONRPCMessage[] = []
+    const closed = Promise.withResolvers<void>()
+    Object.assign(transport, {
+      onmessage: (answer: JSONRPCMessage) => void received.push(answer),
+      onclose: closed.resolve,
+    })
+    await transport.start()
+    await closed.promise
+    expect(received).toEqual([
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        error: {
+          code: -32_000,
+          message: expect.stringMatching(/^the answer (has more|is nested)/),
+        },
+      },
+      { jsonrpc: '2.0', id: 2, result: { text: '' } },
+    ])
+    await transport.close()
+  },
+)
 
-test('notifications and requests that are too large are left out, and the server is told of the requests', async () => {
+test('notifications and requests that are too large are dropped, and the server gets errors for the requests', async () => {
   const large = `const large = (more) => console.log(JSON.stringify({ jsonrpc: '2.0', method: 'x', params: 'x'.repeat(2000), ...more }))`
   const script = `${message}; ${large}; large({}); large({ id: 7 }); process.stdin.once('data', (told) => { const { id, error } = JSON.parse(told); console.log(message(error.message + id)); process.exit() })`
   const limits = { notificationBytes: 1_000, requestBytes: 1_000 }
   expect(await readAll(script, limits)).toEqual(['the request has more than 1000 bytes7', 'closed'])
 })
 
-test('a server whose refused messages are too many is disconnected, and it is said why', async () => {
+test('a server whose refused messages are too many is disconnected with the reason', async () => {
   const script = `setInterval(() => console.log('{"jsonrpc":"2.0","method":"x","params":"' + 'x'.repeat(2000) + '"}'), 1)`
   const transport = open(script, {
     limits: { notificationBytes: 1_000, refusedBytesPerMinute: 10_000 },
@@ -132,19 +138,19 @@ test('a server whose refused messages are too many is disconnected, and it is sa
   )
 })
 
-test('a message beyond all measure ends the connection, what came before it is read', async () => {
+test('a message beyond the largest limit ends the connection after the messages before it', async () => {
   const script = `${message}; process.stdout.write([message(1), message(2, 5e6), message(3, 65 * 1024 * 1024), message(4)].map((line) => line + '\\n').join(''))`
   expect(await readAll(script)).toEqual([1, 2, 'closed'])
 })
 
-describe('what cannot be written', () => {
+describe('failed writes', () => {
   const ping = (text = ''): JSONRPCMessage => ({
     jsonrpc: '2.0',
     method: 'ping',
     params: { text },
   })
 
-  test('has surely not gone out when nobody reads any more', async () => {
+  test('a message was not sent when the program has closed its input', async () => {
     const transport = open(`require('node:fs').closeSync(0); ${message}; console.log(message(1))`)
     const ready = Promise.withResolvers<void>()
     Object.assign(transport, { onmessage: () => ready.resolve() })
@@ -156,7 +162,7 @@ describe('what cannot be written', () => {
     await transport.close()
   })
 
-  test('may have gone out when it breaks off in the middle', async () => {
+  test('a message may have been sent when the pipe breaks during the write', async () => {
     const transport = open(`setInterval(() => 0, 1e6)`)
     await transport.start()
     const failed = transport.send(ping('x'.repeat(8e6))).catch((error: unknown) => error)
@@ -168,7 +174,7 @@ describe('what cannot be written', () => {
   })
 })
 
-test('messages with line separators of Unicode are one line to a program that reads with readline', async () => {
+test('messages with Unicode line separators are one line to a program that reads with readline', async () => {
   const echo = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => console.log(line))`
   const transport = open(echo)
   const echoed = Promise.withResolvers<unknown>()
@@ -180,13 +186,24 @@ test('messages with line separators of Unicode are one line to a program that re
   await transport.close()
 })
 
-test('its end is told once all is read that it wrote to stderr, also a line without an end', async () => {
+test('the end of a transport is reported after all of stderr is read, including an unterminated line', async () => {
   const output = createOutput()
   const transport = open(`process.stderr.write('the reason')`, { output })
   const closed = Promise.withResolvers<readonly string[]>()
   Object.assign(transport, { onclose: () => closed.resolve(output.lastLines) })
   await transport.start()
   expect(await closed.promise).toEqual(['the reason'])
+})
+
+test('a program that ends some time after its output is reported with its exit and its last line', async () => {
+  const output = createOutput()
+  const script = `require('fs').closeSync(1); setTimeout(() => { console.error('the reason'); process.exit(3) }, 400)`
+  const transport = open(script, { output })
+  const closed = Promise.withResolvers<readonly string[]>()
+  Object.assign(transport, { onclose: () => closed.resolve(output.lastLines) })
+  await transport.start()
+  expect(await closed.promise).toEqual(['the reason'])
+  expect(transport).toMatchObject({ exitCode: 3, closeReason: expect.stringContaining('3') })
 })
 
 test('a message of too many values is an error to its request before it is complete', async () => {

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
+import { resolvesWithin } from '../async/resolves-within.ts'
 import type { ResourceLimits } from '../config/mcp-config.ts'
 import type { JsonInspector } from '../intake/inspect-json.ts'
 import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../intake/intake.ts'
@@ -14,29 +15,30 @@ import {
   spawnGuarded,
   type SpawnOptions,
 } from '../process/spawn-guarded.ts'
-import { exitsWithin } from '../process/exits-within.ts'
 import { stopProcess } from '../process/stop-process.ts'
 import { parseInThread } from '../thread/json.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { UnsentError } from './unsent-error.ts'
 
-/** Parsing more makes all others wait too long: a thread does it. */
+/** Larger messages are parsed by a thread, since they would block the event loop. */
 const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
-/** A message that has so many bytes is inspected while it arrives. */
+/** Messages from this size on are inspected while they arrive. */
 const MIN_LARGE_BYTES = 256 * 1024
-/** Only the end of each chunk is read while a server floods stderr. */
+/** While a server floods stderr, only the end of each chunk is read. */
 const READ_OF_FLOOD_BYTES = 4096
 /** Lines, or bytes, between two yields to the event loop. */
 const SLICE_LINES = 256
 const SLICE_BYTES = 256 * 1024
-/** The pause after each slice of a server that sends too much, in milliseconds. */
+/** The pause after each slice of a server that sends too much. */
 const FLOOD_PAUSE_MS = 10
-/** The part of an invalid line that is kept: more than is shown, so that no secret is cut in two. */
+/** The length of an invalid line that is masked for the log: more than is shown, so that no secret is cut in two. */
 const MAX_SHOWN_BYTES = 2000
-/** The time limit for output of processes that left the group, after the program's end. */
+/** The time limit for output of descendants after the program's end. */
 const DRAIN_LIMIT_MS = 250
+/** The time limit for the exit of a program after the end of its output. On a busy machine it takes that long. */
+const EXIT_LIMIT_MS = 1_000
 
 export type StdioTransportDeps = Pick<
   EndpointDeps,
@@ -50,10 +52,12 @@ export interface StdioTransportOptions {
   readonly limits?: ResourceLimits
 }
 
-/** MCP over the standard streams of a guarded process. Other lines on stdout, and stderr, go to `ProcessOutput`. */
+/** MCP over the standard streams of a guarded process. `ProcessOutput` gets stderr and invalid lines of stdout. */
 export class StdioTransport implements Transport, Endpoint {
   readonly intake: Intake
   readonly isPipe = true
+  closeReason: string | undefined
+  exitCode: number | null | undefined
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
@@ -63,16 +67,14 @@ export class StdioTransport implements Transport, Endpoint {
   #process: GuardedProcess | undefined
   #launching: Promise<GuardedProcess | undefined> | undefined
   #stopping: Promise<void> | undefined
-  #closeReason: string | undefined
-  #exitCode: number | null | undefined
-  /** Messages of one turn of the event loop, written at once. */
+  /** Messages of one turn of the event loop, which are written at once. */
   #unsent: string[] = []
   #flushed: Promise<void> | undefined
-  /** Set while a thread reads a large message, or the event loop runs; later messages wait. */
+  /** Set while later messages wait, for the event loop or for a thread that reads a large message. */
   #pause: Promise<void> | undefined
-  /** Read without a pause. */
+  /** The lines and bytes that were read since the last yield to the event loop. */
   #slice = { lines: 0, bytes: 0 }
-  /** Inspects the unfinished message, where it is large. */
+  /** Inspects the unfinished message, if it is large. */
   #inspector: JsonInspector | undefined
 
   constructor(deps: StdioTransportDeps, options: StdioTransportOptions) {
@@ -91,25 +93,15 @@ export class StdioTransport implements Transport, Endpoint {
     return this
   }
 
-  /** The program's process id, from its start on. */
   get pid(): number | undefined {
     return this.#process?.pid
   }
 
-  /** Why nothing more can come, as in `exited with code 1`; undefined while the connection is open. */
-  get closeReason(): string | undefined {
-    return this.#closeReason
-  }
-
-  get exitCode(): number | null | undefined {
-    return this.#exitCode
-  }
-
-  /** Throws `LaunchError`. */
+  /** Starts the program. Throws `LaunchError`. */
   async start(): Promise<void> {
     this.#deps.output.clear()
     const launching = spawnGuarded(this.#deps.guardian, this.#options.program)
-    // `start` rejects with its failure; `close` only waits for its end.
+    // `start` rejects with this failure; `close` only waits for the end of the launch.
     this.#launching = launching.catch(() => undefined)
     const process = await launching
     this.#process = process
@@ -117,19 +109,19 @@ export class StdioTransport implements Transport, Endpoint {
     if (stdin === null || stdout === null || stderr === null) throw new Error('streams are missing')
     const { limits } = this.#options
     if (limits !== undefined) {
-      const onExceeded = (reason: string): void => void (this.#closeReason ??= reason)
+      const onExceeded = (reason: string): void => void (this.closeReason ??= reason)
       const logger = bindLogger(this.#deps.logger, { action: 'limit' })
       enforceLimits(process, limits, { logger, onExceeded })
     }
-    // The exit of the program, which is handled below, tells the same and more.
+    // The exit of the program is handled below.
     stdin.on('error', () => undefined)
     this.#readMessages(stdout)
-    this.#readLog(stderr)
-    // Not at its exit: an answer may still be in the pipe.
-    stdout.once('close', () => void this.#closed(process, stderr))
+    const logged = this.#readLog(stderr)
+    // Not at the exit of the program, since a response may still be in the pipe.
+    stdout.once('close', () => void this.#closed(process, logged))
     void process.exited.then((exit) => {
-      this.#closeReason ??= describeExit(exit)
-      if (this.#stopping === undefined) this.#exitCode = exit.code
+      this.closeReason ??= describeExit(exit)
+      if (this.#stopping === undefined) this.exitCode = exit.code
       const late = setTimeout(() => {
         stdout.destroy()
         stderr.destroy()
@@ -143,7 +135,7 @@ export class StdioTransport implements Transport, Endpoint {
     return (this.#flushed ??= Promise.resolve().then(() => this.#flush()))
   }
 
-  /** Stops the program with all it started; see `stopProcess`. Never throws. */
+  /** Stops the program with its descendants; see `stopProcess`. Never throws. */
   async close(): Promise<void> {
     // A process that is being launched must be stopped, too.
     const process = this.#process ?? (await this.#launching)
@@ -164,7 +156,7 @@ export class StdioTransport implements Transport, Endpoint {
         else reject(isUnsent ? new UnsentError(error.message, { cause: error }) : error)
       }
       stdin.write(text, written)
-      // A write that fails later may have been sent in part, and that part may be a message.
+      // A write that fails later may have been sent in part, with a complete message.
       const isUnsent = stdin.destroyed || stdin.errored !== null
     })
   }
@@ -176,25 +168,26 @@ export class StdioTransport implements Transport, Endpoint {
       const exit = await stopProcess(process, { graceMs })
       this.#deps.logger.debug({ action: 'stop', pid, ...exit }, 'server process is gone')
     } catch (error) {
-      // There is no remedy; `close` goes on with the rest.
+      // There is no remedy; `close` must not throw.
       const fields = { action: 'stop', pid, err: error }
       this.#deps.logger.error(fields, 'server process cannot be ended')
     }
   }
 
-  async #closed(process: GuardedProcess, stderr: Readable): Promise<void> {
+  /** `logged`: resolves when all of stderr is read. */
+  async #closed(process: GuardedProcess, logged: Promise<void>): Promise<void> {
     while (this.#pause !== undefined) await this.#pause
-    // Closed streams of a program that runs on: no answer can come, so it has no further use.
-    this.#closeReason ??= await this.#reasonFor(process)
-    // Its last line may say why. One that runs on says it later, and in the log alone.
-    if (this.#exitCode !== undefined) await closed(stderr)
+    // A program without an output is useless, and is stopped if it still runs.
+    this.closeReason ??= await this.#reasonFor(process)
+    // The last line of stderr may explain the exit.
+    if (this.exitCode !== undefined) await logged
     this.onclose?.()
     await this.close()
   }
 
   async #reasonFor(process: GuardedProcess): Promise<string> {
-    // The end of the output is mostly seen a moment before the exit that caused it.
-    const hasExited = await exitsWithin(process, DRAIN_LIMIT_MS)
+    // The output ends before the exit event.
+    const hasExited = await resolvesWithin(process.exited, EXIT_LIMIT_MS)
     return hasExited ? describeExit(await process.exited) : 'closed its output'
   }
 
@@ -214,7 +207,7 @@ export class StdioTransport implements Transport, Endpoint {
     }
     stdout.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
-      // They come also while it is paused: Node reads the rest when the program ends.
+      // Chunks arrive even during a pause, since Node reads the rest when the program ends.
       if (this.#pause === undefined) this.#readLines(stdout, unread())
     })
   }
@@ -225,7 +218,7 @@ export class StdioTransport implements Transport, Endpoint {
       for (let next = lines.next(); next.done !== true; next = lines.next()) {
         const pause = next.value instanceof Promise ? next.value : this.#handleLine(next.value)
         if (pause !== undefined) {
-          // The rest stays in the pipe, however much the server has to say.
+          // Unread messages stay in the pipe, which limits the memory.
           stdout.pause()
           this.#pause = pause.then(() => {
             this.#pause = undefined
@@ -236,7 +229,7 @@ export class StdioTransport implements Transport, Endpoint {
         }
       }
     } catch {
-      // Only the splitter throws. Where the next message would start is unknown: give up.
+      // Only the splitter throws, and then the start of the next message is unknown.
       this.#fail(`sent a message of more than ${this.intake.limits.messageBytes} bytes`)
     }
   }
@@ -249,7 +242,7 @@ export class StdioTransport implements Transport, Endpoint {
     const isFirst = this.#inspector === undefined
     this.#inspector ??= this.intake.inspector()
     this.#inspector.push(isFirst ? lines.beginning() : chunk)
-    // The id is needed for the answer in its place.
+    // The error response to the request needs the id.
     const refused =
       this.#inspector.id === undefined ? undefined : this.intake.judge(this.#inspector, lines.bytes)
     if (refused !== undefined) {
@@ -261,10 +254,9 @@ export class StdioTransport implements Transport, Endpoint {
   }
 
   #handleLine(line: Buffer<ArrayBuffer>): Promise<void> | undefined {
-    return this.#readLine(line) ?? this.#endOfSlice(line)
+    return this.#readLine(line) ?? this.#endSlice(line)
   }
 
-  /** Undefined when it is done. */
   #readLine(line: Buffer<ArrayBuffer>): Promise<void> | undefined {
     const refused = this.#check(line)
     if (refused !== undefined) {
@@ -288,14 +280,14 @@ export class StdioTransport implements Transport, Endpoint {
 
   #refuse(refused: RefusedMessage): void {
     const refusal = refusalOf(refused)
-    // A program that takes nothing is about to end.
+    // A program whose input fails is about to end.
     if (refusal !== undefined) this.send(refusal).catch(() => undefined)
     const answer = inPlaceOf(refused)
     if (answer !== undefined) this.#receive(answer)
   }
 
-  /** A promise when the event loop must run first. */
-  #endOfSlice(line: Buffer): Promise<void> | undefined {
+  /** Ends a slice when it is large enough. Returns a promise when the event loop must run first. */
+  #endSlice(line: Buffer): Promise<void> | undefined {
     this.#slice.lines += 1
     this.#slice.bytes += line.length
     if (this.#slice.lines < SLICE_LINES && this.#slice.bytes < SLICE_BYTES) return undefined
@@ -308,31 +300,28 @@ export class StdioTransport implements Transport, Endpoint {
       this.#take(await parseInThread(line), shown)
     } catch (error) {
       if (error instanceof SyntaxError) return this.#take(undefined, shown)
-      // It may be a pending response, and its bytes are gone.
+      // The bytes were transferred to the thread, so a response may be lost.
       this.#fail(`sent a message that could not be read: ${toError(error).message}`)
     }
   }
 
-  /** Ends the connection because of what the server sent. */
+  /** Ends the connection after a message that cannot be accepted. */
   #fail(reason: string): void {
-    this.#closeReason ??= reason
+    this.closeReason ??= reason
     this.#process?.stdout?.destroy()
   }
 
   #take(value: unknown, line: Buffer | string): void {
     const message = toMessage(value)
     if (message === undefined) {
-      // Nothing is lost: many programs print a greeting before they speak the protocol.
+      // Many programs print a greeting before they speak the protocol.
       const shown = typeof line === 'string' ? line : line.toString('utf8', 0, MAX_SHOWN_BYTES)
-      if (shown !== '') this.#takeNoise(shown)
+      if (shown === '') return
+      if (!this.intake.takeNotice()) this.intake.leaveOut('notices')
+      this.#deps.output.stdout(shown)
       return
     }
     this.#receive(message)
-  }
-
-  #takeNoise(shown: string): void {
-    if (!this.intake.takeNotice()) this.intake.leaveOut('notices')
-    this.#deps.output.stdout(shown)
   }
 
   #receive(message: JSONRPCMessage): void {
@@ -343,7 +332,8 @@ export class StdioTransport implements Transport, Endpoint {
     }
   }
 
-  #readLog(stderr: Readable): void {
+  /** Resolves when the last line is taken: a stream counts as closed a moment before it says so. */
+  #readLog(stderr: Readable): Promise<void> {
     const lines = new LineSplitter({ maxLineBytes: MAX_STDERR_LINE_BYTES, whenTooLong: 'cut' })
     const log = (line: Buffer): boolean =>
       line.length === 0 || this.#deps.output.stderr(line.toString())
@@ -362,7 +352,12 @@ export class StdioTransport implements Transport, Endpoint {
       stderr.pause()
       setTimeout(() => stderr.resume(), FLOOD_PAUSE_MS)
     })
-    stderr.once('close', () => log(lines.rest()))
+    return new Promise((resolve) => {
+      stderr.once('close', () => {
+        log(lines.rest())
+        resolve()
+      })
+    })
   }
 }
 
@@ -381,7 +376,7 @@ function parse(line: Buffer): unknown {
   }
 }
 
-/** Checks only that it is a message; its receiver checks the rest. */
+/** The value as a message. The receiver checks its content. */
 function toMessage(value: unknown): JSONRPCMessage | undefined {
   const isMessage = typeof value === 'object' && value !== null && 'jsonrpc' in value
   return isMessage && value.jsonrpc === '2.0' ? (value as JSONRPCMessage) : undefined
@@ -402,7 +397,7 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
 
-/** Servers that read lines with `readline` of Node end them at U+2028 and U+2029, too, which JSON allows in strings. */
+/** Escapes U+2028 and U+2029, which JSON allows in strings, and at which Node's `readline` ends a line. */
 function withoutLineSeparators(text: string): string {
   return text.replaceAll('\u2028', String.raw`\u2028`).replaceAll('\u2029', String.raw`\u2029`)
 }

@@ -1,4 +1,4 @@
-/** Thrown by a transport's `send`: nothing of the message has gone out. */
+/** The error for a message of which a transport has sent nothing. */
 export class UnsentError extends Error {
   override readonly name = 'UnsentError'
 }

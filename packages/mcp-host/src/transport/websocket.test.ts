@@ -8,13 +8,13 @@ import { type WebSocket as Peer, WebSocketServer } from 'ws'
 import { testIntake } from '../../test/fixtures/intake.ts'
 import { WebSocketTransport } from './websocket.ts'
 
-interface Meeting {
+interface OpenSocket {
   readonly transport: WebSocketTransport
   readonly peer: Peer
   readonly received: JSONRPCMessage[]
   readonly errors: Error[]
-  /** What the peer got. */
-  readonly heard: string[]
+  /** The messages that the peer received. */
+  readonly sent: string[]
   readonly headers: Readonly<Record<string, unknown>>
   readonly closed: Promise<void>
 }
@@ -30,7 +30,7 @@ async function listen(): Promise<{ readonly server: WebSocketServer; readonly ur
   return { server, url: new URL(`ws://127.0.0.1:${port}/mcp`) }
 }
 
-async function meet(): Promise<Meeting> {
+async function openSocket(): Promise<OpenSocket> {
   const { server, url } = await listen()
   const transport = new WebSocketTransport(url, {
     headers: { Authorization: 'Bearer x' },
@@ -47,14 +47,14 @@ async function meet(): Promise<Meeting> {
   const connected = once(server, 'connection')
   await transport.start()
   const [peer, request] = await connected
-  const heard: string[] = []
-  peer.on('message', (data: Buffer) => heard.push(data.toString()))
+  const sent: string[] = []
+  peer.on('message', (data: Buffer) => sent.push(data.toString()))
   return {
     transport,
     peer,
     received,
     errors,
-    heard,
+    sent,
     headers: request.headers,
     closed: closed.promise,
   }
@@ -63,8 +63,8 @@ async function meet(): Promise<Meeting> {
 const ping: JSONRPCMessage = { jsonrpc: '2.0', id: 1, method: 'ping' }
 
 describe('an open socket', () => {
-  test('was opened with the headers and in the name of MCP', async () => {
-    const { headers, transport } = await meet()
+  test('a socket is opened with the headers and the subprotocol of MCP', async () => {
+    const { headers, transport } = await openSocket()
     expect(headers).toMatchObject({
       authorization: 'Bearer x',
       'sec-websocket-protocol': 'mcp',
@@ -72,16 +72,16 @@ describe('an open socket', () => {
     expect(transport.closeReason).toBeUndefined()
   })
 
-  test('carries one message in each frame, both ways', async () => {
-    const { transport, peer, heard, received } = await meet()
+  test('a socket carries one message per frame in both directions', async () => {
+    const { transport, peer, sent, received } = await openSocket()
     await transport.send(ping)
-    await expect.poll(() => heard).toEqual([JSON.stringify(ping)])
+    await expect.poll(() => sent).toEqual([JSON.stringify(ping)])
     peer.send(JSON.stringify({ jsonrpc: '2.0', id: 1, result: {} }))
     await expect.poll(() => received).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }])
   })
 
-  test('passes over what is no message, and says so', async () => {
-    const { peer, received, errors } = await meet()
+  test('a socket skips frames that are no messages, and reports them', async () => {
+    const { peer, received, errors } = await openSocket()
     peer.send('not JSON')
     peer.send('{"json":"but no message"}')
     peer.send(Buffer.from('binary'))
@@ -97,8 +97,8 @@ describe('the end of a socket', () => {
     vi.useRealTimers()
   })
 
-  test('tells the reason that the server gives', async () => {
-    const { transport, peer, closed } = await meet()
+  test('the end of a socket has the reason of the server', async () => {
+    const { transport, peer, closed } = await openSocket()
     peer.close(4001, 'going home')
     await closed
     expect(transport.closeReason).toBe('closed the connection (4001, going home)')
@@ -106,15 +106,15 @@ describe('the end of a socket', () => {
     await transport.close()
   })
 
-  test('without a word is told by its code', async () => {
-    const { transport, peer, closed } = await meet()
+  test('the end of a socket without a reason has its code', async () => {
+    const { transport, peer, closed } = await openSocket()
     peer.terminate()
     await closed
     expect(transport.closeReason).toBe('closed the connection (1006)')
   })
 
-  test('is waited for when it is ours', async () => {
-    const { transport, peer, closed } = await meet()
+  test('closing a socket waits for its end', async () => {
+    const { transport, peer, closed } = await openSocket()
     const gone = once(peer, 'close')
     await transport.close()
     await Promise.all([closed, gone])
@@ -122,9 +122,9 @@ describe('the end of a socket', () => {
     await transport.close()
   })
 
-  test('is not waited for without end when the peer does not agree to it', async () => {
-    const { transport, peer, closed } = await meet()
-    // It reads nothing more, and so never hears of the end.
+  test('closing a socket stops waiting for a peer that does not answer', async () => {
+    const { transport, peer, closed } = await openSocket()
+    // The peer reads nothing more, so it never receives the close frame.
     peer.pause()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const closing = transport.close()
@@ -142,7 +142,7 @@ test('a socket that cannot be opened is an error with its host', async () => {
   await expect(transport.start()).rejects.toThrow(`no WebSocket could be opened at ${url.host}`)
 })
 
-test('a socket that was never opened takes nothing and closes at once', async () => {
+test('a socket that was not opened refuses messages and closes at once', async () => {
   const { url } = await listen()
   const transport = new WebSocketTransport(url, { headers: {}, intake: testIntake().intake })
   await expect(transport.send(ping)).rejects.toThrow('not open')
@@ -150,7 +150,7 @@ test('a socket that was never opened takes nothing and closes at once', async ()
 })
 
 test('an answer that is nested too deep is an error to its request', async () => {
-  const { peer, received } = await meet()
+  const { peer, received } = await openSocket()
   peer.send(`{"jsonrpc":"2.0","id":5,"result":${'['.repeat(20)}${']'.repeat(20)}}`)
   await vi.waitFor(() => expect(received).toHaveLength(1))
   const error = { code: -32_000, message: 'the answer is nested deeper than 10 levels' }

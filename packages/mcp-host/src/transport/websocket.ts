@@ -8,13 +8,12 @@ import {
 import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
 import { UnsentError } from './unsent-error.ts'
 
-/** The name of MCP among what may be spoken over a WebSocket. */
 const SUBPROTOCOL = 'mcp'
 /** The time limit for the close handshake, in milliseconds. */
 const CLOSE_LIMIT_MS = 2000
 
 export interface WebSocketOptions {
-  /** Sent with the request that opens it. */
+  /** Sent with the opening request. */
   readonly headers: Readonly<Record<string, string>>
   readonly intake: Intake
 }
@@ -25,10 +24,11 @@ export class WebSocketTransport implements Transport {
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void
 
+  /** Why the connection ended; undefined while it is open. */
+  closeReason: string | undefined
   readonly #url: URL
   readonly #options: WebSocketOptions
   #socket: WebSocket | undefined
-  #closeReason: string | undefined
   #hasEnded = false
 
   constructor(url: URL, options: WebSocketOptions) {
@@ -36,14 +36,9 @@ export class WebSocketTransport implements Transport {
     this.#options = options
   }
 
-  /** Why nothing more can come; undefined while it is open. */
-  get closeReason(): string | undefined {
-    return this.#closeReason
-  }
-
   /** Resolves once the socket is open; throws when it cannot be opened. */
   async start(): Promise<void> {
-    // Node's WebSocket takes headers too, which the type of the web's does not know.
+    // Node's WebSocket takes headers, which the web type lacks.
     const init = { protocols: [SUBPROTOCOL], headers: this.#options.headers } as unknown as string
     const socket = new WebSocket(this.#url, init)
     this.#socket = socket
@@ -54,26 +49,26 @@ export class WebSocketTransport implements Transport {
     })
     socket.addEventListener('message', ({ data }) => this.#receive(data))
     socket.addEventListener('close', ({ code, reason }) => {
-      this.#closeReason ??= `closed the connection (${code}${reason === '' ? '' : `, ${reason}`})`
-      opened.reject(new Error(`${this.#url.host} ${this.#closeReason}`))
+      this.closeReason ??= `closed the connection (${code}${reason === '' ? '' : `, ${reason}`})`
+      opened.reject(new Error(`${this.#url.host} ${this.closeReason}`))
       this.#end()
     })
     await opened.promise
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#socket?.readyState !== WebSocket.OPEN)
-      throw new UnsentError('the WebSocket is not open')
-    this.#socket.send(JSON.stringify(message))
+    const socket = this.#socket
+    if (socket?.readyState !== WebSocket.OPEN) throw new UnsentError('the WebSocket is not open')
+    socket.send(JSON.stringify(message))
   }
 
   async close(): Promise<void> {
-    this.#closeReason ??= 'was disconnected'
+    this.closeReason ??= 'was disconnected'
     const socket = this.#socket
     if (socket === undefined || socket.readyState === WebSocket.CLOSED) return
     const closed = Promise.withResolvers<void>()
     socket.addEventListener('close', () => closed.resolve())
-    // A peer that is gone does not answer the close.
+    // An unreachable peer does not answer the close.
     const late = setTimeout(() => {
       this.#end()
       closed.resolve()
@@ -83,7 +78,7 @@ export class WebSocketTransport implements Transport {
     clearTimeout(late)
   }
 
-  /** Told once, though a late peer may still agree. */
+  /** Calls `onclose` once, also when a peer answers the close after the limit. */
   #end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
@@ -95,14 +90,14 @@ export class WebSocketTransport implements Transport {
       if (typeof data !== 'string') throw new Error('a binary frame is not a message')
       const { intake } = this.#options
       const { messageBytes } = intake.limits
-      // Node itself takes no message above 128 MB.
+      // Node itself accepts no message above 128 MB.
       if (data.length > messageBytes) {
         return intake.exceed(`sent a message of more than ${messageBytes} bytes`)
       }
       const refused = intake.check(Buffer.from(data))
       if (refused !== undefined) {
         const refusal = refusalOf(refused)
-        // A socket that takes nothing is about to end.
+        // A socket that cannot send is about to end.
         if (refusal !== undefined) this.send(refusal).catch(() => undefined)
         const answer = inPlaceOf(refused)
         if (answer !== undefined) this.onmessage?.(answer)

@@ -1,4 +1,4 @@
-// Started by the conformance suite with the URL of its server: a host that does what the scenario is about.
+// A host that the conformance suite starts with the URL of its server, and that plays one scenario.
 import { MCPHost, type ServerSnapshot, type Tool } from '../../src/index.ts'
 
 const url = process.argv.at(-1) ?? ''
@@ -9,14 +9,14 @@ const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
 
 const host = new MCPHost({ env: process.env, startRetries: 0 })
 
-// The defaults of a form are the host's to fill in. Nothing else is asked for, but it may be.
+// The host fills in the defaults of a form. Only one scenario needs another value.
 host.registerCallback(() => {
   const content = scenario === 'sep-2322-client-request-state' ? { confirmed: true } : {}
   return { action: 'accept', content }
 })
 
 async function useAll({ tools, resources, prompts }: ServerSnapshot): Promise<void> {
-  for (const tool of tools) await call(tool.name, someArguments(tool))
+  for (const tool of tools) await call(tool.name, requiredArguments(tool))
   for (const { uri } of resources) await host.getResource({ server: 'it', uri })
   for (const { name: prompt } of prompts) await host.getPrompt({ server: 'it', prompt })
 }
@@ -25,8 +25,8 @@ async function call(tool: string, args: object): Promise<void> {
   await host.callTool({ server: 'it', tool }, { ...args })
 }
 
-/** Just what is required. */
-function someArguments({ inputSchema }: Tool): object {
+/** The required arguments alone. */
+function requiredArguments({ inputSchema }: Tool): object {
   const { required = [], properties = {} } = inputSchema as {
     readonly required?: readonly string[]
     readonly properties?: Readonly<Record<string, { readonly type?: string }>>
@@ -36,7 +36,7 @@ function someArguments({ inputSchema }: Tool): object {
   )
 }
 
-/** What is null does not fit the tool's schema; it may as well be left out. */
+/** The arguments without those that are null, which do not fit the schema of the tool. */
 function withoutNull(args: object): object {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
 }
@@ -47,7 +47,7 @@ async function play(server: ServerSnapshot): Promise<void> {
     return
   }
   switch (scenario) {
-    // Its server has nothing but the list.
+    // The server of this scenario has only the listing.
     case 'json-schema-ref-no-deref':
       return
     case 'json-schema-2020-12-preservation': {
@@ -63,5 +63,5 @@ async function play(server: ServerSnapshot): Promise<void> {
 await host.initialize({ servers: { it: { type: 'http', url, headers: {} } } })
 const [server] = host.getServers()
 if (server !== undefined) await play(server)
-// It must end by itself: whatever the host leaves open keeps the suite waiting until it fails.
+// The process must end by itself: a handle that the host leaves open makes the scenario time out.
 await host.shutdown()

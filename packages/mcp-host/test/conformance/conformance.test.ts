@@ -1,4 +1,4 @@
-// The suite's scenarios for clients, each against a host in a process of its own.
+// The client scenarios of the conformance suite, each against a host in a process of its own.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
@@ -25,13 +25,13 @@ const scored = {
   },
 }
 
-/** Those that the suite makes without counting them. */
+/** The scenarios that the suite runs without counting them. */
 const unscored = {
   '2025-11-25': { 'json-schema-2020-12-preservation': 9 },
   '2026-07-28': { 'json-schema-2020-12-preservation': 9 },
 }
 
-/** OAuth: the library takes headers as they are configured, and asks nobody for a token. */
+/** OAuth scenarios: the library sends configured headers and requests no token. */
 const leftOut = /^auth\//
 
 const manifest = createRequire(import.meta.url).resolve(
@@ -41,8 +41,8 @@ const suite = join(dirname(manifest), 'dist/index.js')
 const client = `${process.execPath} ${join(import.meta.dirname, 'client.ts')}`
 
 /**
- * What the suite prints. It is in a group of its own, to be ended with its client: its time limit
- * ends the shell around a client that hangs, and not the client.
+ * Runs the suite and returns its output. The suite has a process group of its own, so that its client can be killed:
+ * the suite's own time limit kills the shell around a hanging client, and not the client.
  */
 async function runSuite(...args: string[]): Promise<string> {
   const child = spawn(process.execPath, [suite, ...args], { detached: true })
@@ -61,12 +61,12 @@ function killGroup(leader: number | undefined): void {
   try {
     if (leader !== undefined) process.kill(-leader, 'SIGKILL')
   } catch {
-    // All of it has ended.
+    // All processes of the group have ended.
   }
 }
 
 describe.each(['2025-11-25', '2026-07-28'] as const)('the conformance suite for %s', (revision) => {
-  test('has the scenarios below and those of authorization', async () => {
+  test('the conformance suite has the scenarios below and those of authorization', async () => {
     const list = await runSuite('list', '--requirements', revision)
     const [, ofClients = ''] = list.split('Client scenarios')
     const [required = '', reported = ''] = ofClients.split('Run and reported')
@@ -81,9 +81,9 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('the conformance suite for 
 
   const scenarios = Object.entries({ ...scored[revision], ...unscored[revision] })
   for (const [scenario, checks] of scenarios) {
-    // It measures how soon the client comes back: a busy machine gets another chance.
+    // The scenario measures how soon the client reconnects, which a busy machine delays, so the test may be retried.
     const retry = scenario === 'sse-retry' ? 2 : 0
-    test(`${scenario} passes`, { timeout: 60_000, retry }, async () => {
+    test(`the scenario ${scenario} passes`, { timeout: 60_000, retry }, async () => {
       const run = ['--command', client, '--scenario', scenario, '--spec-version', revision]
       const output = await runSuite('client', ...run)
       expect(output).toContain(`Passed: ${checks}/${checks}, 0 failed, 0 warnings`)

@@ -5,7 +5,7 @@ import type { StdioServerConfig } from '../../src/index.ts'
 
 const { resolve } = createRequire(import.meta.url)
 
-/** The program of an installed package. */
+/** The path of the program of an installed package. */
 export function programOf(packageName: string, file = 'dist/index.js'): string {
   return join(dirname(resolve(`${packageName}/package.json`)), file)
 }

@@ -1,4 +1,4 @@
-// The same words with servers of both eras, over every transport.
+// The same tests with servers of both eras, over every transport.
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -19,12 +19,12 @@ const ROOT = 'file:///somewhere'
 
 const owner = new AsyncDisposableStack()
 const host = new MCPHost({ env: { PATH: process.env['PATH'] }, stopGraceMs: 500 })
-/** What the servers asked, the latest last. */
-const asked: ServerRequest[] = []
+/** The requests that the servers sent to the host, the latest last. */
+const requests: ServerRequest[] = []
 const updated: string[] = []
 
 function answer(request: ServerRequest): unknown {
-  asked.push(request)
+  requests.push(request)
   if (request.kind === 'elicitation') return { action: 'accept', content: { name: 'Ada' } }
   const content = { type: 'text', text: 'serendipity' }
   return { role: 'assistant', model: 'thinker', content }
@@ -81,7 +81,7 @@ async function call(
   return textOf(await host.callTool({ server, tool }, args, options))
 }
 
-test.each(modern)('%s is found to speak 2026-07-28', (server) => {
+test.each(modern)('the host detects that %s speaks 2026-07-28', (server) => {
   expect(find(server)).toMatchObject({
     state: 'ready',
     era: 'modern',
@@ -91,7 +91,7 @@ test.each(modern)('%s is found to speak 2026-07-28', (server) => {
   })
 })
 
-test.each(legacy)('%s is found to speak 2025-11-25', (server) => {
+test.each(legacy)('the host detects that %s speaks 2025-11-25', (server) => {
   expect(find(server)).toMatchObject({
     state: 'ready',
     era: 'legacy',
@@ -101,17 +101,17 @@ test.each(legacy)('%s is found to speak 2025-11-25', (server) => {
   })
 })
 
-test.each(modern)('%s gets the headers that its tools ask for', async (server) => {
-  // The server over HTTP refuses a call whose header is not there, or is not its argument.
+test.each(modern)('%s gets the headers that its tools declare', async (server) => {
+  // Over HTTP, the server refuses a call whose header is missing or differs from the argument.
   expect(await call(server, 'route', { region: 'Łódź' })).toBe('Łódź')
 })
 
 describe.each([...modern, ...legacy])('with %s', (server) => {
-  test('a call goes there and back', async () => {
+  test('a call returns the result of the server', async () => {
     expect(await call(server, 'echo', { text: 'héllo\n' })).toBe('héllo\n')
   })
 
-  test('progress arrives, all of it, in order', async () => {
+  test('progress reports arrive completely and in order', async () => {
     const seen: unknown[] = []
     const onProgress = (progress: unknown): void => void seen.push(progress)
     expect(await call(server, 'count', { to: 3 }, { onProgress })).toBe('counted to 3')
@@ -120,7 +120,7 @@ describe.each([...modern, ...legacy])('with %s', (server) => {
     )
   })
 
-  test('an abort reaches the call on the server', async () => {
+  test('an abort cancels the call at the server', async () => {
     const [, before] = (await call(server, 'slowness')).split(' ')
     const abort = new AbortController()
     const slow = call(server, 'slow', {}, { signal: abort.signal })
@@ -131,9 +131,9 @@ describe.each([...modern, ...legacy])('with %s', (server) => {
     await eventually(async () => (await call(server, 'slowness')) === `0 ${Number(before) + 1}`)
   })
 
-  test('elicitation gets its answer with the defaults of its form, and says which call it is for', async () => {
+  test('an elicitation names its call, and its answer is completed with the defaults of the form', async () => {
     expect(await call(server, 'ask', {}, { requestId: 'q-1' })).toBe('accept: Countess Ada')
-    expect(asked.at(-1)).toMatchObject({
+    expect(requests.at(-1)).toMatchObject({
       kind: 'elicitation',
       server,
       call: { requestId: 'q-1', tool: 'ask' },
@@ -141,27 +141,27 @@ describe.each([...modern, ...legacy])('with %s', (server) => {
     })
   })
 
-  test('sampling gets its answer', async () => {
+  test('a sampling request gets its answer', async () => {
     const content = JSON.parse(await call(server, 'sample'))
     expect(content).toEqual({ type: 'text', text: 'serendipity' })
-    expect(asked.at(-1)).toMatchObject({
+    expect(requests.at(-1)).toMatchObject({
       kind: 'sampling',
       server,
       params: { messages: [{ content: { text: 'Think of a word' } }], maxTokens: 10 },
     })
   })
 
-  test('it is told the roots that it is configured with', async () => {
+  test('the server receives its configured roots', async () => {
     expect(await call(server, 'roots')).toBe(ROOT)
   })
 
-  test('what it logs is passed on', async () => {
+  test('log messages of the server reach the callback', async () => {
     await host.setLoggingLevel('info', server)
     expect(await call(server, 'log')).toBe('logged')
     await eventually(() =>
-      asked.some((request) => request.kind === 'log' && request.server === server),
+      requests.some((request) => request.kind === 'log' && request.server === server),
     )
-    expect(asked.findLast(({ kind }) => kind === 'log')).toMatchObject({
+    expect(requests.findLast(({ kind }) => kind === 'log')).toMatchObject({
       server,
       level: 'warning',
       logger: 'peer',
@@ -169,14 +169,14 @@ describe.each([...modern, ...legacy])('with %s', (server) => {
     })
   })
 
-  test('a structured result is let through, also one that breaks its schema', async () => {
+  test('a structured result is returned even if it breaks its schema', async () => {
     const good = await host.callTool({ server, tool: 'weigh' }, { honest: true })
     expect(good.structuredContent).toEqual({ grams: 5 })
     const bad = await host.callTool({ server, tool: 'weigh' }, { honest: false })
     expect(bad.structuredContent).toEqual({ grams: 'heavy' })
   })
 
-  test('tools that come and go are listed, and not', async () => {
+  test('the list of tools follows tools that are added and removed', async () => {
     const hasExtra = (): boolean =>
       find(server)?.tools.some(({ name }) => name === 'extra') === true
     expect(hasExtra()).toBe(false)
@@ -187,7 +187,7 @@ describe.each([...modern, ...legacy])('with %s', (server) => {
     await eventually(() => !hasExtra())
   })
 
-  test('resources are listed and read, also those of a template', async () => {
+  test('resources are listed and read, including those of a template', async () => {
     expect(find(server)?.resources).toMatchObject([
       { uri: 'counter://value', mimeType: 'text/plain' },
     ])
@@ -196,7 +196,7 @@ describe.each([...modern, ...legacy])('with %s', (server) => {
     expect(contents).toMatchObject([{ uri: 'greeting://Bob', text: 'Hello, Bob!' }])
   })
 
-  test('a change of a resource reaches its subscribers, and it is read again', async () => {
+  test('a subscriber learns of a changed resource, whose next read is not cached', async () => {
     const uri = 'counter://value'
     const read = async (): Promise<unknown> => (await host.getResource({ server, uri })).contents[0]
     const before = Number(Object(await read()).text)
@@ -218,8 +218,8 @@ describe.each([...modern, ...legacy])('with %s', (server) => {
     expect(completion.values).toEqual(['python'])
   })
 
-  test('a template of resources is completed', async () => {
-    // Every one of these servers has such a template: the server has to be named.
+  test('arguments of a resource template are completed', async () => {
+    // Every one of these servers has such a template, so the URI names the server.
     const uri = `mcp://${server}/${encodeURIComponent('greeting://{name}')}`
     const { completion } = await host.complete({
       ref: { type: 'ref/resource', uri },

@@ -1,4 +1,4 @@
-// Servers from npm, as their authors publish them.
+// Published servers from npm.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,9 +71,9 @@ async function call(
 }
 
 describe.each(['stdio', 'http', 'sse'])('server-everything over %s', (server) => {
-  test('lists what it has, also what it adds once it knows its client', async () => {
+  test('server-everything lists its items, including those that depend on the client', async () => {
     await eventually(() => toolNames(server)?.includes('trigger-sampling-request'))
-    // It has 17; one can only be called as a task, which nobody here can do, and is left out.
+    // The server has 17 tools; one can be called only as a task, which the host does not support and leaves out.
     expect(toolNames(server)).toHaveLength(16)
     expect(toolNames(server)).not.toContain('simulate-research-query')
     expect(find(server)?.prompts).toHaveLength(4)
@@ -82,30 +82,30 @@ describe.each(['stdio', 'http', 'sse'])('server-everything over %s', (server) =>
     expect(find(server)).toMatchObject({ era: 'legacy', protocolVersion: '2025-11-25' })
   })
 
-  test('calls its tools', async () => {
+  test('tools of server-everything can be called', async () => {
     expect(await call(server, 'get-sum', { a: 2, b: 3 })).toContain('5')
     const weather = { server, tool: 'get-structured-content' }
     const { structuredContent } = await host.callTool(weather, { location: 'Chicago' })
     expect(structuredContent).toMatchObject({ temperature: expect.any(Number) })
   })
 
-  test('lets it ask a model', async () => {
+  test('server-everything gets an answer to its sampling request', async () => {
     const args = { prompt: 'a word, please', maxTokens: 5 }
     expect(await call(server, 'trigger-sampling-request', args)).toContain('serendipity')
   })
 
-  test('lets it ask the user, and fills in what the form has as defaults', async () => {
+  test('server-everything gets an answer to its elicitation, completed with the defaults of the form', async () => {
     const tool = { server, tool: 'trigger-elicitation-request' }
     const text = JSON.stringify((await host.callTool(tool)).content)
     expect(text).toContain('Ada')
     expect(text).toContain('It was a dark and stormy night.')
   })
 
-  test('tells it the roots', async () => {
+  test('server-everything receives the configured roots', async () => {
     expect(await call(server, 'get-roots-list')).toContain(ROOT)
   })
 
-  test('passes its progress on', async () => {
+  test('progress of server-everything reaches the caller', async () => {
     const seen: unknown[] = []
     await host.callTool(
       { server, tool: 'trigger-long-running-operation' },
@@ -118,7 +118,7 @@ describe.each(['stdio', 'http', 'sse'])('server-everything over %s', (server) =>
     ])
   })
 
-  test('reads its resources and passes on how they change, and what it logs', async () => {
+  test('resources of server-everything can be read and subscribed to, and its log messages arrive', async () => {
     const uri = 'demo://resource/dynamic/text/1'
     const { contents } = await host.getResource({ server, uri })
     expect(contents).toMatchObject([{ uri, mimeType: 'text/plain' }])
@@ -131,7 +131,7 @@ describe.each(['stdio', 'http', 'sse'])('server-everything over %s', (server) =>
     await call(server, 'toggle-subscriber-updates')
   })
 
-  test('gets its prompts and completes their arguments', async () => {
+  test('prompts of server-everything can be read, and their arguments completed', async () => {
     const prompt = { server, prompt: 'args-prompt' }
     const { messages } = await host.getPrompt(prompt, { city: 'Oslo' })
     expect(JSON.stringify(messages)).toContain('Oslo')
@@ -148,14 +148,14 @@ function isAbout(request: ServerRequest, uri: string): boolean {
   return request.kind === 'log' && String(request.data).includes(uri)
 }
 
-test('server-memory remembers', async () => {
+test('server-memory finds an entity that was stored', async () => {
   expect(toolNames('memory')).toHaveLength(9)
   const entities = [{ name: 'Ada', entityType: 'person', observations: ['counts'] }]
   await call('memory', 'create_entities', { entities })
   expect(await call('memory', 'search_nodes', { query: 'counts' })).toContain('Ada')
 })
 
-test('server-sequential-thinking thinks', async () => {
+test('server-sequential-thinking accepts a thought', async () => {
   expect(toolNames('thinking')).toEqual(['sequentialthinking'])
   const thought = { thought: 'first', thoughtNumber: 1, totalThoughts: 2, nextThoughtNeeded: true }
   expect(JSON.parse(await call('thinking', 'sequentialthinking', thought))).toMatchObject({
@@ -168,7 +168,7 @@ test('playwright lists its tools', () => {
   expect(toolNames('playwright')).toContain('browser_navigate')
 })
 
-test('all of them stop, and leave no process', async () => {
+test('a shutdown stops all servers and leaves no process', async () => {
   const pids = host.getServers().flatMap(({ pid }) => pid ?? [])
   expect(pids).toHaveLength(4)
   await host.shutdown()

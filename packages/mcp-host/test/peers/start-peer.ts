@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 const fixtures = join(import.meta.dirname, '../fixtures/peers')
 
-/** Runs one of the peers that listen, for as long as `owner` lives; resolves with its URL. */
+/** Runs a peer that listens, until `owner` is disposed; resolves with its URL. */
 export async function startPeer(
   owner: AsyncDisposableStack,
   name: string,
@@ -14,7 +14,7 @@ export async function startPeer(
   return run(owner, [join(fixtures, `${name}.ts`), ...args], {}, /\w+:\/\/\S+/)
 }
 
-/** Runs a program that takes its port from `PORT`; resolves with the port once it says it is `ready`. */
+/** Runs a program that takes its port from `PORT`; resolves with the port once its output matches `ready`. */
 export async function startOnPort(
   owner: AsyncDisposableStack,
   args: readonly string[],
@@ -25,7 +25,7 @@ export async function startOnPort(
   return port
 }
 
-/** Resolves with the first of its output that matches. */
+/** Resolves with the first match in the output. */
 async function run(
   owner: AsyncDisposableStack,
   args: readonly string[],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What a process can leak. */
+/** Resources that a process can leak. */
 export interface Resources {
   /** Processes with the mark in their environment, with any parent. */
   readonly markedProcesses: number
@@ -10,12 +10,12 @@ export interface Resources {
   readonly openFiles: number
   /** Timers and handles that keep the event loop going. */
   readonly handles: number
-  /** Of objects, and of buffers outside of the heap. */
+  /** Bytes of objects, and of buffers outside of the heap. */
   readonly heapBytes: number
   readonly residentBytes: number
 }
 
-/** How much more at the end is no leak: caches and compiled code fill up, memory is fragmented. */
+/** The growth that is no leak: caches and compiled code fill up, memory is fragmented. */
 const ALLOWED: Resources = {
   markedProcesses: 0,
   children: 0,
@@ -25,11 +25,11 @@ const ALLOWED: Resources = {
   residentBytes: 100_000_000,
 }
 
-/** Measures this process, after a collection of garbage. */
+/** Measures this process after garbage collections. */
 export function measure(mark: string): Resources {
   setFlagsFromString('--expose-gc')
   const collect: unknown = runInNewContext('gc')
-  // What a buffer held outside of the heap is let go of by the second.
+  // The second collection frees the memory that buffers held outside of the heap.
   for (let count = 0; count < 2; count += 1) if (typeof collect === 'function') collect()
   const { heapUsed, external, rss } = process.memoryUsage()
   return {
@@ -43,7 +43,7 @@ export function measure(mark: string): Resources {
   }
 }
 
-/** What has grown by more than is allowed. */
+/** The resources that grew by more than is allowed. */
 export function grown(before: Resources, after: Resources): string[] {
   const names = Object.keys(ALLOWED) as (keyof Resources)[]
   return names.filter((name) => after[name] > before[name] + ALLOWED[name])

@@ -2,13 +2,13 @@ import { join } from 'node:path'
 
 import type { MCPHost, StdioServerConfig } from '../../src/index.ts'
 
-/** One life of a server that misbehaves. */
+/** One lifetime of a server that misbehaves. */
 export interface Scenario {
   readonly fixture: string
   readonly config?: Partial<StdioServerConfig>
-  /** What is done with the host, which has the server by the name `nasty`. */
+  /** Uses the host, which has the server by the name `nasty`. */
   readonly use?: (host: MCPHost) => Promise<unknown>
-  /** The error that start or use must end with; absent: they must succeed. */
+  /** The error that start or use must end with; undefined: both must succeed. */
   readonly error?: RegExp
 }
 
@@ -24,28 +24,28 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     error: /^ServerStartupError:/,
   },
   'exits at once': { fixture: 'nasty/quitter', error: /^ServerStartupError:/ },
-  'is deaf to SIGTERM, as is its child': { fixture: 'stubborn' },
-  'starts what leaves its group': { fixture: 'nasty/strays' },
+  'ignores SIGTERM, as does its child': { fixture: 'stubborn' },
+  'starts processes that leave its group': { fixture: 'nasty/strays' },
   'floods stderr': { fixture: 'nasty/loud' },
   'writes garbage between messages': { fixture: 'noisy', use: call('speak') },
-  'answers and lives well': {
+  'answers as it should': {
     fixture: 'echo',
     use: (host) => host.callTool('nasty.echo', { text: 'hello' }),
   },
   'never answers': { fixture: 'echo', use: call('never', 100), error: /^TimeoutError:/ },
-  'exits in mid-call': { fixture: 'echo', use: call('crash'), error: /^ServerUnavailableError:/ },
-  'exits in mid-call and comes back': {
+  'exits during a call': { fixture: 'echo', use: call('crash'), error: /^ServerUnavailableError:/ },
+  'exits during a call and is restarted': {
     fixture: 'echo',
     config: { restart: { policy: 'always' } },
     use: call('crash'),
     error: /^ServerUnavailableError:/,
   },
-  'sends a line without end': {
+  'sends a line that never ends': {
     fixture: 'flood',
     use: call('flood'),
     error: /^ServerUnavailableError:/,
   },
-  'closes its output and lives on': {
+  'closes its output and keeps running': {
     fixture: 'mute',
     use: call('close'),
     error: /^ServerUnavailableError:/,

@@ -1,5 +1,5 @@
-// Starts, uses and stops servers that misbehave, over and over, and looks whether anything of it is
-// left. Prints one line of JSON; exits with 1 when something grew or ended otherwise than it must.
+// Starts, uses and stops misbehaving servers in cycles, and measures which resources remain. Prints one line of
+// JSON; exits with 1 when a resource grew or a scenario ended otherwise than expected.
 //
 //   node packages/mcp-host/test/soak/soak.ts --cycles 2000
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -13,14 +13,14 @@ import { Guardian } from '../../src/process/guardian.ts'
 import { grown, measure, type Resources } from './resources.ts'
 import { fixtureFile, type Scenario, SCENARIOS } from './scenarios.ts'
 
-/** How long what is ending may take to be gone. */
+/** The time for which processes and handles may take to end. */
 const SETTLE_LIMIT_MS = 10_000
 
 const { values } = parseArgs({
   options: {
     cycles: { type: 'string', default: '2000' },
     parallel: { type: 'string', default: '4' },
-    // Until resident memory is as large as it gets: long lines leave it in pieces.
+    // The default lets resident memory reach its maximum: long lines fragment it.
     'warm-up': { type: 'string', default: '400' },
   },
 })
@@ -32,8 +32,8 @@ const scenarios = Object.entries(SCENARIOS)
 const wrong: Record<string, number> = {}
 let cycle = 0
 
-/** How it ended: as the error says, if any. */
-async function live({ fixture, config, use }: Scenario, index: number): Promise<string> {
+/** Runs one scenario and returns its ending: `success`, or the error as text. */
+async function runScenario({ fixture, config, use }: Scenario, index: number): Promise<string> {
   await using host = new MCPHost({
     env: process.env,
     startTimeoutMs: 20_000,
@@ -65,7 +65,7 @@ async function runUntil(limit: number): Promise<void> {
     cycle += 1
     const [name, scenario] = scenarios[index % scenarios.length] ?? []
     if (name === undefined || scenario === undefined) throw new Error('there are no scenarios')
-    const ending = await live(scenario, index)
+    const ending = await runScenario(scenario, index)
     if ((scenario.error ?? /^success$/).test(ending)) continue
     const key = `${name}: ${ending}`
     wrong[key] = (wrong[key] ?? 0) + 1
@@ -77,7 +77,7 @@ async function run(cycles: number): Promise<void> {
   await Promise.all(Array.from({ length: Number(values.parallel) }, () => runUntil(limit)))
 }
 
-/** Measures until it is as it must be, or for as long as what is ending may take. */
+/** Measures until `isSettled` accepts a measurement, or the time for settling is over. */
 async function settle(isSettled: (now: Resources) => boolean): Promise<Resources> {
   const deadline = performance.now() + SETTLE_LIMIT_MS
   for (;;) {

@@ -1,36 +1,38 @@
-import type { Down, SessionId } from '@mcp-host/contracts'
+import type { Down, SessionId, Principal } from '@mcp-host/contracts'
 import type { WebSocket } from 'ws'
 import { QueueNotifier } from '../session/queue-notifier.ts'
 
-/** More than this waiting in one socket, and it is not given more until it is sent. */
+/** Limit for the unsent bytes of one socket. Above it, further frames wait. */
 const MAX_BUFFERED_BYTES = 1024 * 1024
 
-/** So many messages of one client may wait to be stored. */
+/** Limit for the messages of one client that wait to be stored. */
 const MAX_WAITING = 64
 
 /** The payload limit of a close frame. */
 const MAX_REASON_BYTES = 123
 
-/** One client socket and what is known about it. */
+/** The state of one client socket. */
 export class Connection {
   readonly clientId = crypto.randomUUID()
   readonly connectedAt = new Date()
   readonly sessionId: SessionId
   readonly userAgent: string
-  /** The client has been in the session before. */
+  /** The user of the socket. */
+  readonly principal: Principal
+  /** Whether the client has been in the session before. */
   readonly isReconnect: boolean
   lastActiveAt = new Date()
   /** Id of the last event that was sent. */
   lastEventId: string
-  /** When the messages that were accepted here and have no answer yet were sent, by their id. */
+  /** The times of messages that this socket accepted and that have no answer, by their id. */
   readonly unanswered = new Map<string, number>()
-  /** When the message was sent whose first text is awaited. */
+  /** The time of the message whose first text is awaited. */
   answering: number | undefined
-  /** The queue of the session as this socket has reported it. */
+  /** The queue of the session, as this socket last reported it. */
   readonly queue = new QueueNotifier((frame) => void this.send(frame))
   readonly #socket: WebSocket
-  /** The last piece of work for the client's frames: the next one waits, so that they keep their order. */
-  #last: Promise<void> = Promise.resolve()
+  /** The work for the client's last frame. Work for the next frame waits for it, so that frames keep their order. */
+  #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
 
   constructor(
@@ -38,6 +40,7 @@ export class Connection {
     about: {
       sessionId: SessionId
       userAgent: string
+      principal: Principal
       lastEventId: string
       isReconnect: boolean
     },
@@ -45,6 +48,7 @@ export class Connection {
     this.#socket = socket
     this.sessionId = about.sessionId
     this.userAgent = about.userAgent
+    this.principal = about.principal
     this.isReconnect = about.isReconnect
     this.lastEventId = about.lastEventId
   }
@@ -57,10 +61,10 @@ export class Connection {
       this.#socket.send(text)
       return undefined
     }
-    // Backpressure: a client that does not read is not read from either.
+    // Backpressure: the gateway reads nothing from a client that does not read.
     this.#socket.pause()
     return new Promise((resolve) => {
-      // Called with an error when the socket closes, which also ends the wait.
+      // Also called with an error when the socket closes, which ends the wait.
       this.#socket.send(text, () => {
         if (this.#waiting < MAX_WAITING) this.#socket.resume()
         resolve()
@@ -68,17 +72,18 @@ export class Connection {
     })
   }
 
-  /** Does work after all that was given before. A client that is far ahead is not read from meanwhile. */
-  async inOrder(work: () => Promise<void>): Promise<void> {
+  /** Does work after all earlier work. While the client is far ahead, nothing is read from it. */
+  async inOrder<T>(work: () => Promise<T>): Promise<T> {
     if (++this.#waiting === MAX_WAITING) this.#socket.pause()
-    this.#last = this.#last.then(work).finally(() => {
+    const done = this.#last.then(work).finally(() => {
       if (--this.#waiting === MAX_WAITING - 1) this.#socket.resume()
     })
-    await this.#last
+    this.#last = done
+    return done
   }
 
   close(code: number, reason: string): void {
-    // A longer one throws; cut, a cursor in it would be another one.
+    // A longer reason would throw, and a cut one could contain a wrong cursor.
     this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason)
   }
 }

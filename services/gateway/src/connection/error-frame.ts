@@ -1,7 +1,7 @@
 import type { Down, SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 
-/** Tells a client that its frame was refused. `within`: the part of it that the error's field is in. */
+/** The frame that tells a client of a refused frame. `within`: the part of the frame that has the error's field. */
 export function errorFrame(
   error: unknown,
   {

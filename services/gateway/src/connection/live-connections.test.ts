@@ -9,7 +9,7 @@ beforeEach(() => {
   listeners = new Map()
 })
 
-/** A gateway with these sockets, on one bus with the others. */
+/** The live connections of a gateway with these sockets, on a shared bus. */
 function gateway(id: string, sockets: Partial<ConnectionInfo & { sessionId: SessionId }>[]) {
   const bus = {
     id,
@@ -33,15 +33,15 @@ function gateway(id: string, sockets: Partial<ConnectionInfo & { sessionId: Sess
     userAgent: 'x'.repeat(1_000),
     ...socket,
   }))
-  // Only the members of the bus and of connections that the class uses.
+  // LiveConnections uses only these members.
   return new LiveConnections({ bus, connections } as unknown as LiveConnectionsDeps)
 }
 
 test('the sockets of a session are found at all gateways', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
-  const asked = gateway('a', [{ clientId: 'one' }, { clientId: 'x', sessionId: 'o' as SessionId }])
+  const first = gateway('a', [{ clientId: 'one' }, { clientId: 'x', sessionId: 'o' as SessionId }])
   gateway('b', [{ clientId: 'two' }])
-  const found = asked.of(session)
+  const found = first.of(session)
   vi.useRealTimers()
   expect(await found).toEqual(
     ['one', 'two'].map((clientId, index) => ({

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts'
 
 /** The time limit for the other gateways, whose number is unknown. */
 const GATHER_MS = 200
-/** More sockets of one session and gateway are not told. */
+/** Limit for the reported sockets of one session and gateway. */
 const MAX_TOLD = 1_000
 const MAX_USER_AGENT_LENGTH = 200
 
@@ -41,7 +41,7 @@ export class LiveConnections implements Disposable {
     )
   }
 
-  /** The sockets of a session, the oldest first. A gateway that is slow to answer is left out. */
+  /** The sockets of a session, oldest first. Slow gateways are left out. */
   async of(session: SessionId): Promise<ConnectionInfo[]> {
     const id = crypto.randomUUID()
     const found: ConnectionInfo[] = []

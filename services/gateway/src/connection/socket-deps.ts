@@ -1,6 +1,8 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
 import type { GatewayEvents } from '../events.ts'
+import type { GatewayAudit } from '../gateway-audit.ts'
+import type { GatewayLimits } from '../limits/gateway-limits.ts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
 import type { Connection } from './connection.ts'
 
@@ -10,10 +12,12 @@ export interface SocketDeps {
   readonly logger: Logger
   readonly events: GatewayEvents
   readonly connections: Set<Connection>
+  readonly audit: Pick<GatewayAudit, 'approvalAnswered'>
+  readonly limits: Pick<GatewayLimits, 'request' | 'message'>
   /** Signs the ids of sessions. */
   readonly signSession: SignSession
   /** The greeting of a new client: the model and the tools. */
   readonly welcome: () => string
-  /** From then on nothing new is taken: clients are to go elsewhere. */
+  /** Aborts when the gateway takes nothing new, and clients have to connect to another. */
   readonly draining: AbortSignal
 }

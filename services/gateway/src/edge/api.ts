@@ -1,13 +1,8 @@
-import type { Bus } from '@mcp-host/bus'
-import { SessionId } from '@mcp-host/contracts'
 import type { FastifyInstance, RawServerDefault, FastifyBaseLogger } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { z } from 'zod'
-import { deletedSession, findDeleted } from '../session/deleted-session.ts'
-import type { GatewayEvents } from '../events.ts'
+import type { z } from 'zod'
 import { ErrorReply } from './error-reply.ts'
-import type { EventStreamDeps } from './event-stream.ts'
 
 /** A part of the app whose routes are typed by their schemas. */
 export type Api = FastifyInstance<
@@ -17,16 +12,6 @@ export type Api = FastifyInstance<
   FastifyBaseLogger,
   ZodTypeProvider
 >
-
-export interface ApiDeps extends EventStreamDeps {
-  readonly bus: Bus
-  readonly events: GatewayEvents
-}
-
-/** The time limit for an orchestrator's answer. */
-export const CALL_TIMEOUT_MS = 10_000
-
-export const SessionParams = z.object({ id: SessionId.describe('Of the session.') })
 
 interface Answer {
   readonly description: string
@@ -39,30 +24,25 @@ export function jsonAnswer(description: string, schema: z.ZodType): Answer {
 
 const FAULTS = {
   400: 'Something in the request is not valid; `field` names it.',
-  403: 'A page of this origin, or a host of this name, is not served; see `ALLOWED_ORIGINS`.',
+  401: 'No credential came with the request, or it is not valid; `WWW-Authenticate` says what to do.',
+  403: 'A page of this origin, or a host of this name, is not served; see `ALLOWED_ORIGINS`. Or the credential does not allow this.',
   404: 'There is no such thing.',
   408: 'The body came too slowly: less than 1 KB a second, or half an hour for all of it.',
-  409: 'It does not fit to what is there: it is over, or another message has this `id`.',
+  409: 'The request conflicts with the current state, such as a turn that is over or another message with this `id`.',
   413: 'The body is larger than 1 MB, a file larger than 20 MB.',
   415: 'The body is not application/json; of a file: its type is none.',
   429: 'Too many messages of the session wait; send more when some are answered.',
   500: 'A fault of the host; its log has more.',
-  503: 'Not possible right now. It may have been done all the same: try again after `Retry-After` seconds, a message with the same `id`.',
-  504: 'No answer in time: whether it was done is not known. Try again, a message with the same `id`.',
+  503: 'Not possible right now. The request may have been carried out: try again after `Retry-After` seconds, a message with the same `id`.',
+  504: 'No answer in time. The request may have been carried out: try again, a message with the same `id`.',
 } as const
 
 type Fault = keyof typeof FAULTS
 
-/** The answers of a route that refuses a request, with those that every route may give. */
-export function faults(...statuses: Exclude<Fault, 403 | 500>[]): Record<number, Answer> {
+/** The descriptions of the errors of a route, and of those that every route may give. */
+export function faults(...statuses: Exclude<Fault, 401 | 403 | 500>[]): Record<number, Answer> {
   // Routes with a body may answer 408.
   const slow = statuses.includes(413) ? ([408] as const) : []
-  const all: readonly Fault[] = [...statuses, ...slow, 403, 500]
+  const all: readonly Fault[] = [...statuses, ...slow, 401, 403, 500]
   return Object.fromEntries(all.map((status) => [status, jsonAnswer(FAULTS[status], ErrorReply)]))
-}
-
-/** Refuses what is said to a session that was deleted. Throws `not-found`. */
-export async function checkNotDeleted(bus: Bus, session: SessionId): Promise<void> {
-  const deleted = await findDeleted(bus, session)
-  if (deleted !== undefined) throw deletedSession(deleted, 'id')
 }

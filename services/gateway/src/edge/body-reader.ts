@@ -1,14 +1,14 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { BusError } from '@mcp-host/contracts'
-import { ByteBuffer } from '../mcp/core/byte-buffer.ts'
+import { ByteBuffer } from './byte-buffer.ts'
 import type { PausableReader } from './read-budget.ts'
 import { ReadBudget } from './read-budget.ts'
 
 export interface BodyLimits {
-  /** Memory for all bodies that a gateway receives at the same time. */
+  /** Memory for all bodies that a gateway is receiving. */
   readonly totalBytes: number
-  /** Bodies up to this size are received even when that memory is used up, so that uploads hold up no messages. */
+  /** Bodies up to this size are received even when that memory is used up, so that uploads do not block messages. */
   readonly smallBytes: number
   /** The rate below which a body is cut off; measured over ten seconds. */
   readonly minBytesPerSecond: number
@@ -24,28 +24,31 @@ export const BODY_LIMITS: BodyLimits = {
 }
 
 const PERIOD_MS = 10_000
-/** While more bodies are received, all are watched from their beginning. */
+/** With more bodies than this in flight, the reader watches each one from its beginning. */
 const MAX_UNWATCHED = 1_000
 /** A refused client's body is discarded up to this multiple of the limit; then its connection ends. */
 const MAX_DISCARDED = 4
-/** And for so long. */
+/** The time limit for discarding such a body. */
 const DISCARD_MS = 5_000
 /** The limit for bodies that no route reads. */
 const MAX_UNREAD_BYTES = 1024 * 1024
 
-/** Counted for each piece: the parser has a callback for it, and one read brings up to 11,000 pieces, 10 ms of work. */
+/** The cost of a piece besides its bytes, for the callback of the parser. */
 const PIECE_COST = 4 * 1024
-/** A body in more pieces must have larger ones, on average. */
+/** A body with more pieces than this is refused when they are too small on average. */
 const MAX_TINY_PIECES = 2_048
 const MIN_PIECE_BYTES = 32
-/** Between two refusals for that: its first read costs 10 ms before it can be refused. */
+/**
+ * The pause between two refusals of bodies in tiny pieces: clients reconnect at once, and each refusal costs
+ * milliseconds.
+ */
 const TINY_REFUSAL_MS = 2_000
 
 /** Why a body is not read to its end. */
 export class BodyFault extends BusError {
   readonly status: 400 | 408 | 413 | 503
 
-  /** Whether the connection is of no more use. */
+  /** Whether the connection cannot be used for further requests. */
   get closes(): boolean {
     return this.status === 400 || this.status === 408
   }
@@ -73,7 +76,7 @@ export class BodyReader implements Disposable {
   /** Shared with the frames of sockets. */
   readonly budget = new ReadBudget()
   #heldBytes = 0
-  /** When the last body in tiny pieces is refused. */
+  /** The time of the latest scheduled refusal of a body in tiny pieces. */
   #lastRefusalAt = 0
 
   constructor(limits: Partial<BodyLimits> = {}) {
@@ -86,8 +89,8 @@ export class BodyReader implements Disposable {
   }
 
   /**
-   * Most bodies come in one piece, which ends them here: neither the end of the request is waited for nor its close.
-   * One that breaks off before its first piece is noticed by `checkRates`.
+   * Receives a body, without a listener for the end or close of its request when the first piece is the whole body, as
+   * usual. `checkRates` detects requests that close before their first piece.
    */
   receive(request: IncomingMessage, maxBytes: number, done: Done): void {
     const bytes = Number(request.headers['content-length'])
@@ -107,7 +110,7 @@ export class BodyReader implements Disposable {
     })
   }
 
-  /** As `receive`, and tells at once that a body broke off. Throws `BodyFault`. */
+  /** Like `receive`, but reports a body that breaks off at once. Throws `BodyFault`. */
   async read(request: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
     return new Promise((resolve, reject) => {
       const done: Done = (received) => {
@@ -118,16 +121,16 @@ export class BodyReader implements Disposable {
     })
   }
 
-  /** Reads and forgets the body of a request that is answered without it; Node would read on without limit. */
+  /** Discards the body of a request that is answered without it, up to a limit. Node would read it without limit. */
   discard(request: IncomingMessage): void {
     const { headers, readableFlowing } = request
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'])
-    // A route reads it.
+    // A body that a route reads is left to that route.
     if (!hasBody || readableFlowing !== null) return
     const receiving = new Receiving(request, () => undefined)
     this.#refuse(receiving, new BodyFault(413, 'body: none is expected; send none'))
     this.#listen(receiving, MAX_UNREAD_BYTES / MAX_DISCARDED)
-    // Before the answer is sent: else Node takes it over.
+    // This must come before the answer is sent: after that, Node reads the rest itself.
     request.read(0)
   }
 
@@ -137,6 +140,11 @@ export class BodyReader implements Disposable {
       this.#refuse(receiving, tooLarge(maxBytes))
     }
     this.#receiving.add(receiving)
+    // The parser calls `push` for each piece. The `data` events follow after all pieces of one read.
+    request.push = (piece: Uint8Array | null) => {
+      if (piece !== null && receiving.parse(piece.length)) this.#stop(receiving)
+      return !receiving.isStopped && IncomingMessage.prototype.push.call(request, piece)
+    }
     request.on('data', (piece: Uint8Array<ArrayBuffer>) => this.#take(receiving, piece, maxBytes))
     this.#watch(receiving)
   }
@@ -154,7 +162,7 @@ export class BodyReader implements Disposable {
     })
   }
 
-  /** Cuts off the bodies that brought too little since the last call. Called by a timer. */
+  /** Cuts off the bodies that received too few bytes since the last call. A timer calls it. */
   checkRates(): void {
     const { totalBytes, smallBytes, minBytesPerSecond, minBytesPerSecondWhenCrowded } = this.#limits
     const isCrowded = this.#heldBytes > totalBytes / 2
@@ -179,9 +187,6 @@ export class BodyReader implements Disposable {
     receiving.pieces += 1
     const { buffer, receivedBytes, pieces, request } = receiving
     if (receivedBytes + pieces * PIECE_COST > this.#limits.smallBytes) {
-      if (pieces > MAX_TINY_PIECES && receivedBytes < pieces * MIN_PIECE_BYTES) {
-        return this.#stop(receiving)
-      }
       this.budget.spend(receiving, piece.length + PIECE_COST)
     }
     if (!receiving.isOver) {
@@ -206,24 +211,24 @@ export class BodyReader implements Disposable {
     receiving.heldBytes = 0
   }
 
-  /** The rest is still read for a while: clients that are cut off while they send do not see the answer. */
+  /** Refuses a body but reads on for a while: clients that are cut off while they send do not see the answer. */
   #refuse(receiving: Receiving, fault: BodyFault): void {
     const { request } = receiving
     this.#release(receiving)
     receiving.end(fault)
     setTimeout(() => {
-      if (!request.complete) request.socket.destroy()
+      if (!request.complete) request.destroy()
     }, DISCARD_MS).unref()
   }
 
-  /** Reads no more, and refuses a body in tiny pieces in its turn: at once, the client would come back at once. */
+  /** Stops reading a body in tiny pieces and refuses it after a delay, since the client would come back at once. */
   #stop(receiving: Receiving): void {
+    if (receiving.isStopped) return
     receiving.isStopped = true
     this.#receiving.remove(receiving)
     this.#release(receiving)
     this.budget.stop(receiving)
-    // One read brings thousands of pieces more, which must not cost a call each.
-    receiving.request.push = () => false
+    skipRest(receiving.request.socket)
     const now = performance.now()
     this.#lastRefusalAt = Math.max(now, this.#lastRefusalAt + TINY_REFUSAL_MS)
     const fault = new BodyFault(400, 'body: comes in too many tiny pieces; send larger ones')
@@ -250,7 +255,7 @@ class WholeBody implements ReceivedBody {
   }
 }
 
-/** One body on its way. */
+/** The state of one body in flight. */
 class Receiving implements PausableReader {
   readonly request: IncomingMessage
   buffer = new ByteBuffer()
@@ -258,12 +263,14 @@ class Receiving implements PausableReader {
   pieces = 0
   heldBytes = 0
   isOver = false
-  /** Nothing more is taken of it. */
+  /** Whether further pieces are ignored. */
   isStopped = false
-  /** In the list of bodies that are received. */
+  /** The position in the list of bodies in flight; -1 when it is not in the list. */
   index = -1
   readonly #done: Done
   #isPaused = false
+  #parsedBytes = 0
+  #parsedPieces = 0
   /** Bytes received at the last check of the rate; `undefined` before the first. */
   #checkedBytes: number | undefined
 
@@ -272,14 +279,24 @@ class Receiving implements PausableReader {
     this.#done = done
   }
 
-  /** Whether so many bytes came since the last call. A body has a whole period before its first check. */
+  /** Counts a piece that the parser found. Returns `true` when too many are tiny. */
+  parse(bytes: number): boolean {
+    this.#parsedBytes += bytes
+    this.#parsedPieces += 1
+    return (
+      this.#parsedPieces > MAX_TINY_PIECES &&
+      this.#parsedBytes < this.#parsedPieces * MIN_PIECE_BYTES
+    )
+  }
+
+  /** Whether at least so many bytes arrived since the last call. A body has a whole period before its first check. */
   hasBrought(bytes: number): boolean {
     const before = this.#checkedBytes
     this.#checkedBytes = this.receivedBytes
     return before === undefined || this.receivedBytes - before >= bytes
   }
 
-  /** Holds against the request, which asks its connection for more after each piece. */
+  /** Pauses the connection. The request would resume it after each piece, so its `_read` does nothing meanwhile. */
   pause(): void {
     const { request } = this
     // Injected requests have no connection.
@@ -288,7 +305,8 @@ class Receiving implements PausableReader {
     request.socket.pause()
     if (this.#isPaused) return
     this.#isPaused = true
-    // A resume that was asked for before this starts the reading in the next tick, which no second pause would stop.
+    // A resume that was requested before this pause restarts reading in the next tick, and a second pause would not
+    // stop it.
     process.nextTick(() => this.#isPaused && request.socket.emit('pause'))
   }
 
@@ -313,7 +331,7 @@ class Receiving implements PausableReader {
   }
 }
 
-/** Bodies that are received, in no order. Adding and removing takes a tenth of the time of a `Set`. */
+/** The bodies in flight, in no order. Adding and removing takes a tenth of the time of a `Set`. */
 class ReceivingList {
   readonly #all: Receiving[] = []
 
@@ -325,7 +343,7 @@ class ReceivingList {
     receiving.index = this.#all.push(receiving) - 1
   }
 
-  /** Whether it was there. */
+  /** Returns whether the body was in the list. */
   remove(receiving: Receiving): boolean {
     const { index } = receiving
     const last = this.#all.at(-1)
@@ -343,6 +361,22 @@ class ReceivingList {
 }
 
 function doNothing(): void {}
+
+/** A property of Node's HTTP parser: its function for each piece of a body. */
+const ON_BODY = 3
+
+/**
+ * Skips the remaining pieces of the current read: one read can bring 11,000 pieces, which take 15 ms. Node has no
+ * public function for this. With a parser that looks different, the pieces are handled and dropped one by one.
+ */
+function skipRest(socket: Socket & { parser?: Record<number, unknown> | null }): void {
+  const { parser } = socket
+  const onBody = parser?.[ON_BODY]
+  if (!parser || typeof onBody !== 'function' || onBody.name !== 'parserOnBody') return
+  parser[ON_BODY] = undefined
+  // Ticks run between pieces, immediates after the read. The parser serves other connections after that.
+  setImmediate(() => (parser[ON_BODY] = onBody))
+}
 
 function tooLarge(maxBytes: number): BodyFault {
   return new BodyFault(413, `body: has more than ${maxBytes} bytes; send less`)

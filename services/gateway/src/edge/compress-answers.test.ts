@@ -26,7 +26,7 @@ beforeEach(async () => {
   app.get('/tagged', (_, reply) =>
     reply.headers({ etag: '"a"', vary: 'Origin' }).type('application/json').send(large),
   )
-  app.get('/picture', (_, reply) => reply.type('image/png').send(Buffer.alloc(100_000)))
+  app.get('/image', (_, reply) => reply.type('image/png').send(Buffer.alloc(100_000)))
   app.get('/events', (_, reply) =>
     reply.type('text/event-stream').send(Readable.from([`data: ${large}\n\n`])),
   )
@@ -34,7 +34,7 @@ beforeEach(async () => {
 })
 afterEach(() => app.close())
 
-/** As it comes over the wire. */
+/** The response as it is on the wire. */
 async function ask(
   path: string,
   encodings?: string,
@@ -57,7 +57,7 @@ test.each([
   ['gzip, deflate, br, zstd', 'zstd'],
   ['gzip, deflate, br', 'br'],
   ['br;q=0.5, GZIP ; q=0.8, zstd;q=0', 'gzip'],
-])('a client that accepts %s gets %s', async (accepted, encoding) => {
+])('a client that accepts %s gets the encoding %s', async (accepted, encoding) => {
   for (const path of ['/large', '/bytes', '/object']) {
     const { headers, body } = await ask(path, accepted)
     expect(headers).toMatchObject({
@@ -71,7 +71,7 @@ test.each([
 })
 
 test.each([undefined, '', 'identity', 'deflate', '*', 'gzip;q=0', ';;,,'])(
-  'a client that accepts %j gets it as it is',
+  'a client that accepts %j gets an uncompressed answer',
   async (accepted) => {
     const { headers, body } = await ask('/large', accepted)
     expect(headers['content-encoding']).toBeUndefined()
@@ -80,12 +80,12 @@ test.each([undefined, '', 'identity', 'deflate', '*', 'gzip;q=0', ';;,,'])(
   },
 )
 
-test.each(['/small', '/picture', '/events'])('%s is not compressed', async (path) => {
+test.each(['/small', '/image', '/events'])('the answer of %s is not compressed', async (path) => {
   const { headers } = await ask(path, 'gzip, br, zstd')
   expect([headers['content-encoding'], headers.vary]).toEqual([undefined, undefined])
 })
 
-test('what others say of the answer stays, but it is not the same to the byte', async () => {
+test('a compressed answer keeps its Vary header and gets a weak ETag', async () => {
   const { headers } = await ask('/tagged', 'gzip')
   expect(headers).toMatchObject({ etag: 'W/"a"', vary: 'Origin, Accept-Encoding' })
   expect((await ask('/tagged')).headers.etag).toBe('"a"')

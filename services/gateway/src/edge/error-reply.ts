@@ -17,8 +17,8 @@ const STATUS: Record<ErrorCode, number> = {
   internal: 500,
 }
 
-/** The `Retry-After` of temporary errors, in seconds. */
-const RETRY_AFTER_SECONDS = '1'
+/** The `Retry-After` of temporary errors that name no time. */
+const RETRY_AFTER_MS = 1_000
 
 interface ErrorAnswer {
   readonly status: number
@@ -27,23 +27,28 @@ interface ErrorAnswer {
 }
 
 export const ErrorReply = z
-  .object({ error: Failure.describe('What went wrong.') })
+  .object({ error: Failure.describe('The failure.') })
   .meta({ id: 'Error', description: 'Why a request was not done.' })
 export type ErrorReply = z.infer<typeof ErrorReply>
 
-/** Any failure as a JSON answer; `status` where it is finer than the code's. */
+/** Sends any error as JSON. `status` replaces the status of the error's code where a finer one applies. */
 export function replyError(reply: FastifyReply, error: unknown, status?: number): FastifyReply {
   const answer = errorAnswer(error, status)
   return reply.code(answer.status).headers(answer.headers).send(answer.body)
 }
 
-/** As `replyError`, in plain values. */
+/** The answer that `replyError` sends, as plain values. */
 export function errorAnswer(error: unknown, status?: number): ErrorAnswer {
   const known = BusError.from(error)
   const isForNow = known.code === 'unavailable' || known.code === 'exhausted'
   return {
     status: status ?? STATUS[known.code],
-    headers: isForNow ? { 'retry-after': RETRY_AFTER_SECONDS } : {},
+    headers: isForNow ? retryAfter(known.retryAfterMs ?? RETRY_AFTER_MS) : {},
     body: { error: known.toInfo() },
   }
+}
+
+/** The header in seconds, rounded up. */
+function retryAfter(ms: number): { readonly 'retry-after': string } {
+  return { 'retry-after': String(Math.ceil(ms / 1_000)) }
 }

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 
-/** Pings; a socket from which nothing came for two periods is dropped. Returns what ends it. */
+/** Pings a socket, and drops it when nothing arrived for two periods. Returns a function that ends the pings. */
 export function startHeartbeat(socket: WebSocket, periodMs: number): () => void {
   let missed = 0
   const onLife = (): void => {

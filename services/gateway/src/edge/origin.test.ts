@@ -19,23 +19,23 @@ test.each([
   'CHAT.Example.com',
   'chat.example.com:443',
   'chat.example.com.',
-])('a client without an origin may use the host name %s', (host) => {
+])('a request without an origin may use the host name %s', (host) => {
   expect(() => originGuard(allowed)({ host })).not.toThrow()
 })
 
 test.each([
-  ['another name, as of DNS rebinding', 'evil.example:3000'],
+  ['another name, as in DNS rebinding', 'evil.example:3000'],
   ['a name that begins like an address', '127.0.0.1.evil.example:3000'],
   ['a name that begins like localhost', 'localhost.evil.example'],
   ['a name that ends like localhost', 'evillocalhost:3000'],
   ['another address', '192.168.1.5:3000'],
   ['an allowed name at another port', 'intranet:8081'],
-  ['an allowed name of which another is a part', 'evil.chat.example.com'],
+  ['a subdomain of an allowed name', 'evil.chat.example.com'],
   ['a path that ends like localhost', 'evil.com/.localhost'],
   ['an allowed name at the port of another scheme', 'chat.example.com:80'],
   ['an empty name', ''],
   ['no name', undefined],
-])('%s is refused', (_, host) => {
+])('a Host header with %s is refused', (_, host) => {
   expect(() => originGuard(allowed)(host === undefined ? {} : { host })).toThrow(
     expect.objectContaining({ code: 'denied', field: 'Host' }),
   )
@@ -61,7 +61,7 @@ test.each([
   ['a site that begins like loopback', 'http://localhost.evil.example'],
   ['a user name that looks like loopback', 'http://localhost@evil.example'],
   ['a file', 'file://'],
-  ['something else', 'nonsense'],
+  ['an invalid origin', 'nonsense'],
   ['an empty origin', ''],
 ])('pages of %s are refused', (_, origin) => {
   expect(() => originGuard(allowed)({ host: here, origin })).toThrow(
@@ -69,7 +69,7 @@ test.each([
   )
 })
 
-test('an allowed page may send what MCP has in headers, and read its session', () => {
+test('a page of an allowed origin may send the headers of MCP and read its session id', () => {
   const headers = {
     origin: 'http://localhost:1',
     'access-control-request-method': 'POST',
@@ -77,10 +77,14 @@ test('an allowed page may send what MCP has in headers, and read its session', (
   }
   const preflight = preflightHeaders('OPTIONS', headers)
   expect(preflight?.['access-control-allow-headers']).toMatch(/Mcp-Session-Id, mcp-param-City$/)
-  expect(originHeaders(headers)?.['access-control-expose-headers']).toContain('Mcp-Session-Id')
+  // Pages that are MCP clients log in, too.
+  expect(preflight?.['access-control-allow-headers']).toContain('Authorization, ')
+  const exposed = originHeaders(headers)?.['access-control-expose-headers']
+  expect(exposed).toContain('Mcp-Session-Id')
+  expect(exposed).toContain('WWW-Authenticate')
 })
 
-test('a foreign page is refused also under an allowed host name', () => {
+test('a page of a foreign origin is refused although its host name is allowed', () => {
   const headers = { host: 'chat.example.com', origin: 'https://evil.example' }
   expect(() => originGuard(allowed)(headers)).toThrow('pages of https://evil.example')
 })

@@ -6,15 +6,15 @@ import { isLoopback, readHost } from '@mcp-host/service'
 export type OriginGuard = (headers: IncomingHttpHeaders) => void
 
 /**
- * Refuses requests that a foreign web page could have caused: of another origin, or under a host name
- * that was bent to this machine.
+ * Refuses requests that a foreign web page could have caused: requests with a foreign origin, and those under a foreign
+ * host name that resolves to this machine (DNS rebinding).
  */
 export function originGuard(allowed: readonly string[]): OriginGuard {
   const origins = allowed.map((each) => new URL(each))
   const isServed = (header: string): boolean =>
     isLoopback(readHost(header)?.hostname ?? '') ||
     origins.some(({ protocol, host }) => readHost(header, protocol)?.host === host)
-  // The next request comes to the same most often.
+  // Most requests have the same host name as the previous one.
   let served: string | undefined
   return ({ host = '', origin }) => {
     if (host !== served) {
@@ -38,12 +38,12 @@ export function originHeaders({ origin }: IncomingHttpHeaders): AnswerHeaders | 
   if (origin === undefined) return undefined
   return {
     'access-control-allow-origin': origin,
-    'access-control-expose-headers': 'Mcp-Session-Id, Retry-After',
+    'access-control-expose-headers': 'Mcp-Session-Id, Retry-After, WWW-Authenticate',
     vary: 'Origin',
   }
 }
 
-/** The answer, 204, to what a browser asks before the request of a page; `undefined`: it is not that. */
+/** The headers of a 204 answer to a CORS preflight request; `undefined` for other requests. */
 export function preflightHeaders(
   method: string | undefined,
   headers: IncomingHttpHeaders,
@@ -58,9 +58,9 @@ export function preflightHeaders(
 }
 
 const ALLOWED =
-  'Accept, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
+  'Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
 
-/** The known request headers, and requested ones that repeat tool arguments, whose names vary. */
+/** The known request headers, and the requested ones that repeat tool arguments, whose names vary. */
 function allowedHeaders(asked = ''): string {
   const parameters = asked.split(',').filter((each) => /^\s*mcp-param-[\w-]+\s*$/i.test(each))
   return [ALLOWED, ...parameters.map((each) => each.trim())].join(', ')

@@ -7,14 +7,14 @@ import type { BodyReader } from './body-reader.ts'
 
 const text = new TextDecoder()
 
-/** Bodies are JSON, checked by the schemas of their routes; so are the other parts of a request. */
+/** Reads JSON bodies, and validates all parts of a request with the schemas of its route. */
 export function readBodies(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
     async ({ routeOptions: { bodyLimit } }: FastifyRequest, payload: IncomingMessage) => {
       using body = await bodies.read(payload, bodyLimit)
-      // Some clients say so of no body at all.
+      // Some clients declare JSON and send no body.
       if (body.bytes.length === 0) return undefined
       const value = parse(body.bytes)
       if (isTooDeep(value)) throw new BusError('invalid', `body: is ${TOO_DEEP}`)
@@ -22,14 +22,14 @@ export function readBodies(app: FastifyInstance, bodies: BodyReader): void {
     },
   )
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart = '' }) => (data: unknown) => {
-    // Fastify says null for a body that is not there.
+    // Fastify passes null for a missing body.
     try {
       return { value: parseInput(schema, data ?? undefined, httpPart) }
     } catch (error) {
       return { error: BusError.from(error) }
     }
   })
-  // Answers were checked at their source.
+  // The handlers' answers are validated at their source.
   app.setSerializerCompiler(() => JSON.stringify)
 }
 
@@ -37,7 +37,7 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text.decode(bytes))
   } catch (error) {
-    // It names the place.
+    // The parser's message names the position.
     const reason = error instanceof Error ? error.message : ''
     throw new BusError('invalid', `body: not JSON: ${reason}`)
   }

@@ -10,7 +10,7 @@ function newReader(name: string, log: string[]): PausableReader {
   return { pause: () => log.push(`${name} paused`), resume: () => log.push(`${name} resumed`) }
 }
 
-test('large readers are paused and resumed in turn, one in each round of the event loop', async () => {
+test('large readers are paused and resumed in order, one per turn of the event loop', async () => {
   using budget = new ReadBudget()
   const log: string[] = []
   budget.spend(newReader('first', log), 1)
@@ -22,7 +22,7 @@ test('large readers are paused and resumed in turn, one in each round of the eve
   expect(log).toEqual(['second resumed'])
 })
 
-test('a reader that used up the budget waits until the rate allows more', async () => {
+test('a reader that has used up the budget is resumed when the rate allows', async () => {
   using budget = new ReadBudget()
   const log: string[] = []
   budget.spend(newReader('only', log), 25 * MIB)
@@ -33,7 +33,7 @@ test('a reader that used up the budget waits until the rate allows more', async 
   expect(budget.waiting).toBe(0)
 })
 
-test('while several wait, none uses what was saved up', async () => {
+test('paused readers do not share the burst allowance of the budget', async () => {
   using budget = new ReadBudget()
   const log: string[] = []
   const [first, second, third] = ['first', 'second', 'third'].map((name) => newReader(name, log))

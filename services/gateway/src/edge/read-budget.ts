@@ -1,8 +1,10 @@
-/** Sustained rate of all large bodies and frames together: a share of the CPU that leaves room for other requests. */
+/** Sustained rate for all large bodies and frames together: a share of the CPU that leaves room for other requests. */
 const BYTES_PER_MS = 8 * 1024
-/** Budget saved up while nothing large is read, so that a single upload of the largest file is not slowed down. */
+/**
+ * Budget that accumulates while nothing large is read, so that a single upload of the largest file is not slowed down.
+ */
 const MAX_SAVED = 24 * 1024 * 1024
-/** The same while several connections wait: their reads are spread evenly. */
+/** The same limit while several connections wait, so that their reads are spread evenly. */
 const MAX_SAVED_BY_MANY = 64 * 1024
 
 /** A connection whose reading can be held back. */
@@ -24,7 +26,9 @@ export class ReadBudget implements Disposable {
     return this.#waiting.size
   }
 
-  /** Counts what was read, and pauses the connection until its next read. Libuv would read up to 2 MiB in one go. */
+  /**
+   * Counts bytes that were read, and pauses the connection until its next read. Libuv would read up to 2 MiB at once.
+   */
   spend(reader: PausableReader, bytes: number): void {
     this.#left -= bytes
     reader.pause()

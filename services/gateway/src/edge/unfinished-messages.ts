@@ -7,19 +7,30 @@ import type { PausableReader, ReadBudget } from './read-budget.ts'
 const PERIOD_MS = 10_000
 /** Time that a client has to answer the close of its socket. */
 const CLOSE_LIMIT_MS = 1_000
-/** Memory of a piece besides its bytes: the library keeps a list of them. */
+/** Memory of a piece besides its bytes, since the library keeps a list of pieces. */
 const PIECE_BYTES = 300
+/** The parsing of refused messages, for all sockets together; their reading is counted elsewhere. */
+const REFUSED_BYTES_PER_MS = 2_700
+const MAX_REST_MS = 10_000
+const REFUSED = Symbol('refused message')
 /** The header of a ping or pong. */
 const CONTROL_BYTES = 6
+
+/** Tells that a whole message was parsed and refused: after a large one its socket is not read for a while. */
+export function noteRefused(socket: WebSocket, bytes: number): void {
+  socket.emit(REFUSED, bytes)
+}
 
 /** Limits the messages that sockets have begun to receive: their memory together, and the rate of each. */
 export class UnfinishedMessages implements Disposable {
   readonly #limits: BodyLimits
   readonly #budget: ReadBudget
-  /** The oldest first. */
+  /** The unfinished messages, oldest first. */
   readonly #unfinished = new Set<UnfinishedMessage>()
   readonly #timer = setInterval(() => this.checkRates(), PERIOD_MS).unref()
   #heldBytes = 0
+  /** The time at which all refused messages are paid for, on the clock of `performance`. */
+  #paidAt = 0
 
   constructor(budget: ReadBudget, limits: Partial<BodyLimits> = {}) {
     this.#budget = budget
@@ -36,6 +47,9 @@ export class UnfinishedMessages implements Disposable {
     const message = new UnfinishedMessage(socket, connection)
     const skipControl = (data: Buffer): void => message.skip(CONTROL_BYTES + data.length)
     socket.on('message', () => (message.isFinished = true))
+    socket.on(REFUSED, (bytes: number) => {
+      if (bytes > this.#limits.smallBytes) message.rest(this.#restFor(bytes))
+    })
     socket.on('ping', skipControl)
     socket.on('pong', skipControl)
     socket.on('error', () => {
@@ -46,7 +60,7 @@ export class UnfinishedMessages implements Disposable {
     connection.on('close', () => this.#release(message))
   }
 
-  /** Closes the sockets whose unfinished message grew too slowly since the last call. Called by a timer. */
+  /** Closes the sockets whose unfinished message grew too slowly since the last call. A timer calls it. */
   checkRates(): void {
     const { totalBytes, smallBytes, minBytesPerSecond, minBytesPerSecondWhenCrowded } = this.#limits
     const isCrowded = this.#heldBytes > totalBytes / 2
@@ -62,6 +76,13 @@ export class UnfinishedMessages implements Disposable {
     clearInterval(this.#timer)
   }
 
+  /** Senders of refused messages wait one after another, and nobody else waits for them. */
+  #restFor(bytes: number): number {
+    const now = performance.now()
+    this.#paidAt = Math.max(this.#paidAt, now) + bytes / REFUSED_BYTES_PER_MS
+    return Math.min(this.#paidAt - now, MAX_REST_MS)
+  }
+
   #take(message: UnfinishedMessage, bytes: number): void {
     const { totalBytes, smallBytes } = this.#limits
     if (message.isClosed) return message.pause()
@@ -70,14 +91,17 @@ export class UnfinishedMessages implements Disposable {
     this.#heldBytes -= message.heldBytes
     message.add(bytes)
     if (message.heldBytes === 0) return void this.#unfinished.delete(message)
-    // Keeps its position.
+    // A message that is already in the set keeps its position.
     this.#unfinished.add(message)
     this.#heldBytes += message.heldBytes
     if (message.heldBytes > smallBytes) this.#budget.spend(message, bytes + PIECE_BYTES)
     if (this.#heldBytes > totalBytes) this.#closeOldest()
   }
 
-  /** Steady senders finish theirs before they are the oldest. Small messages always fit. */
+  /**
+   * Closes the sockets with the oldest messages until the others fit. Steady senders finish before they are the oldest,
+   * and small messages always fit.
+   */
   #closeOldest(): void {
     const { totalBytes, smallBytes } = this.#limits
     for (const message of this.#unfinished) {
@@ -87,7 +111,7 @@ export class UnfinishedMessages implements Disposable {
     }
   }
 
-  /** Reads no more, and leaves the client time to see the reason. */
+  /** Stops reading, and leaves the client time to see the reason. */
   #close(message: UnfinishedMessage, code: number, reason: string): void {
     this.#release(message)
     message.isClosed = true
@@ -104,11 +128,11 @@ export class UnfinishedMessages implements Disposable {
 /** The message that a socket has begun to receive, if any. */
 class UnfinishedMessage implements PausableReader {
   readonly socket: WebSocket
-  /** Whether the piece that is parsed ended a message. The beginning of the next one in it is not counted. */
+  /** Whether the current piece ended a message. The beginning of the next message in that piece is not counted. */
   isFinished = false
-  /** Whether the library refused it. */
+  /** Whether the library refused the message. */
   isRefused = false
-  /** Whether nothing more is to be read. */
+  /** Whether the message is not read any further. */
   isClosed = false
   readonly #connection: Socket
   #bytes = 0
@@ -136,12 +160,12 @@ class UnfinishedMessage implements PausableReader {
     this.#checkedBytes = undefined
   }
 
-  /** Leaves out a ping or pong, which is no part of a message, before its piece is added. */
+  /** Subtracts a ping or pong, which is no part of a message, before its piece is added. */
   skip(bytes: number): void {
     this.#bytes -= bytes
   }
 
-  /** Whether it grew by so many bytes since the last call. A message has a whole period before its first check. */
+  /** Whether the message grew by so many bytes since the last call. It has a whole period before its first check. */
   hasGrown(bytes: number): boolean {
     const before = this.#checkedBytes
     this.#checkedBytes = this.#bytes
@@ -151,8 +175,14 @@ class UnfinishedMessage implements PausableReader {
   pause(): void {
     // A socket that its message handler has paused is left to that handler.
     if (!this.socket.isPaused) this.#isPausedHere = true
-    // Even if it is paused: the library resumes the connection after a refusal.
+    // The connection is paused again even if it is paused already, since the library resumes it after a refusal.
     this.socket.pause()
+  }
+
+  /** Pauses between two messages, when the budget does not hold it. */
+  rest(ms: number): void {
+    this.pause()
+    setTimeout(() => this.resume(), ms).unref()
   }
 
   resume(): void {

@@ -8,11 +8,26 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { WebSocket } from 'ws'
+import type { ApprovalQueue } from '../approvals/approval-queue.ts'
+import { addApprovalRoutes } from '../approvals/approval-routes.ts'
+import type { AccountRoutesDeps } from '../auth/account-routes.ts'
+import { addAccountRoutes } from '../auth/account-routes.ts'
+import { addAuthHooks } from '../auth/auth-hooks.ts'
+import { challengeHeader } from '../auth/auth-reply.ts'
+import { addAuthRoutes, addResourceMetadata } from '../auth/auth-routes.ts'
+import type { ChangedToolsDeps } from '../auth/changed-tools.ts'
+import { addChangedTools } from '../auth/changed-tools.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+import { ConnectionGuard } from '../auth/connection-guard.ts'
+import { Tickets } from '../auth/tickets.ts'
+import type { ClientLimits } from '../limits/unlimited.ts'
 import type { GatewayConfig } from '../config.ts'
+import type { GatewayAudit } from '../gateway-audit.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { Approvals } from '../mcp/core/approvals.ts'
+import type { ToolPolicy } from '../mcp/core/tool-policy.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
@@ -20,26 +35,35 @@ import type { ClientVirtualServers } from '../mcp/core/client-virtual-servers.ts
 import { McpHttp } from '../mcp/mcp-http.ts'
 import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
 import { addMcpSockets } from '../mcp/mcp-socket-routes.ts'
-import { addCapabilitiesRoute } from '../mcp/rest/capabilities-route.ts'
-import { addRestRoutes } from '../mcp/rest/rest-routes.ts'
+import { addRestRoutes } from '../mcp/rest/index.ts'
 import { SUBPROTOCOL } from '../mcp/mcp-socket.ts'
 import type { ModelList } from '../status-summary.ts'
-import type { Api, ApiDeps } from '../edge/api.ts'
+import type { Api } from '../edge/api.ts'
 import { BodyFault, BodyReader } from '../edge/body-reader.ts'
-import { addFileRoutes } from './file-routes.ts'
-import { addChatRoutes } from './chat-routes.ts'
+import { addAuditRoutes } from './audit/index.ts'
+import { addFileRoutes } from './files/index.ts'
+import type { ChatDeps } from './chat/chat-deps.ts'
+import { addChatRoutes } from './chat/index.ts'
 import { compressAnswers } from '../edge/compress-answers.ts'
 import { replyError } from '../edge/error-reply.ts'
+import { addAppSandbox } from './app-sandbox.ts'
 import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
 import { FRAME_PIECES, limitFrames } from './limit-frames.ts'
-import { addModelRoutes } from './model-routes.ts'
-import { refuseUpgrades } from '../edge/refuse-upgrades.ts'
+import { addListModels } from './models/list-models.ts'
+import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders } from '../edge/origin.ts'
 import { readBodies } from '../edge/read-bodies.ts'
 import { UnfinishedMessages } from '../edge/unfinished-messages.ts'
-import type { SessionRouteDeps } from './session-routes.ts'
-import { addSessionRoutes } from './session-routes.ts'
+import type { SessionRoutesDeps } from './sessions/index.ts'
+import { addListLimits } from './limits/list-limits.ts'
+import { addExplainCall } from './policy/explain-call.ts'
+import { addServerRoutes } from './servers/index.ts'
+import { addWebUi } from './web-ui.ts'
+import { addManageShares } from './shares/manage-shares.ts'
+import { addReadShared } from './shares/read-shared.ts'
+import { Shares } from './shares/shares.ts'
+import { addSessionRoutes } from './sessions/index.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
 
@@ -65,26 +89,45 @@ const EVENTS = '/api/chat/session/:id/events'
 /** Routes that answer while the gateway drains; sockets and streams have their own ways to move clients. */
 const UNTIL_THE_END = new Set(['/health', '/ready', '/metrics', '/ws', EVENTS])
 
-export interface AppDeps extends ApiDeps, Pick<McpSocketDeps, 'virtualServers' | 'passing'> {
+export interface AppDeps extends ChatDeps, Pick<McpSocketDeps, 'virtualServers' | 'passing'> {
   /** Aborts when no new request is taken, a little after `draining`. */
   readonly refusing: AbortSignal
   readonly clients: Clients
   readonly clientVirtualServers: ClientVirtualServers
   readonly signSession: SignSession
+  readonly policy: ToolPolicy
   readonly approvals?: Approvals | undefined
   readonly catalog: CatalogView
   readonly operations: OperationsDeps
   readonly models: () => ModelList
-  readonly tools: SessionRouteDeps['tools']
-  readonly live: SessionRouteDeps['connections']
+  readonly tools: SessionRoutesDeps['tools']
+  readonly live: SessionRoutesDeps['connections']
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void
+  readonly auth: Authenticator
+  readonly limits: ClientLimits
+  readonly audit: GatewayAudit
+  readonly pins: ChangedToolsDeps['pins']
+  readonly queue: ApprovalQueue
+  /** The logins of browsers. */
+  readonly logins?: BrowserLogins | undefined
+}
+
+interface BrowserLogins extends Pick<AccountRoutesDeps, 'local'> {
+  /** Adds their pages and endpoints. */
+  addTo(
+    app: FastifyInstance,
+    deps: Pick<AppDeps, 'limits' | 'audit'> & { readonly bodies: BodyReader },
+  ): Promise<void>
 }
 
 /** The HTTP face of the gateway. */
 export async function buildApp(
   deps: AppDeps,
-  settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'>,
+  settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'> & {
+    readonly webFolder?: GatewayConfig['webFolder']
+  },
   bodies = new BodyReader(),
+  onRoute?: (route: { readonly method: string; readonly url: string }) => void,
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, refusing } = deps
   const { clients, clientVirtualServers, approvals, signSession } = deps
@@ -101,16 +144,21 @@ export async function buildApp(
       upstream,
       clients,
       clientVirtualServers,
+      policy: deps.policy,
       approvals,
+      limits: deps.limits,
       signSession,
       serverInfo,
-      onAnswered: (method, isError, seconds) =>
-        events.requestAnswered({ entrance: 'mcp', method, isError, seconds }),
+      onAnswered(method, isError, seconds) {
+        const outcome = isError ? 'error' : 'ok'
+        events.requestAnswered({ entrance: 'mcp', method, outcome, seconds })
+      },
     },
     { streamMs: settings.mcpStreamMs },
   )
-  const checkOrigin = originGuard(settings.allowedOrigins)
-  const mcp = { ...deps, endpoint, upstream, checkOrigin, bodies }
+  const checkOrigin = originGuard([...settings.allowedOrigins, ...deps.auth.origins])
+  const guard = new ConnectionGuard(deps.auth)
+  const mcp = { ...deps, endpoint, upstream, checkOrigin, bodies, guard }
   const mcpHttp = new McpHttp(mcp)
   const app = fastify({
     serverFactory(others) {
@@ -165,19 +213,23 @@ export async function buildApp(
     if (draining.aborted) raw.socket.end()
     // Unknown addresses share one label, to bound the metrics.
     const route = routeOptions.url === undefined ? 'other' : `${method} ${routeOptions.url}`
-    const isError = statusCode >= 400
-    events.requestAnswered({
-      entrance: 'http',
-      method: route,
-      isError,
-      seconds: elapsedTime / 1_000,
-    })
+    const outcome = statusCode >= 500 ? 'error' : statusCode >= 400 ? 'refused' : 'ok'
+    const seconds = elapsedTime / 1_000
+    events.requestAnswered({ entrance: 'http', method: route, outcome, seconds })
   })
   app.addHook('onClose', async () => {
+    guard[Symbol.dispose]()
     unfinished[Symbol.dispose]()
     bodies[Symbol.dispose]()
   })
   compressAnswers(app)
+  const tickets = new Tickets(deps.bus)
+  const shares = new Shares(deps.bus)
+  app.websocketServer.on('connection', (socket, request) => guard.watch(socket, request))
+  addAuthHooks(app, { ...deps, tickets, guard })
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat()) onRoute?.({ method: each, url })
+  })
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof BodyFault) {
       // The rest of the body is discarded so that the client sees the answer; other connections are closed.
@@ -185,6 +237,9 @@ export async function buildApp(
       else reply.removeHeader('connection')
       return replyError(reply, error, error.status)
     }
+    reply.headers(
+      challengeHeader(error, deps.auth, { path: pathOf(request.url), host: request.headers.host }),
+    )
     const status = clientFault(error)
     if (status !== undefined) return replyError(reply, invalid(error, status), status)
     if (BusError.from(error).code === 'internal') {
@@ -199,7 +254,9 @@ export async function buildApp(
     ),
   )
   addOperations(app, operations)
-  addFrontPage(app, deps.catalog)
+  addResourceMetadata(app, deps.auth)
+  addFrontPage(app, deps.catalog, await addWebUi(app, settings.webFolder))
+  addAppSandbox(app)
   app.route({
     method: 'GET',
     url: '/ws',
@@ -219,17 +276,34 @@ export async function buildApp(
       api.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
       addSessionRoutes(api, { ...deps, connections: deps.live })
       addChatRoutes(api, deps)
-      addModelRoutes(api, deps)
+      addListModels(api, deps)
+      addManageShares(api, { ...deps, shares, publicUrl: deps.auth.publicUrl })
       await api.register(async (files: Api) => addFileRoutes(files, { ...deps, bodies }))
     },
     { prefix: '/api/chat' },
   )
+  await app.register(
+    async (scope) => {
+      readBodies(scope, bodies)
+      scope.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
+      const api = scope.withTypeProvider<ZodTypeProvider>()
+      addAuthRoutes(api, { ...deps, tickets })
+      addChangedTools(api, deps)
+      addServerRoutes(api, deps)
+      addExplainCall(api, deps)
+      addListLimits(api, deps)
+      addAuditRoutes(api, deps)
+      addApprovalRoutes(api, deps)
+      await api.register(async (open: Api) => addReadShared(open, { ...deps, shares }))
+      addAccountRoutes(api, { ...deps, local: deps.logins?.local, publicUrl: deps.auth.publicUrl })
+    },
+    { prefix: '/api' },
+  )
+  await deps.logins?.addTo(app, { ...deps, bodies })
   await app.register((scope) => addMcpSockets(scope, mcp, settings))
   await app.register(async (scope) => {
     readBodies(scope, bodies)
-    const api = scope.withTypeProvider<ZodTypeProvider>()
-    addCapabilitiesRoute(api, mcp)
-    addRestRoutes(api, mcp)
+    addRestRoutes(scope.withTypeProvider<ZodTypeProvider>(), mcp)
   })
   return app
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
+import { LOCAL, NOBODY } from '@mcp-host/contracts'
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import { addFrontPage, FRONT_PAGE } from './front-page.ts'
@@ -21,13 +22,20 @@ const entries = new Map<string, CatalogEntry>([
   ],
 ])
 
-async function get(accept: string): Promise<{ headers: Record<string, unknown>; payload: string }> {
+async function get(
+  accept: string,
+  principal = LOCAL,
+): Promise<{ headers: Record<string, unknown>; payload: string }> {
   await using app = fastify()
+  app.decorateRequest('principal')
+  app.addHook('onRequest', async (request) => {
+    request.principal = principal
+  })
   addFrontPage(app, { entries, onChange: () => ({ [Symbol.dispose]: () => undefined }) })
   return await app.inject({ url: '/', headers: { accept, host: '127.0.0.1:3000' } })
 }
 
-test('a browser gets a page with the model, the servers and what to try', async () => {
+test('a browser gets a page with the model, the servers and example requests', async () => {
   const { headers, payload } = await get('text/html,application/xhtml+xml,*/*;q=0.8')
   expect(headers['content-type']).toBe('text/html; charset=utf-8')
   for (const text of ['demo-1 (demo)', 'No key.', 'files', 'unavailable', 'no TOKEN']) {
@@ -37,7 +45,13 @@ test('a browser gets a page with the model, the servers and what to try', async 
   expect(payload).toContain('npm run chat')
 })
 
-test('the page runs no script, loads nothing, and shows texts of servers as text', async () => {
+test('a browser that has not authenticated learns of no server', async () => {
+  const { payload } = await get('text/html', NOBODY)
+  for (const text of ['demo-1', 'files', 'it ended', 'no TOKEN'])
+    expect(payload).not.toContain(text)
+})
+
+test('the page runs no script, loads nothing, and escapes texts of servers', async () => {
   const { headers, payload } = await get('text/html')
   const [, style = ''] = /<style>(.*)<\/style>/s.exec(payload) ?? []
   const hash = createHash('sha256').update(style).digest('base64')

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { CatalogView } from '@mcp-host/bus'
 import type { CatalogEntry, ServerView } from '@mcp-host/contracts'
-import { viewServers } from '@mcp-host/contracts'
+import { NOBODY, viewServers } from '@mcp-host/contracts'
 import type { FastifyInstance } from 'fastify'
+import type { WebUi } from './web-ui.ts'
 
 export const FRONT_PAGE = `mcp-host gateway
 
@@ -28,7 +29,7 @@ GET    /api/chat/session/:id               what is known of one
 PATCH  /api/chat/session/:id               give it a title or a model
 DELETE /api/chat/session/:id               erase it
 GET    /api/chat/session/:id/connections   the sockets that are open on it
-GET    /api/chat/session/:id/messages      what was said
+GET    /api/chat/session/:id/messages      messages of a session
 POST   /api/chat/session/:id/message       say something, get the answer as a stream of events
 POST   /api/chat/session/:id/file          store a file that is to come with a message
 GET    /api/chat/session/:id/file/:key     get it
@@ -37,6 +38,35 @@ GET    /api/chat/session/:id/events        follow it, a stream of events
 GET    /api/chat/models                    who may answer
 POST   /api/chat/session/:id/abort         end the turn that runs
 POST   /api/chat/session/:id/answer        answer a question
+POST   /api/chat/session/:id/shares        get a link by which anybody reads it
+GET    /api/chat/session/:id/shares        its links
+DELETE /api/chat/session/:id/shares/:share revoke one
+GET    /api/shared/:token                  what a link shares; without a credential, as are the next three
+GET    /api/shared/:token/messages         what was said
+GET    /api/shared/:token/file/:key        a file of it
+GET    /api/shared/:token/events           follow it
+POST   /api/tickets                        a ticket for one socket, for browsers
+GET    /api/me                             whose credential it is
+GET    /api/keys                           the API keys; for admins, as are the next four
+POST   /api/keys                           create one
+DELETE /api/keys/:id                       revoke it
+GET    /api/changed-tools                  tools whose definition has changed
+POST   /api/changed-tools/accept           use one as it is now
+POST   /api/servers/:server/restart        restart an MCP server; for admins, as are the next three
+POST   /api/servers/reload                 read mcp.json again
+POST   /api/policy/explain                 how the policy decides about a call, and why
+GET    /api/limits                         the limits for clients, and what is used
+GET    /api/audit                          the audit log; for users their own entries
+GET    /api/approvals                      tool calls that wait for your decision
+GET    /api/approvals/:id                  one of them
+POST   /api/approvals/:id                  allow or refuse it
+GET    /api/accounts                       the accounts; for admins, as are the next three
+POST   /api/accounts                       create one, get a link for its owner
+PATCH  /api/accounts/:name                 change its roles, disable it, log it out
+POST   /api/accounts/:name/invitation      get another link
+
+GET    /app-sandbox                        the frame in which the web UI shows apps of MCP servers
+
 GET    /openapi.json                       all of these in detail
 
 GET    /health                             the process, the MCP servers and the model
@@ -61,27 +91,28 @@ const HEADERS = {
   'cache-control': 'no-store',
 }
 
-/** The page at `/`: for browsers what runs and what to try, for everything else the list of routes as text. */
-export function addFrontPage(app: FastifyInstance, { entries }: CatalogView): void {
-  app.get('/', (request, reply) => {
+/**
+ * The page at `/`: for browsers the web UI, or without one what runs and what to try; for everything else the list of
+ * routes as text.
+ */
+export function addFrontPage(app: FastifyInstance, { entries }: CatalogView, ui?: WebUi): void {
+  app.get('/', async (request, reply) => {
     reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept'].flat().join(', '))
     if (request.headers.accept?.includes('text/html') !== true) {
       return reply.type('text/plain').send(FRONT_PAGE)
     }
+    if (await ui?.isThere()) return ui?.send(reply)
     const url = `${request.protocol}://${request.host}`
     reply.headers(HEADERS).type('text/html; charset=utf-8')
-    return reply.send(frontPageHtml(Array.from(entries.values()), url))
+    // Without a credential, where one is needed, the page names no server.
+    const known = request.principal === NOBODY ? undefined : Array.from(entries.values())
+    return reply.send(frontPageHtml(known, url))
   })
 }
 
 /** `url`: of this gateway. */
-function frontPageHtml(entries: readonly CatalogEntry[], url: string): string {
-  const model = entries.find((entry) => entry.kind === 'model')
-  const answering =
-    model === undefined ? 'No model is ready yet.' : `${model.model} (${model.provider})`
-  const rows = viewServers(entries).map(serverRow).join('')
-  const servers =
-    rows === '' ? '<p>No MCP server is known yet.</p>' : `<table>${HEAD}${rows}</table>`
+function frontPageHtml(entries: readonly CatalogEntry[] | undefined, url: string): string {
+  const state = entries === undefined ? '<p>Log in to see its state.</p>' : stateHtml(entries)
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -93,11 +124,7 @@ function frontPageHtml(entries: readonly CatalogEntry[], url: string): string {
 <body>
 <h1>mcp-host</h1>
 <p>This host is running. Reload the page to see its state again.</p>
-<h2>Model</h2>
-<p>${escapeHtml(answering)}</p>
-<p>${escapeHtml(model?.notice ?? '')}</p>
-<h2>MCP servers</h2>
-${servers}
+${state}
 <h2>Try it</h2>
 <p>Chat in a terminal, in the folder of mcp-host:</p>
 <pre>npm run chat</pre>
@@ -110,6 +137,20 @@ ${servers}
 </body>
 </html>
 `
+}
+
+function stateHtml(entries: readonly CatalogEntry[]): string {
+  const model = entries.find((entry) => entry.kind === 'model')
+  const answering =
+    model === undefined ? 'No model is ready yet.' : `${model.model} (${model.provider})`
+  const rows = viewServers(entries).map(serverRow).join('')
+  const servers =
+    rows === '' ? '<p>No MCP server is known yet.</p>' : `<table>${HEAD}${rows}</table>`
+  return `<h2>Model</h2>
+<p>${escapeHtml(answering)}</p>
+<p>${escapeHtml(model?.notice ?? '')}</p>
+<h2>MCP servers</h2>
+${servers}`
 }
 
 const HEAD = '<tr><th>Name</th><th>State</th><th>Tools</th><th></th></tr>'

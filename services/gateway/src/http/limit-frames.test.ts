@@ -4,7 +4,7 @@ import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { ReadBudget } from '../edge/read-budget.ts'
-import { UnfinishedMessages } from '../edge/unfinished-messages.ts'
+import { noteRefused, UnfinishedMessages } from '../edge/unfinished-messages.ts'
 import { FRAME_PIECES, limitFrames } from './limit-frames.ts'
 
 const MIB = 1024 * 1024
@@ -43,7 +43,7 @@ async function received(socket: WebSocket): Promise<string> {
   return String(data)
 }
 
-test('a frame for /ws may have twice the limit, so that it gets an error, and no more', async () => {
+test('a frame for /ws beyond its limit gets an error, beyond twice the limit it closes the socket', async () => {
   const socket = await open('/ws?sessionId=x')
   // One for MCP in between leaves the limit as it is.
   const mcp = await open('/mcp/ws')
@@ -61,7 +61,7 @@ test('a message in many small pieces closes its socket', async () => {
   expect(await once(socket, 'close')).toMatchObject([1008, {}])
 })
 
-test('of unfinished messages beyond the memory of all the oldest is closed', async () => {
+test('the oldest of the unfinished messages beyond the memory limit closes its socket', async () => {
   const sockets = [await open('/mcp/ws'), await open('/mcp/ws'), await open('/mcp/ws')]
   const [oldest, second, last] = sockets as [WebSocket, WebSocket, WebSocket]
   const small = await open('/mcp/ws')
@@ -87,7 +87,7 @@ test('of unfinished messages beyond the memory of all the oldest is closed', asy
   expect(unfinished.heldBytes).toBe(0)
 })
 
-test('a message that stands still closes its socket, pings and whole messages do not', async () => {
+test('a stalled message closes its socket, pings and whole messages do not', async () => {
   const [stopped, steady, idle] = [await open('/ws'), await open('/ws'), await open('/ws')]
   for (const socket of [stopped, steady]) socket.send(Buffer.alloc(10 * 1024), { fin: false })
   idle.send('x')
@@ -103,4 +103,20 @@ test('a message that stands still closes its socket, pings and whole messages do
   expect(await closed).toMatchObject([1008, {}])
   for (const socket of [steady, idle]) socket.send('x')
   expect(await Promise.all([steady, idle].map(received))).toEqual([String(20 * 1024 + 1), '1'])
+})
+
+test('after a large refused message its socket rests, after a small one it does not, and nobody else waits', async () => {
+  const client = await open('/ws')
+  const [sender] = [...server.clients] as [WebSocket]
+  const honest = await open('/ws')
+  const other = [...server.clients].at(-1)!
+  noteRefused(other, 1_000)
+  expect(other.isPaused).toBe(false)
+  sender.once('message', () => noteRefused(sender, 10 * MIB))
+  client.send(Buffer.alloc(LARGE))
+  await eventually(() => sender.isPaused)
+  honest.send(Buffer.alloc(LARGE))
+  expect(await received(honest)).toBe(String(LARGE))
+  expect(sender.isPaused).toBe(true)
+  await eventually(() => !sender.isPaused)
 })

@@ -16,11 +16,11 @@ beforeAll(async () => {
   document = (await openApiDocument()) as typeof document
 })
 
-test('the description of the HTTP API is valid OpenAPI', async () => {
+test('the OpenAPI document is valid', async () => {
   expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true })
 })
 
-test('it refers to nothing that is not there', () => {
+test('every reference of the OpenAPI document has a target', () => {
   const names = Array.from(JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g), ([, to]) => to)
   const missing = Array.from(new Set(names)).filter(
     (to = '') =>
@@ -35,7 +35,7 @@ test('it refers to nothing that is not there', () => {
   expect(missing).toEqual([])
 })
 
-test('it has what the front page lists, each with answers and errors', () => {
+test('the OpenAPI document has the routes of the front page, each with answers and errors', () => {
   const listed = Array.from(
     FRONT_PAGE.matchAll(/^(\w+) +(\/(?:api|capabilities|mcp\/(?:tools|prompts|resources))\b\S*)/gm),
     ([, method, path]) => `${method} ${path}`.replaceAll(/:(\w+)/g, '{$1}'),
@@ -51,7 +51,7 @@ test('it has what the front page lists, each with answers and errors', () => {
   }
 })
 
-test('a file is told to be the body', () => {
+test('the route of files has the file as its body', () => {
   const { post } = document.paths['/api/chat/session/{id}/file'] ?? {}
   expect(post?.requestBody).toEqual({
     required: true,
@@ -59,7 +59,7 @@ test('a file is told to be the body', () => {
   })
 })
 
-test('every field of an answer that has a name says what it is, but for those that tell kinds apart', () => {
+test('every named field of an answer has a description, except for discriminators', () => {
   const silent: string[] = []
   const look = (at: string, value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
@@ -76,11 +76,11 @@ test('every field of an answer that has a name says what it is, but for those th
   }
 })
 
-test('clients are not told to refuse fields they do not know', () => {
+test('the OpenAPI document allows unknown fields', () => {
   expect(JSON.stringify(document).includes('"additionalProperties":false')).toBe(false)
 })
 
-test('what may be left out whole is not required', () => {
+test('optional bodies are not required', () => {
   const isRequired = (path: string): boolean | undefined =>
     document.paths[`/api/chat/session${path}`]?.['post']?.requestBody?.required
   expect(['', '/{id}/abort', '/{id}/message'].map(isRequired)).toEqual([false, false, true])

@@ -2,13 +2,19 @@ import type { Bus } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
 import { InFlight } from '@mcp-host/service'
 import { Registry } from 'prom-client'
+import { openDoor } from '../auth/authenticator.ts'
 import { gatewayEvents } from '../events.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import type { ClientVirtualServers } from '../mcp/core/client-virtual-servers.ts'
+import { ApprovalQueue } from '../approvals/approval-queue.ts'
+import { GatewayAudit } from '../gateway-audit.ts'
+import { NO_PINS } from '../auth/no-pins.ts'
+import { UNLIMITED } from '../limits/unlimited.ts'
+import { ToolPolicy } from '../mcp/core/tool-policy.ts'
 import { VirtualServers } from '../mcp/virtual-servers.ts'
 import { buildApp } from './app.ts'
 
-/** The description of the HTTP API, as a gateway serves it. Starts nothing. */
+/** The description of the HTTP API that a gateway serves. No gateway is started. */
 export async function openApiDocument(): Promise<object> {
   const metrics = new Registry()
   const catalog = {
@@ -17,13 +23,22 @@ export async function openApiDocument(): Promise<object> {
   }
   const app = await buildApp(
     {
-      // There are no requests, so these are not used.
+      // The dependencies are not used, since there are no requests.
       bus: {} as Bus,
       logger: {} as Logger,
       events: gatewayEvents(metrics),
       draining: AbortSignal.any([]),
       refusing: AbortSignal.any([]),
       operations: { service: 'gateway', metrics, ready: async () => undefined },
+      policy: new ToolPolicy(),
+      pins: NO_PINS,
+      // The first request would open it.
+      queue: new ApprovalQueue(
+        { bus: {} as Bus, audit: new GatewayAudit(undefined) },
+        { timeoutMs: 0 },
+      ),
+      limits: UNLIMITED,
+      audit: new GatewayAudit(undefined),
       passing: new InFlight(),
       clients: {} as Clients,
       clientVirtualServers: {} as ClientVirtualServers,
@@ -33,6 +48,7 @@ export async function openApiDocument(): Promise<object> {
       models: () => ({ providers: [] }),
       tools: () => [],
       live: { of: async () => [] },
+      auth: openDoor('http://127.0.0.1:3000'),
       onSocket: () => undefined,
     },
     { allowedOrigins: [], heartbeatMs: 30_000, mcpStreamMs: 0 },

@@ -3,7 +3,7 @@ import { VERSION } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 
-/** Makes a document of all tagged routes that are added after it, by their schemas: `app.swagger()`. */
+/** Documents all tagged routes that are added later, from their schemas. `app.swagger()` returns the document. */
 export async function describeRoutes(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     hideUntagged: true,
@@ -20,25 +20,25 @@ export async function describeRoutes(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** Mends what the libraries get wrong. */
+/** Corrects faults in the output of the libraries. */
 function tidy<T extends object>(document: T): T {
   const paths = JSON.stringify('paths' in document ? document.paths : {})
   const mend = (key: string, value: unknown): unknown => {
-    // Answers may get further fields. Nothing that is sent is refused for them either.
+    // Answers may get further fields, and requests with unknown fields are not refused.
     if (key === 'additionalProperties' && value === false) return undefined
     if (typeof value !== 'object' || value === null) return value
-    // Any JSON: the reference to its recursive schema leads nowhere.
+    // The schema of any JSON is recursive, and the reference to it does not resolve.
     if ('$ref' in value && String(value.$ref).includes('__shared')) {
       const { $ref: _, ...words } = value
       return words
     }
-    // A body with a default need not be sent.
+    // A body with a default may be omitted.
     if ('required' in value && 'content' in value && hasDefault(value.content)) {
       return { ...value, required: false }
     }
     if ('operationId' in value) return withFile(value)
     if (key !== 'schemas') return value
-    // All that have a name anywhere in the process are listed, and again as what requests would have.
+    // The library lists all named schemas of the process, each also in its form for requests.
     const used = Object.entries(value).filter(([name]) =>
       paths.includes(`"#/components/schemas/${name}"`),
     )
@@ -49,12 +49,13 @@ function tidy<T extends object>(document: T): T {
 
 const FILE = { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } }
 
-/** Bodies that are a file have no schema of zod's. */
+/** A body that is a file has no zod schema. */
 function withFile(operation: { readonly operationId?: unknown }): object {
   if (operation.operationId === 'storeFile') {
     return { ...operation, requestBody: { required: true, ...FILE } }
   }
-  if (operation.operationId !== 'getFile') return operation
+  const isFile = operation.operationId === 'getFile' || operation.operationId === 'getSharedFile'
+  if (!isFile) return operation
   const { responses } = operation as { readonly responses?: object }
   return { ...operation, responses: { 200: { description: 'The file.', ...FILE }, ...responses } }
 }

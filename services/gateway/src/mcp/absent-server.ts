@@ -1,16 +1,16 @@
 import type { CatalogEntry } from '@mcp-host/contracts'
-import { untoldServers, viewServers } from '@mcp-host/contracts'
+import { unreportedServers, viewServers } from '@mcp-host/contracts'
 
 export interface AbsentServer {
-  /** `undefined`: it is not known which servers there are. */
+  /** `undefined`: the servers are not known yet. */
   readonly server?: string
-  /** Why it is not ready, with the last lines that it wrote. */
+  /** Why it is not ready, with the last lines of its output. */
   readonly why: string
-  /** Whether it is just starting, or moving to another supervisor. */
+  /** Whether it is starting, or moving to another supervisor. */
   readonly isComing: boolean
 }
 
-/** The server that a tool or prompt belongs to by its name, as in `server__name`, where that one is not ready. */
+/** The absent server to which the name of a tool or prompt belongs, as in `server__name`. */
 export function absentServer(
   name: string,
   entries: Iterable<CatalogEntry>,
@@ -20,7 +20,7 @@ export function absentServer(
     return { why: 'no supervisor of MCP servers is there', isComing: true }
   }
   const states = [
-    ...untoldServers(all).map((server) => ({ server, state: 'starting', error: undefined })),
+    ...unreportedServers(all).map((server) => ({ server, state: 'starting', error: undefined })),
     ...viewServers(all).map(({ server, state, error, entry }) => {
       return { server, state, error, output: entry.output }
     }),

@@ -15,9 +15,9 @@ const Server = z.strictObject({
   resources: z.boolean().optional(),
 })
 
-/** `bundles.json`. What the fields mean: `core/bundle.ts`. */
+/** `bundles.json`. `core/bundle.ts` describes the fields. */
 export const BundlesFile = z.strictObject({
-  /** Helps editors; not read. */
+  /** The schema for editors; it is not read. */
   $schema: z.string().optional(),
   bundles: z.record(
     z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, "-" or "_"'),

@@ -41,39 +41,39 @@ beforeEach(async () => {
 })
 afterEach(() => lists[Symbol.dispose]())
 
-const tell = (change: number): Promise<void> =>
+const announce = (change: number): Promise<void> =>
   supervisor.mcpClients.change(client, () => ({
     ownLists: { own: { supervisor: supervisor.id, process: 'p', change } },
   }))
 const version = (): string | undefined => lists.versions(client)?.get('own')
 
-test('each change has a version of its own; a client without any has none', async () => {
+test('each change of own lists has a version, and a client without own lists has none', async () => {
   expect(lists.versions(client)).toBeUndefined()
-  await tell(1)
+  await announce(1)
   const first = await eventually(version)
-  await tell(2)
+  await announce(2)
   await eventually(() => version() !== first)
   expect(changes).toBe(2)
   expect(lists.versions('another')).toBeUndefined()
 })
 
-test('nothing counts of a supervisor that is gone, until it is there again', async () => {
-  await tell(1)
+test('own lists are ignored while their supervisor is absent', async () => {
+  await announce(1)
   await eventually(version)
   await supervisor.catalog.remove(presence())
   await eventually(() => lists.versions(client) === undefined)
   expect(changes).toBe(2)
   await supervisor.catalog.put(presence())
   await eventually(version)
-  // Its figures are no change.
+  // Other changes of the presence are not changes of own lists.
   await supervisor.catalog.put({ ...presence(), startedAt: 1 })
   await supervisor.catalog.put({ ...presence(), startedAt: 2 })
-  await tell(2)
+  await announce(2)
   await eventually(() => version()?.endsWith('2'))
   expect(changes).toBe(4)
 })
 
-test('the process is asked for its lists, as long as it is there', async () => {
+test('own lists are read from their process while it runs', async () => {
   const entry: ServerEntry = {
     kind: 'server',
     server: 'own' as ServerName,

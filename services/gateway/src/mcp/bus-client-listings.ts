@@ -5,7 +5,7 @@ import type { ServerListing } from './core/server-listing.ts'
 import type { ClientListings } from './core/client-virtual-servers.ts'
 import { toServerListing } from './virtual-servers.ts'
 
-/** The supervisor answers by itself, without asking the process. */
+/** The time limit for a supervisor, which answers without asking the process. */
 const TIMEOUT_MS = 2_000
 
 export interface BusClientListingsDeps {
@@ -14,12 +14,12 @@ export interface BusClientListingsDeps {
   readonly catalog: CatalogView
 }
 
-/** The lists of dedicated processes, as their supervisors publish them while they are present. */
+/** The lists of dedicated processes, published by present supervisors. */
 export class BusClientListings implements ClientListings, Disposable {
   readonly #deps: BusClientListingsDeps
   readonly #changes = new ChangeEmitter()
   readonly #heard = new DisposableStack()
-  /** The supervisors that are there. */
+  /** The ids of the present supervisors. */
   #present: ReadonlySet<string> = new Set()
 
   constructor(deps: BusClientListingsDeps) {
@@ -31,7 +31,7 @@ export class BusClientListings implements ClientListings, Disposable {
 
   versions(client: string): ReadonlyMap<string, string> | undefined {
     const record = this.#deps.clients.get(client)
-    // Hardly any client has lists of its own, and every request of it gets here.
+    // Checked first, since every request gets here and hardly any client has its own lists.
     if (record?.ownLists === undefined) return undefined
     const present = Object.entries(record.ownLists).flatMap(([server, each]) =>
       this.#present.has(each.supervisor)
@@ -52,11 +52,11 @@ export class BusClientListings implements ClientListings, Disposable {
       const entry = await bus.call(readClientLists, { server, client }, {}, options)
       if (entry.state !== 'ready') return undefined
       const whole = await readLists(bus.blobs, entry)
-      // It was stored for this answer; what cannot be removed ends by itself.
+      // The listing was stored only for this answer. If it cannot be removed, it expires.
       if (entry.stored !== undefined) bus.blobs.remove(entry.stored.key).catch(() => undefined)
       return toServerListing(whole)
     } catch {
-      // The process has ended or cannot be reached: the next reader asks again.
+      // The process has ended or cannot be reached. The next reader asks again.
       return undefined
     }
   }
@@ -69,7 +69,7 @@ export class BusClientListings implements ClientListings, Disposable {
     const supervisors = Array.from(this.#deps.catalog.entries.values()).flatMap((entry) =>
       entry.kind === 'supervisor' ? [entry.id] : [],
     )
-    // They tell figures all the time.
+    // Supervisors often publish statistics. Only a change of their ids matters.
     const isSame =
       supervisors.length === this.#present.size && supervisors.every((id) => this.#present.has(id))
     if (isSame) return

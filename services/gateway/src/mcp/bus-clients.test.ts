@@ -1,12 +1,13 @@
+import type { Bus } from '@mcp-host/bus'
 import { expect, test } from 'vitest'
 import { nothing } from './core/__fixtures__/no-clients.ts'
 import { BusClients } from './bus-clients.ts'
 
-test('of two requests under one id both are cancelled, and one that is over takes nothing from the other', () => {
-  let hear: (said: object) => void = () => undefined
+test('a cancel reaches all requests with its id, until each has ended', () => {
+  let emitCancel: (cancel: object) => void = () => undefined
   const bus = {
-    listen(_contract: unknown, _params: unknown, listener: (said: object) => void) {
-      hear = listener
+    listen(_contract: unknown, _params: unknown, listener: (cancel: object) => void) {
+      emitCancel = listener
       return { [Symbol.dispose]: () => undefined }
     },
   }
@@ -16,17 +17,17 @@ test('of two requests under one id both are cancelled, and one that is over take
     hold: () => nothing,
     onChange: () => nothing,
   }
-  // It listens and does nothing else.
-  const clients = new BusClients(bus as never, view)
-  const heard: string[] = []
-  const one = clients.onCancel('c', 1, () => void heard.push('one'))
-  clients.onCancel('c', 1, () => void heard.push('two'))
-  hear({ client: 'c', requestId: '1' })
-  hear({ client: 'd', requestId: 1 })
-  expect(heard).toEqual([])
-  hear({ client: 'c', requestId: 1 })
-  expect(heard).toEqual(['one', 'two'])
+  // BusClients uses only this method.
+  const clients = new BusClients(bus as object as Bus, view)
+  const cancelled: string[] = []
+  const one = clients.onCancel('c', 1, () => void cancelled.push('one'))
+  clients.onCancel('c', 1, () => void cancelled.push('two'))
+  emitCancel({ client: 'c', requestId: '1' })
+  emitCancel({ client: 'd', requestId: 1 })
+  expect(cancelled).toEqual([])
+  emitCancel({ client: 'c', requestId: 1 })
+  expect(cancelled).toEqual(['one', 'two'])
   one[Symbol.dispose]()
-  hear({ client: 'c', requestId: 1 })
-  expect(heard).toEqual(['one', 'two', 'two'])
+  emitCancel({ client: 'c', requestId: 1 })
+  expect(cancelled).toEqual(['one', 'two', 'two'])
 })

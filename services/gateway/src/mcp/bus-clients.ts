@@ -14,7 +14,7 @@ interface Cancellable {
   readonly listener: () => void
 }
 
-/** The sessions of older clients, as all gateways know them. */
+/** The sessions of legacy clients, which all gateways share. */
 export class BusClients implements Clients, Disposable {
   readonly #bus: ClientsBus
   readonly #view: McpClientView

@@ -25,11 +25,11 @@ beforeAll(async () => {
 afterAll(() => broker[Symbol.asyncDispose]())
 
 type Handler<Head> = (
-  question: { readonly head: Head },
-  tell: (head: McpReplyHead, body: string) => void,
+  request: { readonly head: Head },
+  send: (head: McpReplyHead, body: string) => void,
 ) => Promise<{ readonly head: McpReplyHead; readonly body: string }>
 
-let pass: Handler<McpRequestHead>
+let forward: Handler<McpRequestHead>
 let resume: Handler<ResumeHead>
 let resumed: ResumeHead[]
 let controls: unknown[]
@@ -38,36 +38,37 @@ beforeEach(async () => {
   resumed = []
   controls = []
   served = new DisposableStack()
-  served.use(supervisor.serveOpaque(mcpRequest, { server: 's' }, (...given) => pass(...given)))
+  served.use(supervisor.serveOpaque(mcpRequest, { server: 's' }, (...args) => forward(...args)))
   const params = { supervisor: supervisor.id }
   served.use(
-    supervisor.serveOpaque(resumeRequest, params, (...given) => {
-      resumed.push(given[0].head)
-      return resume(...given)
+    supervisor.serveOpaque(resumeRequest, params, (...args) => {
+      resumed.push(args[0].head)
+      return resume(...args)
     }),
   )
   served.use(
     supervisor.listen(mcpRequestControl, { server: 's' }, (each) => void controls.push(each)),
   )
-  // Else the question could be there before the broker knows who answers.
+  // The ping returns once the broker knows the subscriptions of the supervisor.
   await supervisor.ping()
 })
 afterEach(() => served.dispose())
 
 const notice = (number: number) => ({ type: 'notice', method: 'm', number }) as const
 const result = (number: number) => ({ head: { type: 'result', number } as const, body: '{}' })
-const keep = () => ({ type: 'kept', supervisor: supervisor.id }) as const
+const resumable = () => ({ type: 'kept', supervisor: supervisor.id }) as const
 
-let told: (number | undefined)[]
-let places: ResumePoint[]
+/** Numbers of the notices that were received. */
+let received: (number | undefined)[]
+let resumePoints: ResumePoint[]
 beforeEach(() => {
-  told = []
-  places = []
+  received = []
+  resumePoints = []
 })
 const listener: ReplyListener = {
-  onNotice: (_method, _params, number) => void told.push(number),
+  onNotice: (_method, _params, number) => void received.push(number),
   onAsk: () => undefined,
-  onResumable: (kept) => void places.push(kept),
+  onResumable: (kept) => void resumePoints.push(kept),
 }
 const ask = (more: Partial<ForwardedRequest> = {}): Promise<ForwardedReply> =>
   upstream.forward('s', {
@@ -79,7 +80,7 @@ const ask = (more: Partial<ForwardedRequest> = {}): Promise<ForwardedReply> =>
     isResumable: true,
     ...more,
   })
-const comeBack = (kept: ResumePoint, more: Partial<ResumedRequest> = {}): Promise<ForwardedReply> =>
+const resumeAt = (kept: ResumePoint, more: Partial<ResumedRequest> = {}): Promise<ForwardedReply> =>
   upstream.resume(kept, {
     client: 'ann',
     after: 2,
@@ -87,76 +88,76 @@ const comeBack = (kept: ResumePoint, more: Partial<ResumedRequest> = {}): Promis
     listener,
     ...more,
   })
-const place = (): ResumePoint => ({ supervisor: supervisor.id, server: 's', id: 'g-1' })
+const resumePoint = (): ResumePoint => ({ supervisor: supervisor.id, server: 's', id: 'g-1' })
 
-test('a request of who can come back says so, and where it is kept is told', async () => {
+test('a resumable request is marked as such, and its resume point is reported', async () => {
   const heads: McpRequestHead[] = []
-  pass = async ({ head }, tell) => {
+  forward = async ({ head }, send) => {
     heads.push(head)
-    tell(keep(), '')
-    tell(notice(1), '{}')
+    send(resumable(), '')
+    send(notice(1), '{}')
     return result(2)
   }
   expect(await ask()).toMatchObject({ type: 'result' })
   expect(heads).toMatchObject([{ isResumable: true }])
-  expect(places).toEqual([{ supervisor: supervisor.id, server: 's', id: heads[0]?.id }])
-  expect(told).toEqual([1])
+  expect(resumePoints).toEqual([{ supervisor: supervisor.id, server: 's', id: heads[0]?.id }])
+  expect(received).toEqual([1])
   expect(resumed).toEqual([])
 })
 
 test.each<[string, Handler<McpRequestHead>]>([
   [
     'a notice',
-    async (_, tell) => {
-      tell(keep(), '')
-      tell(notice(1), '{}')
-      tell(notice(3), '{}')
+    async (_, send) => {
+      send(resumable(), '')
+      send(notice(1), '{}')
+      send(notice(3), '{}')
       return result(4)
     },
   ],
   [
     'the last notice',
-    async (_, tell) => {
-      tell(keep(), '')
-      tell(notice(1), '{}')
+    async (_, send) => {
+      send(resumable(), '')
+      send(notice(1), '{}')
       return result(4)
     },
   ],
   [
     'the answer',
-    async (_, tell) => {
-      tell(keep(), '')
-      tell(notice(1), '{}')
+    async (_, send) => {
+      send(resumable(), '')
+      send(notice(1), '{}')
       throw new BusError('deadline', 'silence')
     },
   ],
-])('what got lost on the way is asked for again: %s', async (_, handler) => {
-  pass = handler
-  resume = async (_question, tell) => {
-    tell({ type: 'running' }, '')
-    tell(notice(2), '{}')
-    tell(notice(3), '{}')
+])('a lost message of a resumable request is fetched again: %s', async (_, handler) => {
+  forward = handler
+  resume = async (_request, send) => {
+    send({ type: 'running' }, '')
+    send(notice(2), '{}')
+    send(notice(3), '{}')
     return result(4)
   }
   expect(await ask()).toMatchObject({ type: 'result' })
-  expect(told).toEqual([1, 2, 3])
+  expect(received).toEqual([1, 2, 3])
   expect(resumed).toMatchObject([{ client: 'ann', after: 1 }])
 })
 
-test('what is lost and not kept has an end that nobody knows', async () => {
-  pass = async () => {
+test('a lost request that is not resumable has an unknown outcome', async () => {
+  forward = async () => {
     throw new BusError('deadline', 'silence')
   }
   await expect(ask()).rejects.toMatchObject({ data: { reason: 'unknown-outcome' } })
   expect(resumed).toEqual([])
 })
 
-test('a stored result is left to who may come back, else removed', async () => {
+test('a stored result is kept for a resumable request, else removed', async () => {
   const json = new TextEncoder().encode('{"a":1}')
   const [kept, read] = await Promise.all([supervisor.blobs.put(json), supervisor.blobs.put(json)])
   for (const { key, bytes } of [kept, read]) {
-    pass = async (_, tell) => {
-      if (key === kept.key) tell(keep(), '')
+    forward = async (_, send) => {
+      if (key === kept.key) send(resumable(), '')
       return { head: { type: 'stored', key, bytes }, body: '' }
     }
     expect((await ask()).json).toEqual(json)
@@ -165,38 +166,40 @@ test('a stored result is left to who may come back, else removed', async () => {
   expect(await supervisor.blobs.find(kept.key)).toBeDefined()
 })
 
-test('who comes back is told the rest, also where the oldest is not kept any more', async () => {
-  resume = async (_, tell) => {
-    tell({ type: 'running' }, '')
-    tell(notice(7), '{}')
+test('a resumed request gets the rest, also when the oldest messages were evicted', async () => {
+  resume = async (_, send) => {
+    send({ type: 'running' }, '')
+    send(notice(7), '{}')
     return result(8)
   }
-  expect(await comeBack(place())).toMatchObject({ type: 'result' })
-  expect(told).toEqual([7])
+  expect(await resumeAt(resumePoint())).toMatchObject({ type: 'result' })
+  expect(received).toEqual([7])
   expect(resumed).toEqual([{ id: 'g-1', client: 'ann', after: 2 }])
 })
 
-test('who was overtaken is told so', async () => {
+test('a request that another connection has resumed ends as moved', async () => {
   resume = async () => ({ head: { type: 'moved' }, body: '' })
-  await expect(comeBack(place())).rejects.toBe(MOVED)
+  await expect(resumeAt(resumePoint())).rejects.toBe(MOVED)
 })
 
-test('who comes back to nothing is told that nobody knows', async () => {
+test('a request that is not kept is resumed with an unknown outcome', async () => {
   resume = async () => {
     throw new BusError('not-found', 'not kept')
   }
-  await expect(comeBack(place())).rejects.toMatchObject({ data: { reason: 'unknown-outcome' } })
+  await expect(resumeAt(resumePoint())).rejects.toMatchObject({
+    data: { reason: 'unknown-outcome' },
+  })
 })
 
-test('a request can be cancelled by who comes back, once it is known to be theirs', async () => {
+test('a resumed request is cancelled only after its supervisor has confirmed its client', async () => {
   const left = new AbortController()
-  resume = ({ head }, tell) => {
-    if (head.id === 'g-1') tell(notice(3), '{}')
+  resume = ({ head }, send) => {
+    if (head.id === 'g-1') send(notice(3), '{}')
     return new Promise(() => undefined)
   }
-  const mine = comeBack(place(), { signal: left.signal })
-  const another = comeBack({ ...place(), id: 'of-another' }, { signal: left.signal })
-  await eventually(() => resumed.length === 2 && told.length === 1)
+  const mine = resumeAt(resumePoint(), { signal: left.signal })
+  const another = resumeAt({ ...resumePoint(), id: 'of-another' }, { signal: left.signal })
+  await eventually(() => resumed.length === 2 && received.length === 1)
   left.abort(new Error('left'))
   await expect(mine).rejects.toThrow('left')
   await expect(another).rejects.toThrow('left')

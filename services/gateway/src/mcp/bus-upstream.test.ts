@@ -4,24 +4,30 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
 
 const never = (): never => {
-  throw new Error('nothing is to be sent')
+  throw new Error('nothing may be sent')
 }
-// What cannot be sent uses nothing of it.
-const upstream = new BusUpstream({ id: 'gateway-1', pass: never } as never)
 
-const pass = (args: unknown): Promise<unknown> =>
+/** An upstream over a fake bus that has only the members which the test uses. */
+const upstreamOver = (
+  bus: object,
+  isConfigured = (_server: string): boolean => true,
+  supervisors = (): string[] => [],
+): BusUpstream => new BusUpstream(bus as Bus, isConfigured, supervisors)
+const upstream = upstreamOver({ id: 'gateway-1', pass: never })
+
+const forward = (args: unknown): Promise<unknown> =>
   upstream.forward('s', { method: 'tools/call', params: { arguments: args }, era: 'legacy' })
 
-test('parameters that cannot be written again are refused', async () => {
+test('parameters that cannot be serialized are refused', async () => {
   let deep: unknown = 1
   for (let depth = 0; depth < 100_000; depth++) deep = [deep]
-  await expect(pass(deep)).rejects.toMatchObject({
+  await expect(forward(deep)).rejects.toMatchObject({
     code: -32_602,
     message: expect.stringContaining('nested too deeply'),
   })
 })
 
-describe('parameters for which a message of the bus is too small', () => {
+describe('parameters that are too large for a message of the bus', () => {
   const numbers = Array.from({ length: 100_000 }, () => 1e20)
   const put = async (body: Uint8Array): Promise<object> => {
     stored.push(JSON.parse(String(body)))
@@ -36,7 +42,7 @@ describe('parameters for which a message of the bus is too small', () => {
     removed = []
   })
 
-  test('are stored until the answer', async () => {
+  test('large parameters are stored until the answer', async () => {
     const sent: unknown[] = []
     const bus = {
       id: 'gateway-1',
@@ -46,16 +52,16 @@ describe('parameters for which a message of the bus is too small', () => {
         listener.onAnswer({ head: { type: 'result' }, body: new Uint8Array() })
       },
     }
-    await new BusUpstream(bus as never).forward('s', request)
+    await upstreamOver(bus).forward('s', request)
     expect(stored).toEqual([{ numbers }])
     expect(sent).toMatchObject([{ head: { stored: 'k1' }, body: '' }, []])
     expect(removed).toEqual(['k1'])
   })
 
-  test('that cannot be stored are an error that says whether to try again', async () => {
+  test('large parameters that cannot be stored fail with a retryable error', async () => {
     const blobs = { put: () => Promise.reject(new BusError('unavailable', 'no broker')), remove }
     const bus = { id: 'gateway-1', blobs, pass: never }
-    await expect(new BusUpstream(bus as never).forward('s', request)).rejects.toMatchObject({
+    await expect(upstreamOver(bus).forward('s', request)).rejects.toMatchObject({
       code: -32_000,
       data: { retryable: true },
     })
@@ -64,59 +70,59 @@ describe('parameters for which a message of the bus is too small', () => {
 })
 
 test('a request for a server that was removed from the configuration is refused at once', async () => {
-  let asked = 0
+  let requests = 0
   const bus = {
     id: 'gateway-1',
     callOpaque(...[, , , , listener]: Parameters<Bus['callOpaque']>) {
-      asked++
+      requests++
       listener.onFailure(new BusError('unavailable', 'nobody answers'))
     },
   }
-  const to = new BusUpstream(bus as never, (server) => server !== 's')
+  const to = upstreamOver(bus, (server) => server !== 's')
   await expect(
     to.forward('s', { method: 'tools/call', params: {}, era: 'legacy' }),
   ).rejects.toMatchObject({
     code: -32_602,
     data: { reason: 'removed', retryable: false },
   })
-  expect(asked).toBe(1)
+  expect(requests).toBe(1)
 })
 
-describe('when the supervisor with the request is silent', () => {
+describe('requests whose supervisor is silent', () => {
   const fault = { code: -32_000, data: { reason: 'unknown-outcome', retryable: false } }
 
   const answered = { head: { type: 'result' }, body: new TextEncoder().encode('{}') }
 
-  /** Each question is lost, but for the last. */
+  /** An upstream that loses the first requests. */
   function losing(lost: number) {
-    const asked: unknown[] = []
+    const requests: unknown[] = []
     const bus = {
       id: 'gateway-1',
       emit: () => undefined,
-      callOpaque(...[, , question, , listener]: Parameters<Bus['callOpaque']>) {
-        asked.push(question)
-        if (asked.length > lost) listener.onAnswer(answered)
+      callOpaque(...[, , request, , listener]: Parameters<Bus['callOpaque']>) {
+        requests.push(request)
+        if (requests.length > lost) listener.onAnswer(answered)
         else listener.onFailure(new BusError('deadline', 'no answer in time'))
       },
     }
-    return { asked, bus, upstream: new BusUpstream(bus as never) }
+    return { requests, bus, upstream: upstreamOver(bus) }
   }
-  const request = { method: 'tools/call', params: {}, era: 'legacy' } as const
+  const call = { method: 'tools/call', params: {}, era: 'legacy' } as const
 
-  test('a request is never sent again', async () => {
-    const { asked, upstream: to } = losing(1)
-    await expect(to.forward('s', request)).rejects.toMatchObject(fault)
-    expect(asked).toHaveLength(1)
+  test('a request that may change something is not retried', async () => {
+    const { requests, upstream: to } = losing(1)
+    await expect(to.forward('s', call)).rejects.toMatchObject(fault)
+    expect(requests).toHaveLength(1)
   })
 
-  test('what only reads is sent once more when the supervisor that kept it for its session is gone', async () => {
-    const asked: string[] = []
+  test('a read-only request of a session is retried when its supervisor is gone', async () => {
+    const subjects: string[] = []
     const bus = {
       id: 'gateway-1',
       emit: () => undefined,
       callOpaque(...[{ subject }, , , , listener]: Parameters<Bus['callOpaque']>) {
-        asked.push(subject)
-        if (asked.length === 1) {
+        subjects.push(subject)
+        if (subjects.length === 1) {
           listener.onAnswer({ head: { type: 'kept', supervisor: 's1' }, body: new Uint8Array() })
           listener.onFailure(new BusError('deadline', 'no answer in time'))
         } else if (subject === resumeRequest.subject) {
@@ -124,49 +130,49 @@ describe('when the supervisor with the request is silent', () => {
         } else listener.onAnswer(answered)
       },
     }
-    const inSession = { ...request, client: { id: 'c', capabilities: {} } }
-    const to = new BusUpstream(bus as never)
+    const inSession = { ...call, client: { id: 'c', capabilities: {} } }
+    const to = upstreamOver(bus)
     expect((await to.forward('s', { ...inSession, isReadOnly: true })).type).toBe('result')
-    expect(asked).toEqual([mcpRequest.subject, resumeRequest.subject, mcpRequest.subject])
-    asked.length = 0
+    expect(subjects).toEqual([mcpRequest.subject, resumeRequest.subject, mcpRequest.subject])
+    subjects.length = 0
     await expect(to.forward('s', inSession)).rejects.toMatchObject(fault)
-    expect(asked).toEqual([mcpRequest.subject, resumeRequest.subject])
+    expect(subjects).toEqual([mcpRequest.subject, resumeRequest.subject])
   })
 
-  test('what only reads is sent once more', async () => {
-    const { asked, upstream: to } = losing(1)
-    const forwarded = await to.forward('s', { ...request, isReadOnly: true })
-    expect([forwarded.type, asked.length]).toEqual(['result', 2])
-    const { asked: twice, upstream: silent } = losing(2)
-    await expect(silent.forward('s', { ...request, isReadOnly: true })).rejects.toMatchObject(fault)
-    expect(twice).toHaveLength(2)
+  test('a read-only request is retried once', async () => {
+    const { requests, upstream: to } = losing(1)
+    const forwarded = await to.forward('s', { ...call, isReadOnly: true })
+    expect([forwarded.type, requests.length]).toEqual(['result', 2])
+    const { requests: retried, upstream: silent } = losing(2)
+    await expect(silent.forward('s', { ...call, isReadOnly: true })).rejects.toMatchObject(fault)
+    expect(retried).toHaveLength(2)
   })
 
   test.each([
     ['is frozen', 'deadline', 1],
     ['was killed', 'unavailable', 2],
   ] as const)(
-    'what only reads is asked once more only if the supervisor was killed: it %s',
+    'a read-only request is retried only if its supervisor was killed: it %s',
     async (_, code, times) => {
-      const { asked, bus } = losing(1)
-      const call = async (
+      const { requests, bus } = losing(1)
+      const probe = async (
         _contract: unknown,
         { supervisor }: { supervisor: string },
       ): Promise<object> => {
         if (supervisor === 's1') throw new BusError(code, 'no answer')
         return {}
       }
-      const to = new BusUpstream(
-        { ...bus, call } as never,
+      const to = upstreamOver(
+        { ...bus, call: probe },
         () => true,
         () => ['s1', 's2'],
       )
       const forwarded = to
-        .forward('s', { ...request, isReadOnly: true })
+        .forward('s', { ...call, isReadOnly: true })
         .catch((error: unknown) => error)
       if (code === 'deadline') expect(await forwarded).toMatchObject(fault)
       else expect(await forwarded).toMatchObject({ type: 'result' })
-      expect(asked).toHaveLength(times)
+      expect(requests).toHaveLength(times)
     },
   )
 })

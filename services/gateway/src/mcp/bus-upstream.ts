@@ -32,10 +32,10 @@ import { MOVED } from './core/upstream.ts'
 import { isAnySilent } from './is-any-silent.ts'
 import { PendingRequest } from './pending-request.ts'
 
-/** How long a request waits for a supervisor with its server. */
+/** The time for which a request waits for a supervisor with its server. */
 const PATIENCE_MS = 5_000
 const RETRY_MS = 100
-/** A message of the bus has 1 MiB, with what goes before the parameters. */
+/** The limit for parameters within a message: the bus allows 1 MiB, including the head. */
 const MAX_INLINE_BYTES = 1_000_000
 
 /** The delay before a watch that failed or expired is tried again. */
@@ -44,7 +44,7 @@ const WATCH_TIMEOUT_MS = 10_000
 
 type UpstreamBus = Pick<Bus, 'id' | 'callOpaque' | 'call' | 'emit' | 'listen' | 'blobs'>
 
-/** Passes requests on over the bus, to whichever supervisor has the server. */
+/** Forwards requests over the bus to the supervisors of their servers. */
 export class BusUpstream implements Upstream {
   readonly #bus: UpstreamBus
   readonly #isConfigured: (server: string) => boolean
@@ -54,7 +54,7 @@ export class BusUpstream implements Upstream {
   #logs: Disposable | undefined
   #count = 0
 
-  /** `isConfigured`: whether a server that is away may come back. `supervisors`: those that are present. */
+  /** `isConfigured`: whether an absent server may return. `supervisors`: the present supervisors. */
   constructor(
     bus: UpstreamBus,
     isConfigured: (server: string) => boolean = () => true,
@@ -66,8 +66,18 @@ export class BusUpstream implements Upstream {
   }
 
   async forward(server: string, request: ForwardedRequest): Promise<ForwardedReply> {
-    const { method, params, era, listener, isResumable, client, isOwn, signal, traceparent } =
-      request
+    const {
+      method,
+      params,
+      era,
+      listener,
+      isResumable,
+      client,
+      isOwn,
+      signal,
+      traceparent,
+      caller,
+    } = request
     const id = `${this.#bus.id}-${this.#count++}`
     const head: McpRequestHead = { method, id, era }
     if (listener !== undefined) head.progress = true
@@ -80,7 +90,14 @@ export class BusUpstream implements Upstream {
     const stored = isTooLarge(body) ? await this.#store(server, body) : undefined
     if (stored !== undefined) head.stored = stored
     const question = { head, body: stored === undefined ? body : '', process }
-    const call = new PendingRequest(this.#bus, { server, id, listener, signal, traceparent })
+    const call = new PendingRequest(this.#bus, {
+      server,
+      id,
+      listener,
+      signal,
+      traceparent,
+      caller,
+    })
     try {
       let answer: Frame<McpReplyHead>
       try {
@@ -103,7 +120,7 @@ export class BusUpstream implements Upstream {
     const call = new PendingRequest(this.#bus, { ...kept, ...request })
     call.kept = kept
     call.number = after
-    // An id that was made up must not end what others have asked for.
+    // A made-up id must not end the request of another client.
     call.isOurs = false
     try {
       const answer = await this.#takeUp(call, kept, client, PATIENCE_MS)
@@ -133,7 +150,7 @@ export class BusUpstream implements Upstream {
         if (meant === client) onUpdated(uri)
       }),
     )
-    // Repeated: another supervisor may have the server by then.
+    // The watch is repeated, since another supervisor may get the server.
     const watch = (): void => void this.#watch(server, uris, client).catch(() => undefined)
     const again = setInterval(watch, WATCH_AGAIN_MS)
     stack.defer(() => clearInterval(again))
@@ -146,7 +163,7 @@ export class BusUpstream implements Upstream {
   }
 
   onLog(listener: (log: ServerLog) => void): Disposable {
-    // Once for all sessions, which may be thousands.
+    // One listener for all sessions, which may be thousands.
     this.#logs ??= this.#bus.listen(serverLog, {}, ({ server, ...params }) => {
       const log = { server, level: params.level, params }
       for (const each of this.#logListeners) each(log)
@@ -162,7 +179,7 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Watches resources at the shared process or, with `client`, at its dedicated process; starts none. */
+  /** Watches resources at the shared process or, with `client`, at its dedicated process. Does not start a process. */
   async #watch(server: string, uris: readonly string[], client?: string): Promise<void> {
     const request = { uris: [...uris] }
     const options = { envelope: newEnvelope('local'), timeoutMs: WATCH_TIMEOUT_MS }
@@ -170,7 +187,7 @@ export class BusUpstream implements Upstream {
     else await this.#bus.call(watchClientResources, { server, client }, request, options)
   }
 
-  /** Parameters for which a message of the bus is too small. */
+  /** Stores parameters that are too large for a message of the bus. */
   async #store(server: string, body: string): Promise<string> {
     try {
       const { key } = await this.#bus.blobs.put(Buffer.from(body))
@@ -204,8 +221,8 @@ export class BusUpstream implements Upstream {
   }
 
   /**
-   * Retries until a supervisor takes the request; then never again, unless it is read-only and that supervisor is dead.
-   * `error`: the first failure.
+   * Retries until a supervisor takes the request. After that it retries once, if the request is read-only and that
+   * supervisor is dead. `error`: the first failure.
    */
   async #askAgain(
     call: PendingRequest,
@@ -221,16 +238,16 @@ export class BusUpstream implements Upstream {
       const { code } = BusError.from(failure)
       const { kept } = call
       if (code === 'unavailable' && !this.#isConfigured(call.server)) throw removed(call.server)
-      // Replies may have been lost, and the answer with them.
+      // Replies may have been lost, including the answer.
       if (code === 'deadline' && kept !== undefined && client !== undefined) {
         const answer = await this.#takeUp(call, kept, client.id, 0)
         if (answer !== undefined) return answer
       }
-      // Without a listener the request was not begun.
+      // Without a listener, the request has not begun.
       const mayWait = code === 'unavailable' && performance.now() < giveUpAt
       const isLost = code === 'deadline' && mayRepeat
       if (!mayWait && !isLost) throw toFault(failure, call.server)
-      // It may have frozen its supervisor, and would freeze the next.
+      // The request may have frozen its supervisor, and a retry could freeze the next one.
       if (isLost && (await isAnySilent(this.#bus, this.#supervisors()))) {
         throw unknownOutcome(call.server, STOPPED_ANSWERING)
       }
@@ -245,7 +262,7 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  /** Calls the caller's dedicated process, where it has one, else any supervisor with the server. */
+  /** Calls the dedicated process of the caller if it has one, otherwise any supervisor with the server. */
   #find(call: PendingRequest, question: Question): Promise<Frame<McpReplyHead>> {
     return question.process === undefined
       ? this.#askAnybody(call, question)
@@ -268,14 +285,14 @@ export class BusUpstream implements Upstream {
       )
     } catch (error) {
       if (BusError.from(error).code !== 'unavailable') throw error
-      // It does not run.
+      // The dedicated process does not run.
       return this.#askAnybody(call, question)
     }
   }
 
   /**
-   * Asks the supervisor that keeps a request for the rest; `patienceMs`: how long it may be away. `undefined`: it is
-   * gone, or has nothing of the request.
+   * Requests the remaining replies from the supervisor that keeps a request. `patienceMs`: the time for which that
+   * supervisor may be away. `undefined`: it is gone, or has no replies of the request.
    */
   async #takeUp(
     call: PendingRequest,
@@ -311,14 +328,14 @@ export class BusUpstream implements Upstream {
 interface Question {
   readonly head: McpRequestHead
   readonly body: string
-  /** Which one takes it, where the caller has one of its own. */
+  /** The client whose dedicated process gets the request; `undefined` for the shared process. */
   readonly process: string | undefined
 }
 
 const GONE = 'it went away during the request'
 const STOPPED_ANSWERING = 'a supervisor stopped answering during the request'
 
-/** Throws `JsonRpcError`. */
+/** Converts parameters to JSON. Throws `JsonRpcError`. */
 function toBody(params: Params): string {
   try {
     return JSON.stringify(params)
@@ -329,11 +346,11 @@ function toBody(params: Params): string {
 }
 
 function isTooLarge(body: string): boolean {
-  // In UTF-8 a unit takes three bytes at most.
+  // A UTF-16 unit has at most three bytes in UTF-8.
   return body.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(body) > MAX_INLINE_BYTES
 }
 
-/** The process of the caller's session, or the one that waits for the caller to come back. */
+/** The process of the caller's session, or the process with the suspended request that the caller resumes. */
 function processOf(
   { requestState }: Params,
   client: ForwardedRequest['client'],
@@ -349,7 +366,7 @@ function isError(error: unknown): error is { code: number; message: string } {
   )
 }
 
-/** Why there was no answer, and whether it may be asked again. */
+/** The error for a request without an answer, with the outcome as far as it is known. */
 function toFault(error: unknown, server: string): JsonRpcError {
   if (error instanceof JsonRpcError) return error
   const { code, message } = BusError.from(error)

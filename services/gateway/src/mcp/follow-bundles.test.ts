@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Logger } from '@mcp-host/service'
 import { eventually, testFolder } from '@mcp-host/testkit'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Bundle } from './core/bundle.ts'
@@ -16,18 +17,19 @@ beforeEach(async () => {
   faults = []
 })
 
+// followBundles logs with these methods only.
 const logger = {
   info: () => undefined,
   warn: () => undefined,
   error: ({ err }: { err: Error }) => void faults.push(err.message),
-}
+} as unknown as Logger
 
 function follow(file = path): void {
-  const following = followBundles(file, (bundles) => void read.push(bundles), logger as never)
+  const following = followBundles(file, (bundles) => void read.push(bundles), logger)
   onTestFinished(() => following[Symbol.dispose]())
 }
 
-test('bundles are read at the start and when they change; faulty ones change nothing', async () => {
+test('bundles are read at the start and at each valid change', async () => {
   await writeFile(path, '{ "bundles": { "a": { "names": "never" }, } } // mine')
   follow()
   expect(read).toEqual([{ a: { names: 'never' } }])
@@ -39,7 +41,7 @@ test('bundles are read at the start and when they change; faulty ones change not
   expect(read[1]).toEqual({ b: {} })
 })
 
-test('a file that was asked for must be there', () => {
+test('a configured file of bundles must exist', () => {
   expect(() => follow()).toThrow(/BUNDLES_CONFIG: there is no file/)
   follow('none')
   expect(read).toEqual([])
@@ -53,7 +55,7 @@ test.each<[string, string]>([
     'rename.x: must',
   ],
   ['{ "bundles": ', 'line 1 is not valid JSON'],
-])('%s is refused', async (text, why) => {
+])('the bundles %s are refused', async (text, reason) => {
   await writeFile(path, text)
-  expect(() => follow()).toThrow(why)
+  expect(() => follow()).toThrow(reason)
 })

@@ -1,12 +1,12 @@
 import type { Bus } from '@mcp-host/bus'
 import { BusError, newEnvelope, supervisorControl } from '@mcp-host/contracts'
 
-/** A process that is alive answers long before. */
+/** The time limit for a ping, which a living process answers far sooner. */
 const PROBE_TIMEOUT_MS = 1_000
 
 /**
- * Whether one of the supervisors is still connected to the broker and does not answer. A request that it took may have
- * frozen it. One that was killed is not connected.
+ * Whether one of the supervisors is connected to the broker but does not answer, since a request may have frozen it. A
+ * killed supervisor is not connected.
  */
 export async function isAnySilent(
   bus: Pick<Bus, 'call'>,

@@ -10,7 +10,10 @@ import { catalogKey } from '@mcp-host/contracts'
 import { InFlight } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { GatewayAudit } from '../gateway-audit.ts'
+import { UNLIMITED } from '../limits/unlimited.ts'
 import { BodyReader } from '../edge/body-reader.ts'
+import { openDoor } from '../auth/authenticator.ts'
 import { originGuard } from '../edge/origin.ts'
 import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from './core/endpoint.ts'
@@ -36,11 +39,11 @@ let passing: InFlight
 let bodies: BodyReader
 let draining: AbortController
 let refusing: AbortController
-/** What the client answered to questions. */
+/** Answers of clients to server requests. */
 let answers: unknown[]
 let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
 let server: Server
-/** Of clients that keep their connections. */
+/** The agent of clients with keep-alive. */
 let agent: Agent
 let port: number
 beforeEach(async () => {
@@ -56,8 +59,8 @@ beforeEach(async () => {
     serverInfo: { name: 'mcp-host', version: '1' },
     upstream: {
       forward: async (_, forwarded) => answer(forwarded),
-      resume: () => Promise.reject(new Error('nothing is kept')),
-      answer: (question, said) => void answers.push([question, said]),
+      resume: () => Promise.reject(new Error('no request is resumable')),
+      answer: (...args) => void answers.push(args),
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
@@ -67,11 +70,19 @@ beforeEach(async () => {
   const entries = new Map(catalog.map((each) => [catalogKey(each), each]))
   const virtualServers = new VirtualServers({ entries, onChange: () => nothing })
   const checkOrigin = originGuard(['https://chat.example.com'])
-  const deps = { endpoint, virtualServers, passing, checkOrigin, bodies }
-  const signals = { draining: draining.signal, refusing: refusing.signal }
+  const auth = openDoor('http://127.0.0.1:3000')
+  const deps = { endpoint, virtualServers, passing, checkOrigin, bodies, auth }
+  const signals = {
+    draining: draining.signal,
+    refusing: refusing.signal,
+    limits: UNLIMITED,
+    audit: new GatewayAudit(undefined),
+    events: { authenticated: () => undefined },
+    guard: { watchStream: () => undefined },
+  }
   const http = new McpHttp({ ...deps, ...signals })
-  server = createServer((asked, response) => {
-    if (!http.take(asked, response)) response.writeHead(418).end('for others')
+  server = createServer((incoming, response) => {
+    if (!http.take(incoming, response)) response.writeHead(418).end('not MCP')
   })
   agent = new Agent({ keepAlive: true })
   server.listen(0, '127.0.0.1')
@@ -98,20 +109,20 @@ const call = {
 }
 const usual = { host: 'localhost', accept: '*/*', 'content-type': 'application/json' }
 
-interface Sent {
+interface RequestOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal?: AbortSignal
 }
 
-/** As it comes over the wire: `fetch` decides too much by itself. */
+/** Sends a request with `node:http`, because `fetch` sets headers by itself. */
 async function ask(
   path: string,
-  { method = 'POST', headers = {}, body = '', ...options }: Sent = {},
+  { method = 'POST', headers = {}, body = '', ...options }: RequestOptions = {},
 ): Promise<{ status?: number | undefined; headers: object; body: Buffer }> {
   const all = { ...usual, ...headers }
-  const asked = request({
+  const outgoing = request({
     host: '127.0.0.1',
     port,
     path,
@@ -120,17 +131,17 @@ async function ask(
     agent,
     ...options,
   })
-  const answered = once(asked, 'response')
-  asked.end(body)
+  const answered = once(outgoing, 'response')
+  outgoing.end(body)
   const [response] = (await answered) as [IncomingMessage]
   return { status: response.statusCode, headers: response.headers, body: await buffer(response) }
 }
 
 const post = (body: unknown, headers = {}) => ask('/mcp', { body: JSON.stringify(body), headers })
 
-describe('an address', () => {
+describe('paths', () => {
   test.each(['/mcp', '/mcp?x=1', '/mcp/servers/a', '/mcp/servers/%61?x'])(
-    '%s has an MCP server',
+    'the path %s has an MCP server',
     async (path) => {
       const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
       const { status, headers, body } = await ask(path, { body: ping })
@@ -145,10 +156,13 @@ describe('an address', () => {
     },
   )
 
-  test.each(['/mcp/servers/none', '/mcp/bundles/none'])('%s has none', async (path) => {
-    const { status, body } = await ask(path, { body: '{}' })
-    expect([status, String(body)]).toEqual([404, expect.stringContaining('no such MCP server')])
-  })
+  test.each(['/mcp/servers/none', '/mcp/bundles/none'])(
+    'the path %s has no MCP server',
+    async (path) => {
+      const { status, body } = await ask(path, { body: '{}' })
+      expect([status, String(body)]).toEqual([404, expect.stringContaining('no such MCP server')])
+    },
+  )
 
   test.each([
     '/',
@@ -158,25 +172,25 @@ describe('an address', () => {
     '/mcp/servers',
     '/mcp/servers/a/ws',
     '/mcp/servers/%',
-  ])('%s is for others', async (path) => {
+  ])('the path %s is not handled', async (path) => {
     expect(await ask(path)).toMatchObject({ status: 418 })
   })
 })
 
-describe('a body', () => {
-  test('may come in pieces, and say something that takes more than one', async () => {
+describe('request bodies', () => {
+  test('a body may come in several pieces', async () => {
     const text = 'ä'.repeat(300_000)
-    let seen: unknown
+    let forwardedParams: unknown
     answer = ({ params }) => {
-      seen = params
+      forwardedParams = params
       return result({ content: [] })
     }
     await post({ ...call, params: { name: 'a__add', arguments: { text } } })
-    expect(seen).toEqual({ name: 'add', arguments: { text } })
+    expect(forwardedParams).toEqual({ name: 'add', arguments: { text } })
   })
 
   test.each([1, 2 * MAX_REQUEST_BYTES])(
-    'that is %i bytes too large is refused with the limit, and the connection goes on',
+    'a body that is %i bytes too large is refused with the limit on an open connection',
     async (more) => {
       const body = 'x'.repeat(MAX_REQUEST_BYTES + more)
       const answered = await ask('/mcp', { body })
@@ -188,11 +202,11 @@ describe('a body', () => {
     },
   )
 
-  test('without end is not read for ever', async () => {
+  test('an endless body is cut off', async () => {
     const socket = connect(port, '127.0.0.1')
-    let said = ''
-    socket.on('data', (chunk) => (said += String(chunk)))
-    // Who writes to a connection that was closed hears of it.
+    let received = ''
+    socket.on('data', (chunk) => (received += String(chunk)))
+    // A write to the closed connection emits an error.
     socket.on('error', () => undefined)
     const headers = Object.entries(usual).map((header) => `${header.join(': ')}\r\n`)
     socket.write(`POST /mcp HTTP/1.1\r\n${headers.join('')}transfer-encoding: chunked\r\n\r\n`)
@@ -201,33 +215,33 @@ describe('a body', () => {
     for (; !socket.destroyed && sent < 100; sent++) {
       if (!socket.write(chunk)) await once(socket, 'drain').catch(() => undefined)
     }
-    expect(said).toMatch(/^HTTP\/1.1 413 /)
+    expect(received).toMatch(/^HTTP\/1.1 413 /)
     expect(sent).toBeLessThan(100)
     socket.destroy()
   })
 
-  test('is not waited for where none belongs', async () => {
+  test('a body is not awaited for methods without one', async () => {
     expect(await ask('/mcp', { method: 'PUT' })).toMatchObject({
       status: 405,
       headers: { allow: 'GET, POST, DELETE' },
     })
-    // It says that there is one, which never comes.
+    // The body of this length is never sent.
     const headers = { 'content-length': '1' }
     expect(await ask('/mcp', { method: 'DELETE', headers })).toMatchObject({ status: 405 })
   })
 })
 
-describe('an answer', () => {
+describe('answers', () => {
   const large = { content: [{ type: 'text', text: 'ä'.repeat(8_192) }] }
 
-  test('without a body has none', async () => {
+  test('an answer without a body has the length 0', async () => {
     const notice = { jsonrpc: '2.0', method: 'notifications/initialized' }
     const { status, headers, body } = await post(notice)
     expect([status, body.length]).toEqual([202, 0])
     expect(headers).toMatchObject({ 'content-length': '0' })
   })
 
-  test('that is large is compressed for who accepts it', async () => {
+  test('a large answer is compressed for a client that accepts it', async () => {
     answer = () => result(large)
     const { headers, body } = await post(call, { 'accept-encoding': 'gzip' })
     expect(headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
@@ -237,7 +251,7 @@ describe('an answer', () => {
     expect(JSON.parse(String(plain.body))).toMatchObject({ result: large })
   })
 
-  test('is a stream when something is said before it', async () => {
+  test('an answer with earlier messages is a stream', async () => {
     answer = ({ listener }) => {
       listener?.onNotice('notifications/progress', '{"progress":1}')
       return result({ content: [] })
@@ -252,21 +266,21 @@ describe('an answer', () => {
   })
 })
 
-describe('a page', () => {
+describe('pages', () => {
   const origin = 'https://chat.example.com'
 
-  test('that may connect can read the answer, and ask before', async () => {
+  test('a page of an allowed origin can read answers, and send a preflight', async () => {
     const { headers } = await post({ jsonrpc: '2.0', id: 1, method: 'ping' }, { origin })
     expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: 'Origin' })
-    const asks = { origin, 'access-control-request-method': 'POST' }
-    expect(await ask('/mcp', { method: 'OPTIONS', headers: asks })).toMatchObject({
+    const preflight = { origin, 'access-control-request-method': 'POST' }
+    expect(await ask('/mcp', { method: 'OPTIONS', headers: preflight })).toMatchObject({
       status: 204,
       headers: { 'access-control-allow-origin': origin, 'access-control-max-age': '600' },
     })
   })
 
   test.each([{ origin: 'https://evil.example' }, { host: 'evil.example' }])(
-    'of somebody else may not: %o',
+    'a request of a foreign page is refused: %o',
     async (headers) => {
       const { status, body } = await ask('/mcp', { headers, body: '{}' })
       expect([status, JSON.parse(String(body))]).toMatchObject([403, { error: { code: 'denied' } }])
@@ -274,7 +288,7 @@ describe('a page', () => {
   )
 })
 
-test('a client that leaves ends the request, and nobody waits for it', async () => {
+test('the request of a client that leaves is aborted', async () => {
   let signal: ForwardedRequest['signal']
   answer = (forwarded) => {
     ;({ signal } = forwarded)
@@ -294,32 +308,32 @@ test('a client that leaves ends the request, and nobody waits for it', async () 
   }
   const left = new AbortController()
   const body = JSON.stringify({ ...call, params: { ...call.params, _meta } })
-  const asked = ask('/mcp', { body, headers, signal: left.signal })
+  const reply = ask('/mcp', { body, headers, signal: left.signal })
   await eventually(() => signal !== undefined, { what: 'the request' })
   expect([signal?.aborted, passing.count]).toEqual([false, 1])
   left.abort()
-  await expect(asked).rejects.toThrow('aborted')
+  await expect(reply).rejects.toThrow('aborted')
   await eventually(() => passing.count === 0, { what: 'the end of the request' })
   expect(signal?.aborted).toBe(true)
 })
 
-describe('a gateway that goes down', () => {
-  test('answers requests in flight and those that arrive just then, and ends the connections', async () => {
+describe('stopping gateways', () => {
+  test('a draining gateway answers requests in flight and late ones, and closes their connections', async () => {
     const go = Promise.withResolvers<ForwardedReply>()
     answer = () => go.promise
-    const asked = post(call)
+    const early = post(call)
     await eventually(() => passing.count === 1, { what: 'the request' })
     draining.abort()
     const late = post(call)
     await eventually(() => passing.count === 2, { what: 'the late request' })
     go.resolve(result({ content: [] }))
-    for (const each of [asked, late]) {
+    for (const each of [early, late]) {
       expect(await each).toMatchObject({ status: 200, headers: { connection: 'close' } })
     }
   })
 
-  test('ends the connection of a stream with it', async () => {
-    // Else an idle connection would end by itself.
+  test('a draining gateway closes the connection of a stream at its end', async () => {
+    // Without this an idle connection would be closed by its timeout.
     server.keepAliveTimeout = 0
     const go = Promise.withResolvers<ForwardedReply>()
     answer = ({ listener }) => {
@@ -328,7 +342,7 @@ describe('a gateway that goes down', () => {
     }
     const params = { ...call.params, _meta: { progressToken: 'p' } }
     const socket = connect(port, '127.0.0.1')
-    const said = buffer(socket)
+    const received = buffer(socket)
     const body = JSON.stringify({ ...call, params })
     const headers = Object.entries({ ...usual, 'content-length': body.length })
     const lines = headers.map((header) => `${header.join(': ')}\r\n`).join('')
@@ -336,10 +350,10 @@ describe('a gateway that goes down', () => {
     await once(socket, 'readable')
     draining.abort()
     go.resolve(result({ content: [] }))
-    expect(String(await said)).toMatch(/"result":\{"content":\[\]\}\}\n\n\r\n0\r\n\r\n$/)
+    expect(String(await received)).toMatch(/"result":\{"content":\[\]\}\}\n\n\r\n0\r\n\r\n$/)
   })
 
-  test('soon refuses what would begin something, in JSON-RPC with when to come again', async () => {
+  test('a gateway that drains for longer refuses requests in JSON-RPC with Retry-After', async () => {
     draining.abort()
     refusing.abort()
     const { status, headers, body } = await post(call)
@@ -352,12 +366,12 @@ describe('a gateway that goes down', () => {
     expect(await ask('/mcp', { method: 'GET' })).toMatchObject({ status: 503 })
   })
 
-  test('takes the answers that it waits for until the end', async () => {
+  test('a draining gateway accepts answers and notifications until its end', async () => {
     draining.abort()
     refusing.abort()
-    const said = { jsonrpc: '2.0', id: 'a.1', result: { action: 'accept' } }
-    expect(await post(said)).toMatchObject({ status: 202 })
-    expect(answers).toEqual([['a.1', said]])
+    const response = { jsonrpc: '2.0', id: 'a.1', result: { action: 'accept' } }
+    expect(await post(response)).toMatchObject({ status: 202 })
+    expect(answers).toEqual([['a.1', response]])
     const notice = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
     expect(await post(notice)).toMatchObject({ status: 202 })
   })

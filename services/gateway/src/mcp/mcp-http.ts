@@ -2,19 +2,30 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { InFlight } from '@mcp-host/service'
+import type { Principal } from '@mcp-host/contracts'
 import { ownValue } from '@mcp-host/contracts'
+import { checkAccess } from '../auth/access.ts'
+import { recordRefusal } from '../auth/auth-hooks.ts'
+import { challengeHeader } from '../auth/auth-reply.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+import type { ConnectionGuard } from '../auth/connection-guard.ts'
 import type { BodyReader } from '../edge/body-reader.ts'
 import { BodyFault } from '../edge/body-reader.ts'
 import { isLarge, preferredEncoding } from '../edge/compress-answers.ts'
 import { errorAnswer } from '../edge/error-reply.ts'
+import type { GatewayEvents } from '../events.ts'
+import type { GatewayAudit } from '../gateway-audit.ts'
+import type { GatewayLimits } from '../limits/gateway-limits.ts'
 import type { OriginGuard } from '../edge/origin.ts'
 import { originHeaders, preflightHeaders } from '../edge/origin.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { Cancellation } from 'mcp-host/async'
-import type { McpEndpoint, EndpointRequest, EndpointReply } from './core/endpoint.ts'
+import type { EndpointReply, WholeReply } from './core/endpoint-reply.ts'
+import { failed, JSON_TYPE } from './core/endpoint-reply.ts'
+import type { EndpointRequest } from './core/endpoint-request.ts'
+import type { McpEndpoint } from './core/endpoint.ts'
 import { idOf } from './core/classify.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
-import { failure } from './core/messages.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
@@ -25,17 +36,22 @@ export interface McpHttpDeps {
   readonly virtualServers: VirtualServers
   readonly checkOrigin: OriginGuard
   readonly bodies: BodyReader
-  /** Requests under way, to be waited for. */
+  readonly auth: Authenticator
+  readonly guard: Pick<ConnectionGuard, 'watchStream'>
+  readonly limits: Pick<GatewayLimits, 'addressOf' | 'connection'>
+  readonly audit: Pick<GatewayAudit, 'credentialRefused'>
+  readonly events: Pick<GatewayEvents, 'authenticated'>
+  /** Requests in flight, which a drain waits for. */
   readonly passing: InFlight
-  /** Aborts when connections are to go to another gateway. */
+  /** Aborts when connections have to move to another gateway. */
   readonly draining: AbortSignal
-  /** Aborts when no new request is taken, a little later. */
+  /** Aborts a little later, when no new request is taken. */
   readonly refusing: AbortSignal
 }
 
 /**
- * The MCP endpoint over plain HTTP. Its requests come before those of the framework: it would take as long over each
- * as the endpoint itself.
+ * The MCP endpoint over plain HTTP. It takes requests before the framework, which would take as long for each as the
+ * endpoint itself.
  */
 export class McpHttp {
   readonly #deps: McpHttpDeps
@@ -44,7 +60,7 @@ export class McpHttp {
     this.#deps = deps
   }
 
-  /** Handles a request for an MCP server; `false` when its address is not one. */
+  /** Handles a request for an MCP server. Returns `false` when the address is not one. */
   take(request: IncomingMessage, response: ServerResponse): boolean {
     const { url = '' } = request
     const find = url === '/mcp' ? all : readAddress(url)
@@ -59,7 +75,7 @@ export class McpHttp {
     const { virtualServers, draining, checkOrigin, bodies } = this.#deps
     const { method, headers } = request
     try {
-      // Only a POST has a body that is read.
+      // Only the body of a POST is read.
       if (method !== 'POST') bodies.discard(request)
       checkOrigin(headers)
       if (draining.aborted) response.setHeader('connection', 'close')
@@ -69,59 +85,112 @@ export class McpHttp {
       else if (virtualServer === undefined) {
         bodies.discard(request)
         send(response, headers, NO_SERVER)
-      } else this.#read(request, response, virtualServer)
+      } else this.#admit(request, response, virtualServer)
     } catch (error) {
-      bodies.discard(request)
-      refuse(response, headers, error)
+      this.#refuse(request, response, error)
     }
   }
 
-  #read(request: IncomingMessage, response: ServerResponse, virtualServer: VirtualServer): void {
-    if (request.method !== 'POST') return this.#answer(request, response, virtualServer, EMPTY)
+  #admit(request: IncomingMessage, response: ServerResponse, virtualServer: VirtualServer): void {
+    const admitted = this.#deps.limits.connection(request)
+    if (admitted === undefined) return this.#authenticate(request, response, virtualServer)
+    admitted
+      .then(() => this.#authenticate(request, response, virtualServer))
+      .catch((error: unknown) => this.#refuse(request, response, error))
+  }
+
+  #authenticate(
+    request: IncomingMessage,
+    response: ServerResponse,
+    virtualServer: VirtualServer,
+  ): void {
+    const path = pathOf(request)
+    const found = this.#deps.auth.authenticate(request, path)
+    if (!(found instanceof Promise)) {
+      this.#checkAccess(found)
+      return this.#read(request, response, virtualServer, found)
+    }
+    found
+      .then((principal) => {
+        this.#checkAccess(principal)
+        this.#read(request, response, virtualServer, principal)
+      })
+      .catch((error: unknown) => this.#refuse(request, response, error))
+  }
+
+  #checkAccess(principal: Principal): void {
+    const { auth, events } = this.#deps
+    checkAccess(principal, 'mcp')
+    if (auth.isOn) events.authenticated('accepted')
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    const { bodies, auth, audit, limits, events } = this.#deps
+    bodies.discard(request)
+    const { headers } = request
+    const path = pathOf(request)
+    recordRefusal({ audit, events }, limits.addressOf(request), path, error)
+    refuse(response, headers, error, {
+      headers: challengeHeader(error, auth, { path, host: headers.host }),
+    })
+  }
+
+  #read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    virtualServer: VirtualServer,
+    principal: Principal,
+  ): void {
+    const about = { virtualServer, principal }
+    if (request.method !== 'POST') return this.#answer(request, response, about, EMPTY)
     this.#deps.bodies.receive(request, MAX_REQUEST_BYTES, (received) => {
       if (!(received instanceof BodyFault)) {
         const { bytes } = received
-        // Not by `using`, which takes half a microsecond.
+        // Not `using`, which takes half a microsecond.
         received[Symbol.dispose]()
-        return this.#answer(request, response, virtualServer, bytes)
+        return this.#answer(request, response, about, bytes)
       }
       // The connection is gone.
       if (request.destroyed) return
       if (received.closes) response.setHeader('connection', 'close')
-      refuse(response, request.headers, received, received.status)
+      refuse(response, request.headers, received, { status: received.status })
     })
   }
 
   #answer(
-    { method = '', headers, socket }: IncomingMessage,
+    request: IncomingMessage,
     response: ServerResponse,
-    virtualServer: VirtualServer,
+    { virtualServer, principal }: { virtualServer: VirtualServer; principal: Principal },
     body: Uint8Array,
   ): void {
-    // It is gone, and will not say so again.
+    // The client has disconnected, and `close` is not emitted again.
     if (response.closed) return
-    const { endpoint, passing, draining, refusing } = this.#deps
+    const { method = '', headers, socket } = request
+    const { endpoint, passing, draining, refusing, guard } = this.#deps
     const refusal = refusing.aborted ? refusalOf(method, body) : undefined
     if (refusal !== undefined) return send(response, headers, refusal)
-    const exchange = new HttpExchange(method, headers, body, draining)
+    const exchange = new HttpExchange(method, principal, headers, body, draining)
     const forwarded = passing.begin()
     response.on('close', () => {
       if (!response.writableFinished) exchange.signal.cancel()
-      // Later requests on this connection are a successor's.
+      // Later requests go to a successor, over a new connection.
       if (draining.aborted) socket.end()
       forwarded[Symbol.dispose]()
     })
     void endpoint.handle(exchange, virtualServer).then((reply) => {
-      // The connection is not to be used again.
+      // The client must not use the connection again.
       if (draining.aborted && !response.headersSent) response.setHeader('connection', 'close')
+      const isStream = reply.body !== undefined && !(reply.body instanceof Uint8Array)
+      if (isStream) guard.watchStream(response, request, principal)
       send(response, headers, reply)
     })
   }
 }
 
-/** A request of HTTP, in the words of the endpoint. */
+/** An HTTP request in the form that the endpoint takes. */
 class HttpExchange implements EndpointRequest {
   readonly method: string
+  readonly principal: Principal
   readonly body: Uint8Array
   readonly closing: AbortSignal
   readonly signal = new Cancellation()
@@ -129,11 +198,13 @@ class HttpExchange implements EndpointRequest {
 
   constructor(
     method: string,
+    principal: Principal,
     headers: IncomingHttpHeaders,
     body: Uint8Array,
     closing: AbortSignal,
   ) {
     this.method = method
+    this.principal = principal
     this.body = body
     this.closing = closing
     this.#headers = headers
@@ -145,24 +216,17 @@ class HttpExchange implements EndpointRequest {
 
 const EMPTY = new Uint8Array()
 const text = new TextDecoder()
-const NO_SERVER: EndpointReply = {
-  status: 404,
-  headers: { 'content-type': 'application/json' },
-  body: failure(
-    null,
-    new JsonRpcError(JsonRpcCode.invalidRequest, 'there is no such MCP server or bundle'),
-  ),
-}
-
-const GOING_DOWN = {
-  status: 503,
-  headers: { 'content-type': 'application/json', 'retry-after': '1' },
-}
+const NO_SERVER = failed(
+  null,
+  new JsonRpcError(JsonRpcCode.invalidRequest, 'there is no such MCP server or bundle', {
+    status: 404,
+  }),
+)
 const DRAINING = new JsonRpcError(JsonRpcCode.unavailable, MAINTENANCE, {
+  status: 503,
   data: { reason: 'unavailable', retryable: true },
 })
 
-type WholeReply = EndpointReply & { readonly body: Uint8Array }
 type Find = (virtualServers: VirtualServers) => VirtualServer | undefined
 
 const all: Find = (virtualServers) => virtualServers.all()
@@ -184,8 +248,8 @@ function readAddress(url: string): Find | undefined {
 }
 
 /**
- * The refusal of a new request while the gateway drains; `undefined` for answers, notifications and the end of a
- * session, which are taken until the end. It is JSON-RPC with 503, never 404, which would end the session of a client.
+ * The refusal of a new request while the gateway drains: JSON-RPC with 503, since 404 would end the session of a
+ * client. `undefined` for answers, notifications and the end of a session, which are taken until the end.
  */
 function refusalOf(method: string, body: Uint8Array): EndpointReply | undefined {
   if (method === 'DELETE') return undefined
@@ -193,22 +257,23 @@ function refusalOf(method: string, body: Uint8Array): EndpointReply | undefined 
   try {
     if (method === 'POST') message = JSON.parse(text.decode(body))
   } catch {
-    // The endpoint says what is wrong with it.
+    // The endpoint reports the fault.
     return undefined
   }
   const id = idOf(message)
   const isTold = isObject(message) && (message['method'] === undefined || id === null)
-  return isTold ? undefined : { ...GOING_DOWN, body: failure(id, DRAINING) }
+  if (isTold) return undefined
+  return { ...failed(id, DRAINING), headers: { ...JSON_TYPE, 'retry-after': '1' } }
 }
 
 function refuse(
   response: ServerResponse,
   asked: IncomingHttpHeaders,
   error: unknown,
-  status?: number,
+  more: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
 ): void {
-  const answer = errorAnswer(error, status)
-  const headers = { ...answer.headers, 'content-type': 'application/json' }
+  const answer = errorAnswer(error, more.status)
+  const headers = { ...answer.headers, ...more.headers, 'content-type': 'application/json' }
   send(response, asked, { ...answer, headers, body: Buffer.from(JSON.stringify(answer.body)) })
 }
 
@@ -221,7 +286,7 @@ function send(
   const headers = origin === undefined ? own : { ...own, ...origin }
   if (!(body instanceof Uint8Array)) {
     response.writeHead(status, headers)
-    // A client that leaves is heard of by `close`.
+    // `close` reports that a client has left.
     pipeline(Readable.from(body), response).catch(() => undefined)
   } else if (isLarge(body)) sendLarge(response, asked, { status, headers, body })
   else write(response, status, headers, body)
@@ -236,7 +301,7 @@ function sendLarge(
   const encoding = preferredEncoding(asked['accept-encoding'])
   if (encoding === undefined) return write(response, status, { ...headers, vary }, body)
   encoding.compress(body, (error, compressed) => {
-    // An error leaves the answer as it is.
+    // After an error the answer is sent uncompressed.
     if (error !== null) write(response, status, { ...headers, vary }, body)
     else {
       const encoded = { ...headers, vary, 'content-encoding': encoding.name }
@@ -253,4 +318,10 @@ function write(
 ): void {
   const whole = status === 204 ? headers : { ...headers, 'content-length': body.length }
   response.writeHead(status, whole).end(body)
+}
+
+/** The address without its query. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  const query = url.indexOf('?')
+  return query === -1 ? url : url.slice(0, query)
 }

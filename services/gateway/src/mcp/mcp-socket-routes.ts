@@ -1,3 +1,4 @@
+import type { Principal } from '@mcp-host/contracts'
 import type { InFlight } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
@@ -12,40 +13,53 @@ import type { VirtualServers } from './virtual-servers.ts'
 export interface McpSocketDeps {
   readonly endpoint: McpEndpoint
   readonly virtualServers: VirtualServers
-  /** Sockets that are open, to be waited for. */
+  /** Open sockets, which a drain waits for. */
   readonly passing: InFlight
-  /** Aborts when no more is taken. */
+  /** Aborts when no further socket is taken. */
   readonly draining: AbortSignal
   readonly events: McpSocketEvents
 }
 
-/** The whole catalog, and each server and bundle, as one MCP server over WebSocket, below its address. */
+/** The whole catalog, each server and each bundle as an MCP server over WebSocket, below its address. */
 export async function addMcpSockets(
   app: FastifyInstance,
   { endpoint, virtualServers, passing, draining, events }: McpSocketDeps,
   settings: Pick<GatewayConfig, 'heartbeatMs'>,
 ): Promise<void> {
-  function converse(socket: WebSocket, virtualServer: VirtualServer | undefined): void {
+  function converse(
+    socket: WebSocket,
+    principal: Principal,
+    virtualServer: VirtualServer | undefined,
+  ): void {
     if (virtualServer === undefined)
       return socket.close(1008, 'there is no such MCP server or bundle')
     const forwarded = passing.begin()
-    const over = serveMcpSocket({ endpoint, virtualServer, draining, events }, socket, settings)
+    const over = serveMcpSocket(
+      { endpoint, virtualServer, principal, draining, events },
+      socket,
+      settings,
+    )
     void over.finally(() => forwarded[Symbol.dispose]())
   }
 
-  async function begin(socket: WebSocket, find: () => VirtualServer | undefined): Promise<void> {
+  async function begin(
+    socket: WebSocket,
+    principal: Principal,
+    find: () => VirtualServer | undefined,
+  ): Promise<void> {
     // Data that arrives meanwhile stays in the socket.
     socket.pause()
     await virtualServers.settling
     socket.resume()
-    converse(socket, find())
+    converse(socket, principal, find())
   }
 
   function add(address: string, find: (params: Params) => VirtualServer | undefined): void {
     app.route({
       method: 'GET',
       url: `${address}/ws`,
-      wsHandler: (socket, { params }) => begin(socket, () => find(params as Params)),
+      wsHandler: (socket, { params, principal }) =>
+        begin(socket, principal, () => find(params as Params)),
       handler: (_, reply) => reply.code(426).header('upgrade', 'websocket').send(ONLY_SOCKETS),
     })
   }

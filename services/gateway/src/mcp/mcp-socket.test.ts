@@ -1,3 +1,4 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { EventEmitter, once } from 'node:events'
 import { Registry } from 'prom-client'
 import { beforeEach, expect, test, vi } from 'vitest'
@@ -13,12 +14,12 @@ import { serveMcpSocket } from './mcp-socket.ts'
 const MIB = 1024 * 1024
 const bytes = new TextEncoder()
 
-/** The end of a socket that the gateway holds. */
+/** The socket as the gateway uses it. */
 class FakeSocket extends EventEmitter {
   readonly OPEN = 1
   readyState = 1
   bufferedAmount = 0
-  /** Whether what is sent gets through. */
+  /** Whether the client reads. */
   isRead = true
   readonly frames: unknown[] = []
   readonly closes: unknown[] = []
@@ -74,7 +75,7 @@ function serve(heartbeatMs = 60_000): Promise<void> {
     clients: noClients,
     upstream: {
       forward: async () => answer(),
-      resume: () => Promise.reject(new Error('nothing is kept')),
+      resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,
@@ -83,13 +84,13 @@ function serve(heartbeatMs = 60_000): Promise<void> {
     },
   })
   const events = gatewayEvents(metrics)
-  const deps = { endpoint, virtualServer, draining: draining.signal, events }
-  // Only what it uses of one.
+  const deps = { endpoint, virtualServer, principal: LOCAL, draining: draining.signal, events }
+  // serveMcpSocket uses only these members.
   return serveMcpSocket(deps, socket as unknown as WebSocket, { heartbeatMs })
 }
 
-test('a client that does not read is told to come back', async () => {
-  const over = serve()
+test('a socket whose client does not read is closed with 1013', async () => {
+  const closed = serve()
   socket.isRead = false
   const json = bytes.encode(JSON.stringify({ text: 'x'.repeat(3 * MIB) }))
   answer = () => ({ type: 'result', json })
@@ -101,18 +102,18 @@ test('a client that does not read is told to come back', async () => {
   expect(socket.frames.length).toBe(4)
   expect(socket.closes).toEqual([[1013, 'messages are not read']])
   socket.emit('close')
-  await over
+  await closed
 })
 
-test('a faulty connection is over once it is closed', async () => {
-  const over = serve()
+test('a connection with an error ends once it is closed', async () => {
+  const closed = serve()
   socket.emit('error', new Error('too large'))
   socket.emit('close')
-  await over
+  await closed
 })
 
-test('one large message hinders nothing', async () => {
-  const over = serve()
+test('a single large message does not close its socket', async () => {
+  const closed = serve()
   socket.isRead = false
   const json = bytes.encode(JSON.stringify({ text: 'x'.repeat(40 * MIB) }))
   answer = () => ({ type: 'result', json })
@@ -124,13 +125,13 @@ test('one large message hinders nothing', async () => {
   await second
   expect(socket.closes).toEqual([])
   socket.emit('close')
-  await over
+  await closed
 })
 
-test('a gateway that stops waits for what is under way, then sends its clients on', async () => {
+test('a draining gateway waits for requests in flight, then closes its sockets', async () => {
   const reply = Promise.withResolvers<ForwardedReply>()
   answer = () => reply.promise
-  const over = serve()
+  const closed = serve()
   socket.ask(1, 'tools/call', { name: 'do' })
   draining.abort()
   const refused = once(socket, 'sent')
@@ -144,35 +145,35 @@ test('a gateway that stops waits for what is under way, then sends its clients o
   expect(socket.frames[1]).toMatchObject({ id: 1, result: {} })
   expect(socket.closes).toEqual([[1012, MAINTENANCE]])
   socket.emit('close')
-  await over
+  await closed
 })
 
-test('a client that does not answer the end is left', async () => {
+test('a socket that does not complete the close is terminated', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
-    const over = serve()
+    const closed = serve()
     draining.abort()
     expect(socket.closes).toEqual([[1012, MAINTENANCE]])
     await vi.advanceTimersByTimeAsync(1_000)
-    await over
+    await closed
     expect(socket.isTerminated).toBe(true)
   } finally {
     vi.useRealTimers()
   }
 })
 
-test('a socket that comes while the gateway stops is sent on', async () => {
+test('a socket that opens while the gateway drains is closed', async () => {
   draining.abort()
-  const over = serve()
+  const closed = serve()
   expect(socket.closes).toEqual([[1012, MAINTENANCE]])
   socket.emit('close')
-  await over
+  await closed
 })
 
-test('a socket that has gone silent is dropped', async () => {
+test('a socket that misses heartbeats is terminated', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
-    const over = serve(1_000)
+    const closed = serve(1_000)
     for (let beat = 0; beat < 5; beat++) {
       vi.advanceTimersByTime(1_000)
       socket.emit('pong')
@@ -180,14 +181,14 @@ test('a socket that has gone silent is dropped', async () => {
     expect([socket.pings, socket.isTerminated]).toEqual([5, false])
     vi.advanceTimersByTime(3_000)
     expect(socket.isTerminated).toBe(true)
-    await over
+    await closed
   } finally {
     vi.useRealTimers()
   }
 })
 
-test('it counts open sockets, and messages in both directions', async () => {
-  const over = serve()
+test('open sockets and messages in both directions are counted', async () => {
+  const closed = serve()
   const sent = once(socket, 'sent')
   socket.ask(1, 'tools/list')
   socket.emit(
@@ -206,6 +207,6 @@ test('it counts open sockets, and messages in both directions', async () => {
     expect(await figures()).toEqual(['mcp_host_mcp_sockets_connected 1', ...messages]),
   )
   socket.emit('close')
-  await over
+  await closed
   expect(await figures()).toEqual(['mcp_host_mcp_sockets_connected 0', ...messages])
 })

@@ -5,8 +5,11 @@ import { startHeartbeat } from '../edge/heartbeat.ts'
 import type { DuplexSessionDeps } from './core/duplex-session.ts'
 import { DuplexSession } from './core/duplex-session.ts'
 
-export interface McpSocketDeps extends Pick<DuplexSessionDeps, 'endpoint' | 'virtualServer'> {
-  /** Aborts when no more is taken. */
+export interface McpSocketDeps extends Pick<
+  DuplexSessionDeps,
+  'endpoint' | 'virtualServer' | 'principal'
+> {
+  /** Aborts when the gateway begins to drain. */
   readonly draining: AbortSignal
   readonly events: McpSocketEvents
 }
@@ -16,21 +19,21 @@ export type McpSocketEvents = Pick<
   'mcpSocketOpened' | 'mcpSocketClosed' | 'mcpMessage'
 >
 
-/** The name of MCP among what may be spoken over a WebSocket. */
+/** The WebSocket subprotocol of MCP. */
 export const SUBPROTOCOL = 'mcp'
-/** A client that does not read is left to come back: so much waits for it, besides the largest message. */
+/** Limit for unread bytes, besides the largest message. A client above it is disconnected, and may reconnect. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
 /** The time limit for the client's close frame. */
 const CLOSE_LIMIT_MS = 1_000
 
-/** The life of one socket: MCP, one message to a frame. Resolves when it, and its session, are over. */
+/** Serves MCP on one socket, with one message per frame. Resolves when the socket and its session have ended. */
 export async function serveMcpSocket(
-  { endpoint, virtualServer, draining, events }: McpSocketDeps,
+  { endpoint, virtualServer, principal, draining, events }: McpSocketDeps,
   socket: WebSocket,
   { heartbeatMs }: { heartbeatMs: number },
 ): Promise<void> {
   const closed = new Promise((resolve) => socket.once('close', resolve))
-  // A broken connection also closes; there is nothing else to do about it.
+  // A broken connection also closes, and needs no further handling.
   socket.on('error', () => undefined)
   using stack = new DisposableStack()
   events.mcpSocketOpened()
@@ -38,9 +41,10 @@ export async function serveMcpSocket(
   stack.defer(startHeartbeat(socket, heartbeatMs))
   /** The size of the largest queued message. */
   let largest = 0
-  const conversation = new DuplexSession({
+  const session = new DuplexSession({
     endpoint,
     virtualServer,
+    principal,
     closing: draining,
     send(message) {
       if (socket.readyState !== socket.OPEN) return
@@ -53,19 +57,19 @@ export async function serveMcpSocket(
     },
   })
   const closeOnceIdle = (): void => {
-    if (!draining.aborted || !conversation.isIdle) return
+    if (!draining.aborted || !session.isIdle) return
     socket.close(1012, MAINTENANCE)
     const late = setTimeout(() => socket.terminate(), CLOSE_LIMIT_MS)
     stack.defer(() => clearTimeout(late))
   }
-  // The socket hands out whole frames. Binary ones are no other than text here.
+  // The socket joins the fragments of a frame. Binary frames are read like text frames.
   socket.on('message', (data) => {
     events.mcpMessage('in')
-    void conversation.take(data as Buffer).finally(closeOnceIdle)
+    void session.take(data as Buffer).finally(closeOnceIdle)
   })
   draining.addEventListener('abort', closeOnceIdle)
   stack.defer(() => draining.removeEventListener('abort', closeOnceIdle))
   closeOnceIdle()
   await closed
-  await conversation.leave()
+  await session.leave()
 }

@@ -1,29 +1,30 @@
 import type { Bus, CallOptions, Frame, OpaqueReplyListener } from '@mcp-host/bus'
-import type { McpReplyHead } from '@mcp-host/contracts'
-import { BusError, newEnvelope, mcpRequestControl } from '@mcp-host/contracts'
+import type { Caller, McpReplyHead } from '@mcp-host/contracts'
+import { BusError, mcpRequestControl, newEnvelope, NOBODY } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/async'
 import type { ResumePoint, ReplyListener } from './core/upstream.ts'
 
-/** After this much silence, and again after each further period, the supervisor is pinged. */
+/** The period of silence after which the supervisor is pinged. */
 const PING_MS = 1_500
-/** Without one for so long it counts as lost: longer than the broker may be away. */
+/** The period of silence after which the request counts as lost. It is longer than an outage of the broker may be. */
 const QUIET_MS = 6_000
 
 export interface PendingRequestOptions {
   readonly server: string
-  /** Its name on the bus. */
+  /** The request's name on the bus. */
   readonly id: string
   readonly listener: ReplyListener | undefined
   /** Its abort ends the request at the server. */
   readonly signal: CancelSignal | undefined
   readonly traceparent?: string | undefined
+  readonly caller?: Caller | undefined
 }
 
 type CallBus = Pick<Bus, 'emit' | 'blobs'>
 
 /**
- * A request that is passed on, from the first question to the answer. One object that hears of everything: closures and
- * promises of each step would take several times its memory, and so time.
+ * A forwarded request, until its answer. A single object handles all events: closures and promises for each step would
+ * take several times its memory and time.
  */
 export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
   readonly server: string
@@ -32,39 +33,44 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
   kept: ResumePoint | undefined
   /** The number of the last reply. */
   number = 0
-  /** Whether there was a sign of life since it was asked for last. */
+  /** Whether anything arrived since the request was last sent. */
   isAny = false
   /** Whether the supervisor has accepted this gateway as the caller. */
   isOurs = true
-  /** Whether nothing may be missing. */
+  /** Whether all earlier replies must have arrived. */
   isWhole = true
   readonly #bus: CallBus
   readonly #listener: ReplyListener | undefined
   readonly #signal: CancelSignal | undefined
   readonly #traceparent: string | undefined
+  readonly #caller: Caller
   #answered: PromiseWithResolvers<Frame<McpReplyHead>> | undefined
   #pingAt = 0
 
-  constructor(bus: CallBus, { server, id, listener, signal, traceparent }: PendingRequestOptions) {
+  constructor(
+    bus: CallBus,
+    { server, id, listener, signal, traceparent, caller }: PendingRequestOptions,
+  ) {
     this.#bus = bus
     this.server = server
     this.id = id
     this.#listener = listener
     this.#signal = signal
     this.#traceparent = traceparent
+    this.#caller = caller ?? NOBODY
     signal?.addEventListener('abort', this.#leave)
   }
 
   /**
-   * The answer to a question that is asked now. Rejects with a `BusError`, or the signal's reason when the caller
+   * Sends the request and waits for its answer. Rejects with a `BusError`, or with the signal's reason when the caller
    * leaves.
    */
   ask(begin: (options: CallOptions) => void): Promise<Frame<McpReplyHead>> {
     this.checkCaller()
     this.#answered = Promise.withResolvers()
     this.#pingAt = performance.now() + PING_MS
-    const envelope = newEnvelope('local', this.#traceparent)
-    // A supervisor that finds the request after the deadline must not begin it.
+    const envelope = newEnvelope(this.#caller, this.#traceparent)
+    // The deadline keeps a supervisor from beginning the request later.
     envelope.deadline = Date.now() + QUIET_MS
     begin({ envelope, timeoutMs: QUIET_MS })
     return this.#answered.promise
@@ -75,7 +81,7 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
     this.#signal?.throwIfAborted()
   }
 
-  /** The caller has gone. */
+  /** Called when the caller has gone. */
   end(): void {
     this.#signal?.removeEventListener('abort', this.#leave)
   }
@@ -96,12 +102,12 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
         return true
       case 'kept':
         this.kept = { supervisor: head.supervisor, server: this.server, id: this.id }
-        // It may have been begun again.
+        // The request may have been sent again.
         this.number = 0
         this.#listener?.onResumable(this.kept)
         return true
       case 'stored':
-        // It was too late to cancel it.
+        // The request had already ended.
         if (this.#signal?.aborted === true) this.forget(head.key)
         break
       default:
@@ -136,7 +142,7 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
     if (this.isOurs) this.#bus.emit(mcpRequestControl, { server }, { id, action })
   }
 
-  /** Throws `deadline` when what was told before this did not come: the broker was away. */
+  /** Throws `deadline` when replies before this one are missing: the broker was away. */
   #count(number: number): void {
     if (this.isWhole && number !== this.number + 1) {
       throw new BusError('deadline', 'something was lost on the way')

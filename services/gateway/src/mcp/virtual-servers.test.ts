@@ -47,7 +47,7 @@ const listed = (): string[] =>
     ({ name }: { name: string }) => name,
   )
 
-test('all servers are there under their names, in order, and each by itself', () => {
+test('servers are merged in order of their names, and each is available alone', () => {
   put(server('b', ['x']))
   put(server('a', ['x', 'y']))
   expect(listed()).toEqual(['a__x', 'a__y', 'b__x'])
@@ -57,7 +57,7 @@ test('all servers are there under their names, in order, and each by itself', ()
 })
 
 test.each(['constructor', '__proto__', 'toString', 'valueOf', 'none'])(
-  'there is no bundle %s that nobody wrote',
+  'the bundle %s exists only if it is configured',
   (name) => {
     expect(virtualServers.bundle(name)).toBeUndefined()
     virtualServers.setBundles({ own: {} })
@@ -66,7 +66,7 @@ test.each(['constructor', '__proto__', 'toString', 'valueOf', 'none'])(
   },
 )
 
-test('what is offered is made once, until what servers list changes', () => {
+test('a merged listing is cached until a list of a server changes', () => {
   put(server('a', ['x']))
   const { listing } = virtualServers.all()
   put({
@@ -81,7 +81,7 @@ test('what is offered is made once, until what servers list changes', () => {
   expect(listed()).toEqual(['a__x', 'a__z'])
 })
 
-test('a server that goes away is remembered for a minute, as it was', () => {
+test('the lists of an absent server are kept for a minute', () => {
   put(server('a', ['x']))
   expect(listed()).toEqual(['a__x'])
   put(server('a', [], { state: 'starting' }))
@@ -95,7 +95,7 @@ test('a server that goes away is remembered for a minute, as it was', () => {
   expect(listed()).toEqual(['a__y'])
 })
 
-test('a server that is removed from the configuration is gone at once', () => {
+test('a server that is removed from the configuration is removed at once', () => {
   const configured = (...names: string[]): void =>
     put({ kind: 'supervisor', id: 'one', startedAt: 0, servers: {}, configured: names })
   configured('a', 'b')
@@ -108,7 +108,18 @@ test('a server that is removed from the configuration is gone at once', () => {
   expect(virtualServers.server('a')).toBeUndefined()
 })
 
-test('who comes back in time is there for good', () => {
+test('names of servers that may come are kept in memory up to a limit', () => {
+  entries.clear()
+  for (let count = 0; count < 10_000; count++) {
+    expect(virtualServers.server(`x${count}`)).toBeDefined()
+  }
+  expect(virtualServers.server('one-more')).toBeUndefined()
+  put({ kind: 'supervisor', id: 'one', startedAt: 0, servers: {} })
+  put(server('a', ['x']))
+  expect(virtualServers.server('a')?.listing.tool('x')).toBeDefined()
+})
+
+test('a server that returns within a minute is kept', () => {
   put(server('a', ['x']))
   expect(listed()).toEqual(['a__x'])
   entries.clear()
@@ -122,7 +133,7 @@ test('who comes back in time is there for good', () => {
   expect(listed()).toEqual(['a__x'])
 })
 
-test('tools of two servers that join to the same name have two, whichever of them are ready', () => {
+test('equal joined names of two servers are made distinct, also while one is absent', () => {
   const configured = ['a', 'a__b']
   put({ kind: 'supervisor', id: 'one', startedAt: 0, servers: {}, configured })
   put(server('a__b', ['c']))
@@ -136,7 +147,7 @@ test('tools of two servers that join to the same name have two, whichever of the
   expect(listing.tool('a__b.c')).toEqual({ server: 'a__b', name: 'c' })
 })
 
-test('what only reads is known as such by both forms of its name', () => {
+test('a read-only tool is recognized by both forms of its name', () => {
   const [tool] = server('a', ['x']).tools
   put({ ...server('a', []), tools: [{ ...tool!, annotations: { readOnlyHint: true } }] })
   expect(['a__x', 'a.x', 'x'].map((name) => virtualServers.all().listing.isReadOnly(name))).toEqual(
@@ -144,7 +155,7 @@ test('what only reads is known as such by both forms of its name', () => {
   )
 })
 
-test('the same change that a server announces at two supervisors is one', () => {
+test('one announced change at two supervisors counts once', () => {
   put({ kind: 'supervisor', id: 'two', startedAt: 0, servers: {} })
   put(server('a', ['x'], { announcedAt: { tools: 5 } }))
   const first = virtualServers.all().listing
@@ -157,13 +168,13 @@ test('the same change that a server announces at two supervisors is one', () => 
   expect(virtualServers.all().listing.isAnnounced('tools', listing)).toBe(false)
 })
 
-test('a server that each client has for itself is marked as such', () => {
+test('a server with dedicated processes is marked as own', () => {
   put(server('a', ['x'], { scope: 'session' }))
   put(server('b', ['x']))
   expect(['a', 'b'].map((each) => virtualServers.all().listing.isOwn(each))).toEqual([true, false])
 })
 
-test('bundles are what the configuration says now', () => {
+test('bundles follow the configuration', () => {
   put(server('a', ['x', 'y']))
   virtualServers.setBundles({ some: { names: 'never', servers: { a: { deny: ['y'] } } } })
   const some = virtualServers.bundle('some')
@@ -179,7 +190,7 @@ test('bundles are what the configuration says now', () => {
   expect(virtualServers.bundle('some')).toBeUndefined()
 })
 
-test('listeners are called when a listing changes, and only then', () => {
+test('listeners are called only when a listing changes', () => {
   let changes = 0
   const listening = virtualServers.all().onChange(() => void changes++)
   put(server('a', ['x']))
@@ -190,7 +201,7 @@ test('listeners are called when a listing changes, and only then', () => {
   expect(changes).toBe(1)
 })
 
-test('500 tools of 50 servers are listed at once', () => {
+test('500 tools of 50 servers are one cached page', () => {
   for (let index = 0; index < 50; index++) {
     put(
       server(
@@ -207,13 +218,13 @@ test('500 tools of 50 servers are listed at once', () => {
 
 test.each<[string, Partial<ServerEntry>, number]>([
   [
-    'whose changes are heard is as good as when it was read',
+    'whose changes are announced keeps its full time',
     { capabilities: { tools: { listChanged: true } } },
     60_000,
   ],
-  ['of which nobody hears is good for what is left of its time', {}, 20_000],
+  ['without announcements has its remaining time', {}, 20_000],
   [
-    'of a process for each client is so, too',
+    'of dedicated processes has its remaining time',
     { capabilities: { tools: { listChanged: true } }, scope: 'session' },
     20_000,
   ],
@@ -225,7 +236,7 @@ test.each<[string, Partial<ServerEntry>, number]>([
   vi.useRealTimers()
 })
 
-test('a call to a tool of a server that is not ready says why, and what the server wrote last', () => {
+test('a call of a tool of an unavailable server fails with its error and last output', () => {
   const error = 'it ended'
   put(server('a', [], { state: 'unavailable', error, output: ['no key', 'bye'] }))
   put(server('a__b', ['x']))
@@ -234,15 +245,15 @@ test('a call to a tool of a server that is not ready says why, and what the serv
       { kind: 'request', era: 'legacy', id: 0, method: 'tools/call', params: { name } },
       virtualServers.all().listing,
     )
-  const why = 'the server "a" is unavailable: it ended. Its last output:\n  no key\n  bye'
+  const reason = 'the server "a" is unavailable: it ended. Its last output:\n  no key\n  bye'
   for (const name of ['a__x', 'a.x']) {
-    expect(() => call(name)).toThrow(`there is no tool "${name}" now: ${why}`)
+    expect(() => call(name)).toThrow(`there is no tool "${name}" now: ${reason}`)
   }
   expect(() => call('a__b__y')).toThrow(/^there is no tool "a__b__y"$/)
   expect(() => call('c__x')).toThrow(/^there is no tool "c__x"$/)
 })
 
-describe('a gateway that has just started', () => {
+describe('starting gateways', () => {
   const configured = (...names: string[]): CatalogEntry => ({
     kind: 'supervisor',
     id: 'one',
@@ -261,7 +272,7 @@ describe('a gateway that has just started', () => {
   })
   afterEach(() => void vi.useRealTimers())
 
-  test('waits until every configured server is ready, or has told why not', async () => {
+  test('a starting gateway waits until every configured server is ready or unavailable', async () => {
     const settled = vi.fn<() => void>()
     void virtualServers.settling?.then(settled)
     put(configured('a', 'b'))
@@ -275,22 +286,22 @@ describe('a gateway that has just started', () => {
     expect(virtualServers.settling).toBeUndefined()
   })
 
-  test('does not wait for longer than 5 s', async () => {
+  test('a starting gateway waits for at most 5 s', async () => {
     const { settling } = virtualServers
     await vi.advanceTimersByTimeAsync(5_000)
     await settling
     expect(virtualServers.settling).toBeUndefined()
   })
 
-  test('has an address for a server that is configured, and none for another', () => {
-    // Nothing is known of any server.
+  test('a starting gateway has a virtual server for each configured server', () => {
+    // Before any supervisor is known, every name may be configured.
     expect(virtualServers.server('b')).toBeDefined()
     put(configured('a'))
     expect(virtualServers.server('a')).toBeDefined()
     expect(virtualServers.server('b')).toBeUndefined()
   })
 
-  test('waits with a call for the server that it is for', async () => {
+  test('a starting gateway delays a call until its server is listed', async () => {
     put(configured('a'))
     const all = virtualServers.all()
     const params = { name: 'a__x', arguments: {} }
@@ -304,11 +315,11 @@ describe('a gateway that has just started', () => {
     await vi.advanceTimersByTimeAsync(4_000)
     put(server('a', ['x']))
     expect(await found).toMatchObject({ place: { server: 'a', name: 'x' } })
-    const never = () => routeRequest({ ...request, params: { name: 'c__x' } }, all.listing)
+    const findUnknown = () => routeRequest({ ...request, params: { name: 'c__x' } }, all.listing)
     entries.clear()
     changed()
-    const lost = retryUntilListed(all, never, {
-      failure: thrown(never),
+    const lost = retryUntilListed(all, findUnknown, {
+      failure: thrown(findUnknown),
       isWorthIt: mayBeListedLater,
     })
     const failed = expect(lost).rejects.toThrow('no supervisor of MCP servers is there')

@@ -1,7 +1,7 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { ChangeEmitter } from '@mcp-host/bus'
 import type { CatalogEntry, ServerEntry, ServerView } from '@mcp-host/contracts'
-import { isConfigured, ownValue, untoldServers, viewServers } from '@mcp-host/contracts'
+import { isConfigured, ownValue, unreportedServers, viewServers } from '@mcp-host/contracts'
 import type { ServerListing, ItemAddress } from './core/server-listing.ts'
 import type { Bundle } from './core/bundle.ts'
 import { bundleListing } from './core/bundle.ts'
@@ -13,31 +13,34 @@ import type { AbsentServer } from './absent-server.ts'
 import { absentServer } from './absent-server.ts'
 
 /**
- * The last listing of a configured server is used for this long after the server went away: it may be moving to another
+ * The time for which the last listing of an absent server is used, since the server may be moving to another
  * supervisor.
  */
 const REMEMBERED_MS = 60_000
 
-/** The time limit after the start of a gateway for servers that start. */
+/** Limit for the virtual servers in memory. */
+const MAX_VIRTUAL_SERVERS = 10_000
+
+/** The time for which a new gateway waits for servers that are starting. */
 const SETTLE_MS = 5_000
 
 /** The virtual servers by address, built from the catalog. */
 export class VirtualServers {
   readonly #catalog: CatalogView
   readonly #now: () => number
-  /** The entry of each server when it was ready last, and until when it counts. */
+  /** The last ready entry of each server, with the time until which it is used. */
   readonly #known = new Map<string, { readonly entry: ServerEntry; readonly until: number }>()
   readonly #virtualServers = new Map<string, VirtualServer>()
   readonly #listings = new Map<string, MergedListing>()
   readonly #changes = new ChangeEmitter()
   #bundles: Readonly<Record<string, Bundle>> = {}
-  /** Until the servers that start with this gateway are there. */
+  /** Pending until the servers that start with this gateway are listed. */
   #settling: PromiseWithResolvers<void> | undefined
-  /** When the first of them ends. */
+  /** The time at which the first remembered entry expires. */
   #nextEnd = Infinity
   /** The state of the catalog that the listings were built from. */
   #state = ''
-  /** The name of an item among the configured servers. */
+  /** Makes the name of an item unique among the configured servers. */
   #join: (place: ItemAddress) => string = listedNames([])
 
   constructor(catalog: CatalogView, now: () => number = () => performance.now()) {
@@ -49,12 +52,12 @@ export class VirtualServers {
     catalog.onChange(() => this.#take())
   }
 
-  /** Resolves when what is offered is whole, or 5 s after the start; `undefined`: it is. */
+  /** Resolves when all listings are complete, or 5 s after the start; `undefined` once they are. */
   get settling(): Promise<void> | undefined {
     return this.#settling?.promise
   }
 
-  /** All servers, what they offer under `server__name`. */
+  /** All servers, with items named `server__name`. */
   all(): VirtualServer {
     return this.#virtualServer('', (entries) => {
       return new MergedListing(entries.map(toServerListing), this.#join, {
@@ -66,7 +69,10 @@ export class VirtualServers {
   /** One server under its own names; `undefined` when there is none. */
   server(name: string): VirtualServer | undefined {
     this.#refresh()
-    if (!this.#known.has(name) && !this.#mayCome(name)) return undefined
+    if (!this.#known.has(name)) {
+      // Clients choose such names, and without supervisors any may come.
+      if (this.#virtualServers.size >= MAX_VIRTUAL_SERVERS || !this.#mayCome(name)) return undefined
+    }
     return this.#virtualServer(`server ${name}`, (entries) => {
       const own = entries.filter(({ server }) => server === name)
       return new MergedListing(own.map(toServerListing), (place) => place.name, {
@@ -75,7 +81,7 @@ export class VirtualServers {
     })
   }
 
-  /** Some of it, as the configuration has it; `undefined` when there is no such bundle. */
+  /** A bundle of the configuration; `undefined` when there is no such bundle. */
   bundle(name: string): VirtualServer | undefined {
     const bundle = ownValue(this.#bundles, name)
     if (bundle === undefined) return undefined
@@ -89,7 +95,7 @@ export class VirtualServers {
     )
   }
 
-  /** The tools of all ready servers; waits a little for servers that start. */
+  /** Replaces the bundles. */
   setBundles(bundles: Readonly<Record<string, Bundle>>): void {
     this.#bundles = bundles
     this.#virtualServers.clear()
@@ -101,7 +107,7 @@ export class VirtualServers {
     return absentServer(name, this.#catalog.entries.values())
   }
 
-  /** Whether a server that was not seen, or not for long, may be there later. */
+  /** Whether a server that is not listed may appear later. */
   #mayCome(name: string): boolean {
     const absent = this.#absent(`${name}__`)
     return absent !== undefined && (absent.server ?? name) === name
@@ -132,7 +138,7 @@ export class VirtualServers {
     return listing
   }
 
-  /** Removes listings whose time is over. */
+  /** Removes remembered entries that have expired. */
   #refresh(): void {
     if (this.#nextEnd < this.#now()) this.#take()
   }
@@ -142,7 +148,7 @@ export class VirtualServers {
     this.#settling = undefined
   }
 
-  /** Supervisors tell figures all the time: only what servers list makes a difference. */
+  /** Takes the entries of the catalog. Statistics change all the time, so only changes of lists have an effect. */
   #take(): void {
     const entries = Array.from(this.#catalog.entries.values())
     if (this.#settling !== undefined && isWhole(entries)) this.#settle()
@@ -177,16 +183,16 @@ export class VirtualServers {
   }
 }
 
-/** Whether every configured server has told that it is ready, or why it is not. */
+/** Whether every configured server has reported that it is ready, or why it is not. */
 function isWhole(entries: readonly CatalogEntry[]): boolean {
   return (
     entries.some(({ kind }) => kind === 'supervisor') &&
-    untoldServers(entries).length === 0 &&
+    unreportedServers(entries).length === 0 &&
     viewServers(entries).every(({ state }) => state !== 'starting')
   )
 }
 
-/** A server as it lists itself. */
+/** Converts a server's entry to its listing. */
 export function toServerListing({ server, scope, ...entry }: ServerEntry): ServerListing {
   const { tools, prompts = [], resources = [], resourceTemplates = [] } = entry
   const { capabilities, instructions } = entry
@@ -197,7 +203,7 @@ export function toServerListing({ server, scope, ...entry }: ServerEntry): Serve
   return { server, isOwn, capabilities, instructions, ...lists, caching, announcedAt }
 }
 
-/** A server may run at several supervisors, each of which hears it announce the same change. */
+/** The latest announced changes. Several supervisors of a server may receive the same announcement. */
 function latestAnnouncements({ instances }: ServerView): ServerEntry['announcedAt'] {
   const latest: Record<string, number> = {}
   for (const { entry } of instances) {
@@ -208,7 +214,7 @@ function latestAnnouncements({ instances }: ServerView): ServerEntry['announcedA
   return latest
 }
 
-/** Lists of a server with dedicated processes are read once; later changes are not announced. */
+/** The caching hints. Lists of a server with dedicated processes are read once, and later changes are not announced. */
 function cachingOf(
   { capabilities, caching }: Pick<ServerEntry, 'capabilities' | 'caching'>,
   isOwn: boolean,

@@ -24,7 +24,7 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );`
 
-/** All that the worker needs, in one text, and what else it would import. */
+/** The bundled code of the worker and its remaining imports. */
 async function bundle(): Promise<{ code: string; imports: string[] }> {
   const input = join(import.meta.dirname, '__fixtures__/worker.ts')
   await using built = await rolldown({ input, platform: 'neutral' })
@@ -32,7 +32,7 @@ async function bundle(): Promise<{ code: string; imports: string[] }> {
   return output[0]
 }
 
-/** The worker in the runtime of Cloudflare's, without Node. */
+/** Starts the worker in workerd, the runtime of Cloudflare Workers. */
 async function startWorkerd(): Promise<{ url: string } & AsyncDisposable> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'mcp-host-worker-'))
@@ -58,7 +58,7 @@ async function startWorkerd(): Promise<{ url: string } & AsyncDisposable> {
   }
 }
 
-test('the handler takes nothing from its runtime but what the web has', async () => {
+test('the handler uses only web APIs', async () => {
   expect((await bundle()).imports).toEqual([])
 })
 
@@ -75,12 +75,12 @@ const runtimes: Readonly<Record<string, Run>> = {
   workerd: (path, init) => fetch(`${workerd.url}${path}`, init),
 }
 
-/** How many requests were ended by their callers. */
+/** The number of requests that were aborted by their callers. */
 async function aborted(run: Run): Promise<number> {
   return Number(await (await run('/aborted')).json())
 }
 
-/** A request of a newer client that has no answer. */
+/** A modern request without an answer. */
 function waiting(meta: object = {}): RequestInit {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -101,7 +101,7 @@ function waiting(meta: object = {}): RequestInit {
   }
 }
 
-describe.each(Object.keys(runtimes))('in %s', (runtime) => {
+describe.each(Object.keys(runtimes))('the handler in %s', (runtime) => {
   const run = runtimes[runtime]!
 
   function post(message: object): Promise<Response> {
@@ -111,7 +111,7 @@ describe.each(Object.keys(runtimes))('in %s', (runtime) => {
   const result = async (answer: Promise<Response>): Promise<unknown> =>
     ((await (await answer).json()) as { result: unknown }).result
 
-  test('tools are listed and called', async () => {
+  test('the handler lists and calls tools', async () => {
     expect(await result(post({ method: 'tools/list' }))).toEqual({
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
     })
@@ -121,7 +121,7 @@ describe.each(Object.keys(runtimes))('in %s', (runtime) => {
     })
   })
 
-  test('what is said before the answer comes as a stream', async () => {
+  test('the handler answers with a stream when messages precede the answer', async () => {
     const params = { name: 'echo', arguments: {}, _meta: { progressToken: 7 } }
     const answer = await post({ method: 'tools/call', params })
     expect(answer.headers.get('content-type')).toBe('text/event-stream')
@@ -130,33 +130,35 @@ describe.each(Object.keys(runtimes))('in %s', (runtime) => {
     expect(events[1]).toContain('"result":{"content"')
   })
 
-  test('a session begins, and has a stream', async () => {
+  test('the handler starts a session with a notification stream', async () => {
     const params = { protocolVersion: '2025-11-25', capabilities: {} }
-    const begun = await post({ method: 'initialize', params })
-    const session = begun.headers.get('mcp-session-id') ?? ''
-    expect(await result(Promise.resolve(begun))).toMatchObject({ serverInfo: { name: 'worker' } })
+    const initialized = await post({ method: 'initialize', params })
+    const session = initialized.headers.get('mcp-session-id') ?? ''
+    expect(await result(Promise.resolve(initialized))).toMatchObject({
+      serverInfo: { name: 'worker' },
+    })
     const { status, body } = await run('/mcp', {
       method: 'GET',
       headers: { accept: 'text/event-stream', 'mcp-session-id': session },
     })
     expect(status).toBe(200)
-    let heard = ''
+    let received = ''
     for await (const chunk of body!) {
-      heard += new TextDecoder().decode(chunk)
-      if (heard.includes('"data":"hi"')) break
+      received += new TextDecoder().decode(chunk)
+      if (received.includes('"data":"hi"')) break
     }
     const ended = run('/mcp', { method: 'DELETE', headers: { 'mcp-session-id': session } })
     expect((await ended).status).toBe(204)
   })
 
-  test('who leaves a stream ends what a newer request does', async () => {
+  test('a modern request is aborted when its client leaves the stream', async () => {
     const before = await aborted(run)
     const { body } = await run('/mcp', waiting({ progressToken: 1 }))
     for await (const chunk of body!) if (chunk.length > 0) break
     await expect.poll(() => aborted(run)).toBe(before + 1)
   })
 
-  test('what is too large, or not there, is refused', async () => {
+  test('unknown paths, large bodies and other methods are refused', async () => {
     expect((await run('/elsewhere', { method: 'POST', body: '{}' })).status).toBe(404)
     const large = { method: 'tools/list', params: { more: 'x'.repeat(8 * 1024 * 1024) } }
     expect((await post(large)).status).toBe(413)
@@ -164,7 +166,7 @@ describe.each(Object.keys(runtimes))('in %s', (runtime) => {
   })
 })
 
-test('a request that was left before its answer ends, too', async () => {
+test('a request that was aborted before its answer ends', async () => {
   const run = runtimes['Node']!
   const before = await aborted(run)
   const left = new AbortController()

@@ -1,7 +1,9 @@
-import { ByteBuffer } from './core/byte-buffer.ts'
-import type { McpEndpoint, EndpointReply } from './core/endpoint.ts'
+import type { Principal } from '@mcp-host/contracts'
+import { ByteBuffer } from '../edge/byte-buffer.ts'
+import type { EndpointReply } from './core/endpoint-reply.ts'
+import { failed } from './core/endpoint-reply.ts'
+import type { McpEndpoint } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
-import { failure } from './core/messages.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
 
@@ -9,19 +11,23 @@ export interface WebHandlerDeps {
   readonly endpoint: McpEndpoint
   /** The virtual server at an address. */
   readonly virtualServer: (url: URL) => VirtualServer | undefined
+  /** The client of a request. Throws or rejects when the request must be refused. */
+  readonly principalOf: (request: Request) => Principal | Promise<Principal>
   /** Aborts when endless streams must end. Absent in runtimes that keep no state between requests. */
   readonly closing?: AbortSignal
 }
 
-/** The endpoint for whatever speaks the `Request` and `Response` of the web: it needs nothing else of its runtime. */
+/** The endpoint for runtimes with the `Request` and `Response` of the web. It needs nothing else of the runtime. */
 export function webHandler({
   endpoint,
   virtualServer: find,
+  principalOf,
   closing,
 }: WebHandlerDeps): (request: Request) => Promise<Response> {
   return async (request) => {
     const virtualServer = find(new URL(request.url))
     if (virtualServer === undefined) return refusal(404, 'there is no such MCP server')
+    const principal = await principalOf(request)
     const body = await readBody(request)
     if (body === undefined) return refusal(413, `the body has at most ${MAX_REQUEST_BYTES} bytes`)
     const left = new AbortController()
@@ -31,6 +37,7 @@ export function webHandler({
     const reply = await endpoint.handle(
       {
         method: request.method,
+        principal,
         header: (name) => request.headers.get(name) ?? undefined,
         body,
         signal: left.signal,
@@ -42,7 +49,7 @@ export function webHandler({
   }
 }
 
-/** `undefined`: it is too large. */
+/** Reads the body. `undefined`: it is too large. */
 async function readBody({ body }: Request): Promise<Uint8Array | undefined> {
   const received = new ByteBuffer()
   for await (const chunk of body ?? []) {
@@ -59,7 +66,7 @@ function toResponse({ status, headers, body }: EndpointReply, leave: () => void)
   return new Response(streamOf(body, leave), { status, headers })
 }
 
-/** Takes as much as is read. Not every runtime has `ReadableStream.from`. */
+/** A stream that is pulled by its reader. Not every runtime has `ReadableStream.from`. */
 function streamOf(body: AsyncIterable<Uint8Array>, leave: () => void): ReadableStream<Uint8Array> {
   const events = body[Symbol.asyncIterator]()
   return new ReadableStream({
@@ -70,16 +77,13 @@ function streamOf(body: AsyncIterable<Uint8Array>, leave: () => void): ReadableS
     },
     cancel() {
       leave()
-      // Ends when its source does; it need not be awaited.
+      // The source ends later, and no caller waits for it.
       void events.return?.()
     },
   })
 }
 
 function refusal(status: number, message: string): Response {
-  const body = failure(null, new JsonRpcError(JsonRpcCode.invalidRequest, message))
-  return new Response(body as Uint8Array<ArrayBuffer>, {
-    status,
-    headers: { 'content-type': 'application/json' },
-  })
+  const { body, headers } = failed(null, new JsonRpcError(JsonRpcCode.invalidRequest, message))
+  return new Response(body as Uint8Array<ArrayBuffer>, { status, headers })
 }

@@ -9,7 +9,7 @@ import {
 import { z } from 'zod'
 import { describeFields } from './describe-fields.ts'
 
-/** Sentences about what several answers have. */
+/** Descriptions of fields that several answers share. */
 export const WORDS = {
   turnOutcome:
     'How the turn ended. `limit`: the model wanted more tool calls, tokens or time than a turn may have; `cancelled`: a user ended it.',
@@ -24,11 +24,12 @@ export const WORDS = {
 
 export const Failure = describeFields(ErrorInfo, {
   code: 'The kind of failure, for programs.',
-  message: 'What is wrong and what to do, in words.',
-  field: 'What of the request is at fault, when that can be told.',
+  message: 'The cause and the remedy, in words.',
+  field: 'The field of the request that is at fault, where it is known.',
+  retryAfterMs: 'When the same request may be sent again, in milliseconds from now.',
   attempt: 'Which attempt this was, counted from 1, where something was tried more than once.',
   recovery:
-    'What the host did: `retry`: tried again; `shorten`: sent less of the conversation; `tell-model`: the model goes on without; `tell-user`: nothing more, you decide.',
+    'The next step of the host. `retry`: it tries again; `shorten`: it sends less of the conversation; `tell-model`: the model continues without the result; `tell-user`: none, the user decides.',
   reason:
     'Finer than `code`. `context-overflow`: the conversation is too long for the model. `expired`: the session was deleted because nothing happened in it.',
 })
@@ -36,10 +37,10 @@ export const Failure = describeFields(ErrorInfo, {
 const tokens = {
   inputTokens: 'All that was sent to the model.',
   outputTokens: 'All that it wrote.',
-  reasoningTokens: 'Of the output: what was reasoning.',
-  cachedInputTokens: 'Of the input: what the provider had in its cache.',
+  reasoningTokens: 'Output tokens of reasoning.',
+  cachedInputTokens: 'Input tokens that the provider had in its cache.',
   isEstimate: 'Set where the provider did not count: an estimate stands in, be it for a part.',
-  cost: 'What they cost, in the currency of the prices in `llm.json`; absent without prices.',
+  cost: 'Cost, in the currency of the prices in `llm.json`; absent without prices.',
 }
 
 const COUNTED = 'Tokens, as the provider counted them, else estimated; what is not known is absent.'
@@ -50,12 +51,12 @@ export const TokensByModel = z
   .array(
     describeFields(ModelUsage, {
       ...tokens,
-      provider: 'Who runs the model.',
+      provider: 'Provider of the model.',
       model: 'Its name there.',
       generations: 'How many of its answers are counted here.',
     }).describe(COUNTED),
   )
-  .describe('What it took, by model, also in answers that were given up.')
+  .describe('Tokens and cost by model, including abandoned answers.')
 
 export const WholeResult = describeFields(BlobReference, {
   key: 'Its name in the store of the host.',
@@ -68,7 +69,7 @@ export const WholeResult = describeFields(BlobReference, {
 export const Attachments = z.array(
   describeFields(Attachment.extend({ blob: WholeResult }), {
     mimeType: 'Such as `image/png`.',
-    name: 'Of the file, if it has one.',
+    name: 'Name of the file, if it has one.',
     blob: WholeResult.description ?? '',
   }),
 )

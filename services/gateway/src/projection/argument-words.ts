@@ -2,7 +2,7 @@
 const MAX_LENGTH = 200
 const MAX_VALUE_LENGTH = 80
 
-/** The arguments of a tool call for a person, shortened: ` with path "/a", limit 3`; empty without any. */
+/** The arguments of a tool call in short words, such as ` with path "/a", limit 3`; empty without arguments. */
 export function argumentWords(given: unknown): string {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
   const parts = isObject

@@ -2,8 +2,8 @@ import { ownValue } from '@mcp-host/contracts'
 import type { z } from 'zod'
 
 /**
- * Adds a description to each field of a schema, for the HTTP reference. Not in the contracts, where descriptions would
- * count as a change of the wire.
+ * Adds a description to each field of a schema, for the HTTP reference. The contracts have none, since a changed
+ * description would count as a change of the wire.
  */
 export function describeFields<T extends z.ZodObject>(
   schema: T,

@@ -25,18 +25,25 @@ function lastEvents(): ReturnType<typeof logEvents> {
   return last === undefined ? [] : logEvents(last)
 }
 
-test('a user message is shown to every socket', () => {
+test('a message becomes a user event', () => {
   expect(logEvents(input)).toEqual([{ type: 'user', payload: { messageId: 'm1', text: 'hello' } }])
 })
 
-test('a turn begins with its message and a status', () => {
+test('a user event says which message it replaces or follows', () => {
+  const place = { replaces: 'm0', follows: 'm1' }
+  const fact = { id: 'm2', text: 'hi', ...place }
+  const payload = { messageId: 'm2', text: 'hi', ...place }
+  expect(logEvents(story.entry({ kind: 'input', fact }))).toEqual([{ type: 'user', payload }])
+})
+
+test('the start of a turn becomes a turn event and a status', () => {
   expect(lastEvents()).toEqual([
     { type: 'turn', payload: { state: 'started', messageId: 'm1' } },
     { type: 'status', payload: { state: 'processing', message: 'Thinking' } },
   ])
 })
 
-test('what cannot be used is told when a turn begins, and only then', () => {
+test('unavailable servers are named at the start of a turn, not at a take-over', () => {
   const events = logEvents(story.entry({ kind: 'turn', fact: claimed({ epoch: 1 }) }))
   expect(events.map(({ payload }) => payload)).toMatchObject([
     { state: 'started' },
@@ -51,14 +58,14 @@ function claimed({ epoch }: { epoch: number }): TurnEvent {
   return { type: 'turn-claimed', ...about, epoch, missing: ['files', 'web'] }
 }
 
-test('a take-over, a further generation and the start of a tool are not told', () => {
+test('a take-over, a further generation and the start of a call have no events', () => {
   expect(logEvents(story.takeOver())).toEqual([])
   story.generation()
   expect(lastEvents()).toEqual([])
   expect(logEvents(story.toolStarted(callBlock(generation).id))).toEqual([])
 })
 
-test('a generation that replaces another resets the text, also for clients of the base shapes', () => {
+test('a generation that voids another becomes a reset and a status for clients of the base shapes', () => {
   story.generation(generation)
   const message = 'The answer was interrupted and is written anew'
   expect(lastEvents()).toEqual([
@@ -67,7 +74,7 @@ test('a generation that replaces another resets the text, also for clients of th
   ])
 })
 
-test('a turn that ends before its generation resets the text first', () => {
+test('a turn that ends before its generation begins with a reset', () => {
   story.done('cancelled', undefined, generation)
   const message = 'The unfinished answer was lost'
   expect(lastEvents()).toMatchObject([
@@ -78,7 +85,7 @@ test('a turn that ends before its generation resets the text first', () => {
   ])
 })
 
-test('a generation that is tried again says why', () => {
+test('the reset of a retried generation has the reason', () => {
   story.generation(generation, 'it is overloaded')
   const message = 'The model did not answer (it is overloaded); trying again'
   expect(lastEvents()).toEqual([
@@ -87,7 +94,7 @@ test('a generation that is tried again says why', () => {
   ])
 })
 
-test('what is to be known about an answer is told before its tool calls', () => {
+test('notices of a reply come before its tool calls', () => {
   const entry = story.result(generation, [callBlock(generation)])
   if (entry.kind !== 'generation') throw new Error('no result')
   const notices = ['gemini cannot be reached; openai answers instead']
@@ -96,8 +103,8 @@ test('what is to be known about an answer is told before its tool calls', () => 
   expect(second?.payload).toMatchObject({ tool: 'test.echo' })
 })
 
-test('a tool call is told with server and tool', () => {
-  story.result(generation, [textBlock('text is not of this place'), callBlock(generation)])
+test('a tool call becomes a status and an event with server and tool', () => {
+  story.result(generation, [textBlock('text has no event here'), callBlock(generation)])
   expect(lastEvents()).toEqual([
     {
       type: 'status',
@@ -116,7 +123,7 @@ test('a tool call is told with server and tool', () => {
   ])
 })
 
-test('a call of a tool that does not exist has the name the model wrote, and no server', () => {
+test('a call of an unknown tool has the name that the model wrote and no server', () => {
   const { type, id, name } = callBlock(generation)
   const unknown: ContentBlock = { type, id, name, arguments: 'broken' }
   story.result(generation, [unknown])
@@ -127,12 +134,12 @@ test('a call of a tool that does not exist has the name the model wrote, and no 
   expect(lastEvents()[1]?.payload).not.toHaveProperty('server')
 })
 
-test.each(['failed', 'cancelled'] as const)('tool calls of a reply that %s are not told', (end) => {
+test.each(['failed', 'cancelled'] as const)('tool calls of a %s reply have no events', (end) => {
   story.result(generation, [callBlock(generation)], end)
   expect(lastEvents()).toEqual([])
 })
 
-test('a tool result is told in the base shape and in detail', () => {
+test('a tool result becomes a status in the base shape and an event with details', () => {
   story.toolFinished(callBlock(generation).id, 'sunny', { structuredContent: { degrees: 20 } })
   const content = [{ type: 'text', text: 'sunny' }]
   expect(lastEvents()).toEqual([
@@ -161,13 +168,13 @@ test('a tool result is told in the base shape and in detail', () => {
   ])
 })
 
-test('an excerpt of a result says where the whole is', () => {
+test('the excerpt of a result has the reference to the stored result', () => {
   const blob = { key: 'k', bytes: 1_000_000, digest: 'SHA-256=x' }
   story.toolFinished(callBlock(generation).id, 'the beginning', { blob })
   expect(lastEvents()[1]?.payload).toMatchObject({ content: [{ text: 'the beginning' }], blob })
 })
 
-describe('a question of a tool', () => {
+describe('elicitations', () => {
   const about = {
     id: 'q1',
     kind: 'elicitation',
@@ -178,13 +185,13 @@ describe('a question of a tool', () => {
   }
   const ask = (more: Partial<InputRequired> = {}): ReturnType<typeof logEvents> =>
     logEvents(story.ask(callBlock(generation).id, 'q1', more))
-  const asked = (): InputRequired => {
+  const requiredInput = (): InputRequired => {
     const { kind, fact } = story.ask(callBlock(generation).id, 'q1')
-    if (kind !== 'tool' || fact.type !== 'input-required') throw new Error('asks nothing')
+    if (kind !== 'tool' || fact.type !== 'input-required') throw new Error('no input is required')
     return fact
   }
 
-  test('is told with its form, and in a status for clients of the base shapes', () => {
+  test('an elicitation becomes an event with its form and a status for clients of the base shapes', () => {
     expect(ask()).toEqual([
       {
         type: 'status',
@@ -207,18 +214,20 @@ describe('a question of a tool', () => {
     ])
   })
 
-  test('that wants a page to be visited has its URL', () => {
-    const { requestedSchema: _, ...fact } = { ...asked(), mode: 'url' as const }
+  test('an elicitation by URL has the URL', () => {
+    const { requestedSchema: _, ...fact } = { ...requiredInput(), mode: 'url' as const }
     const url = 'https://example.com/'
     const [, event] = logEvents(story.entry({ kind: 'tool', fact: { ...fact, url } }))
     expect(event?.payload).toMatchObject({ mode: 'url', url: 'https://example.com/' })
     expect(event?.payload).not.toHaveProperty('requestedSchema')
   })
 
-  test('that was answered is told with what was chosen and by whom, not with the answer', () => {
+  test('an answered elicitation has the action and the user, not the content', () => {
     const content = { name: 'Ann' }
     const answer: InputAnswered = { type: 'input-answered', id: 'q1', action: 'accept', content }
-    expect(questionEvents(asked(), { state: 'answered', answer, by: 'local', seq: 1 })).toEqual([
+    expect(
+      questionEvents(requiredInput(), { state: 'answered', answer, by: 'local', seq: 1 }),
+    ).toEqual([
       {
         type: 'status',
         payload: {
@@ -231,19 +240,19 @@ describe('a question of a tool', () => {
     ])
   })
 
-  test('that expired or became void is told', () => {
-    const [status, event] = questionEvents(asked(), { state: 'expired' })
+  test('an expired or void elicitation becomes an event', () => {
+    const [status, event] = questionEvents(requiredInput(), { state: 'expired' })
     expect(status?.payload).toMatchObject({
       message: expect.stringContaining('not answered in time'),
     })
     expect(event).toEqual({ type: 'input', payload: { state: 'expired', ...about } })
-    expect(questionEvents(asked(), { state: 'void' })).toEqual([
+    expect(questionEvents(requiredInput(), { state: 'void' })).toEqual([
       { type: 'input', payload: { state: 'void', ...about } },
     ])
   })
 })
 
-describe('a call that needs permission', () => {
+describe('approvals', () => {
   const about = {
     id: 'a1',
     kind: 'approval',
@@ -252,14 +261,15 @@ describe('a call that needs permission', () => {
     tool: 'echo',
     message: 'May test.echo be called?',
   }
-  const asked = (): ApprovalRequired => {
+  const requiredInput = (): ApprovalRequired => {
     const { kind, fact } = story.askApproval(callBlock(generation).id, 'a1')
-    if (kind !== 'turn' || fact.type !== 'approval-required') throw new Error('asks nothing')
+    if (kind !== 'turn' || fact.type !== 'approval-required')
+      throw new Error('no input is required')
     return fact
   }
 
-  test('is told with its arguments', () => {
-    asked()
+  test('a required approval becomes an event with the arguments of the call', () => {
+    requiredInput()
     const status = { tool: 'test.echo', message: 'test.echo waits for your permission' }
     expect(lastEvents()).toEqual([
       { type: 'status', payload: { state: 'processing', ...status } },
@@ -280,23 +290,25 @@ describe('a call that needs permission', () => {
     ['accept', 'test.echo was allowed'],
     ['decline', 'test.echo was refused'],
     ['cancel', 'test.echo was refused'],
-  ] as const)('%s: %s', (action, message) => {
+  ] as const)('an approval that is answered with %s has the message "%s"', (action, message) => {
     const answer: InputAnswered = { type: 'input-answered', id: 'a1', action }
-    expect(questionEvents(asked(), { state: 'answered', answer, by: 'local', seq: 1 })).toEqual([
+    expect(
+      questionEvents(requiredInput(), { state: 'answered', answer, by: 'local', seq: 1 }),
+    ).toEqual([
       { type: 'status', payload: { state: 'processing', tool: 'test.echo', message } },
       { type: 'input', payload: { state: 'answered', ...about, action, by: 'local' } },
     ])
   })
 
-  test('that nobody gave in time is told', () => {
-    expect(questionEvents(asked(), { state: 'expired' })).toMatchObject([
+  test('an expired approval becomes an event', () => {
+    expect(questionEvents(requiredInput(), { state: 'expired' })).toMatchObject([
       { type: 'status', payload: { message: 'test.echo was not allowed in time' } },
       { type: 'input', payload: { state: 'expired', kind: 'approval' } },
     ])
   })
 })
 
-test('a turn that waits for its user is told, one that waits for an orchestrator is not', () => {
+test('a turn that waits for its user has an event, one that waits for an orchestrator has none', () => {
   expect(logEvents(story.wait('approval'))).toEqual([
     { type: 'turn', payload: { state: 'waiting', until: 2_000 } },
   ])
@@ -307,30 +319,34 @@ test.each([
   ['cleared', /tool results are left out/],
   ['summarised', /is summarised/],
   ['dropped', /beginning is left out/],
-] as const)('a conversation that was %s is told in words and in figures', (how, said) => {
-  const message = expect.stringMatching(said)
+] as const)('a conversation that was %s has a message and token counts', (how, words) => {
+  const message = expect.stringMatching(words)
   expect(logEvents(story.compact(how))).toEqual([
     { type: 'status', payload: { state: 'processing', message } },
     { type: 'context', payload: { how, message, tokensBefore: 100, tokensAfter: 10 } },
   ])
 })
 
-test('the end of a session is told', () => {
+test('the deletion of a session becomes an event', () => {
   const deleted = { type: 'session', payload: { state: 'deleted' } }
   expect(logEvents(story.delete())).toEqual([deleted])
 })
 
-test('a cancel, and what cannot be read, are not told', () => {
+test('a cancel and an unreadable entry have no events', () => {
   expect(logEvents(story.cancel('m1'))).toEqual([])
   expect(logEvents(story.unreadable('turn'))).toEqual([])
 })
 
 const tooLate = { code: 'deadline' as const, message: 'it took too long' }
 test.each([
-  ['of its own with the first text it sent', { outcome: 'error' as const }, 'out of paper'],
-  ['without a text', { outcome: 'error' as const, content: [] }, 'it failed'],
-  ['of the host with its reason', { outcome: 'error' as const, error: tooLate }, tooLate.message],
-])('a tool error %s is the standard message', (_, more, reason) => {
+  ["a tool's own error with its first text", { outcome: 'error' as const }, 'out of paper'],
+  ["a tool's own error without a text", { outcome: 'error' as const, content: [] }, 'it failed'],
+  [
+    'an error of the host with its reason',
+    { outcome: 'error' as const, error: tooLate },
+    tooLate.message,
+  ],
+])('%s becomes the standard message of tool errors', (_, more, reason) => {
   story.toolFinished(callBlock(generation).id, 'out of paper', more)
   const [status, tool] = lastEvents()
   expect(status?.payload).toMatchObject({
@@ -340,7 +356,7 @@ test.each([
   expect(tool?.payload).toMatchObject(more)
 })
 
-test('a tool that was stopped is cancelled and no tool error', () => {
+test('a cancelled call is not a tool error', () => {
   const error = { code: 'cancelled' as const, message: 'the call was cancelled' }
   story.toolFinished(callBlock(generation).id, '', { outcome: 'error', content: [], error })
   const [status, tool] = lastEvents()
@@ -348,7 +364,7 @@ test('a tool that was stopped is cancelled and no tool error', () => {
   expect(tool?.payload).toMatchObject({ state: 'result', outcome: 'cancelled' })
 })
 
-test('a very long reason is cut in the message, not in the data', () => {
+test('a long reason is cut in the message, not in the data', () => {
   const text = 'x'.repeat(2_000)
   story.toolFinished(callBlock(generation).id, text, { outcome: 'error' })
   const payload = lastEvents()[0]?.payload
@@ -356,38 +372,35 @@ test('a very long reason is cut in the message, not in the data', () => {
   expect(payload).toMatchObject({ data: { content: [{ text }] } })
 })
 
-test.each(['refused', 'unknown'] as const)(
-  'a call that was %s looks like a tool error',
-  (outcome) => {
-    const content = [{ type: 'text', text: `it is ${outcome}` }]
-    expect(logEvents(story.settle(callBlock(generation).id, outcome))).toEqual([
-      {
-        type: 'status',
-        payload: {
-          state: 'complete',
-          tool: 'test.echo',
-          message: `Tool error: test.echo: it is ${outcome}`,
-          data: { content, isError: true },
-        },
+test.each(['refused', 'unknown'] as const)('a call that was %s becomes a tool error', (outcome) => {
+  const content = [{ type: 'text', text: `it is ${outcome}` }]
+  expect(logEvents(story.settle(callBlock(generation).id, outcome))).toEqual([
+    {
+      type: 'status',
+      payload: {
+        state: 'complete',
+        tool: 'test.echo',
+        message: `Tool error: test.echo: it is ${outcome}`,
+        data: { content, isError: true },
       },
-      {
-        type: 'tool',
-        payload: {
-          state: 'result',
-          callId: `${generation}-0`,
-          tool: 'test.echo',
-          outcome,
-          content,
-        },
+    },
+    {
+      type: 'tool',
+      payload: {
+        state: 'result',
+        callId: `${generation}-0`,
+        tool: 'test.echo',
+        outcome,
+        content,
       },
-    ])
-  },
-)
+    },
+  ])
+})
 
 test.each([
   ['cancelled', 'test.echo was stopped', true, 'cancelled'],
   ['answered', 'test.echo is done', false, 'ok'],
-] as const)('a call that was %s is no tool error', (end, message, isError, outcome) => {
+] as const)('a call that was %s is not a tool error', (end, message, isError, outcome) => {
   const content = [{ type: 'text', text: `it is ${end}` }]
   expect(logEvents(story.settle(callBlock(generation).id, end))).toMatchObject([
     { payload: { state: 'complete', message, data: { content, isError } } },
@@ -395,14 +408,14 @@ test.each([
   ])
 })
 
-test('the end of a turn is told with its outcome', () => {
+test('the end of a turn has its outcome', () => {
   expect(logEvents(story.done())).toEqual([
     { type: 'status', payload: { state: 'complete', message: 'Done' } },
     { type: 'turn', payload: { state: 'done', messageId: 'm1', outcome: 'completed' } },
   ])
 })
 
-test('the end of a turn that failed is told with the reason', () => {
+test('the end of a failed turn has the error', () => {
   const error = { code: 'denied' as const, message: 'the key is wrong' }
   expect(logEvents(story.turn({ type: 'turn-done', outcome: 'failed', error }))).toEqual([
     { type: 'status', payload: { state: 'complete', message: error.message } },
@@ -410,7 +423,7 @@ test('the end of a turn that failed is told with the reason', () => {
   ])
 })
 
-test('what the user reads in place of an answer is part of the text, before the end', () => {
+test('the message of a turn without an answer is text before the end', () => {
   expect(logEvents(story.done('limit', 'I had to stop.'))).toEqual([
     { type: 'text', payload: { content: 'I had to stop.' } },
     { type: 'status', payload: { state: 'complete', message: 'Done' } },
@@ -418,7 +431,7 @@ test('what the user reads in place of an answer is part of the text, before the 
   ])
 })
 
-test('a turn that was cancelled has stopped, and tells what it took', () => {
+test('the end of a cancelled turn has its usage', () => {
   const usage = [{ provider: 'demo', model: 'demo-1', generations: 1, outputTokens: 3 }]
   const done = story.turn({ type: 'turn-done', outcome: 'cancelled', usage })
   expect(logEvents(done)).toEqual([

@@ -1,30 +1,35 @@
 import type {
   ApprovalRequired,
-  AskedQuestion,
   ContextCompacted,
   ControlFact,
   LogEntry,
-  QuestionEnd,
   SessionEvent,
   ToolFact,
   ToolFinished,
   TurnEvent,
 } from '@mcp-host/contracts'
+import type { AskedQuestion, QuestionEnd } from '@mcp-host/session-state'
 import { toolOutcome } from '@mcp-host/contracts'
 import { toolError } from '../standard-messages.ts'
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
-/** An event of the stream before it has its place there. */
+/** An event without its place in the stream. */
 export type Unplaced = WithoutId<SessionEvent>
 
 /** The events of one log entry for clients, in order. Pure. */
 export function logEvents(entry: LogEntry): Unplaced[] {
   switch (entry.kind) {
     case 'input': {
-      const { id: messageId, text, attachments } = entry.fact
-      const files = attachments === undefined ? {} : { attachments }
-      return [{ type: 'user', payload: { messageId, text, ...files } }]
+      const { id: messageId, text, attachments, replaces, follows } = entry.fact
+      const payload = {
+        messageId,
+        text,
+        ...(attachments === undefined ? {} : { attachments }),
+        ...(replaces === undefined ? {} : { replaces }),
+        ...(follows === undefined ? {} : { follows }),
+      }
+      return [{ type: 'user', payload }]
     }
     case 'control':
       return controlEvents(entry.fact)
@@ -85,7 +90,7 @@ export function questionEvents(asked: AskedQuestion, end: QuestionEnd): Unplaced
       return [processing(message, name), { type: 'input', payload: { state: end.state, ...about } }]
     }
     case 'void':
-      // The reason has a status of its own.
+      // The reason is reported by another status.
       return [{ type: 'input', payload: { state: end.state, ...about } }]
     default:
       return end satisfies never
@@ -104,7 +109,7 @@ function controlEvents(fact: ControlFact): Unplaced[] {
       // The meaning depends on the question: see questionEvents().
       return []
     case 'cancel-requested':
-      // Whether it is about the turn that runs is not to be seen here; the turn's end tells.
+      // Whether it concerns the running turn is unknown here. The end of the turn reports it.
       return []
     case 'model-chosen':
     case 'settings-chosen':
@@ -120,7 +125,7 @@ function controlEvents(fact: ControlFact): Unplaced[] {
 function turnEvents(fact: TurnEvent): Unplaced[] {
   switch (fact.type) {
     case 'turn-claimed': {
-      // A take-over is not the client's business: the turn simply goes on.
+      // Clients do not see that another orchestrator took the turn over.
       if (fact.epoch > 1) return []
       const { messageId, missing = [] } = fact
       return [
@@ -145,7 +150,7 @@ function turnEvents(fact: TurnEvent): Unplaced[] {
     case 'approval-required':
       return approvalEvents(fact)
     case 'turn-waiting':
-      // Clients are not told which orchestrator runs a turn.
+      // The orchestrator of a turn is not reported to clients.
       if (fact.for === 'owner') return []
       return [{ type: 'turn', payload: { state: 'waiting', until: fact.until } }]
     case 'context-compacted': {
@@ -229,7 +234,7 @@ function doneEvents(fact: TurnEvent & { type: 'turn-done' }): Unplaced[] {
   const said = error?.message ?? (outcome === 'cancelled' ? 'Stopped' : 'Done')
   return [
     ...(voids === undefined ? [] : resetEvents('The unfinished answer was lost')),
-    // Part of the answer, so that clients of the base shapes show it.
+    // The message is part of the answer, so that simple clients show it.
     ...(message === undefined || message === ''
       ? []
       : [{ type: 'text' as const, payload: { content: message } }]),
@@ -294,7 +299,7 @@ function resultEvents(fact: ToolFinished): Unplaced[] {
           error: toolError(name, error?.message ?? textOf(content)),
           unknown: toolError(name, error?.message ?? textOf(content)),
         }[outcome],
-        // Content blocks came as JSON; the contract of the frame checks it.
+        // Content blocks are JSON, which the contract of the frame validates.
         data: { content: content as never, ...structured, isError: outcome !== 'ok' },
       },
     },

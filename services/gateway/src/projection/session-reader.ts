@@ -1,5 +1,4 @@
 import type {
-  AskedQuestion,
   Cursor,
   GenerationId,
   GenerationResult,
@@ -11,7 +10,9 @@ import type {
   ToolProgressDown,
   TurnEvent,
 } from '@mcp-host/contracts'
-import { formatCursor, generationFence, questionEnd } from '@mcp-host/contracts'
+import { formatCursor, generationFence } from '@mcp-host/contracts'
+import type { AskedQuestion } from '@mcp-host/session-state'
+import { answeredBy, askedBy, isAbandoned, isStillborn, questionEnd } from '@mcp-host/session-state'
 import type { Unplaced } from './log-events.ts'
 import { logEvents, questionEvents } from './log-events.ts'
 
@@ -21,24 +22,23 @@ export interface FinalAnswer {
   readonly step?: GenerationId
 }
 
-/** An event; the end of a turn with its answer, where that is wanted. */
+/** An event of the stream. The end of a turn may carry its final answer. */
 export type StreamEvent = SessionEvent & { readonly answer?: FinalAnswer }
 
 /**
- * Turns a session's log entries and text deltas into the client's event stream, from a cursor on. Every
- * event's id is the cursor after it. What was given before is dropped; a hole in the text is reported
- * instead of skipped. Holds no resources.
+ * Turns a session's log entries and text deltas into the client's event stream, from a cursor on. Every event's id is
+ * the cursor after it. Repeated events are dropped, and a gap in the text is reported. Holds no resources.
  */
 export class SessionReader {
   #cursor: Cursor
-  /** Fence of the newest generation whose start was read. */
+  /** The fence of the newest generation that was read. */
   #newest: number
   #hasEarlyText = false
-  /** The cursor's generation has no result yet. */
+  /** Whether the cursor's generation has no result yet. */
   #isWriting: boolean
-  /** Its tool calls that have an answer: only the first counts. */
+  /** The tool calls of this generation that have an answer. Only the first answer counts. */
   readonly #answered = new Set<ToolCallId>()
-  /** The attempts of its tool calls that were started last. */
+  /** The last started attempt of each of its tool calls. */
   readonly #attempts = new Map<ToolCallId, number>()
   /** Open questions of tool calls to the user. */
   readonly #questions = new Set<AskedQuestion>()
@@ -47,7 +47,7 @@ export class SessionReader {
   /** The text of the cursor's generation, once that generation is complete. */
   #result: GenerationResult | undefined
 
-  /** `withAnswers`: the end of each turn has its final answer. */
+  /** `withAnswers`: whether the end of each turn carries its final answer. */
   constructor(start: Cursor, { withAnswers = false } = {}) {
     this.#withAnswers = withAnswers
     this.#cursor = start
@@ -56,26 +56,26 @@ export class SessionReader {
   }
 
   /**
-   * Entries after this sequence are to be read. In a turn that is before the cursor: what its last
-   * generation has come to decides what counts from here on.
+   * Entries after this sequence must be read. Within a turn it is before the cursor, since the state of the last
+   * generation decides which later entries count.
    */
   get readAfter(): number {
     const { seq, part, fence } = this.#cursor
     return Math.min(part > 0 ? seq - 1 : seq, fence ?? seq)
   }
 
-  /** The generation whose text is awaited, and how much of it was given. */
+  /** The generation whose text is expected, and the offset that was reached. */
   get writing(): { readonly fence: number; readonly offset: number } | undefined {
     const { fence, offset } = this.#cursor
     return fence === undefined || !this.#isWriting ? undefined : { fence, offset }
   }
 
-  /** Whether text came before the start of its generation did, and so was dropped. */
+  /** Whether text was dropped because it arrived before the start of its generation. */
   get missesText(): boolean {
     return this.#hasEarlyText && this.writing !== undefined
   }
 
-  /** The events of the next entry. Of the entry the cursor stands in, those that were not yet seen. */
+  /** The events of the next entry. Of the cursor's own entry, only the events after the cursor. */
   entry(entry: LogEntry): StreamEvent[] {
     const { seq, part } = this.#cursor
     const answer = this.#answerOf(entry)
@@ -90,7 +90,7 @@ export class SessionReader {
     return withAnswer([...(before ?? []), ...this.#place([...ends, ...own])], answer)
   }
 
-  /** The event of a delta, cut to what is new; `'gap'` when text before it is missing. */
+  /** The event of a delta, without text that was seen before. `'gap'`: earlier text is missing. */
   delta({ generation, offset, kind, text }: TextDelta): SessionEvent[] | 'gap' {
     const fence = generationFence(generation)
     if (fence !== this.#cursor.fence) {
@@ -103,13 +103,13 @@ export class SessionReader {
     return this.#text(kind, text.slice(this.#cursor.offset - offset))
   }
 
-  /** The frame of a tool's progress; nothing once its call is over. */
+  /** The frame of a tool's progress; empty once the call is over. */
   progress({ call: callId, ...progress }: ToolProgress): ToolProgressDown[] {
     if (!this.#isAwaited(callId)) return []
     return [{ type: 'tool', payload: { state: 'progress', callId, ...progress } }]
   }
 
-  /** The final answer of the turn that an entry ends. A reply that asks for tools is none. */
+  /** The final answer of the turn that an entry ends. A reply with tool calls is not final. */
   #answerOf({ kind, fact }: LogEntry): FinalAnswer | undefined {
     if (!this.#withAnswers || kind !== 'turn' || fact.type !== 'turn-done') return undefined
     const { content = [], generation } = (fact.voids === undefined && this.#result) || {}
@@ -121,7 +121,7 @@ export class SessionReader {
 
   /** Closes questions that an entry ends. */
   #endQuestions(entry: LogEntry): Unplaced[] {
-    // The end of a turn speaks for all that is open: a place in it says of which generation no more.
+    // The end of a turn closes all open questions.
     if (entry.kind === 'turn' && entry.fact.type === 'turn-done') return []
     return Array.from(this.#questions).flatMap((question) => {
       const end = questionEnd(question, entry)
@@ -131,46 +131,50 @@ export class SessionReader {
     })
   }
 
-  /** Takes in what an entry before the cursor says about the cursor's generation. */
+  /** Reads an entry before the cursor for the state of the cursor's generation. */
   #recall(entry: LogEntry): void {
     if (entry.kind === 'generation') {
       if (!this.#isWriting || generationFence(entry.fact.generation) !== this.#cursor.fence) return
       this.#isWriting = false
       this.#result = entry.fact
-    } else if (isQuestion(entry)) {
-      if (this.#isOpen(entry.fact)) this.#questions.add(entry.fact)
-    } else {
-      this.#countAttempt(entry)
-      const call = answeredCall(entry)
-      if (call !== undefined) this.#answered.add(call)
+      return
     }
+    const asked = askedBy(entry)
+    if (asked !== undefined) {
+      if (this.#isOpen(asked)) this.#questions.add(asked)
+      return
+    }
+    this.#countAttempt(entry)
+    const call = answeredBy(entry)
+    if (call !== undefined) this.#answered.add(call)
   }
 
-  /** Moves to a new entry. Answers the text still to be given before it; `undefined`: it means nothing. */
+  /** Moves to a new entry. Returns the missing text before it; `undefined` when the entry has no effect. */
   #advance(entry: LogEntry): SessionEvent[] | undefined {
     const next = { ...this.#cursor, seq: entry.seq, part: 0 }
     if (this.#isStillborn(entry)) {
       this.#cursor = next
       return undefined
     }
-    const call = answeredCall(entry)
+    const call = answeredBy(entry)
     if (call !== undefined) {
-      const means = this.#isAwaited(call)
+      const counts = this.#isAwaited(call)
       this.#answered.add(call)
       this.#cursor = next
-      return means ? [] : undefined
+      return counts ? [] : undefined
     }
-    if (isQuestion(entry)) {
-      const means = this.#isOpen(entry.fact)
-      if (means) this.#questions.add(entry.fact)
+    const asked = askedBy(entry)
+    if (asked !== undefined) {
+      const counts = this.#isOpen(asked)
+      if (counts) this.#questions.add(asked)
       this.#cursor = next
-      return means ? [] : undefined
+      return counts ? [] : undefined
     }
     if (entry.kind === 'generation') {
       // A result of an abandoned generation, or a second result: the first one counts.
-      const means = this.#isWriting && generationFence(entry.fact.generation) === next.fence
-      const rest = means ? this.#restOf(entry.fact) : undefined
-      if (means) {
+      const counts = this.#isWriting && generationFence(entry.fact.generation) === next.fence
+      const rest = counts ? this.#restOf(entry.fact) : undefined
+      if (counts) {
         this.#isWriting = false
         this.#result = entry.fact
       }
@@ -182,20 +186,14 @@ export class SessionReader {
     return []
   }
 
-  /** A generation in place of one that was taken for dead, whose result has come all the same: void itself. */
   #isStillborn({ kind, fact }: LogEntry): boolean {
-    if (kind !== 'turn' || fact.type !== 'generation-started') return false
-    const { voids, reason } = fact
-    const isOver = !this.#isWriting && reason === undefined
-    return isOver && voids !== undefined && generationFence(voids) === this.#cursor.fence
+    const hasResult = (replaced: GenerationId): boolean =>
+      !this.#isWriting && generationFence(replaced) === this.#cursor.fence
+    return kind === 'turn' && fact.type === 'generation-started' && isStillborn(fact, hasResult)
   }
 
-  /** A question of an attempt that was given up counts for nothing. */
   #isOpen(asked: AskedQuestion): boolean {
-    if (!this.#isAwaited(asked.call)) return false
-    return (
-      asked.type === 'approval-required' || asked.attempt >= (this.#attempts.get(asked.call) ?? 0)
-    )
+    return this.#isAwaited(asked.call) && !isAbandoned(asked, this.#attempts.get(asked.call) ?? 0)
   }
 
   #countAttempt({ kind, fact }: LogEntry): void {
@@ -204,7 +202,7 @@ export class SessionReader {
     this.#attempts.set(call, Math.max(attempt, this.#attempts.get(call) ?? 0))
   }
 
-  /** An answer or question counts when the generation that is read last asked for it and it had no answer before. */
+  /** Whether an answer or question counts: the current generation made the call, and the call had no answer before. */
   #isAwaited(call: ToolCallId): boolean {
     const asked = call.slice(0, call.lastIndexOf('-')) as GenerationId
     return generationFence(asked) === this.#cursor.fence && !this.#answered.has(call)
@@ -251,18 +249,6 @@ export class SessionReader {
       return { ...event, id: formatCursor(this.#cursor) }
     })
   }
-}
-
-function isQuestion(entry: LogEntry): entry is LogEntry & { fact: AskedQuestion } {
-  const { kind, fact } = entry
-  if (kind === 'turn') return fact.type === 'approval-required'
-  return kind === 'tool' && fact.type === 'input-required'
-}
-
-/** The tool call an entry answers, if it does: by its result, or by closing it without one. */
-function answeredCall({ kind, fact }: LogEntry): ToolCallId | undefined {
-  if (kind === 'tool') return fact.type === 'tool-finished' ? fact.call : undefined
-  return kind === 'turn' && fact.type === 'tool-settled' ? fact.call : undefined
 }
 
 function withAnswer(

@@ -11,17 +11,17 @@ import {
 } from './answer-parts.ts'
 import { describeFields } from './describe-fields.ts'
 
-const messageId = z.string().describe('Of the user message.')
+const messageId = z.string().describe('Id of the user message.')
 
 const [required, answered, expired, closed] = InputDown.shape.payload.options
 
 const question = {
-  id: 'Of the question; the answer names it.',
+  id: 'Id of the question, which the answer repeats.',
   kind: '`elicitation`: an MCP server asks; `approval`: the host asks whether the tool may be called.',
-  callId: 'Of the tool call that waits.',
+  callId: 'Id of the tool call that waits.',
   server: 'Whose tool it is.',
   tool: 'Its name there.',
-  message: 'What is asked.',
+  message: 'Text of the question.',
 }
 
 const Question = z.discriminatedUnion('state', [
@@ -38,7 +38,7 @@ const Question = z.discriminatedUnion('state', [
     state: 'Somebody answered.',
     ...question,
     action: '`accept`, or no: `decline`, `cancel`.',
-    by: 'Who answered.',
+    by: 'Principal that answered.',
   }),
   describeFields(expired, { state: 'Nobody answered in time.', ...question }),
   describeFields(closed, { state: 'Nobody waits for an answer any more.', ...question }),
@@ -46,12 +46,14 @@ const Question = z.discriminatedUnion('state', [
 
 const Waiting = QueueDown.shape.payload.shape.messages.element
 
-/** The subject of a status, in full. */
+/** The subject of a status. */
 const about = {
   user: describeFields(UserDown.shape.payload.extend({ attachments: Attachments.optional() }), {
     messageId: 'Its id.',
-    text: 'What the user said.',
+    text: 'Text of the user message.',
     attachments: 'The files that came with it.',
+    replaces: 'Id of the message in whose place it begins another branch.',
+    follows: 'Id of the message that it follows; without both, it follows the newest one.',
   })
     .optional()
     .describe('A message of the session was accepted, over this connection or another.'),
@@ -70,7 +72,7 @@ const about = {
       state: z.enum(['processing', 'complete']).describe('`complete`: the turn ends.'),
     })
     .optional()
-    .describe('What is going on in the turn; `content` has it in words.'),
+    .describe('Step of the turn; `content` describes it in words.'),
   input: Question.optional().describe(
     'A tool asks the user something, the host asks whether it may be called, or that is over.',
   ),
@@ -82,7 +84,7 @@ const about = {
     ),
   context: describeFields(ContextDown.shape.payload, {
     how: 'Old tool results were `cleared`, or the beginning `summarised` or `dropped`.',
-    message: 'The same in words.',
+    message: 'The change in words.',
     tokensBefore: 'An estimate.',
     tokensAfter: 'An estimate.',
   })
@@ -133,7 +135,7 @@ export const SseEvent = z
     z
       .object({
         type: z.literal('tool_progress'),
-        content: z.string().describe('What the tool says of it, else the numbers.'),
+        content: z.string().describe('Message of the tool, else the numbers.'),
         ...toolCall,
         progress: z.number().describe('How far the tool has come.'),
         total: z.number().optional().describe('The value of `progress` at the end, if known.'),
@@ -164,7 +166,7 @@ export const SseEvent = z
     z
       .object({
         type: z.literal('error'),
-        content: z.string().describe('What went wrong, in words.'),
+        content: z.string().describe('The failure, in words.'),
         ...Failure.omit({ message: true }).shape,
         retryable: z.boolean().describe('Whether the same may succeed later.'),
         session: z

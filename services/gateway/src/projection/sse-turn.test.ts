@@ -21,8 +21,8 @@ const done: SessionEvent = {
 }
 const deleted: SessionEvent = { type: 'session', id: '', payload: { state: 'deleted' } }
 
-/** What is given of a stream, and whether it was left before its end. */
-async function given(events: readonly SessionEvent[]): Promise<unknown[]> {
+/** The events of the turn, which fails when the stream is read beyond its end. */
+async function turnEvents(events: readonly SessionEvent[]): Promise<unknown[]> {
   async function* all(): AsyncGenerator<SessionEvent> {
     yield* events
     throw new Error('was read beyond the end of the turn')
@@ -30,27 +30,27 @@ async function given(events: readonly SessionEvent[]): Promise<unknown[]> {
   return Array.fromAsync(turnOf(all(), 'mine'))
 }
 
-test('a turn is given from its message to its end, and no further', async () => {
+test('the stream of a turn has the events from its message to its end', async () => {
   const own = [user('mine'), started('mine'), text('an answer'), waiting, text('more'), done]
-  expect(await given([...own, user('next'), started('next')])).toEqual(own)
+  expect(await turnEvents([...own, user('next'), started('next')])).toEqual(own)
 })
 
-test('what belongs to the turns before it is left out', async () => {
+test('the stream of a turn leaves out events of earlier turns', async () => {
   const before = [text('of the turn before'), done, started('second'), text('of the second'), done]
   const own = [started('mine'), text('an answer'), done]
-  expect(await given([user('mine'), user('other'), ...before, ...own])).toEqual([
+  expect(await turnEvents([user('mine'), user('other'), ...before, ...own])).toEqual([
     user('mine'),
     ...own,
   ])
 })
 
-test('messages that come while it runs are left out', async () => {
+test('the stream of a turn leaves out later messages', async () => {
   const own = [user('mine'), started('mine'), done]
-  expect(await given(own.toSpliced(2, 0, user('other')))).toEqual(own)
+  expect(await turnEvents(own.toSpliced(2, 0, user('other')))).toEqual(own)
 })
 
-test('it ends with its session', async () => {
-  expect(await given([user('mine'), text('of another turn'), deleted])).toEqual([
+test('the stream of a turn ends with its session', async () => {
+  expect(await turnEvents([user('mine'), text('of another turn'), deleted])).toEqual([
     user('mine'),
     deleted,
   ])

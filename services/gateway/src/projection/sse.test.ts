@@ -1,7 +1,8 @@
-// Both streams of a session say the same: from Server-Sent Events a client knows all that a socket's frames tell.
+// Both streams of a session have the same content: Server-Sent Events lose nothing of the frames of a socket.
 import type { Cursor, SessionEvent } from '@mcp-host/contracts'
 import { cursorAfter } from '@mcp-host/contracts'
 import { describe, expect, test } from 'vitest'
+import type { z } from 'zod'
 import { randomStory } from './__fixtures__/random-story.ts'
 import type { Story } from './__fixtures__/story.ts'
 import { SessionReader } from './session-reader.ts'
@@ -9,16 +10,16 @@ import { SseEvent } from './sse-event.ts'
 import type { SseFrame } from './sse.ts'
 import { parseFrameId, sseFrames, toSse } from './sse.ts'
 
-/** What an event tells, however it is told: `[kind, …]`. */
-type Meaning = readonly [string, unknown]
+/** The content of an event in a common form, as kind and payload. */
+type Content = readonly [string, unknown]
 
-function ofSocket(event: SessionEvent): Meaning[] {
+function contentOfSocket(event: SessionEvent): Content[] {
   switch (event.type) {
     case 'text':
     case 'thinking':
       return [[event.type, event.payload.content]]
     case 'status': {
-      // Those about tools repeat what the tools' own events tell.
+      // The statuses of tools repeat the events of tools.
       const { tool, state, message } = event.payload
       return tool === undefined ? [['status', { state, message }]] : []
     }
@@ -27,10 +28,10 @@ function ofSocket(event: SessionEvent): Meaning[] {
   }
 }
 
-/** What a client of Server-Sent Events reads out of them. */
-function ofSse(events: readonly SseEvent[]): Meaning[] {
+/** The content of Server-Sent Events. */
+function contentOfSse(events: readonly SseEvent[]): Content[] {
   let failure: object | undefined
-  return events.flatMap((event): Meaning[] => {
+  return events.flatMap((event): Content[] => {
     const { content } = event
     switch (event.type) {
       case 'content':
@@ -64,7 +65,7 @@ function ofSse(events: readonly SseEvent[]): Meaning[] {
       }
       case 'done': {
         const { type: _, content: _words, step: _step, ...turn } = event
-        const done: Meaning = ['turn', { state: 'done', ...turn, ...failure }]
+        const done: Content = ['turn', { state: 'done', ...turn, ...failure }]
         failure = undefined
         return [done]
       }
@@ -78,7 +79,7 @@ function toolName({ server, tool }: { server?: string | undefined; tool: string 
   return server === undefined ? tool : tool.slice(server.length + 1)
 }
 
-/** The events of a story: from its beginning on as it happened, else read from the log when all was over. */
+/** The events of a story as it happens, or, with `start`, read from the log after its end. */
 function read({ items }: Pick<Story, 'items'>, start?: Cursor): SessionEvent[] {
   const reader = new SessionReader(start ?? cursorAfter(0))
   return items.flatMap((item) => {
@@ -89,26 +90,26 @@ function read({ items }: Pick<Story, 'items'>, start?: Cursor): SessionEvent[] {
     }
     if (item.type === 'progress') return []
     const events = start === undefined ? reader.delta(item.delta) : []
-    // What is missing comes with the result.
+    // Missing text is in the result.
     return events === 'gap' ? [] : events
   })
 }
 
-/** What is left of it in the end: pieces of text are joined, those that were reset are forgotten. */
-function settled(meanings: readonly Meaning[]): unknown[] {
+/** The content at the end: texts are joined, and those that were reset are removed. */
+function finalContent(contents: readonly Content[]): unknown[] {
   const kept: Record<string, string> = { text: '', thinking: '' }
   let latest: Record<string, string> = { text: '', thinking: '' }
-  const users: Meaning[] = []
+  const users: Content[] = []
   const lines: unknown[] = []
   const keep = (): void => {
     for (const kind of ['text', 'thinking']) kept[kind] += latest[kind] ?? ''
     latest = { text: '', thinking: '' }
   }
-  for (const meaning of meanings) {
-    const [kind, payload] = meaning
+  for (const content of contents) {
+    const [kind, payload] = content
     if (kind in latest) latest[kind] += String(payload)
     // A message may be stored before, after or between the text of another's answer.
-    else if (kind === 'user') users.push(meaning)
+    else if (kind === 'user') users.push(content)
     else {
       const { state } = payload as { state?: string }
       if (kind === 'reset') latest = { text: '', thinking: '' }
@@ -125,27 +126,27 @@ const dataOf = (frames: readonly SseFrame[]): SseEvent[] => frames.map(({ data }
 
 const seeds = Array.from({ length: 60 }, (_, index) => index + 1)
 
-test.each(seeds)('story %i loses nothing as Server-Sent Events', (seed) => {
+test.each(seeds)('story %i has the same content as Server-Sent Events', (seed) => {
   const events = read(randomStory(seed))
   const frames = framesOf(events)
   for (const data of dataOf(frames)) expect(SseEvent.parse(data)).toEqual(data)
-  expect(ofSse(dataOf(frames))).toEqual(events.flatMap(ofSocket))
+  expect(contentOfSse(dataOf(frames))).toEqual(events.flatMap(contentOfSocket))
 })
 
-test.each(seeds)('story %i goes on after any of its ids with exactly the rest', (seed) => {
+test.each(seeds)('story %i is resumed after any of its ids with the rest', (seed) => {
   const story = randomStory(seed)
   const whole = framesOf(read(story))
-  const expected = settled(ofSse(dataOf(whole)))
+  const expected = finalContent(contentOfSse(dataOf(whole)))
   for (const [index, { id }] of whole.entries()) {
     const { cursor, skip } = parseFrameId(id ?? '') ?? { cursor: cursorAfter(-1), skip: 0 }
     const [first, ...others] = read(story, cursor)
     const rest = first === undefined ? [] : [...sseFrames(first).slice(skip), ...framesOf(others)]
     const all = [...whole.slice(0, index + 1), ...rest]
-    expect(settled(ofSse(dataOf(all))), id).toEqual(expected)
+    expect(finalContent(contentOfSse(dataOf(all))), id).toEqual(expected)
   }
 })
 
-describe('a turn that failed', () => {
+describe('failed turns', () => {
   const failed: SessionEvent = {
     type: 'turn',
     id: '9.2.-.0',
@@ -157,7 +158,7 @@ describe('a turn that failed', () => {
     },
   }
 
-  test('is told by an error, then by its end', () => {
+  test('a failed turn becomes an error event and a done event', () => {
     expect(toSse(failed)).toEqual([
       {
         type: 'error',
@@ -169,7 +170,7 @@ describe('a turn that failed', () => {
     ])
   })
 
-  test('is told in two frames, between which a client may leave and come back', () => {
+  test('a failed turn can be resumed between its two frames', () => {
     const [error, done] = sseFrames(failed)
     expect(done?.id).toBe(failed.id)
     expect(parseFrameId(error?.id ?? '')).toEqual({
@@ -218,43 +219,42 @@ test.each<[string, SessionEvent['payload'] & object, Partial<SseEvent>]>([
     },
     { type: 'tool_result', content: 'one\ntwo', blob: { key: 'k', bytes: 1, digest: 'd' } },
   ],
-])('%s is told whole', (_, payload, expected) => {
+])('%s keeps all its content', (_, payload, expected) => {
   const event = { type: 'tool', id: '1.1.-.0', payload } as SessionEvent
   expect(toSse(event)).toMatchObject([expected])
-  expect(ofSse(toSse(event))).toEqual(ofSocket(event))
+  expect(contentOfSse(toSse(event))).toEqual(contentOfSocket(event))
 })
 
-test('a tool call is told in words with its arguments, shortened', () => {
-  const start = (args: unknown): string | undefined => {
+test('the content of a tool call has its shortened arguments', () => {
+  const contentOf = (args: z.core.util.JSONType): string | undefined => {
     const call = { state: 'call', callId: 'c', server: 's', tool: 't', arguments: args } as const
-    return toSse({ type: 'tool', id: '', payload: { ...call, arguments: args as never } })[0]
-      ?.content
+    return toSse({ type: 'tool', id: '', payload: call })[0]?.content
   }
-  expect(start({ path: '/a', limit: 3, deep: [{ a: 1 }] })).toBe(
+  expect(contentOf({ path: '/a', limit: 3, deep: [{ a: 1 }] })).toBe(
     'Using s.t with path "/a", limit 3, deep [{"a":1}]',
   )
-  expect(start({})).toBe('Using s.t')
-  expect(start('no JSON')).toBe('Using s.t with "no JSON"')
-  expect(start({ text: 'x'.repeat(1_000) })).toBe(`Using s.t with text "${'x'.repeat(78)}…`)
+  expect(contentOf({})).toBe('Using s.t')
+  expect(contentOf('no JSON')).toBe('Using s.t with "no JSON"')
+  expect(contentOf({ text: 'x'.repeat(1_000) })).toBe(`Using s.t with text "${'x'.repeat(78)}…`)
   const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`name${index}`, index]))
-  expect(start(many)).toMatch(/^Using s\.t with name0 0, .{180,190}…$/)
+  expect(contentOf(many)).toMatch(/^Using s\.t with name0 0, .{180,190}…$/)
 })
 
-test('the queue is told without a place', () => {
+test('the queue becomes a frame without an id', () => {
   const payload = { messages: [{ messageId: 'm2', position: 1 }] }
   expect(sseFrames({ type: 'queue', payload })).toMatchObject([
     { id: undefined, data: { type: 'status', queue: payload.messages } },
   ])
 })
 
-test('a deleted session is told by an error that cannot be retried', () => {
+test('a deleted session becomes an error that is not retryable', () => {
   const event: SessionEvent = { type: 'session', id: '3.1.-.0', payload: { state: 'deleted' } }
   expect(toSse(event)).toMatchObject([{ type: 'error', code: 'not-found', retryable: false }])
-  expect(ofSse(toSse(event))).toEqual(ofSocket(event))
+  expect(contentOfSse(toSse(event))).toEqual(contentOfSocket(event))
 })
 
 test.each(['', 'x', '1.0.-.0~', '1.0.-.0~0', '1.0.-.0~1', '1.1.-.0~10', '1.1.-.0~1~1', '1.1.-.0 '])(
-  '%j is not an id of a frame',
+  'the id %j is not an id of a frame',
   (id) => {
     expect(parseFrameId(id)).toBeUndefined()
   },

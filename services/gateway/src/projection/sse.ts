@@ -15,7 +15,7 @@ export interface SseFrame {
 
 type Payload<T extends StreamItem['type']> = Extract<StreamItem, { type: T }>['payload']
 
-/** A stream item as Server-Sent Events with their ids: what a client has seen when it has seen that one. */
+/** Converts a stream item to Server-Sent Events. The id of each is the place of a client that has seen it. */
 export function sseFrames(item: StreamItem): SseFrame[] {
   const id = 'id' in item ? item.id : undefined
   const events = toSse(item)
@@ -26,15 +26,15 @@ export function sseFrames(item: StreamItem): SseFrame[] {
 }
 
 /**
- * The place an id of a frame stands for, and how many frames of the item there are not to be sent again;
- * `undefined` when it is not an id.
+ * The place in the session for the id of a frame, and the number of frames of the item to skip; `undefined` when it is
+ * not an id.
  */
 export function parseFrameId(id: string): { cursor: Cursor; skip: number } | undefined {
   const [, place = '', count = '0'] = /^(.*?)(?:~([1-9]))?$/.exec(id) ?? []
   const cursor = parseCursor(place)
   const skip = Number(count)
   if (cursor === undefined || skip === 0) return cursor && { cursor, skip }
-  // Text is never cut in two: such an item has a place of its own in its entry, and begins where that before ends.
+  // An item with several frames is one part of an entry. Its id is the place after it, so it begins one part earlier.
   return cursor.part === 0 ? undefined : { cursor: { ...cursor, part: cursor.part - 1 }, skip }
 }
 

@@ -30,12 +30,12 @@ const schema = {
   },
 }
 
-const fault = (content: Record<string, unknown>): string[] =>
+const faultsOf = (content: Record<string, unknown>): string[] =>
   checkAnswer(schema, content).map(({ field, message }) => `${field} ${message}`)
 
-test('an answer that fits has no fault', () => {
+test('an answer that satisfies the schema has no faults', () => {
   expect(
-    fault({
+    faultsOf({
       name: 'Ann',
       mail: 'ann@example.com',
       page: 'https://example.com/a',
@@ -77,15 +77,15 @@ test.each<[string, unknown, string]>([
   ['any', ['y'], 'must be one of "x"'],
   ['other', 1, 'was not asked for'],
   ['toString', 'x', 'was not asked for'],
-])('%s %j %s', (field, value, message) => {
-  expect(fault({ [field]: value })).toEqual([`${field} ${message}`])
+])('the field %s with %j has the fault "%s"', (field, value, message) => {
+  expect(faultsOf({ [field]: value })).toEqual([`${field} ${message}`])
 })
 
-test('a length is counted in characters, however many units they take', () => {
-  expect(fault({ name: '👋👋👋👋👋' })).toEqual([])
+test('a length is counted in characters, not UTF-16 units', () => {
+  expect(faultsOf({ name: '👋👋👋👋👋' })).toEqual([])
 })
 
-test('all that is wrong is told at once, what is missing first', () => {
+test('all faults are returned at once, missing fields first', () => {
   const strict = { ...schema, required: ['name', 'mail'] }
   expect(checkAnswer(strict, { mail: 'no', age: 'x' }).map(({ field }) => field)).toEqual([
     'name',
@@ -94,12 +94,12 @@ test('all that is wrong is told at once, what is missing first', () => {
   ])
 })
 
-test('a field that the host fills in is not needed', () => {
+test('a required field with a default may be missing', () => {
   const strict = { properties: { name: { type: 'string', default: 'Ann' } }, required: ['name'] }
   expect(checkAnswer(strict, {})).toEqual([])
 })
 
-test('keywords that MCP does not know are left to the server', () => {
+test('keywords that MCP does not define are not checked', () => {
   const strange = { properties: { name: { type: 'string', pattern: '^(a+)+$' }, x: true } }
   expect(checkAnswer(strange, { name: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab', x: 1 })).toEqual(
     [],

@@ -1,4 +1,4 @@
-/** A value at fault in a user's answer. */
+/** A fault of one value in a user's answer. */
 export interface AnswerFault {
   readonly field: string
   readonly message: string
@@ -7,7 +7,7 @@ export interface AnswerFault {
 type Schema = Readonly<Record<string, unknown>>
 type Content = Readonly<Record<string, unknown>>
 
-/** A longer text of that format is not one. */
+/** Longer texts are refused for fields with a format. */
 const MAX_FORMATTED_LENGTH = 2_048
 
 /**
@@ -16,13 +16,13 @@ const MAX_FORMATTED_LENGTH = 2_048
  */
 export function checkAnswer(schema: Schema, content: Content): AnswerFault[] {
   const properties = object(schema['properties'])
-  // Sets, since lists of a server may be long, and each is looked up for each field or value.
+  // Sets, since the lists of a server may be long and are searched for each value.
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : [])
   const missing = Object.entries(properties).flatMap(([field, property]) => {
     const isMissing =
       required.has(field) &&
       !Object.hasOwn(content, field) &&
-      // The host fills it in.
+      // The host fills in the default.
       object(property)['default'] === undefined
     return isMissing ? [{ field, message: 'is needed' }] : []
   })
@@ -88,7 +88,7 @@ function choicesFault({ items, minItems, maxItems }: Schema, value: unknown): st
   return undefined
 }
 
-/** The values that may be chosen, if they are listed. */
+/** The allowed values, if the schema lists them. */
 function choicesOf({ enum: values, oneOf: one, anyOf: any }: Schema): unknown[] | undefined {
   if (Array.isArray(values)) return values
   const titled = one ?? any
@@ -119,7 +119,7 @@ function formatFault(format: string, value: string): string | undefined {
   }
 }
 
-/** JavaScript takes the 31st of February for a day in March. */
+/** `Date` takes the 31st of February for a day in March. */
 function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const day = new Date(`${text}T00:00:00Z`)

@@ -3,16 +3,20 @@ import type { Envelope, SessionId } from '@mcp-host/contracts'
 import { BusError, childEnvelope, deleteSession } from '@mcp-host/contracts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
 import { isSigned } from '../mcp/core/signed-id.ts'
-import { deletedSession, findDeleted } from './deleted-session.ts'
+import { ownerOf } from './check-session.ts'
 
 /** The time limit for storing the deletion. */
 const PATIENCE_MS = 10_000
-/** The time limit for erasing, which an orchestrator does in any case: a little longer than the end of a turn takes. */
+/**
+ * The time limit for erasing, a little longer than the end of a turn takes. After it, an orchestrator still erases the
+ * session.
+ */
 const ERASED_MS = 6_000
 
 /**
- * Deletes a session for good. Once that is in its log, no process works in it, and an orchestrator erases it, possibly
- * later. An issued session without a message may have files, and is deleted in the same way. Throws `not-found`.
+ * Deletes a session for good, after `checkSession`. Once the deletion is in its log, no process works in the session;
+ * an orchestrator erases it, possibly later. A session without messages may have files, and is deleted in the same way.
+ * Throws `not-found`.
  */
 export async function eraseSession(
   bus: Bus,
@@ -20,11 +24,7 @@ export async function eraseSession(
   envelope: Envelope,
   sign: SignSession,
 ): Promise<void> {
-  const deleted = await findDeleted(bus, session)
-  if (deleted !== undefined) throw deletedSession(deleted, 'id')
-  const owner = await ownerOf(bus, session)
-  const isEmpty = owner === undefined && isSigned(session, sign)
-  if (owner !== envelope.principal && !isEmpty) {
+  if ((await ownerOf(bus, session)) === undefined && !isSigned(session, sign)) {
     throw new BusError('not-found', `there is no session "${session}"`, { field: 'id' })
   }
   await bus.sessions.append(
@@ -37,15 +37,7 @@ export async function eraseSession(
     await bus.call(deleteSession, {}, { session }, options)
   } catch (error) {
     const failure = BusError.from(error)
-    // Another orchestrator was faster, or erases it later.
+    // Another orchestrator has erased it, or one will erase it later.
     if (failure.code !== 'not-found' && !failure.retryable) throw failure
   }
-}
-
-/** The owner of a session; `undefined` when there is none. Its record is written a little after its first message. */
-async function ownerOf(bus: Bus, session: SessionId): Promise<string | undefined> {
-  const known = await bus.directory.get(session)
-  if (known !== undefined) return known.record.owner
-  const [first] = await bus.sessions.read(session, 0, { limit: 1 })
-  return first?.envelope.principal
 }

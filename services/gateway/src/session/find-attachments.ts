@@ -2,12 +2,12 @@ import type { Bus } from '@mcp-host/bus'
 import type { Attachment, SessionId } from '@mcp-host/contracts'
 import { BusError, UNKNOWN_TYPE } from '@mcp-host/contracts'
 
-/** All files of a message together: providers take no more. */
+/** Size limit for all files of a message together; providers accept no more. */
 const MAX_BYTES = 20 * 1024 * 1024
 
 /**
- * The stored files that a message names, as it has them in the log. Throws `invalid` for one that this
- * session does not have; `field` is what named it.
+ * The stored files of a message, in the form that the log has. Throws `invalid` for a file that this session does not
+ * have. `field`: the request field with the keys.
  */
 export async function findAttachments(
   { blobs }: Pick<Bus, 'blobs'>,

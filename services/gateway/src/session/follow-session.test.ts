@@ -1,4 +1,4 @@
-// A client that reconnects, at any gateway and any time, ends with the same stream as one that stayed connected.
+// A client that reconnects at any gateway and any time gets the same stream as one that stayed connected.
 import type { Bus, FollowItem } from '@mcp-host/bus'
 import type { Cursor, GenerationId, LogEntry, SessionEvent, SessionId } from '@mcp-host/contracts'
 import {
@@ -14,19 +14,19 @@ import { randomStory } from '../projection/__fixtures__/random-story.ts'
 import { SESSION, Story } from '../projection/__fixtures__/story.ts'
 import { followSession, newestTurn } from './follow-session.ts'
 
-interface Given {
+interface ReceivedEvent {
   readonly event: SessionEvent
-  /** Which item of the story was the last to happen when it was given. */
+  /** Number of the items of the story that had happened by then. */
   readonly time: number
 }
 
-/** Follows a story from a cursor on, beginning when its first `now` items have happened. */
+/** Follows a story from a cursor on, starting after its first `now` items have happened. */
 async function follow(
   { items, lost }: Pick<RandomStory, 'items' | 'lost'>,
   start: Cursor,
   now: number,
   readsAll = false,
-): Promise<Given[]> {
+): Promise<ReceivedEvent[]> {
   let time = now
   async function* itemsAfter(
     _: SessionId,
@@ -41,7 +41,7 @@ async function follow(
       if (!lost.has(item)) yield item
     }
   }
-  /** The worker answers with all it has written, until its result is in the log. */
+  /** The answer of the worker with all its text, until its result is in the log. */
   const snapshot = async (_: unknown, { generation }: { generation: string }) => {
     const past = items.slice(0, time)
     const isOver = past.some(
@@ -54,7 +54,7 @@ async function follow(
     const deltas = past.flatMap((item) => (item.type === 'delta' ? [item.delta] : []))
     return { deltas: deltas.filter((delta) => delta.generation === generation) }
   }
-  // Only what following uses of it.
+  // followSession uses only these members.
   const bus = { sessions: { follow: itemsAfter }, call: snapshot } as unknown as Bus
   const watched: FollowItem[] = []
   const options = {
@@ -62,20 +62,20 @@ async function follow(
     signal: AbortSignal.any([]),
     ...(readsAll ? { watch: { after: 0, item: (item: FollowItem) => watched.push(item) } } : {}),
   }
-  const given: Given[] = []
+  const received: ReceivedEvent[] = []
   for await (const event of followSession(bus, SESSION, start, options)) {
-    if (!('id' in event)) throw new Error('no tool of a story tells its progress')
-    given.push({ event, time })
+    if (!('id' in event)) throw new Error('a story has no progress of tools')
+    received.push({ event, time })
   }
   if (readsAll) expect(sequences(watched)).toEqual(sequences(items))
-  return given
+  return received
 }
 
 function sequences(items: readonly FollowItem[]): number[] {
   return items.flatMap((item) => (item.type === 'entry' ? [item.entry.seq] : []))
 }
 
-/** What a client shows in the end, line by line: text that was reset is gone. */
+/** The lines that a client shows at the end, without text that was reset. */
 function shown(events: readonly SessionEvent[]): string[] {
   const kept = { text: '', thinking: '' }
   const latest = { text: '', thinking: '' }
@@ -102,18 +102,18 @@ function shown(events: readonly SessionEvent[]): string[] {
   return [kept.text, kept.thinking, ...lines, ...users]
 }
 
-function place({ id }: SessionEvent): [number, number, number] {
+function positionOf({ id }: SessionEvent): [number, number, number] {
   const { seq, part, offset } = parseCursor(id) ?? cursorAfter(-1)
   return [seq, part, offset]
 }
 
 function isAfter(one: SessionEvent, other: SessionEvent): boolean {
-  const [from, to] = [place(one), place(other)]
+  const [from, to] = [positionOf(one), positionOf(other)]
   const first = from.findIndex((each, index) => each !== to[index])
   return first >= 0 && (from[first] ?? 0) > (to[first] ?? 0)
 }
 
-describe('text that a socket missed is fetched from the worker while it still writes', () => {
+describe('missed text of a running generation', () => {
   let story: Story
   let generation: GenerationId
   beforeEach(() => {
@@ -126,42 +126,42 @@ describe('text that a socket missed is fetched from the worker while it still wr
 
   async function textSince(start: Cursor, now: number, lost: number[] = []): Promise<string> {
     const { items } = story
-    const given = await follow(
+    const received = await follow(
       { items, lost: new Set(items.filter((_, index) => lost.includes(index))) },
       start,
       now,
     )
-    return shown(given.map(({ event }) => event))[0] ?? ''
+    return shown(received.map(({ event }) => event))[0] ?? ''
   }
 
-  test('when a piece was lost on the way', async () => {
+  test('a lost delta is fetched from the worker', async () => {
     expect(await textSince(cursorAfter(0), 0, [3])).toBe('abcdef')
   })
 
-  test('when it comes back', async () => {
+  test('the rest of a text is fetched from the worker at a reconnect', async () => {
     const [, claim] = story.entries
     const cursor = { seq: claim?.seq ?? 0, part: 2, fence: generationFence(generation), offset: 3 }
     expect(await textSince(cursor, story.items.length)).toBe('def')
   })
 
-  test('when the first piece overtook the start of its generation', async () => {
+  test('a delta that arrived before the start of its generation is fetched from the worker', async () => {
     story.items.splice(1, 2, ...story.items.slice(1, 3).toReversed())
     story.items.splice(3)
     expect(await textSince(cursorAfter(0), 0)).toBe('ab')
   })
 })
 
-test('nothing follows on the end of a session', async () => {
+test('a session ends its stream', async () => {
   const story = new Story()
   const input = story.input('hello')
   story.claim(input)
   story.delete()
   story.done('cancelled')
-  const given = await follow({ items: story.items, lost: new Set() }, cursorAfter(0), 0)
-  expect(given.at(-1)?.event).toMatchObject({ type: 'session', payload: { state: 'deleted' } })
+  const received = await follow({ items: story.items, lost: new Set() }, cursorAfter(0), 0)
+  expect(received.at(-1)?.event).toMatchObject({ type: 'session', payload: { state: 'deleted' } })
 })
 
-describe('the newest turn', () => {
+describe('newest turns', () => {
   let story: Story
   let input: LogEntry
   beforeEach(() => {
@@ -170,28 +170,28 @@ describe('the newest turn', () => {
     story.claim(input)
   })
 
-  /** Where it is found with the story so far. */
+  /** The newest turn of the story so far. */
   async function find(last = story.entries.findLast(({ kind }) => kind === 'turn')) {
     const sessions = { read: async () => story.entries }
-    // Only what finding it uses.
+    // newestTurn uses only this method.
     const bus = { sessions } as unknown as Bus
     return await newestTurn(bus, SESSION, { seq: 99, turnEvent: last })
   }
 
-  test('begins with its message while it runs, and is past when it is done', async () => {
+  test('the newest turn starts before its message while it runs, and after its end when it is done', async () => {
     const before = input.seq - 1
     expect(await find()).toMatchObject({ before, cursor: cursorAfter(before) })
     const done = story.done()
     expect(await find()).toEqual({ before, cursor: cursorAfter(done.seq) })
   })
 
-  test('is found although its last step is of a newer version', async () => {
+  test('the newest turn is found although its last event cannot be read', async () => {
     const before = input.seq - 1
     const last = story.unreadable('turn')
     expect(await find(last)).toEqual({ before, cursor: cursorAfter(before) })
   })
 
-  test('is none before the first', async () => {
+  test('a session without turns has its newest turn at the beginning', async () => {
     story = new Story()
     expect(await find()).toEqual({ before: 0, cursor: cursorAfter(0) })
   })
@@ -199,7 +199,7 @@ describe('the newest turn', () => {
 
 const seeds = Array.from({ length: 60 }, (_, index) => index + 1)
 
-test.each(seeds)('story %i is given whole and in order to one who stays', async (seed) => {
+test.each(seeds)('story %i is received whole and in order without a reconnect', async (seed) => {
   const story = randomStory(seed)
   const events = (await follow(story, cursorAfter(0), 0)).map(({ event }) => event)
   expect(shown(events).slice(0, 2)).toEqual([story.text, story.thinking])
@@ -209,22 +209,25 @@ test.each(seeds)('story %i is given whole and in order to one who stays', async 
   }
 })
 
-test.each(seeds)('story %i is the same for who comes back with any of its ids', async (seed) => {
-  const story = randomStory(seed)
-  const whole = await follow(story, cursorAfter(0), 0)
-  const expected = shown(whole.map(({ event }) => event))
-  for (const [index, { event, time }] of whole.entries()) {
-    const before = whole.slice(0, index + 1).map((each) => each.event)
-    const cursor = parseCursor(event.id) ?? cursorAfter(-1)
-    // At once, somewhat later, and when all is over.
-    const times = [time, Math.floor((time + story.items.length) / 2), story.items.length]
-    for (const now of times) {
-      // Reading more of the log than its place needs makes no difference.
-      const readsAll = (index + now) % 2 === 0
-      const rest = (await follow(story, cursor, now, readsAll)).map((each) => each.event)
-      expect(shown([...before, ...rest]), `${event.id} at ${now}`).toEqual(expected)
-      const ids = [...before, ...rest].map(({ id }) => id)
-      expect(new Set(ids).size, `ids after ${event.id} at ${now}`).toBe(ids.length)
+test.each(seeds)(
+  'story %i is received equally after a reconnect with any of its ids',
+  async (seed) => {
+    const story = randomStory(seed)
+    const whole = await follow(story, cursorAfter(0), 0)
+    const expected = shown(whole.map(({ event }) => event))
+    for (const [index, { event, time }] of whole.entries()) {
+      const before = whole.slice(0, index + 1).map((each) => each.event)
+      const cursor = parseCursor(event.id) ?? cursorAfter(-1)
+      // A reconnect at once, later, and after the end of the story.
+      const times = [time, Math.floor((time + story.items.length) / 2), story.items.length]
+      for (const now of times) {
+        // Half of the reconnects read more of the log than they need.
+        const readsAll = (index + now) % 2 === 0
+        const rest = (await follow(story, cursor, now, readsAll)).map((each) => each.event)
+        expect(shown([...before, ...rest]), `${event.id} at ${now}`).toEqual(expected)
+        const ids = [...before, ...rest].map(({ id }) => id)
+        expect(new Set(ids).size, `ids after ${event.id} at ${now}`).toBe(ids.length)
+      }
     }
-  }
-})
+  },
+)

@@ -15,19 +15,19 @@ const SNAPSHOT_TIMEOUT_MS = 1_000
 export interface FollowOptions {
   readonly envelope: Envelope
   readonly signal: AbortSignal
-  /** The end of each turn has its final answer. */
+  /** Whether the end of each turn carries its final answer. */
   readonly withAnswers?: boolean
-  /** Sees all that is read, before its events are given. */
+  /** Gets all that is read, before its events are yielded. */
   readonly watch?: {
     readonly item: (item: FollowItem) => void
-    /** Entries after this sequence are read for it, be they before the cursor. */
+    /** `watch` gets the entries after this sequence, even those before the cursor. */
     readonly after: number
   }
 }
 
 /**
- * A session's events from a cursor on, without gaps or repetitions, until its end or the signal. In between
- * the progress of tools, as it comes.
+ * A session's events from a cursor on, without gaps or repetitions, until its end or the signal. Progress of tools is
+ * interleaved as it arrives.
  */
 export async function* followSession(
   bus: Bus,
@@ -42,7 +42,7 @@ export async function* followSession(
     switch (item.type) {
       case 'entry':
         for (const event of reader.entry(item.entry)) {
-          // In the midst of a turn's end the reader has not seen what came before it.
+          // When the cursor is within the end of a turn, the reader lacks the earlier parts of the answer.
           const isCut = event.answer !== undefined && item.entry.seq === start.seq
           yield isCut ? await withWholeAnswer(bus, session, item.entry, event) : event
           if (event.type === 'session') return
@@ -100,14 +100,14 @@ async function* missingText(
     }
   } catch (error) {
     const { code } = BusError.from(error)
-    // The generation is over or its worker is gone: the log brings the text or the reset.
+    // The generation is over or its worker is gone. The log then brings the text, or a reset.
     if (code !== 'unavailable' && code !== 'deadline') throw error
   }
 }
 
 /**
- * The cursor of a client without one: the running turn, else new entries. Also the position before the newest turn's
- * message; 0: there is none.
+ * The default cursor: before the running turn, else after the last entry. `before`: the position before the message of
+ * the newest turn, or 0.
  */
 export async function newestTurn(
   bus: Bus,
@@ -116,7 +116,7 @@ export async function newestTurn(
 ): Promise<{ cursor: Cursor; before: number }> {
   let last = turnEvent
   if (last?.kind === 'unreadable') {
-    // A step of a newer version: those before it tell as well.
+    // A newer version wrote this entry; an earlier entry of the turn serves as well.
     last = (await bus.sessions.read(session, 0)).findLast(({ kind }) => kind === 'turn')
   }
   if (last?.kind !== 'turn') return { cursor: cursorAfter(0), before: 0 }

@@ -6,10 +6,10 @@ import { QueueNotifier } from './queue-notifier.ts'
 let story: Story
 let frames: Down[]
 let notifier: QueueNotifier
-/** How much of the story it was given. */
-let had: number
+/** Number of items of the story that the notifier has received. */
+let receivedCount: number
 beforeEach(() => {
-  had = 0
+  receivedCount = 0
   vi.useFakeTimers()
   story = new Story()
   frames = []
@@ -20,39 +20,39 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Gives it what the story has got since. */
+/** Passes the further items of the story to the notifier. */
 function catchUp(): void {
-  for (const item of story.items.slice(had)) notifier.item(item)
-  had = story.items.length
+  for (const item of story.items.slice(receivedCount)) notifier.item(item)
+  receivedCount = story.items.length
 }
 
-/** The messages of each frame, as they were told. */
-const told = (): string[] =>
+/** The messages of each frame. */
+const sent = (): string[] =>
   frames.map((frame) =>
     frame.type === 'queue'
       ? frame.payload.messages.map(({ messageId, position }) => `${position} ${messageId}`).join()
       : frame.type,
   )
 
-test('who joins is told at once of what waits, not of how it came to that', () => {
+test('a socket that joins is sent the queue once it has caught up', () => {
   story.claim(story.input('one', 'm1'))
   story.input('two', 'm2')
   story.input('three', 'm3')
   catchUp()
-  // However long that takes.
+  // No timer sends the queue before.
   vi.runAllTimers()
-  expect(told()).toEqual([])
+  expect(sent()).toEqual([])
   notifier.item({ type: 'caught-up' })
-  expect(told()).toEqual(['1 m2,2 m3'])
+  expect(sent()).toEqual(['1 m2,2 m3'])
 })
 
-test('who joins is told nothing where nothing waits', () => {
+test('a socket that joins is sent nothing when the queue is empty', () => {
   notifier.item({ type: 'caught-up' })
   vi.runAllTimers()
-  expect(told()).toEqual([])
+  expect(sent()).toEqual([])
 })
 
-test('changes are told together, the last state always', () => {
+test('changes of the queue are coalesced, and the last state is sent', () => {
   notifier.item({ type: 'caught-up' })
   const first = story.input('one', 'm1')
   story.claim(first)
@@ -61,30 +61,30 @@ test('changes are told together, the last state always', () => {
   story.input('three', 'm3')
   catchUp()
   vi.advanceTimersByTime(100)
-  expect(told()).toEqual(['1 m2,2 m3'])
+  expect(sent()).toEqual(['1 m2,2 m3'])
   story.cancel('m2')
   catchUp()
   story.cancel('m3')
   catchUp()
   vi.advanceTimersByTime(100)
-  expect(told()).toEqual(['1 m2,2 m3', ''])
+  expect(sent()).toEqual(['1 m2,2 m3', ''])
 })
 
-test('a message whose turn begins at once is not told of', () => {
+test('a message whose turn starts at once is not sent as queued', () => {
   notifier.item({ type: 'caught-up' })
   const first = story.input('one', 'm1')
   catchUp()
   story.claim(first)
   catchUp()
   vi.runAllTimers()
-  expect(told()).toEqual([])
+  expect(sent()).toEqual([])
 })
 
-test('nothing is told once the socket is closed', () => {
+test('a closed socket is sent nothing', () => {
   notifier.item({ type: 'caught-up' })
   story.input('one', 'm1')
   catchUp()
   notifier[Symbol.dispose]()
   vi.runAllTimers()
-  expect(told()).toEqual([])
+  expect(sent()).toEqual([])
 })

@@ -4,19 +4,19 @@ import { QueueView } from './queue-view.ts'
 
 type QueueFrame = Extract<Down, { type: 'queue' }>
 
-/** The time in which changes are coalesced. A message whose turn begins at once is not reported. */
+/** The time in which changes are coalesced. A message whose turn begins within it is not reported. */
 const PERIOD_MS = 100
 
 /**
- * Tells one socket which messages wait: when it joins, if there are any, and after changes, several of them
- * at once. The last state is always told.
+ * Tells one socket which messages wait: when it joins, if there are any, and after changes. Changes are coalesced, and
+ * the last state is always sent.
  */
 export class QueueNotifier implements Disposable {
   readonly #view = new QueueView()
   readonly #send: (frame: QueueFrame) => void
   readonly #known = Promise.withResolvers<void>()
   #hasCaughtUp = false
-  #told = ''
+  #sent = ''
   #timer: NodeJS.Timeout | undefined
 
   constructor(send: (frame: QueueFrame) => void) {
@@ -27,12 +27,12 @@ export class QueueNotifier implements Disposable {
     return this.#view
   }
 
-  /** Resolves when all that was stored before the socket came is known. */
+  /** Resolves once the view has all entries that were stored before the socket joined. */
   async known(): Promise<void> {
     await this.#known.promise
   }
 
-  /** The next step of following the session. */
+  /** Takes the next item of the followed session. */
   item(item: FollowItem): void {
     if (item.type === 'entry') {
       this.#view.entry(item.entry)
@@ -49,7 +49,7 @@ export class QueueNotifier implements Disposable {
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#view.waiting.join() === this.#told) return
+    if (this.#timer !== undefined || this.#view.waiting.join() === this.#sent) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#tell()
@@ -59,8 +59,8 @@ export class QueueNotifier implements Disposable {
   #tell(): void {
     const { waiting } = this.#view
     // Ids have no commas.
-    if (waiting.join() === this.#told) return
-    this.#told = waiting.join()
+    if (waiting.join() === this.#sent) return
+    this.#sent = waiting.join()
     const messages = waiting.map((messageId, index) => ({ messageId, position: index + 1 }))
     this.#send({ type: 'queue', payload: { messages } })
   }

@@ -1,5 +1,6 @@
-import type { LogEntry, SessionState } from '@mcp-host/contracts'
-import { applyEntry, emptySession } from '@mcp-host/contracts'
+import type { LogEntry } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
+import { applyEntry, emptySession } from '@mcp-host/session-state'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { randomStory } from '../projection/__fixtures__/random-story.ts'
 import { Story } from '../projection/__fixtures__/story.ts'
@@ -14,14 +15,14 @@ beforeEach(() => {
   story.input('three', 'm3')
 })
 
-/** What is known after the story so far, from a sequence on. */
+/** The queue after the story so far, read from a sequence on. */
 function view(from = 0): QueueView {
   const queue = new QueueView()
   for (const entry of story.entries) if (entry.seq >= from) queue.entry(entry)
   return queue
 }
 
-test('messages wait in order until their turn begins', () => {
+test('messages are queued in order until their turn starts', () => {
   expect(view().waiting).toEqual(['m1', 'm2', 'm3'])
   expect(view().current).toBe('m1')
   story.claim(first)
@@ -33,7 +34,7 @@ test('messages wait in order until their turn begins', () => {
   expect(view()).toMatchObject({ current: 'm2', last: 'm1' })
 })
 
-test('no more than 500 messages may wait', () => {
+test('at most 500 messages are queued', () => {
   for (let count = 3; count < 499; count++) story.input('more', `more-${count}`)
   expect(() => view().checkRoom()).not.toThrow()
   story.input('one too many', 'last')
@@ -42,7 +43,7 @@ test('no more than 500 messages may wait', () => {
   expect(() => view().checkRoom()).not.toThrow()
 })
 
-test('a message that was cancelled or is said differently does not wait', () => {
+test('a cancelled or replaced message leaves the queue', () => {
   story.claim(first)
   story.cancel('m2')
   expect(view().waiting).toEqual(['m3'])
@@ -51,7 +52,7 @@ test('a message that was cancelled or is said differently does not wait', () => 
   expect(view().stateOf('m2')).toBe('unfinished')
 })
 
-test('a cancel without an id is about the turn that runs, or else about the first message', () => {
+test('a cancel without an id affects the running turn, else the first message', () => {
   story.cancel()
   expect(view().waiting).toEqual(['m2', 'm3'])
   story.cancel()
@@ -61,7 +62,7 @@ test('a cancel without an id is about the turn that runs, or else about the firs
   expect(view().waiting).toEqual(['m2', 'm3'])
 })
 
-test('a message that was sent again does not wait again', () => {
+test('a message that is sent again is not queued again', () => {
   story.claim(first)
   story.done()
   story.input('one', 'm1')
@@ -70,12 +71,12 @@ test('a message that was sent again does not wait again', () => {
   expect(view().stateOf('m9')).toBeUndefined()
 })
 
-test('nothing waits in a session that was deleted', () => {
+test('the queue of a deleted session is empty', () => {
   story.delete()
   expect(view()).toMatchObject({ waiting: [], isDeleted: true })
 })
 
-test('a message whose repetition is all that was seen leaves with the next turn', () => {
+test('a message of which only the repetition was read leaves the queue with the next turn', () => {
   story.claim(first)
   story.done()
   const again = story.input('one', 'm1')
@@ -86,8 +87,8 @@ test('a message whose repetition is all that was seen leaves with the next turn'
 })
 
 describe.each(Array.from({ length: 40 }, (_, index) => index + 1))('story %i', (seed) => {
-  /** The same, out of all that the log amounts to. */
-  function known({ inputs, turns, unfinished }: SessionState) {
+  /** The queue according to the fold of the whole log. */
+  function queueOf({ inputs, turns, unfinished }: SessionState) {
     const left = Array.from(unfinished).flatMap((seq) => inputs.get(seq) ?? [])
     const running = left.find(({ seq }) => turns.has(seq))
     const waiting = left.filter(
@@ -96,7 +97,7 @@ describe.each(Array.from({ length: 40 }, (_, index) => index + 1))('story %i', (
     return { waiting: waiting.map(({ id }) => id), current: (running ?? waiting[0])?.id }
   }
 
-  test('agrees with the orchestrator, from the newest message on', () => {
+  test('the queue equals that of the fold, also when read from the newest turn on', () => {
     const { items } = randomStory(seed)
     const entries = items.flatMap((item) => (item.type === 'entry' ? [item.entry] : []))
     const state = emptySession()
@@ -108,7 +109,7 @@ describe.each(Array.from({ length: 40 }, (_, index) => index + 1))('story %i', (
       if (entry.kind === 'turn') newest = entry.fact.turn
       const joined = new QueueView()
       for (const each of entries.slice(0, index + 1)) if (each.seq >= newest) joined.entry(each)
-      const { waiting, current } = known(state)
+      const { waiting, current } = queueOf(state)
       for (const queue of [stayed, joined]) {
         expect(queue.waiting).toEqual(waiting)
         expect(queue.current).toBe(current)

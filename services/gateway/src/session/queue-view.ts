@@ -1,34 +1,32 @@
-import type { ControlFact, LogEntry, TurnEvent } from '@mcp-host/contracts'
+import type { LogEntry, TurnEvent } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
+import { cancelledBy, isRepeated } from '@mcp-host/session-state'
 import { rateLimited } from '../standard-messages.ts'
 
-/** So many messages of one session may wait. Each of them is held by an orchestrator until its turn. */
+/** Limit for waiting messages of one session. An orchestrator holds each of them until its turn. */
 const MAX_WAITING = 500
 
-interface Unfinished {
-  readonly seq: number
-  hasBegun: boolean
-  isCancelled: boolean
-}
-
 /**
- * Which turn of a session runs and which messages wait for theirs. It is to be given the log's entries in
- * order, at least from the newest turn's message on; those it has had change nothing.
+ * The running turn of a session, and the messages that wait for theirs. It takes the log's entries in order, at least
+ * from the message of the newest turn on. Repeated entries change nothing.
  */
 export class QueueView {
   #seq = 0
   /** Log sequences of all messages, by their ids. */
   readonly #seqs = new Map<string, number>()
-  /** Messages whose turn is not over, by their ids, in order. */
-  readonly #unfinished = new Map<string, Unfinished>()
+  /** Ids of the messages whose turn is not over, by their log sequences, in order. */
+  readonly #unfinished = new Map<number, string>()
+  readonly #cancelled = new Set<number>()
+  /** The message whose turn runs. */
+  #running: number | undefined
   #last: string | undefined
   #isDeleted = false
 
   /** Accepted messages whose turn has not begun, the next one first. */
   get waiting(): string[] {
     return Array.from(this.#unfinished)
-      .filter(([, { hasBegun, isCancelled }]) => !hasBegun && !isCancelled)
-      .map(([id]) => id)
+      .filter(([seq]) => seq !== this.#running && !this.#cancelled.has(seq))
+      .map(([, id]) => id)
   }
 
   /** Throws `exhausted` when no more messages may wait. */
@@ -40,8 +38,8 @@ export class QueueView {
 
   /** The message whose turn runs, or is the next to run. */
   get current(): string | undefined {
-    const running = Array.from(this.#unfinished).find(([, { hasBegun }]) => hasBegun)
-    return running?.[0] ?? this.waiting[0]
+    const running = this.#running === undefined ? undefined : this.#unfinished.get(this.#running)
+    return running ?? this.waiting[0]
   }
 
   /** The message whose turn ended last. */
@@ -53,61 +51,45 @@ export class QueueView {
     return this.#isDeleted
   }
 
-  /** The state of a message's turn; `undefined`: no such message since the view began. */
+  /** The state of a message's turn; `undefined` when the view has not seen the message. */
   stateOf(messageId: string): 'unfinished' | 'over' | undefined {
-    if (this.#unfinished.has(messageId)) return 'unfinished'
-    return this.#seqs.has(messageId) ? 'over' : undefined
+    const seq = this.#seqs.get(messageId)
+    if (seq === undefined) return undefined
+    return this.#unfinished.has(seq) ? 'unfinished' : 'over'
   }
 
-  entry({ seq, kind, fact }: LogEntry): void {
+  entry(entry: LogEntry): void {
+    const { seq, kind, fact } = entry
     if (seq <= this.#seq) return
     this.#seq = seq
-    if (kind === 'input') {
-      if (this.#seqs.has(fact.id)) return
-      if (fact.replaces !== undefined) this.#cancelFrom(fact.replaces)
-      this.#begin(fact.id, { seq, hasBegun: false, isCancelled: false })
-    } else if (kind === 'control') this.#control(fact)
+    const queue = { messageIds: this.#seqs, unfinished: this.#unfinished }
+    if (kind === 'input' && isRepeated(queue, fact.id)) return
+    for (const each of cancelledBy(queue, entry)) this.#cancelled.add(each)
+    if (kind === 'input') this.#add(fact.id, seq)
     else if (kind === 'turn') this.#turn(fact)
-  }
-
-  #control(fact: ControlFact): void {
-    if (fact.type === 'cancel-requested') {
-      // Without an id the first one is meant, as in the orchestrator.
-      const [first] = this.#unfinished.keys()
-      this.#cancel(fact.messageId ?? first)
-    } else if (fact.type === 'session-deleted') {
-      this.#isDeleted = true
-      for (const each of this.#unfinished.values()) each.isCancelled = true
-    }
+    else if (kind === 'control' && fact.type === 'session-deleted') this.#isDeleted = true
   }
 
   #turn(fact: TurnEvent): void {
     if (fact.type === 'turn-claimed') {
-      // Turns begin in the order of their messages: one before it will not have any.
-      for (const [id, { seq }] of this.#unfinished) if (seq < fact.turn) this.#unfinished.delete(id)
-      this.#begin(fact.messageId, { seq: fact.turn, hasBegun: true, isCancelled: false })
+      // Turns begin in the order of their messages, so earlier messages will not have one.
+      for (const seq of this.#unfinished.keys()) if (seq < fact.turn) this.#remove(seq)
+      this.#add(fact.messageId, fact.turn)
+      this.#cancelled.delete(fact.turn)
+      this.#running = fact.turn
     } else if (fact.type === 'turn-done') {
-      for (const [id, { seq }] of this.#unfinished) {
-        if (seq !== fact.turn) continue
-        this.#unfinished.delete(id)
-        this.#last = id
-      }
+      this.#last = this.#unfinished.get(fact.turn) ?? this.#last
+      this.#remove(fact.turn)
     }
   }
 
-  #begin(id: string, message: Unfinished): void {
-    this.#seqs.set(id, message.seq)
-    this.#unfinished.set(id, message)
+  #add(id: string, seq: number): void {
+    this.#seqs.set(id, seq)
+    this.#unfinished.set(seq, id)
   }
 
-  /** Also cancels later messages; an unknown id is older than all queued ones. */
-  #cancelFrom(replaced: string): void {
-    const from = this.#seqs.get(replaced) ?? 0
-    for (const each of this.#unfinished.values()) if (each.seq >= from) each.isCancelled = true
-  }
-
-  #cancel(id: string | undefined): void {
-    const message = id === undefined ? undefined : this.#unfinished.get(id)
-    if (message !== undefined) message.isCancelled = true
+  #remove(seq: number): void {
+    this.#unfinished.delete(seq)
+    this.#cancelled.delete(seq)
   }
 }

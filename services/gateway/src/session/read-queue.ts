@@ -5,7 +5,7 @@ import { getMessage } from './find-message.ts'
 import { newestTurn } from './follow-session.ts'
 import { QueueView } from './queue-view.ts'
 
-/** Which messages wait; the log before the sequence says nothing of it. */
+/** The waiting messages of a session. Entries before the sequence `before` do not affect them. */
 export async function readQueue(
   bus: Bus,
   session: SessionId,
@@ -19,7 +19,7 @@ export async function readQueue(
   return { queue, before }
 }
 
-/** The message whose turn a client means. Throws `conflict` when it is over, or none runs. */
+/** The message whose turn a client wants to end. Throws `conflict` when that turn is over, or none runs. */
 export async function messageToEnd(
   bus: Bus,
   session: SessionId,

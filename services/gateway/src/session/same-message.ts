@@ -5,19 +5,26 @@ import { BusError } from '@mcp-host/contracts'
 interface SentMessage {
   readonly text: string
   readonly replaces?: string | undefined
+  readonly follows?: string | undefined
   readonly model?: string | undefined
   /** Keys of files. */
   readonly attachments?: readonly string[] | undefined
 }
 
-/** Tells whether a stored message is the one that is sent under its id. */
+/** Whether a stored message is the same as a sent one with its id. */
 export type IsSame = (stored: UserMessage) => boolean
 
-export function sameMessage({ text, replaces, model, attachments = [] }: SentMessage): IsSame {
+export function sameMessage(sent: SentMessage): IsSame {
+  const { text, replaces, follows, model, attachments = [] } = sent
   return (stored) => {
     const keys = stored.attachments?.map(({ blob }) => blob.key) ?? []
-    const isSameTurn = stored.replaces === replaces && stored.model === model
-    return isSameTurn && stored.text === text && String(keys) === String(attachments)
+    const isSamePlace = stored.replaces === replaces && stored.follows === follows
+    return (
+      isSamePlace &&
+      stored.model === model &&
+      stored.text === text &&
+      String(keys) === String(attachments)
+    )
   }
 }
 
@@ -26,9 +33,9 @@ export function sameRegeneration(sent: { messageId: string; model?: string | und
   return ({ replaces, model }) => replaces === sent.messageId && model === sent.model
 }
 
-/** Throws `conflict` when the id of a message is that of another one. `field` names the id. */
+/** Throws `conflict` when the id is taken by another message. `field`: the request field with the id. */
 export function checkSame(stored: UserMessage, isSame: IsSame, field: string): void {
   if (isSame(stored)) return
-  const message = `${field}: another message of this session has it; give each its own`
+  const message = `${field}: another message of this session has this id; give each message its own`
   throw new BusError('conflict', message, { field })
 }

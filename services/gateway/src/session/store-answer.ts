@@ -1,13 +1,9 @@
 import type { Bus } from '@mcp-host/bus'
-import type {
-  Envelope,
-  InputAnswered,
-  Question,
-  QuestionEnd,
-  SessionId,
-  Up,
-} from '@mcp-host/contracts'
-import { applyEntry, BusError, emptySession } from '@mcp-host/contracts'
+import type { Entrance, Envelope, InputAnswered, SessionId, Up } from '@mcp-host/contracts'
+import type { Question, QuestionEnd } from '@mcp-host/session-state'
+import { BusError } from '@mcp-host/contracts'
+import { applyEntry, emptySession } from '@mcp-host/session-state'
+import type { GatewayAudit } from '../gateway-audit.ts'
 import { checkAnswer } from './check-answer.ts'
 import { newestTurn } from './follow-session.ts'
 
@@ -17,12 +13,17 @@ const PATIENCE_MS = 10_000
 /** An answer to a question of a server, or of the host. */
 export type Answer = Extract<Up, { type: 'answer' }>['payload']
 
+export interface StoreAnswerDeps {
+  readonly bus: Bus
+  readonly audit: Pick<GatewayAudit, 'approvalAnswered'>
+}
+
 /**
- * Puts a user's answer to a question into the session's log. Resolves when it is the first one. Errors:
- * `not-found` when no such question is open, `invalid` when the answer does not fit; both name the field.
+ * Stores a user's answer to a question in the session's log. Resolves when it is the first answer. Errors: `not-found`
+ * when no such question is open, `invalid` when the answer does not fit; both name the field.
  */
 export async function storeAnswer(
-  bus: Bus,
+  { bus, audit }: StoreAnswerDeps,
   session: SessionId,
   { id, action, content }: Answer,
   envelope: Envelope,
@@ -35,7 +36,7 @@ export async function storeAnswer(
   }
   const end = await bus.sessions.end(session)
   const { cursor } = await newestTurn(bus, session, end)
-  // Questions belong to the running turn.
+  // Only the running turn can have open questions.
   const question = await readOn(cursor.seq, end.seq)
   if (question === undefined) {
     const message = `answer: no question "${id}" is open in this session`
@@ -63,12 +64,19 @@ export async function storeAnswer(
     { kind: 'control', fact },
     { envelope, messageId: `answer:${id}:${envelope.requestId}`, patienceMs: PATIENCE_MS },
   )
-  // Another one may have been stored in between.
+  // Another answer may have been stored in between.
   const stored = (await readOn(state.seq, seq))?.end
   if (stored?.state !== 'answered' || stored.seq !== seq) throw closed(stored)
+  if (asked.type === 'approval-required') {
+    const { principal, roles = [], entrance } = envelope
+    const caller = { id: principal, roles, entrance: entrance as Entrance }
+    const { call, server, tool, arguments: args } = asked
+    const about = { session, call, server, tool, arguments: args }
+    audit.approvalAnswered(caller, about, action === 'accept' ? 'allowed' : 'refused', envelope)
+  }
 }
 
-/** Trying again would not help. */
+/** The error for a question that is not open. A retry would not help. */
 function closed(end: QuestionEnd | undefined): BusError {
   const reason = {
     answered: 'it was answered already',

@@ -4,7 +4,7 @@ import type { Envelope, SessionId } from '@mcp-host/contracts'
 /** The time limit for storing a cancel. */
 const PATIENCE_MS = 10_000
 
-/** Puts it into the session's log that the turn of a message is to end. The same again is one. */
+/** Stores a request to end the turn of a message in the session's log. A repeated request has no effect. */
 export async function storeCancel(
   bus: Bus,
   session: SessionId,

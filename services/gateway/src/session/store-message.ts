@@ -3,6 +3,7 @@ import type { Envelope, SessionId, UserMessage } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { GatewayEvents } from '../events.ts'
+import type { GatewayLimits } from '../limits/gateway-limits.ts'
 import type { IsSame } from './same-message.ts'
 import { checkSame } from './same-message.ts'
 
@@ -11,10 +12,10 @@ const PATIENCE_MS = 10_000
 
 export interface StoreMessageOptions {
   readonly envelope: Envelope
-  /** Fields of the log line. */
+  /** Fields for the log line. */
   readonly about: Readonly<Record<string, unknown>>
   readonly isSame: IsSame
-  /** Names the id in errors. */
+  /** The request field with the id, for errors. */
   readonly field: string
 }
 
@@ -22,14 +23,15 @@ export interface StoreMessageDeps {
   readonly bus: Bus
   readonly logger: Logger
   readonly events: GatewayEvents
+  readonly limits: Pick<GatewayLimits, 'message'>
 }
 
 /**
- * Puts a user message into the session's log: only then is it accepted. Throws
- * `unavailable`, at once when the host cannot store, or `conflict` when another message has its id.
+ * Stores a user message in the session's log, which accepts it. Throws `exhausted` over a limit, `unavailable` at once
+ * when the host cannot store, or `conflict` when another message has its id.
  */
 export async function storeMessage(
-  { bus, logger, events }: StoreMessageDeps,
+  { bus, logger, events, limits }: StoreMessageDeps,
   session: SessionId,
   message: UserMessage,
   { envelope, about, isSame, field }: StoreMessageOptions,
@@ -43,6 +45,7 @@ export async function storeMessage(
     ...about,
   }
   try {
+    await limits.message(envelope.principal, session)
     await bus.storage.checkRoom()
     const stored = await bus.sessions.append(
       session,

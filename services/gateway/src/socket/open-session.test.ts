@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { LostRange } from '@mcp-host/contracts'
-import { cursorAfter } from '@mcp-host/contracts'
+import { cursorAfter, LOCAL } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import { endOf, SESSION, Story } from '../projection/__fixtures__/story.ts'
 import { openSession } from './open-session.ts'
@@ -41,18 +41,19 @@ beforeEach(() => {
   bus = { sessions, directory } as unknown as Bus
 })
 
-test('a new session asks nobody', async () => {
-  expect(await openSession({ bus: {} as unknown as Bus, signSession }, {})).toMatchObject({
+test('a new session is opened without a read', async () => {
+  expect(await openSession({ bus: {} as unknown as Bus, signSession }, {}, LOCAL)).toMatchObject({
     isReconnect: false,
   })
 })
 
-test('who comes back to a place in the log needs no look into the directory', async () => {
+test('a session is resumed at a cursor without a read of the directory', async () => {
   const input = story.input('hello')
   story.claim(input)
   const back = await openSession(
     { bus, signSession },
     { sessionId: SESSION, after: `${input.seq}.1.-.0` },
+    LOCAL,
   )
   expect(back).toMatchObject({
     cursor: { seq: input.seq, part: 1 },
@@ -63,18 +64,19 @@ test('who comes back to a place in the log needs no look into the directory', as
   const further = await openSession(
     { bus, signSession },
     { sessionId: SESSION, after: `${seq}.1.-.0` },
+    LOCAL,
   )
   expect(further).toMatchObject({ cursor: { seq, part: 1 } })
   expect(hasAskedDirectory).toBe(false)
-  const joined = await openSession({ bus, signSession }, { sessionId: SESSION })
+  const joined = await openSession({ bus, signSession }, { sessionId: SESSION }, LOCAL)
   expect(joined).toMatchObject({ cursor: cursorAfter(input.seq - 1), isReconnect: false })
   expect(hasAskedDirectory).toBe(true)
 })
 
-test('a place in what was lost with damaged data is refused, and those around it are not', async () => {
+test('a cursor within lost entries is refused, one before or after them is not', async () => {
   const { seq } = story.input('hello')
   const at = (place: number) =>
-    openSession({ bus, signSession }, { sessionId: SESSION, after: `${place}.1.-.0` })
+    openSession({ bus, signSession }, { sessionId: SESSION, after: `${place}.1.-.0` }, LOCAL)
   lost = [{ after: seq - 1, through: seq, at: 0 }]
   await expect(at(seq)).rejects.toMatchObject({
     code: 'invalid',
@@ -85,39 +87,40 @@ test('a place in what was lost with damaged data is refused, and those around it
   expect(await at(seq)).toMatchObject({ cursor: { seq } })
 })
 
-test('a session is listened to until its client is done with it, or got none', async () => {
+test('a session is listened to until its client ends or is refused', async () => {
   const input = story.input('hello')
   const opened = await openSession(
     { bus, signSession },
     { sessionId: SESSION, after: `${input.seq}.1.-.0` },
+    LOCAL,
   )
   expect(isListening).toBe(true)
   opened.listening?.[Symbol.dispose]()
   expect(isListening).toBe(false)
   await expect(
-    openSession({ bus, signSession }, { sessionId: SESSION, after: '99.1.-.0' }),
+    openSession({ bus, signSession }, { sessionId: SESSION, after: '99.1.-.0' }, LOCAL),
   ).rejects.toThrow()
   expect(isListening).toBe(false)
 })
 
-test('what waits is looked for from the newest message on, also when its turn is done', async () => {
+test('the queue is read from the newest turn on, also when that is done', async () => {
   const input = story.input('hello')
   story.claim(input)
   const done = story.done()
-  const joined = await openSession({ bus, signSession }, { sessionId: SESSION })
+  const joined = await openSession({ bus, signSession }, { sessionId: SESSION }, LOCAL)
   expect(joined).toMatchObject({ cursor: cursorAfter(done.seq), queueAfter: input.seq - 1 })
 })
 
-test('a place that is not in the session is refused', async () => {
+test('a cursor beyond the session is refused', async () => {
   story.input('hello')
-  const back = openSession({ bus, signSession }, { sessionId: SESSION, after: '99.1.-.0' })
+  const back = openSession({ bus, signSession }, { sessionId: SESSION, after: '99.1.-.0' }, LOCAL)
   await expect(back).rejects.toMatchObject({ code: 'invalid', field: 'after' })
 })
 
-test('a session that was deleted is refused, wherever its client was', async () => {
+test('a deleted session is refused at any cursor', async () => {
   record = { state: 'deleted' }
   for (const query of [{}, { after: '99.1.-.0' }]) {
-    const opened = openSession({ bus, signSession }, { sessionId: SESSION, ...query })
+    const opened = openSession({ bus, signSession }, { sessionId: SESSION, ...query }, LOCAL)
     await expect(opened).rejects.toMatchObject({ code: 'not-found', field: 'sessionId' })
   }
 })

@@ -1,10 +1,11 @@
 import type { Bus } from '@mcp-host/bus'
 import { wasLost } from '@mcp-host/bus'
-import type { Cursor } from '@mcp-host/contracts'
+import type { Cursor, Principal } from '@mcp-host/contracts'
 import { BusError, cursorAfter, parseCursor, SessionId } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { SignSession } from '../mcp/core/signed-id.ts'
 import { signedId } from '../mcp/core/signed-id.ts'
+import { checkOwner } from '../session/check-session.ts'
 import { deletedSession } from '../session/deleted-session.ts'
 import { newestTurn } from '../session/follow-session.ts'
 
@@ -17,22 +18,23 @@ const Query = z.object({
     .optional(),
 })
 
-/** The session a client asks for. */
+/** A session that a client has opened. */
 export interface OpenedSession {
   readonly sessionId: SessionId
   /** The start of the stream. */
   readonly cursor: Cursor
-  /** The log after this sequence tells which messages wait. */
+  /** Waiting messages are found in the log after this sequence. */
   readonly queueAfter: number
   readonly isReconnect: boolean
-  /** Keeps what was learnt in use until the session is followed. */
+  /** Keeps the subscription until the session is followed. */
   readonly listening?: Disposable
 }
 
-/** Opens the session a client asks for. Throws `invalid` for a bad query, `not-found` when it was deleted. */
+/** Opens the session that a client requests. Throws `invalid` for a bad query, `not-found` when it was deleted. */
 export async function openSession(
   { bus, signSession }: { readonly bus: Bus; readonly signSession: SignSession },
   query: unknown,
+  principal: Principal,
 ): Promise<OpenedSession> {
   const parsed = Query.safeParse(query)
   if (!parsed.success) throw BusError.fromZod(parsed.error, 'query')
@@ -49,12 +51,13 @@ export async function openSession(
       isReconnect: false,
     }
   }
+  await checkOwner(bus, sessionId, principal, 'sessionId')
   using held = new DisposableStack()
   const end = held.use(await bus.sessions.listen(sessionId))
   const isLost = after !== undefined && wasLost(end.lost ?? [], after.seq)
   const isBeyond = after !== undefined && (isLost || after.seq > end.seq)
-  // Nothing is left of the log of a deleted session: whose place is in it needs no other look. Thousands may
-  // come back at once.
+  // The log of a deleted session is empty, so a place within the log shows that the session exists. This saves a read
+  // when thousands of clients reconnect at once.
   const isDoubtful = after === undefined || isBeyond
   const known = isDoubtful ? await bus.directory.get(sessionId) : undefined
   if (known?.record.state === 'deleted') throw deletedSession(known.record, 'sessionId')
@@ -73,7 +76,7 @@ export async function openSession(
   }
 }
 
-/** The session that a query names, whether or not it can be opened. */
+/** The session that a query names, even if it cannot be opened. */
 export function askedSession(query: unknown): SessionId | undefined {
   return Query.pick({ sessionId: true }).safeParse(query).data?.sessionId
 }

@@ -1,11 +1,14 @@
 import { EventEmitter, once } from 'node:events'
 import type { Bus, FollowItem } from '@mcp-host/bus'
 import type { Down } from '@mcp-host/contracts'
-import { formatCursor, cursorAfter } from '@mcp-host/contracts'
+import { formatCursor, cursorAfter, LOCAL } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyRequest } from 'fastify'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
+import type { AnsweredRequest, GatewayEvents } from '../events.ts'
+import { GatewayAudit } from '../gateway-audit.ts'
+import { UNLIMITED } from '../limits/unlimited.ts'
 import { endOf, SESSION, Story } from '../projection/__fixtures__/story.ts'
 import type { SocketDeps } from '../connection/socket-deps.ts'
 import { serveSocket } from './socket.ts'
@@ -37,6 +40,7 @@ let story: Story
 let socket: FakeSocket
 let draining: AbortController
 let appended: unknown[]
+let answered: AnsweredRequest[]
 let isDeleted: boolean
 /** From where the log was read. */
 let readAfter: number | undefined
@@ -45,6 +49,7 @@ beforeEach(() => {
   socket = new FakeSocket()
   draining = new AbortController()
   appended = []
+  answered = []
   isDeleted = false
   readAfter = undefined
 })
@@ -72,8 +77,11 @@ async function serve(query: object): Promise<void> {
       },
     },
     directory: { get: async () => ({ record: { state }, revision: 1 }) },
+    storage: { checkRoom: async () => undefined },
   }
-  const events = { socketOpened: silent, socketClosed: silent, messageAccepted: silent }
+  const requestAnswered: GatewayEvents['requestAnswered'] = (frame) => void answered.push(frame)
+  const counted = { socketOpened: silent, socketClosed: silent, messageAccepted: silent }
+  const events = { ...counted, requestAnswered }
   // Here only what serving a socket uses.
   const deps = {
     bus: bus as unknown as Bus,
@@ -82,17 +90,36 @@ async function serve(query: object): Promise<void> {
     connections: new Set(),
     signSession: (random) => random,
     welcome: () => 'Welcome',
+    limits: UNLIMITED,
+    audit: new GatewayAudit(undefined),
     draining: draining.signal,
   } as SocketDeps
-  const request = { query, headers: {} } as unknown as FastifyRequest
+  const request = { query, headers: {}, principal: LOCAL } as unknown as FastifyRequest
   const options = { heartbeatMs: 60_000 }
   await serveSocket(deps, socket as unknown as WebSocket, request, options)
 }
 
-describe('a gateway that is about to stop', () => {
+test('each frame is counted by its type and outcome, and one that is no frame as other', async () => {
+  const over = serve({})
+  await once(socket, 'resumed')
+  socket.say({ type: 'message', payload: { text: 'hi', id: 'm1' } })
+  socket.say({ type: 'answer', payload: { id: 'q', action: 'accept' } })
+  socket.say({ type: 'ping' })
+  socket.say({ type: 'made-up' })
+  await expect
+    .poll(() => answered.map(({ method, outcome }) => `${method} ${outcome}`).toSorted())
+    .toEqual(['answer error', 'message ok', 'other refused', 'ping ok'])
+  expect(answered.every(({ entrance, seconds }) => entrance === 'socket' && seconds >= 0)).toBe(
+    true,
+  )
+  socket.close(1000, '')
+  await over
+})
+
+describe('draining gateways', () => {
   const message = 'This gateway is going down; connect again'
 
-  test('sends new sockets on', async () => {
+  test('a draining gateway closes new sockets with the request to reconnect', async () => {
     draining.abort()
     await serve({})
     expect(socket.frames).toEqual([
@@ -101,7 +128,7 @@ describe('a gateway that is about to stop', () => {
     expect(socket.closed).toEqual([1012, message])
   })
 
-  test('takes no message any more, but answers', async () => {
+  test('a draining gateway refuses messages but accepts answers', async () => {
     const over = serve({})
     await once(socket, 'resumed')
     draining.abort()
@@ -121,8 +148,8 @@ describe('a gateway that is about to stop', () => {
   })
 })
 
-describe('a session that was deleted', () => {
-  test('cannot be joined', async () => {
+describe('deleted sessions', () => {
+  test('a deleted session cannot be joined', async () => {
     isDeleted = true
     await serve({ sessionId: SESSION })
     const message = 'this session was deleted'
@@ -131,7 +158,7 @@ describe('a session that was deleted', () => {
     expect(socket.closed).toEqual([1008, message])
   })
 
-  test('leaves its sockets', async () => {
+  test('the sockets of a session are closed when it is deleted', async () => {
     story.delete()
     story.input('too late')
     await serve({ sessionId: SESSION })
@@ -140,7 +167,7 @@ describe('a session that was deleted', () => {
   })
 })
 
-test('who comes back from long ago gets all since then', async () => {
+test('a socket that resumes at an early cursor gets all later events', async () => {
   const first = story.input('one', 'm1')
   story.claim(first)
   story.done()
@@ -152,7 +179,7 @@ test('who comes back from long ago gets all since then', async () => {
   expect(readAfter).toBe(first.seq)
 })
 
-test('who comes back is told what waits, also what was said before its place', async () => {
+test('a socket that resumes gets the whole queue, also messages before its cursor', async () => {
   const first = story.input('one', 'm1')
   story.input('two', 'm2')
   story.claim(first)

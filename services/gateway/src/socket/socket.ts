@@ -1,8 +1,8 @@
 import type { FollowItem } from '@mcp-host/bus'
-import type { Down, SessionEvent, ToolProgressDown, Up } from '@mcp-host/contracts'
+import type { Down, SessionEvent, ToolProgressDown } from '@mcp-host/contracts'
 import { BusError, formatCursor, newEnvelope } from '@mcp-host/contracts'
 import type { FastifyRequest } from 'fastify'
-import type { WebSocket } from 'ws'
+import type { RawData, WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { followSession } from '../session/follow-session.ts'
@@ -11,12 +11,15 @@ import { errorFrame } from '../connection/error-frame.ts'
 import type { SocketDeps } from '../connection/socket-deps.ts'
 import { handlers } from './handlers/index.ts'
 import { startHeartbeat } from '../edge/heartbeat.ts'
+import { noteRefused } from '../edge/unfinished-messages.ts'
 import { askedSession, openSession } from './open-session.ts'
-import { readFrame } from './read-frame.ts'
+import type { FrameOutcome } from '../connection/frame-outcome.ts'
+import { outcomeOf } from '../connection/frame-outcome.ts'
+import { checkFrame, frameId, MAX_FRAME_BYTES, parseFrame } from './read-frame.ts'
 
 type ConnectionDown = Extract<Down, { type: 'connection' }>
 
-/** The life of one client socket. */
+/** Serves one client socket until it closes. */
 export async function serveSocket(
   deps: SocketDeps,
   socket: WebSocket,
@@ -26,15 +29,15 @@ export async function serveSocket(
   const { bus, logger, events, connections, welcome, draining } = deps
   const closed = new AbortController()
   socket.on('close', () => closed.abort())
-  // A broken connection also closes; there is nothing else to do about it.
+  // A broken connection also closes, and needs no further handling.
   socket.on('error', () => undefined)
-  // Frames that come before the session is open stay where they are.
+  // Frames that arrive before the session is open stay in the socket.
   socket.pause()
-  const opened = await openSession(deps, request.query).catch((error: unknown) =>
+  const opened = await openSession(deps, request.query, request.principal).catch((error: unknown) =>
     BusError.from(error),
   )
   using _listening = opened instanceof BusError ? undefined : opened.listening
-  // Looked at last: the gateway may have begun to drain meanwhile.
+  // Checked last, since the gateway may have begun to drain.
   const refused = { sessionId: askedSession(request.query) }
   if (draining.aborted) {
     return refuse(socket, { state: 'reconnecting', message: MAINTENANCE, ...refused }, 1012)
@@ -53,6 +56,7 @@ export async function serveSocket(
   const connection = new Connection(socket, {
     sessionId,
     userAgent,
+    principal: request.principal,
     lastEventId: id,
     isReconnect,
   })
@@ -72,12 +76,15 @@ export async function serveSocket(
         sessionId,
       },
     })
-    socket.on('message', (data, isBinary) =>
-      takeFrame(deps, connection, () => readFrame(data, isBinary)),
-    )
+    socket.on('message', (data, isBinary) => {
+      // The socket delivers whole frames.
+      const isAccepted = takeFrame(deps, connection, data, isBinary)
+      const { length } = data as Buffer
+      if (!isAccepted && !isBinary && length <= MAX_FRAME_BYTES) noteRefused(socket, length)
+    })
     socket.resume()
     const options = {
-      envelope: newEnvelope('local'),
+      envelope: newEnvelope(request.principal),
       signal: closed.signal,
       watch: { after: queueAfter, item: (item: FollowItem) => connection.queue.item(item) },
     }
@@ -99,39 +106,58 @@ export async function serveSocket(
   }
 }
 
-/** Tells a client why it gets no session. */
+/** Tells a client why the session is refused. */
 function refuse(socket: WebSocket, payload: ConnectionDown['payload'], code: number): void {
   socket.send(JSON.stringify({ type: 'connection', payload }))
-  // Closing takes an answer of the client.
+  // The close frame of the client can only arrive at a socket that is read.
   socket.resume()
   socket.close(code, payload.message.slice(0, 120))
 }
 
-function takeFrame(deps: SocketDeps, connection: Connection, read: () => Up): void {
+/** Hands a frame to its handler. False: it was refused. */
+function takeFrame(
+  deps: SocketDeps,
+  connection: Connection,
+  data: RawData,
+  isBinary: boolean,
+): boolean {
   connection.lastActiveAt = new Date()
-  let messageId: string | undefined
+  const startedAt = performance.now()
+  const note = (method: string, outcome: FrameOutcome): void => {
+    const seconds = (performance.now() - startedAt) / 1_000
+    deps.events.requestAnswered({ entrance: 'socket', method, outcome, seconds })
+  }
+  let parsed: unknown
   try {
-    const frame = read()
+    try {
+      parsed = parseFrame(data, isBinary)
+    } finally {
+      // Also what is no frame counts. Frames stay in order, so the few that arrive while permits are fetched are accepted.
+      deps.limits.request(connection.principal)?.catch(() => undefined)
+    }
+    const frame = checkFrame(parsed)
     if (deps.draining.aborted && frame.type !== 'ping') {
-      messageId = ownId(frame)
       throw new BusError('unavailable', MAINTENANCE)
     }
-    // The table has a handler for each type, which TypeScript cannot see through the union.
+    // The table has a handler for each type, which TypeScript cannot derive for the union.
     const handle = handlers[frame.type] as (
       ...args: [SocketDeps, Connection, typeof frame]
-    ) => Promise<void> | void
-    void handle(deps, connection, frame)
+    ) => Promise<FrameOutcome> | FrameOutcome
+    void Promise.resolve(handle(deps, connection, frame)).then((outcome) =>
+      note(frame.type, outcome),
+    )
+    return true
   } catch (error) {
-    void connection.send(errorFrame(error, { sessionId: connection.sessionId, messageId }))
+    const { sessionId } = connection
+    const messageId = frameId(parsed)
+    void connection.send(errorFrame(error, { sessionId, messageId }))
+    // A refused frame may have any type.
+    note('other', outcomeOf(error))
+    return false
   }
 }
 
-/** The id by which a client knows its frame again. */
-function ownId(frame: Exclude<Up, { type: 'ping' }>): string | undefined {
-  return frame.type === 'cancel' ? frame.payload.messageId : frame.payload.id
-}
-
-/** Measures from the message to the first word of its answer, at the socket that sent it. */
+/** Measures the time from a message to the first text of its answer, at the socket that sent it. */
 function noteFirstText(
   events: GatewayEvents,
   connection: Connection,

@@ -5,7 +5,7 @@ import type { Budgets } from './budgets.ts'
 
 const PATIENCE_MS = 60_000
 
-/** The budget of a provider is used up for the moment; the provider is not at fault. */
+/** The error when a provider's budget is used up. It is no failure of the provider. */
 export class BudgetError extends BusError {
   constructor(provider: string) {
     super('exhausted', `${provider} has as much to do as it may`)
@@ -19,7 +19,7 @@ export interface BudgetOptions {
   readonly patienceMs: number | undefined
 }
 
-/** A model that is asked no more than its provider may be, by all workers together. */
+/** A model whose requests wait for the provider's limits, which all workers share. */
 export function budgeted(
   model: Model,
   { budgets, limits, patienceMs = PATIENCE_MS }: BudgetOptions,

@@ -17,7 +17,7 @@ afterEach(() => broker[Symbol.asyncDispose]())
 const budgets = (options?: { minuteMs: number }): Budgets[] =>
   buses.map((bus) => new Budgets(bus, options))
 
-test('all workers together ask no more at once than they may, and all get their turn', async () => {
+test('workers together have at most the configured number of requests in flight', async () => {
   let running = 0
   let most = 0
   const workers = budgets()
@@ -31,7 +31,7 @@ test('all workers together ask no more at once than they may, and all get their 
   expect([most, running]).toEqual([3, 0])
 })
 
-test('each provider has its own', async () => {
+test('each provider has its own limit', async () => {
   const [worker] = budgets()
   using _a = await worker!.enter('a', { concurrent: 1 }, signal)
   using _b = await worker!.enter('b', { concurrent: 1 }, signal)
@@ -40,7 +40,7 @@ test('each provider has its own', async () => {
   ).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
-test('who gave up waiting takes nothing, and those behind get their turn', async () => {
+test('a request that stops waiting takes no slot from the ones behind it', async () => {
   const [one, other] = budgets()
   const first = await one!.enter('a', { concurrent: 1 }, signal)
   const gone = AbortSignal.timeout(100)
@@ -55,36 +55,36 @@ test('who gave up waiting takes nothing, and those behind get their turn', async
   for (const each of both) each[Symbol.dispose]()
 })
 
-test('what a worker held that is gone is free after its time', async () => {
+test('the slot of a dead worker expires', async () => {
   const [one, other] = budgets()
   await one!.enter('a', { concurrent: 1 }, signal)
   await buses[0]![Symbol.asyncDispose]()
   using _room = await other!.enter('a', { concurrent: 1 }, AbortSignal.timeout(30_000))
 })
 
-test('a limit that changes counts for those who come then', async () => {
+test('a raised limit applies to later requests', async () => {
   const [worker] = budgets()
   using _first = await worker!.enter('a', { concurrent: 1 }, signal)
   using _second = await worker!.enter('a', { concurrent: 2 }, signal)
 })
 
-test('one that always has something to do leaves the others their turns', async () => {
+test('a busy worker does not starve the others', async () => {
   const [busy, other] = budgets()
-  const over = new AbortController()
+  const stop = new AbortController()
   const loops = Array.from({ length: 3 }, async () => {
-    while (!over.signal.aborted) {
+    while (!stop.signal.aborted) {
       using _room = await busy!.enter('a', { concurrent: 1 }, signal)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   })
   await eventually(() => busy!.enter('b', { concurrent: 1 }, signal).then(() => true))
   using _room = await other!.enter('a', { concurrent: 1 }, AbortSignal.timeout(9_000))
-  over.abort()
+  stop.abort()
   _room[Symbol.dispose]()
   await Promise.all(loops)
 })
 
-test('a limit that becomes less counts once those who are too many have ended', async () => {
+test('a lowered limit applies once the requests above it have ended', async () => {
   const [worker] = budgets()
   const both = await Promise.all([1, 2].map(() => worker!.enter('a', { concurrent: 2 }, signal)))
   const third = worker!.enter('a', { concurrent: 1 }, signal)
@@ -94,7 +94,7 @@ test('a limit that becomes less counts once those who are too many have ended', 
   await expect(fourth).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
-test('all workers together ask no more in a minute than they may', async () => {
+test('workers together send at most the configured number of requests per minute', async () => {
   const minuteMs = 2_000
   const workers = budgets({ minuteMs })
   const times: number[] = []
@@ -102,9 +102,9 @@ test('all workers together ask no more in a minute than they may', async () => {
     using _room = await workers[index % 2]!.enter('a', { requestsPerMinute: 3 }, signal)
     times.push(performance.now())
   })
-  await eventually(() => times.length >= 3, { what: 'the first ones' })
+  await eventually(() => times.length >= 3, { what: 'the first three' })
   await Promise.all(requests)
-  // The first one after each three came when the time of those had passed.
+  // Each fourth request waited for the end of the minute of the three before it.
   expect(times[3]! - times[0]!).toBeGreaterThan(minuteMs * 0.9)
   expect(times[6]! - times[3]!).toBeGreaterThan(minuteMs * 0.9)
 })

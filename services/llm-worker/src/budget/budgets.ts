@@ -6,7 +6,7 @@ import { Slots } from './slots.ts'
 
 const RETRY_MS = 200
 
-/** Requests of a worker that is gone stop to count after this time. */
+/** The slots of a crashed worker are free again after this time. */
 const RUN_TTL_MS = 10_000
 const MINUTE_MS = 60_000
 
@@ -23,8 +23,8 @@ export class Budgets {
   }
 
   /**
-   * Waits until a provider may be asked once more, until the signal. The request counts as under way until
-   * what is answered is disposed.
+   * Waits until the limits of a provider allow another request, or the signal aborts. The request counts as in flight
+   * until the result is disposed.
    */
   async enter(
     provider: string,
@@ -38,7 +38,7 @@ export class Budgets {
       stack.adopt(await slots.take(signal), (slot) => slots.free(slot))
     }
     if (requestsPerMinute !== undefined) {
-      // Taken for a minute, so there are never more in one.
+      // Each slot is held for a whole minute, so that no minute has more requests than slots.
       const options = { name: `llm.${provider}.minute`, ttlMs: this.#minuteMs, isFixed: true }
       await (await this.#of(options, requestsPerMinute, signal)).take(signal)
     }
@@ -53,7 +53,7 @@ export class Budgets {
     return slots
   }
 
-  /** The holders of all slots. Waits while the broker is away, until the signal. */
+  /** Watches the holders of all slots. Waits while the broker is away, until the signal. */
   async #watched(signal: AbortSignal): Promise<LeaseView> {
     for (;;) {
       signal.throwIfAborted()

@@ -1,16 +1,16 @@
 import type { Lease, Leases, LeaseView } from '@mcp-host/bus'
 
-/** A slot that one worker has had for so long goes to all, though some still wait here. */
+/** After a worker has held a slot for this time, it frees the slot for all workers, even if its own requests wait. */
 const TURN_MS = 2_000
-/** For so long after a turn the others have the first go at the slot. */
+/** The time for which this worker then does not try to take the slot. */
 const STAND_BACK_MS = 100
 /** The period of checks in addition to change notices. */
 const LOOK_MS = 1_000
 
 export interface SlotsOptions {
-  /** All workers that name it share its slots: `llm.gemini.run`. */
+  /** The name of the slots, such as `llm.gemini.run`. All workers that use the name share them. */
   readonly name: string
-  /** How long a slot outlives its holder; `isFixed`: it is taken for the whole time in any case. */
+  /** The time for which a slot outlives its holder. With `isFixed`, each slot is held for exactly this time. */
   readonly ttlMs: number
   readonly isFixed?: boolean
 }
@@ -26,10 +26,10 @@ export class Slots {
   readonly #id: string
   readonly #view: LeaseView
   readonly #options: SlotsOptions
-  /** May change; a holder beyond the new count keeps its slot. */
+  /** The number of slots, which may change. A holder beyond the new number keeps its slot. */
   count = 0
   readonly #waiting = new Set<PromiseWithResolvers<Lease>>()
-  /** Taken here, and since when; the view may not have it yet. */
+  /** Slots that this worker holds, with the time when it took them. The view may not have them yet. */
   readonly #own = new Map<string, number>()
   #isHandingOut = false
   #wake: () => void = () => undefined
@@ -42,7 +42,7 @@ export class Slots {
     view.onChange(() => this.#wake())
   }
 
-  /** A slot, once one is free; until the signal. Give it back with `free`. */
+  /** Waits for a slot, until the signal. Return the slot with `free`. */
   async take(signal: AbortSignal): Promise<Lease> {
     signal.throwIfAborted()
     const waiter = Promise.withResolvers<Lease>()
@@ -60,7 +60,10 @@ export class Slots {
     }
   }
 
-  /** Gives a slot to the longest waiting request here, else to any worker; in turns, so that none gets all. */
+  /**
+   * Gives a slot to the longest waiting request of this worker, else to any worker. After `TURN_MS` all workers compete
+   * for it.
+   */
   free(slot: Lease): void {
     const [first] = this.#waiting
     const isOurTurn = performance.now() - (this.#own.get(slot.key) ?? 0) < TURN_MS
@@ -81,7 +84,7 @@ export class Slots {
   async #handOut(): Promise<void> {
     this.#isHandingOut = true
     while (this.#waiting.size > 0) {
-      // While the broker is away there is none: each request has a deadline of its own.
+      // While the broker is away no slot can be acquired. Each waiting request has its own deadline.
       const slot = await this.#acquire().catch(() => undefined)
       if (slot === undefined) await this.#change()
       else this.#give(slot)
@@ -95,14 +98,14 @@ export class Slots {
     this.free(slot)
   }
 
-  /** Takes a slot that looks free; `undefined` when there is none. */
+  /** Acquires a slot that seems free; `undefined` when there is none. */
   async #acquire(): Promise<Lease | undefined> {
     const { ttlMs, isFixed = false } = this.#options
     const { count } = this
     const start = Math.floor(Math.random() * count)
     for (let index = 0; index < count; index++) {
       const key = this.#key((start + index) % count)
-      // An own slot that is not registered may be taken: the answer to its write was lost.
+      // A slot that this worker holds without an entry in `#own` may be taken: the reply to its write was lost.
       const holder = this.#view.holders.get(key)?.holder ?? this.#id
       if (this.#own.has(key) || holder !== this.#id) continue
       const slot = await this.#leases.acquire(key, { ttlMs, isFixed })

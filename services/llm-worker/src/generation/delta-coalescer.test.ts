@@ -24,7 +24,7 @@ function write(content: string, kind: TextDelta['kind'] = 'text'): void {
   coalescer.push(text.append(kind, content))
 }
 
-test('the first goes out at once, what follows together when the window is over', () => {
+test('the first text is sent at once, later text together at the end of the window', () => {
   write('a')
   expect(emitted).toEqual(['a'])
   write('b')
@@ -36,7 +36,7 @@ test('the first goes out at once, what follows together when the window is over'
   expect(emitted).toEqual(['a', 'bc'])
 })
 
-test('no text waits longer than the window, however fast more comes', () => {
+test('no text waits longer than the window', () => {
   write('.')
   for (let time = 1; time <= 10 * WINDOW_MS; time++) {
     vi.advanceTimersByTime(1)
@@ -46,14 +46,14 @@ test('no text waits longer than the window, however fast more comes', () => {
   expect(emitted.length).toBeLessThanOrEqual(12)
 })
 
-test('after a pause the next goes out at once again', () => {
+test('text after a pause is sent at once', () => {
   write('a')
   vi.advanceTimersByTime(WINDOW_MS)
   write('b')
   expect(emitted).toEqual(['a', 'b'])
 })
 
-test('text and reasoning are never joined', () => {
+test('text and reasoning are sent in separate deltas', () => {
   write('a')
   write('b', 'reasoning')
   write('c', 'reasoning')
@@ -66,7 +66,7 @@ test('text and reasoning are never joined', () => {
   ])
 })
 
-test('a flush sends what waits, and nothing twice', () => {
+test('a flush sends pending text once', () => {
   write('a')
   write('b')
   coalescer.flush()
@@ -75,7 +75,7 @@ test('a flush sends what waits, and nothing twice', () => {
   expect(emitted).toEqual(['a', 'b'])
 })
 
-test('nothing is sent once it is disposed', () => {
+test('a disposed coalescer sends nothing', () => {
   write('a')
   write('b')
   coalescer[Symbol.dispose]()
@@ -84,7 +84,7 @@ test('nothing is sent once it is disposed', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('whatever the rhythm, each delta begins where the one before ended', () => {
+test('each delta begins at the end of the one before, with any pauses', () => {
   const pauses = [0, 3, 19, 20, 21, 0, 0, 7, 40, 1, 1, 1, 20, 0, 5]
   for (const [index, pause] of pauses.entries()) {
     write(`${index} `, index % 4 === 0 ? 'reasoning' : 'text')

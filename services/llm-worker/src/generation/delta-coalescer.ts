@@ -1,14 +1,14 @@
 import type { TextDelta } from '@mcp-host/contracts'
 
 /**
- * The time in which text is coalesced. It is not noticeable, and every saved frame is CPU for all; a model with fewer
- * than 60 tokens a second is sent on as it writes.
+ * The time in which text is coalesced. Users do not notice it, and each frame saved is CPU saved in every service. Text
+ * of a model with fewer than 60 tokens a second is not delayed.
  */
 export const WINDOW_MS = 15
 
 /**
- * Joins deltas that come in quick succession. The first after a pause goes out at once, the following
- * are held until the window since the last one is over.
+ * Joins deltas in quick succession. The first after a pause is sent at once; further ones are held until the end of the
+ * window.
  */
 export class DeltaCoalescer implements Disposable {
   readonly #emit: (delta: TextDelta) => void

@@ -19,7 +19,7 @@ function parts(deltas: readonly TextDelta[]): [number, string, string][] {
   return deltas.map(({ offset, kind, text: content }) => [offset, kind, content])
 }
 
-test('each delta tells where it begins, over text and reasoning together', () => {
+test('offsets of deltas count text and reasoning together', () => {
   expect(text.append('reasoning', 'hmm')).toEqual({
     generation,
     offset: 0,
@@ -33,13 +33,13 @@ test('each delta tells where it begins, over text and reasoning together', () =>
   expect(text.length).toBe(9)
 })
 
-test('a tool call takes no place in the text', () => {
+test('a tool call does not advance the offset', () => {
   text.append('text', 'ab')
   text.addToolCall(call)
   expect(text.append('text', 'cd').offset).toBe(2)
 })
 
-test('pieces are kept in blocks, in the order they were written', () => {
+test('pieces are joined into blocks in the order of writing', () => {
   text.append('reasoning', 'h')
   text.append('reasoning', 'm')
   text.append('text', 'one')
@@ -53,7 +53,7 @@ test('pieces are kept in blocks, in the order they were written', () => {
   ])
 })
 
-test('the end of a block begins another, also of the same kind', () => {
+test('text after the end of a block begins another block of the same kind', () => {
   text.append('text', 'one')
   text.endBlock(undefined)
   text.append('text', 'two')
@@ -63,7 +63,7 @@ test('the end of a block begins another, also of the same kind', () => {
   ])
 })
 
-test('what the provider wants back stays with its block', () => {
+test('provider metadata is kept with its block', () => {
   text.append('reasoning', 'hm')
   text.endBlock({ google: { thoughtSignature: 's1' } })
   text.append('text', 'so')
@@ -74,7 +74,7 @@ test('what the provider wants back stays with its block', () => {
   ])
 })
 
-test('reasoning that is hidden is kept for what the provider wants back', () => {
+test('hidden reasoning is kept as an empty block with its provider metadata', () => {
   text.endBlock({ openai: { encrypted: 'x' } })
   expect(text.content()).toEqual([
     { type: 'reasoning', text: '', providerMetadata: { openai: { encrypted: 'x' } } },
@@ -116,7 +116,7 @@ test.each([
   [8, [[8, 'text', 'o']]],
   [9, []],
   [100, []],
-])('all since offset %i', (offset, expected) => {
+])('deltas since offset %i are rebuilt from the content', (offset, expected) => {
   text.append('reasoning', 'hmm')
   text.append('text', 'one')
   text.addToolCall(call)
@@ -129,7 +129,7 @@ test('offsets count UTF-16 units', () => {
   expect(text.append('text', 'a').offset).toBe(3)
 })
 
-test('a character that is cut in two is whole again in the text', () => {
+test('a character that is split between deltas is joined in the content', () => {
   const [high = '', low = ''] = '👋'.split('')
   text.append('text', `a${high}`)
   expect(text.append('text', `${low}b`).offset).toBe(2)

@@ -31,7 +31,7 @@ export class GenerationText {
     return delta
   }
 
-  /** Ends the block that is being written. Metadata without any text still makes a block. */
+  /** Ends the current block. Metadata without text makes a block, too. */
   endBlock(providerMetadata: ProviderMetadata | undefined): void {
     if (providerMetadata !== undefined) {
       if (this.#open === undefined) this.append('reasoning', '')
@@ -45,7 +45,7 @@ export class GenerationText {
     this.#blocks.push(block)
   }
 
-  /** Everything from an offset on, one delta per block. */
+  /** The text from an offset on, with one delta for each block. */
   since(offset: number): TextDelta[] {
     const deltas: TextDelta[] = []
     let start = 0
@@ -69,7 +69,7 @@ export class GenerationText {
     return this.#blocks.map((block) => {
       if ('type' in block) return block
       const { kind, text, providerMetadata } = block
-      // Providers only put JSON there; the contract checks it.
+      // Providers put only JSON there, and the contract validates it.
       const metadata = providerMetadata as ContentBlock['providerMetadata']
       return metadata === undefined
         ? { type: kind, text }

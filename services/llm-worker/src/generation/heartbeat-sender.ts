@@ -3,10 +3,10 @@ import type { GenerationId } from '@mcp-host/contracts'
 import { runningGenerations } from '@mcp-host/contracts'
 
 const TELL_MS = 250
-/** The number that fits a message of the broker; an orchestrator pings for the others. */
+/** The number of ids that fit into one message. An orchestrator pings the other generations. */
 const MAX_TOLD = 5_000
 
-/** Tells all orchestrators which generations run here, as long as there are any. */
+/** Sends a periodic heartbeat with the running generations to all orchestrators, while there are any. */
 export class HeartbeatSender {
   readonly #bus: Pick<Bus, 'id' | 'emit'>
   readonly #generations = new Set<GenerationId>()
@@ -16,7 +16,7 @@ export class HeartbeatSender {
     this.#bus = bus
   }
 
-  /** It runs until disposed. */
+  /** Includes a generation in the heartbeats until the result is disposed. */
   add(generation: GenerationId): Disposable {
     this.#generations.add(generation)
     this.#timer ??= setInterval(() => this.#tell(), TELL_MS)

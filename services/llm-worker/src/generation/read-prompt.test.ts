@@ -1,4 +1,4 @@
-import type { GenerateRequest, GenerationId, SessionId } from '@mcp-host/contracts'
+import type { GenerateRequest, GenerationId, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { readPrompt } from './read-prompt.ts'
@@ -12,22 +12,23 @@ const request: GenerateRequest = {
   tools: [],
 }
 const blob = (key: string, bytes = 2) => ({ key: `session.${key}`, bytes, digest: 'd' })
-const kept: Readonly<Record<string, string>> = {
-  picture: 'hi',
+/** Texts in the object store, by key. */
+const stored: Readonly<Record<string, string>> = {
+  image: 'hi',
   prompt: JSON.stringify({ messages: [{ role: 'user', text: 'from the store' }], tools: [] }),
   broken: '{"messages":5}',
 }
 const blobs = {
   async get(key: string) {
-    const text = kept[key.replace('session.', '')]
+    const text = stored[key.replace('session.', '')]
     if (text === undefined) throw new BusError('not-found', `there is no "${key}"`)
     return Uint8Array.from(Buffer.from(text))
   },
 }
 
-test('files come with the messages and the answers of tools', async () => {
-  const image = { mimeType: 'image/png', blob: blob('picture') }
-  const answer = { call: 'session-0-0' as never, name: 't', text: 'see', isError: false }
+test('stored files are loaded into messages and tool results', async () => {
+  const image = { mimeType: 'image/png', blob: blob('image') }
+  const answer = { call: 'session-0-0' as ToolCallId, name: 't', text: 'see', isError: false }
   const { messages } = await readPrompt(blobs, {
     ...request,
     messages: [
@@ -44,7 +45,7 @@ test('files come with the messages and the answers of tools', async () => {
   ])
 })
 
-test('of a file that is not kept any more the model is told', async () => {
+test('an expired file is replaced by a note to the model', async () => {
   const { messages } = await readPrompt(blobs, {
     ...request,
     messages: [
@@ -60,7 +61,7 @@ test('of a file that is not kept any more the model is told', async () => {
   ])
 })
 
-test('a prompt that is too large for the request is read, and refused when it is none', async () => {
+test('a stored prompt is loaded, and refused when it is invalid', async () => {
   expect(await readPrompt(blobs, { ...request, prompt: blob('prompt') })).toEqual({
     messages: [{ role: 'user', text: 'from the store' }],
     tools: [],
@@ -69,11 +70,11 @@ test('a prompt that is too large for the request is read, and refused when it is
   await expect(reading).rejects.toMatchObject({ code: 'invalid' })
 })
 
-test('of more than providers take the newest are sent, and of those of other sessions none', async () => {
+test('the newest files within the limits are sent, and none of other sessions', async () => {
   const file = (name: string, bytes: number) => ({
     mimeType: 'image/png',
     name,
-    blob: blob('picture', bytes),
+    blob: blob('image', bytes),
   })
   const { messages } = await readPrompt(blobs, {
     ...request,

@@ -8,10 +8,10 @@ import type {
 } from '@mcp-host/contracts'
 import { BusError, Prompt } from '@mcp-host/contracts'
 
-/** So many bytes of files are sent at once, the newest first: providers take no more. */
+/** The largest total size of the files of one request, since providers refuse more. The newest files are kept. */
 const MAX_FILE_BYTES = 20 * 1024 * 1024
 
-/** Resolves once its last change is written, or the broker cannot be reached. */
+/** Loads the messages and tools of a request, with the files that they refer to. Throws `unavailable` or `invalid`. */
 export async function readPrompt(
   blobs: Pick<Blobs, 'get'>,
   request: GenerateRequest,
@@ -71,7 +71,7 @@ class Files {
     if (bytes > this.#left) return 'is left out here: there are too many, or it is too large'
     this.#left -= bytes
     if (blob === undefined) return file
-    // A tool may send any key.
+    // A tool may name any key.
     if (!blob.key.startsWith(`${this.#session}.`)) return 'is not of this session'
     try {
       const data = Buffer.from(await this.#blobs.get(blob.key)).toString('base64')

@@ -20,7 +20,7 @@ function request(more: Partial<GenerateRequest> = {}): GenerateRequest {
   }
 }
 
-/** Writes these parts; then ends, or fails, or waits for the abort. */
+/** A model that yields these parts, then ends, throws, or waits for the abort. */
 function fakeModel(parts: readonly StreamPart[], end: Error | 'hang' | 'end' = 'end'): Model {
   return {
     provider: 'fake',
@@ -52,7 +52,7 @@ async function run(
   const deps = {
     model,
     text: new GenerationText(generation),
-    readPrompt: async (asked: GenerateRequest) => asked,
+    readPrompt: async (prompt: GenerateRequest) => prompt,
     emit: (delta: TextDelta) => void deltas.push(delta),
     onFailure: () => {},
     onFirstText: () => void firstTexts++,
@@ -68,7 +68,7 @@ const call = (name: string, json: string): StreamPart => ({
   arguments: json,
 })
 
-test('a reply says who gave it in place of another, and what else there is to know', async () => {
+test('a reply names the model that answered and has its notices', async () => {
   const parts: StreamPart[] = [
     { type: 'notice', text: 'fake cannot be reached; other answers instead' },
     { type: 'answering', provider: 'other', model: 'other-1' },
@@ -85,7 +85,7 @@ test('a reply says who gave it in place of another, and what else there is to kn
   })
 })
 
-test('a reply is kept whole, with who wrote it and what it cost', async () => {
+test('a reply has its content, model and usage', async () => {
   const usage = { inputTokens: 3, outputTokens: 2 }
   const parts = [reasoning('hm'), text('Hello, '), text('world'), { type: 'end' as const, usage }]
   expect(await run(fakeModel(parts))).toEqual({
@@ -101,37 +101,37 @@ test('a reply is kept whole, with who wrote it and what it cost', async () => {
   })
 })
 
-test('all text has gone out by the time the reply is complete', async () => {
+test('all text has been sent when the reply is complete', async () => {
   await run(fakeModel([reasoning('hm'), text('Hel'), text('lo')]))
   expect(deltas.map((delta) => delta.text).join('')).toBe('hmHello')
 })
 
-test('the first text is told once, and an empty one is none', async () => {
+test('the first non-empty text is reported once', async () => {
   await run(fakeModel([text(''), call('a', ''), { type: 'end' }]))
   expect(firstTexts).toBe(0)
   await run(fakeModel([text(''), reasoning('hm'), text('a'), text('b')]))
   expect(firstTexts).toBe(1)
 })
 
-test('the model is asked with the conversation, the tools and the system prompt', async () => {
-  const asked: ModelRequest[] = []
+test('the request to a model has the conversation, tools, system prompt and temperature', async () => {
+  const requests: ModelRequest[] = []
   const model: Model = {
     ...fakeModel([]),
     async *stream(each) {
-      asked.push(each)
+      requests.push(each)
       yield { type: 'end' }
     },
   }
   const { messages, tools } = request()
   await run(model, { system: 'be kind', temperature: 0 })
   await run(model)
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { messages, tools, system: 'be kind', temperature: 0 },
     { messages, tools },
   ])
 })
 
-test('a reply that breaks off keeps what was written, and why', async () => {
+test('a failed reply keeps its partial content and the error', async () => {
   const reason = new BusError('unavailable', 'gemini broke off its answer')
   expect(await run(fakeModel([text('half'), text(' a'), call('a', '{}')], reason))).toMatchObject({
     outcome: 'failed',
@@ -141,12 +141,12 @@ test('a reply that breaks off keeps what was written, and why', async () => {
   expect(deltas.map((delta) => delta.text).join('')).toBe('half a')
 })
 
-test('a fault of ours is a failure that tells nothing of it', async () => {
+test('an internal error fails a reply without its details', async () => {
   const result = await run(fakeModel([], new TypeError('x is not a function')))
   expect(result.error).toEqual({ code: 'internal', message: 'internal error' })
 })
 
-test('a cancelled reply keeps what was written', async () => {
+test('a cancelled reply keeps its partial content', async () => {
   const cancel = new AbortController()
   const model = fakeModel([text('so far')], 'hang')
   const end = run(model, {}, cancel.signal)
@@ -161,12 +161,12 @@ test('a cancelled reply keeps what was written', async () => {
   expect(result).not.toHaveProperty('error')
 })
 
-test('a model that does not heed the abort is cancelled all the same', async () => {
+test('a reply of a model that ignores the abort is cancelled', async () => {
   const result = await run(fakeModel([text('all of it')]), {}, AbortSignal.abort())
   expect(result.outcome).toBe('cancelled')
 })
 
-test('a model that is not done in time has failed, with what was written', async () => {
+test('a reply that passes its deadline fails with its partial content', async () => {
   const model = fakeModel([text('so far')], 'hang')
   expect(await run(model, { deadline: Date.now() + 20 })).toMatchObject({
     outcome: 'failed',
@@ -175,12 +175,12 @@ test('a model that is not done in time has failed, with what was written', async
   })
 })
 
-test('a request that comes after its deadline fails at once', async () => {
+test('a request that arrives after its deadline fails at once', async () => {
   const result = await run(fakeModel([], 'hang'), { deadline: Date.now() - 1_000 })
   expect(result.error?.code).toBe('deadline')
 })
 
-test('calls are numbered and carry the server and tool that were offered under their names', async () => {
+test('calls get ids in order, and the server and tool of their names', async () => {
   const tools = [{ safeName: 'test__echo', server: 'test', tool: 'echo', inputSchema: {} }]
   const parts = [
     call('test__echo', '{"text":"hi"}'),
@@ -215,19 +215,19 @@ test.each([
   ['[1]', [1]],
   ['null', null],
   ['{"text": broken', '{"text": broken'],
-])('arguments %j are kept as %j', async (json, expected) => {
+])('the arguments %j are recorded as %j', async (json, expected) => {
   const { content } = await run(fakeModel([call('a', json)]))
   expect(content).toMatchObject([{ arguments: expected }])
 })
 
-test('arguments that are nested too deep stay text, and leave other calls as they are', async () => {
+test('arguments that are nested too deep are recorded as text', async () => {
   const deep = `{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
   const result = await run(fakeModel([call('a', deep), call('b', '{"x":1}')]))
   expect(() => JSON.stringify(result)).not.toThrow()
   expect(result.content).toMatchObject([{ arguments: deep }, { arguments: { x: 1 } }])
 })
 
-test('what the provider wants back with a call or a text is kept', async () => {
+test('provider metadata of calls and blocks is recorded', async () => {
   const providerMetadata = { google: { thoughtSignature: 's' } }
   const { content } = await run(
     fakeModel([

@@ -16,18 +16,18 @@ import type { GenerationText } from './generation-text.ts'
 export interface RunGenerationDeps {
   readonly model: Model
   readonly text: GenerationText
-  /** Gets what the model is to be asked, where it does not stand in the request. */
+  /** Loads the messages and tools that are stored outside of the request. */
   readonly readPrompt: (
     request: GenerateRequest,
   ) => Promise<Pick<GenerateRequest, 'messages' | 'tools'>>
   readonly emit: (delta: TextDelta) => void
-  /** Told what went wrong, with its cause; the result has only what a user may read. */
+  /** Called with the failure and its cause. The result has only the part that users may read. */
   readonly onFailure: (error: BusError) => void
-  /** Called once, when the first text or reasoning came. */
+  /** Called once, at the first text or reasoning. */
   readonly onFirstText: () => void
 }
 
-/** Runs one generation to its end. Never throws: failing and being cancelled are results. */
+/** Runs one generation to its end. Never throws: a failure or cancellation is a result. */
 export async function runGeneration(
   { model, text, readPrompt, emit, onFailure, onFirstText }: RunGenerationDeps,
   request: GenerateRequest,
@@ -121,7 +121,7 @@ export async function runGeneration(
   } catch (error) {
     coalescer.flush()
     const content = text.content()
-    // It was paid for, and no provider counts what is broken off.
+    // The provider charges for a partial answer but reports no usage for it.
     if (content.length > 0 && meter !== undefined) usage ??= { ...meter.read(), isEstimate: true }
     const taken = usage === undefined ? {} : { usage }
     if (signal.aborted) return { ...base(), outcome: 'cancelled', content, ...taken }
@@ -133,7 +133,7 @@ export async function runGeneration(
   }
 }
 
-/** The arguments of a call. Invalid or too deeply nested JSON stays text, which the orchestrator refuses. */
+/** The arguments of a call. Invalid or too deeply nested JSON is kept as text, which the orchestrator refuses. */
 function parseArguments(json: string): (ContentBlock & { type: 'tool-call' })['arguments'] {
   if (json.trim() === '') return {}
   try {

@@ -24,11 +24,11 @@ export interface GenerateDeps {
   readonly logger: Logger
   readonly events: WorkerEvents
   readonly roster: HeartbeatSender
-  /** Aborted when the worker ends: what still runs is given up, and begun anew by another. */
+  /** Aborted when the worker ends. Running generations are then abandoned, and another worker begins them anew. */
   readonly stopped: AbortSignal
 }
 
-/** Runs a generation; its end is a fact in the session's log. Never throws. */
+/** Runs a generation and records its result in the session's log. Never throws. */
 export async function runAndRecord(
   deps: GenerateDeps,
   served: ServedRequest<GenerateRequest>,
@@ -36,7 +36,7 @@ export async function runAndRecord(
   try {
     await run(deps, served)
   } catch (err) {
-    // Without a result it counts as dead, and is begun anew.
+    // A generation without a result counts as dead and is begun anew.
     deps.logger.error({ ...fields(served), action: 'record', err }, 'a generation was lost')
   }
 }
@@ -72,12 +72,12 @@ async function run(deps: GenerateDeps, served: ServedRequest<GenerateRequest>): 
   const { outcome, usage, error } = result
   done.ended(outcome)
   logger.info({ ...fields(served), action: 'end', outcome, usage, err: error }, 'generation ended')
-  // Only this worker wanted that end: for others it counts as dead.
+  // The generation was stopped because this worker ends. Without a result, another worker begins it anew.
   if (outcome === 'cancelled' && !cancel.signal.aborted) return
   await record(deps, served, result)
 }
 
-/** A model that is not there is one that fails: the turn must learn of it. */
+/** An unknown model becomes a model that fails, so that the turn gets the error as a result. */
 function modelFor(
   modelOf: GenerateDeps['modelOf'],
   { model: reference, avoid }: GenerateRequest,
@@ -97,7 +97,7 @@ function modelFor(
   }
 }
 
-/** Puts the result into the log; then removes the prompt. */
+/** Stores the result in the log, then removes the prompt. */
 async function record(
   { bus, logger }: GenerateDeps,
   served: ServedRequest<GenerateRequest>,
@@ -117,13 +117,13 @@ async function record(
   try {
     await append(result)
   } catch (error) {
-    // Too large for the log, or not JSON: the turn must still learn that it is over.
+    // The result is too large for the log, or not JSON. A failed result without content still ends the turn.
     if (!(error instanceof BusError) || error.code !== 'invalid') throw error
     await append({ ...result, outcome: 'failed', content: [], error: error.toInfo() })
   }
   if (prompt === undefined) return
   await bus.blobs.remove(prompt.key).catch((err: unknown) => {
-    // It ends by itself when it is old.
+    // The prompt expires later.
     logger.warn({ ...fields(served), action: 'remove', err }, 'a prompt was left in the store')
   })
 }

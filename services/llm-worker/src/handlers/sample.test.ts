@@ -7,16 +7,16 @@ import type { Model, ModelRequest, StreamPart } from '../model.ts'
 import type { SampleDeps } from './sample.ts'
 import { runSample } from './sample.ts'
 
-let asked: ModelRequest[]
+let requests: ModelRequest[]
 let parts: StreamPart[]
 let failure: Error | undefined
-/** The model hangs until its signal. */
+/** Whether the model hangs until its signal is aborted. */
 let hangs: boolean
 let hasLeft: boolean
 let outcomes: string[]
 let deps: SampleDeps
 beforeEach(() => {
-  asked = []
+  requests = []
   parts = ['Hello', ', ', 'world', '.'].map((text) => ({ type: 'text-delta', text }))
   failure = undefined
   hangs = false
@@ -26,7 +26,7 @@ beforeEach(() => {
     provider: 'test',
     model: 'test-1',
     async *stream(request, { signal }) {
-      asked.push(request)
+      requests.push(request)
       try {
         yield* parts
         if (hangs) await delay(60_000, undefined, { signal })
@@ -40,6 +40,7 @@ beforeEach(() => {
   const quiet = (): void => undefined
   deps = {
     modelOf: () => model,
+    // runSample logs with these methods only.
     logger: { info: quiet, warn: quiet } as unknown as Logger,
     events: {
       generationStarted: () => ({
@@ -64,7 +65,7 @@ const run = (more: Partial<SampleRequest> = {}, deadline?: number): ReturnType<t
     envelope: childEnvelope(newEnvelope('local'), deadline),
   })
 
-test('a reply has all the model wrote, without its reasoning', async () => {
+test('a reply has the text of the model without its reasoning', async () => {
   parts.unshift({ type: 'reasoning-delta', text: 'hm' })
   const reply = await run()
   expect(reply).toEqual({
@@ -79,23 +80,23 @@ test('a reply has all the model wrote, without its reasoning', async () => {
   expect([outcomes, deps.running.size]).toEqual([['completed'], 0])
 })
 
-test('the model gets the conversation and what it is to keep to, and no tools', async () => {
-  const text = (said: string) => ({ type: 'text' as const, text: said })
+test('the request to the model has the conversation and parameters, and no tools', async () => {
+  const block = (text: string) => ({ type: 'text' as const, text })
   await run({
     messages: [
-      { role: 'user', content: text('a') },
-      { role: 'assistant', content: text('b') },
-      { role: 'user', content: text('c') },
+      { role: 'user', content: block('a') },
+      { role: 'assistant', content: block('b') },
+      { role: 'user', content: block('c') },
     ],
     systemPrompt: 'be short',
     temperature: 0.5,
     stopSequences: ['END'],
   })
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     {
       messages: [
         { role: 'user', text: 'a' },
-        { role: 'assistant', content: [text('b')] },
+        { role: 'assistant', content: [block('b')] },
         { role: 'user', text: 'c' },
       ],
       tools: [],
@@ -108,33 +109,33 @@ test('the model gets the conversation and what it is to keep to, and no tools', 
 })
 
 test.each<[string, Partial<SampleRequest>, string, string]>([
-  ['so many tokens', { maxTokens: 2 }, 'Hello, ', 'maxTokens'],
+  ['maxTokens', { maxTokens: 2 }, 'Hello, ', 'maxTokens'],
   [
-    'a stop sequence, also across pieces',
+    'a stop sequence across two pieces',
     { stopSequences: ['', '!', 'o, w'] },
     'Hell',
     'stopSequence',
   ],
-])('a reply ends after %s, and the model stops', async (_, more, text, stopReason) => {
+])('a reply ends after %s, and its model is stopped', async (_, more, text, stopReason) => {
   hangs = true
   expect(await run(more)).toMatchObject({ content: { text }, stopReason })
   expect(hasLeft).toBe(true)
 })
 
-test('a model that does not finish in time is an error that says so', async () => {
+test('a reply that passes its deadline is rejected', async () => {
   hangs = true
   await expect(run({}, Date.now() + 1)).rejects.toMatchObject({ code: 'deadline' })
   expect(outcomes).toEqual(['failed'])
 })
 
-test('what the model fails with is told as it is', async () => {
+test('the error of the model is passed on', async () => {
   failure = new BusError('denied', 'the key is wrong')
   await expect(run()).rejects.toBe(failure)
   expect(deps.running.size).toBe(0)
 })
 
-test('a worker that has too much to do refuses', async () => {
+test('a sampling request to a full worker is refused', async () => {
   for (let index = 0; index < 32; index++) deps.running.add(Promise.resolve(index))
   await expect(run()).rejects.toMatchObject({ code: 'exhausted' })
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })

@@ -8,11 +8,11 @@ import type { Model, ModelRequest } from '../model.ts'
 import { usageMeter } from '../usage.ts'
 import { serveControl } from './serve-control.ts'
 
-/** So many replies at once beside the conversations; what is beyond has to wait. */
+/** Limit for concurrent replies to servers; further requests are refused. */
 const MAX_RUNNING = 32
-/** When the caller names no deadline. */
+/** The time limit when the caller has no deadline. */
 const LIMIT_MS = 120_000
-/** The size of a reply besides its text, to fit into one message, in UTF-16 units. */
+/** The maximum size of a reply besides its text, so that it fits into one message, in UTF-16 units. */
 const MAX_REPLY_LENGTH = 256 * 1024
 
 export interface SampleDeps {
@@ -21,15 +21,15 @@ export interface SampleDeps {
   readonly modelOf: () => Model
   readonly logger: Logger
   readonly events: WorkerEvents
-  /** Replies under way, and nothing else; to be waited for. */
+  /** Replies in flight, which draining waits for. */
   readonly running: Set<Promise<unknown>>
   /** Aborted when the worker ends. */
   readonly stopped: AbortSignal
 }
 
 /**
- * Lets the model answer a server, as a whole. Throws `exhausted` when the worker has too many of them,
- * `deadline`, `cancelled`, `unavailable` when the worker ends, or what the model failed with.
+ * Gets a whole reply of the model for an MCP server. Throws `exhausted` when the worker has too many of them,
+ * `deadline`, `cancelled`, `unavailable` when the worker ends, or the error of the model.
  */
 export async function runSample(
   deps: SampleDeps,
@@ -40,7 +40,7 @@ export async function runSample(
     throw new BusError('exhausted', 'the model has too much to do right now; try again later')
   }
   const reply = answer(deps, served)
-  // Draining waits for the end of the work, however it ends.
+  // Draining waits for the end of the reply, even for a failure.
   const end = reply.catch(() => undefined)
   running.add(end)
   try {
@@ -92,7 +92,7 @@ interface Written {
   readonly usage: Usage
 }
 
-/** All the model writes until its end or the first limit. */
+/** The text of the model until its end or the first limit. */
 async function write(
   model: Model,
   request: SampleRequest,
@@ -129,7 +129,7 @@ async function write(
     if (stops.length > 0) {
       return end(text.slice(0, Math.min(...stops)), 'stopSequence')
     }
-    // A piece is at least one token: providers that do not count stop here.
+    // A piece has at least one token, so this limit also holds for providers that do not count.
     if (++pieces >= maxTokens) return end(text, 'maxTokens')
     if (text.length >= MAX_REPLY_LENGTH) {
       const cut = text.slice(0, MAX_REPLY_LENGTH).toWellFormed()

@@ -2,7 +2,10 @@ import type { Bus } from '@mcp-host/bus'
 import type { GenerationId } from '@mcp-host/contracts'
 import { generationControl } from '@mcp-host/contracts'
 
-/** Answers for a generation until disposed: no answer means that it is over. */
+/**
+ * Answers pings and cancels for a generation until disposed. Callers take a missing answer for the end of the
+ * generation.
+ */
 export function serveControl(
   bus: Pick<Bus, 'id' | 'serve'>,
   generation: GenerationId,

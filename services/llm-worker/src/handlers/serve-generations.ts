@@ -3,13 +3,13 @@ import type { GenerateDeps } from './generate.ts'
 import { runAndRecord } from './generate.ts'
 
 export interface ServeGenerationsDeps extends GenerateDeps {
-  /** Work under way, to be waited for. */
+  /** Work in flight, which draining waits for. */
   readonly running: Set<Promise<unknown>>
 }
 
 /**
- * Takes generations from the queue until disposed, while fewer than `maxRunning` run: a full worker
- * leaves the queue to the others.
+ * Takes generations from the queue until disposed, while fewer than `maxRunning` run. A full worker leaves requests in
+ * the queue for others.
  */
 export function serveGenerations(deps: ServeGenerationsDeps, maxRunning: number): Disposable {
   const { bus } = deps

@@ -13,43 +13,43 @@ const tools = [
   },
 ]
 
-/** What a model that writes this is asked, and what is read in it. */
+/** The request that a model receives, and the parts that are read from its output. */
 async function stream(
-  written: readonly StreamPart[],
+  output: readonly StreamPart[],
   request: ModelRequest,
-): Promise<{ asked: ModelRequest | undefined; parts: StreamPart[] }> {
-  let asked: ModelRequest | undefined
+): Promise<{ sent: ModelRequest | undefined; parts: StreamPart[] }> {
+  let sent: ModelRequest | undefined
   const model: Model = {
     provider: 'test',
     model: 'plain',
-    async *stream(given) {
-      asked = given
-      yield* written
+    async *stream(received) {
+      sent = received
+      yield* output
     },
   }
   const signal = AbortSignal.any([])
   const parts = await Array.fromAsync(jsonToolModel(model).stream(request, { signal }))
-  return { asked, parts }
+  return { sent, parts }
 }
 
-const said = (text: string): StreamPart => ({ type: 'text-delta', text })
+const textDelta = (text: string): StreamPart => ({ type: 'text-delta', text })
 const end: StreamPart = { type: 'end', usage: { inputTokens: 3 } }
 
-test('the tools are listed in the prompt, after the system prompt', async () => {
+test('tools are listed after the system prompt', async () => {
   const request = { system: 'be kind', messages: [], tools, maxTokens: 5 }
-  const { asked } = await stream([end], request)
-  expect(asked).toMatchObject({ tools: [], maxTokens: 5 })
-  expect(asked?.system).toMatch(/^be kind\n\nYou can call tools\./)
-  expect(asked?.system).toContain(
+  const { sent } = await stream([end], request)
+  expect(sent).toMatchObject({ tools: [], maxTokens: 5 })
+  expect(sent?.system).toMatch(/^be kind\n\nYou can call tools\./)
+  expect(sent?.system).toContain(
     '{"tool":"w__weather","description":"Tells it.","arguments":{"type":"object","properties":{"city":{"type":"string"}}}}',
   )
 })
 
-test('earlier calls and their results are told in words', async () => {
+test('earlier calls and results are sent as text', async () => {
   const call = 's-1-0' as ToolCallId
   const block = { type: 'tool-call' as const, id: call, name: 'w__weather' }
   const answer = { call, name: 'w__weather', text: 'dry', isError: false }
-  const { asked } = await stream([end], {
+  const { sent } = await stream([end], {
     tools: [],
     messages: [
       { role: 'user', text: 'rain?' },
@@ -63,7 +63,7 @@ test('earlier calls and their results are told in words', async () => {
       { role: 'tool', answers: [answer, { ...answer, text: 'no such city', isError: true }] },
     ],
   })
-  expect(asked).toEqual({
+  expect(sent).toEqual({
     tools: [],
     messages: [
       { role: 'user', text: 'rain?' },
@@ -82,21 +82,21 @@ test('earlier calls and their results are told in words', async () => {
   })
 })
 
-test('calls in the text are calls, and all else goes through', async () => {
+test('calls are read from text, and other parts passed on', async () => {
   const thought: StreamPart = { type: 'reasoning-delta', text: '{"tool":"x"}' }
-  const written = [thought, said('I look. {"to'), said('ol":"w__weather"} {"a'), end]
-  const { parts } = await stream(written, { messages: [], tools })
+  const output = [thought, textDelta('I look. {"to'), textDelta('ol":"w__weather"} {"a'), end]
+  const { parts } = await stream(output, { messages: [], tools })
   expect(parts).toEqual([
     thought,
-    said('I look. '),
+    textDelta('I look. '),
     { type: 'tool-call', name: 'w__weather', arguments: '{}' },
-    said('{"a'),
+    textDelta('{"a'),
     end,
   ])
 })
 
-test('without tools nothing is read as a call', async () => {
-  const text = said('{"tool":"w__weather"}')
+test('text is not read as calls when no tools are offered', async () => {
+  const text = textDelta('{"tool":"w__weather"}')
   const { parts } = await stream([text, end], { messages: [], tools: [] })
   expect(parts).toEqual([text, end])
 })

@@ -2,7 +2,7 @@ import type { ContentBlock, OfferedTool, PromptMessage } from '@mcp-host/contrac
 import type { Model, ModelRequest, StreamPart } from '../model.ts'
 import { ToolCallSplitter } from './tool-call-splitter.ts'
 
-/** A model that knows no tools: they are listed in its prompt, and its calls are read out of its text. */
+/** Adapts a model without tool calling: tools are listed in its prompt, and calls are parsed from its text. */
 export function jsonToolModel(model: Model): Model {
   return {
     ...model,
@@ -28,7 +28,7 @@ async function* withCalls(
   }
 }
 
-/** The request without anything that only models with tools understand. */
+/** Turns the tools of a request, and earlier calls and results, into text. */
 function inWords({ system, messages, tools, ...rest }: ModelRequest): ModelRequest {
   const prompt = [system, tools.length === 0 ? undefined : listed(tools)]
     .filter((part) => part !== undefined)

@@ -5,36 +5,36 @@ import { ToolCallSplitter } from './tool-call-splitter.ts'
 
 const tools = new Set(['get_weather', 'search', 'list_files', 'now', 'say', 'deep', 'write'])
 
-/** All that is read in an output that comes in these pieces. */
+/** The parts that are read from an output in these pieces. */
 function split(pieces: Iterable<string>): StreamPart[] {
   const splitter = new ToolCallSplitter((tool) => tools.has(tool))
   const parts = Array.from(pieces, (piece) => splitter.push(piece)).flat()
   return [...parts, ...splitter.end()]
 }
 
-test('the outputs are many', () => {
+test('the fixture has at least a hundred outputs', () => {
   expect(modelOutputs.length).toBeGreaterThanOrEqual(100)
 })
 
 describe.each(modelOutputs.map((each, index) => ({ ...each, index })))(
   'output $index: $output',
   ({ output, expected }) => {
-    test('is read as what it means', () => {
+    test('an output is read as the expected texts and calls', () => {
       expect(readable(split([output]))).toEqual(expected)
     })
 
-    test('is read the same wherever it is split', () => {
+    test('an output is read equally when it is split at any position', () => {
       for (let at = 0; at <= output.length; at++) {
         const parts = split([output.slice(0, at), output.slice(at)])
         expect(readable(parts), `split at ${at}`).toEqual(expected)
       }
-      // By UTF-16 units, so also within a character.
+      // In UTF-16 units, which splits characters, too.
       expect(readable(split(output.split('')))).toEqual(expected)
     })
   },
 )
 
-test('of a call nothing is shown, at no time', () => {
+test('no part of a call is shown as text', () => {
   const splitter = new ToolCallSplitter((tool) => tools.has(tool))
   const output = 'Look:\n```json\n{"tool":"now","arguments":{}}\n```\nok'
   let shown = ''
@@ -45,7 +45,7 @@ test('of a call nothing is shown, at no time', () => {
   expect(shown).toBe('Look:\nok')
 })
 
-test('text that can be no part of a call is given on at once', () => {
+test('text that cannot be part of a call is passed on at once', () => {
   const splitter = new ToolCallSplitter((tool) => tools.has(tool))
   const shown = ['so ', '{', '"a": ', '[', '1]} `', 'x` '].map((piece) =>
     readable(splitter.push(piece)),
@@ -53,7 +53,7 @@ test('text that can be no part of a call is given on at once', () => {
   expect(shown).toEqual([['so '], [], ['{"a": '], [], ['[1]} '], ['`x` ']])
 })
 
-test('a call whose arguments are nested too deep is read as a faulty one', () => {
+test('a call whose arguments are nested too deep is passed on unparsed', () => {
   const output = `{"tool":"write","arguments":{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}}`
   expect(split([output])).toEqual([{ type: 'tool-call', name: 'write', arguments: output }])
 })

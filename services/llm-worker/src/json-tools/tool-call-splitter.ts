@@ -3,7 +3,7 @@ import type { StreamPart } from '../model.ts'
 
 type Piece = Extract<StreamPart, { type: 'text-delta' | 'tool-call' }>
 
-/** Text around calls that is not shown either. */
+/** Text around calls that is removed, too. */
 interface Wrapping {
   readonly fence: boolean
   readonly array: boolean
@@ -16,57 +16,57 @@ interface Opening extends Wrapping {
 
 const FENCE = '```'
 const OPENS = /[`[{]/
-/** The key of the call that a model gives first. */
+/** The possible first keys of a call. */
 const FIRST_KEYS = ['"tool"', '"arguments"']
 const NAME = /"tool"\s*:\s*"((?:[^"\\]|\\.)*)"/
 
 /**
- * Takes calls of the form `{"tool":"…","arguments":{…}}` out of a model's text as it comes. Text is given
- * on at once as far as it cannot belong to a call; of a call, and of a code fence or an array around
- * calls, nothing is shown. A call that is no JSON has all of its text as its arguments.
+ * Splits the streamed text of a model into text and calls of the form `{"tool":"…","arguments":{…}}`. Text that cannot
+ * belong to a call is emitted at once. Calls, and the code fence or array around them, are removed from the text. A
+ * call that is not valid JSON has its whole text as arguments.
  */
 export class ToolCallSplitter {
-  /** Text that was received and not given on. */
-  #held = ''
+  /** Text that was received and is not processed yet. */
+  #pending = ''
   #state: 'text' | 'object' | 'after' = 'text'
   /** The surrounding text that is open. */
   #wrapping: Wrapping = { fence: false, array: false }
   /** The object that is being read. */
   #object = new ObjectText()
-  /** The text before it. */
+  /** The text before the object. */
   #opening: Wrapping & { text: string } = { fence: false, array: false, text: '' }
   readonly #isOffered: (tool: string) => boolean
 
-  /** `isOffered`: what names none of these tools is text. */
+  /** `isOffered`: whether a tool was offered to the model. An object that names another tool is text. */
   constructor(isOffered: (tool: string) => boolean) {
     this.#isOffered = isOffered
   }
 
   push(text: string): Piece[] {
-    this.#held += text
+    this.#pending += text
     return Array.from(this.#pieces())
   }
 
-  /** The rest, at the end of the input. */
+  /** Ends the input, and returns the remaining pieces. */
   end(): Piece[] {
-    const rest = this.#held
+    const rest = this.#pending
     const state = this.#state
-    this.#held = ''
+    this.#pending = ''
     if (state === 'object') return [this.#whole(this.#object.text)]
     return state === 'after' ? [] : textOf(rest)
   }
 
   *#pieces(): Generator<Piece> {
-    for (let goesOn = true; goesOn;) {
+    for (let hasMore = true; hasMore;) {
       switch (this.#state) {
         case 'text':
-          goesOn = yield* this.#text()
+          hasMore = yield* this.#text()
           break
         case 'object':
-          goesOn = yield* this.#readObject()
+          hasMore = yield* this.#readObject()
           break
         case 'after':
-          goesOn = this.#unwrap()
+          hasMore = this.#unwrap()
           break
         default:
           this.#state satisfies never
@@ -74,32 +74,32 @@ export class ToolCallSplitter {
     }
   }
 
-  /** Gives on text up to where a call may begin. Answers whether there is more to be read. */
+  /** Emits text up to the place where a call may begin. Returns whether more can be read without further input. */
   *#text(): Generator<Piece, boolean> {
     let from = 0
     for (;;) {
-      const found = this.#held.slice(from).search(OPENS)
-      const at = found < 0 ? this.#held.length : from + found
-      const opening = found < 0 ? 'no' : findOpening(this.#held, at)
+      const found = this.#pending.slice(from).search(OPENS)
+      const at = found < 0 ? this.#pending.length : from + found
+      const opening = found < 0 ? 'no' : findOpening(this.#pending, at)
       if (opening === 'no' && found >= 0) {
         from = at + 1
         continue
       }
-      yield* textOf(this.#held.slice(0, at))
-      this.#held = this.#held.slice(at)
+      yield* textOf(this.#pending.slice(0, at))
+      this.#pending = this.#pending.slice(at)
       if (typeof opening === 'string') return false
       const { fence, array, length } = opening
-      this.#opening = { fence, array, text: this.#held.slice(0, length) }
+      this.#opening = { fence, array, text: this.#pending.slice(0, length) }
       this.#object = new ObjectText()
-      this.#held = this.#held.slice(length)
+      this.#pending = this.#pending.slice(length)
       this.#state = 'object'
       return true
     }
   }
 
   *#readObject(): Generator<Piece, boolean> {
-    const rest = this.#object.take(this.#held)
-    this.#held = rest ?? ''
+    const rest = this.#object.take(this.#pending)
+    this.#pending = rest ?? ''
     if (rest === undefined) return false
     const { fence, array } = this.#opening
     const piece = this.#whole(this.#object.text)
@@ -120,24 +120,24 @@ export class ToolCallSplitter {
     return isMeant ? call : { type: 'text-delta', text: this.#opening.text + json }
   }
 
-  /** Drops what closes the fence or array after a call, or separates it from the next one. */
+  /** Drops the end of a fence or array after a call, and the comma before the next call. Returns as `#text`. */
   #unwrap(): boolean {
-    const rest = this.#held.trimStart()
-    this.#held = rest
+    const rest = this.#pending.trimStart()
+    this.#pending = rest
     if (rest === '') return false
     const { fence, array } = this.#wrapping
     if (array && (rest.startsWith(',') || rest.startsWith(']'))) {
       if (rest.startsWith(']')) this.#wrapping = { fence, array: false }
-      this.#held = rest.slice(1)
+      this.#pending = rest.slice(1)
     } else if (fence && FENCE.startsWith(rest)) {
-      // Whether it closes the one that is open shows in what follows.
+      // The next character decides whether these backticks close the open fence.
       return false
     } else if (fence && /^```\s/.test(rest)) {
       this.#wrapping = { fence: false, array }
-      this.#held = rest.slice(FENCE.length)
+      this.#pending = rest.slice(FENCE.length)
     } else {
       this.#state = 'text'
-      // Only another call can stand within the same.
+      // An array or fence goes on only with another call.
       if (!rest.startsWith('{')) this.#wrapping = { fence: false, array: false }
     }
     return true
@@ -151,7 +151,7 @@ function findOpening(text: string, at: number): Opening | 'maybe' | 'no' {
     pattern.lastIndex = next
     next += pattern.exec(text)?.[0].length ?? 0
   }
-  /** Reads one of these words; `undefined` when it can still become one. */
+  /** Reads one of the words; `undefined` when more text may complete one. */
   const take = (...words: string[]): boolean | undefined => {
     const word = words.find((each) => text.startsWith(each, next))
     if (word !== undefined) {
@@ -166,7 +166,7 @@ function findOpening(text: string, at: number): Opening | 'maybe' | 'no' {
   if (text[next] === '`') {
     if (!text.startsWith(FENCE, next)) return FENCE.startsWith(text.slice(next)) ? 'maybe' : 'no'
     next += FENCE.length
-    // Its language stands in the same line.
+    // The name of the language follows in the same line.
     skip(/[A-Za-z_]{0,20}\s*/y)
     fence = true
   }
@@ -179,7 +179,7 @@ function findOpening(text: string, at: number): Opening | 'maybe' | 'no' {
   return { fence, array, length }
 }
 
-/** The text of a JSON object that comes in pieces, each of which is looked at once. */
+/** Finds the end of a JSON object that arrives in pieces. Each character is read once. */
 class ObjectText {
   readonly #pieces: string[] = []
   #depth = 0
@@ -190,7 +190,7 @@ class ObjectText {
     return this.#pieces.join('')
   }
 
-  /** Takes in what belongs to it. Returns the text after its last bracket, once that has arrived. */
+  /** Adds text of the object. Returns the text after its last bracket, once that has arrived. */
   take(text: string): string | undefined {
     for (let at = 0; at < text.length; at++) {
       if (!this.#isLast(text[at])) continue
@@ -212,11 +212,11 @@ class ObjectText {
   }
 }
 
-/** `undefined` when it is JSON but no call. */
+/** Parses a call; `undefined` for JSON that is not a call. */
 function readCall(json: string): Piece | undefined {
   let value: { tool?: unknown; arguments?: unknown }
   try {
-    // An object: it begins with a bracket of one.
+    // The text begins with a brace, so the JSON is an object.
     value = JSON.parse(json) as typeof value
   } catch {
     return faultyCall(json)
@@ -229,7 +229,7 @@ function readCall(json: string): Piece | undefined {
   return { type: 'tool-call', name: tool, arguments: text }
 }
 
-/** Unreadable JSON becomes a call with faulty arguments, which the model is told. */
+/** Turns invalid JSON into a call with invalid arguments, so that the model gets an error for it. */
 function faultyCall(text: string): Piece {
   return { type: 'tool-call', name: NAME.exec(text)?.[1] ?? '', arguments: text }
 }

@@ -1,14 +1,15 @@
-// What every provider must do, over real HTTP: against a stand-in that speaks their wire formats, and a
-// server of our own for what that cannot do.
+// The behaviour of every provider over real HTTP, against LLMock, which speaks their wire formats, and against
+// a plain HTTP server for cases that LLMock does not support.
 import type { ServerResponse } from 'node:http'
 import { LLMock } from '@copilotkit/aimock'
+import type { ToolCallId } from '@mcp-host/contracts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { providerTypes } from '../providers/index.ts'
-import type { Question } from './__fixtures__/ask.ts'
+import type { AskOptions } from './__fixtures__/ask.ts'
 import { ask, KEY, MODEL, modelAt } from './__fixtures__/ask.ts'
 import type { OwnServer, Received } from './__fixtures__/own-server.ts'
 import { sendEvents, startOwnServer } from './__fixtures__/own-server.ts'
-import { PICTURE, subjects } from './__fixtures__/subjects.ts'
+import { IMAGE, subjects } from './__fixtures__/subjects.ts'
 import type { Answer } from './__fixtures__/wire-formats.ts'
 
 const inputSchema = {
@@ -20,7 +21,7 @@ const inputSchema = {
 const weather = { safeName: 'w__weather', server: 'w', tool: 'weather', description: 'Tells it.' }
 const tools = [{ ...weather, inputSchema }]
 
-/** All that is in a request, however deep. */
+/** All nested objects of a request. */
 function* partsOf(value: unknown): Generator<object> {
   if (typeof value !== 'object' || value === null) return
   yield value
@@ -28,51 +29,51 @@ function* partsOf(value: unknown): Generator<object> {
 }
 
 const NOTHING: Received = { method: '', url: '', headers: {}, body: {} }
-const peer = new LLMock({ port: 0 })
+const mock = new LLMock({ port: 0 })
 let own: OwnServer
 beforeAll(async () => {
-  await peer.start()
+  await mock.start()
   own = await startOwnServer()
 })
 afterAll(async () => {
-  await peer.stop()
+  await mock.stop()
   await own[Symbol.asyncDispose]()
 })
-afterEach(() => void peer.reset())
+afterEach(() => void mock.reset())
 beforeEach(() => {
   own.received.length = 0
 })
 
-test('every provider but the demo model is held to this suite', () => {
+test('the suite covers every provider except the demo model', () => {
   const names = subjects.map(({ name }) => name)
   expect([...names, 'demo'].toSorted()).toEqual(providerTypes.toSorted())
 })
 
 describe.each(subjects)('$name', (subject) => {
   const { name, wire, usage, keyHeader } = subject
-  const askOwn = (question?: Question) => ask(modelAt(own.origin, subject), 'hello', question)
-  /** Asks the stand-in, which is to answer this. */
-  const say = (answer: Answer, question?: Question) => {
+  const askOwn = (options?: AskOptions) => ask(modelAt(own.origin, subject), 'hello', options)
+  /** The result of a generation that is answered with `answer`. */
+  const resultOf = (answer: Answer, options?: AskOptions) => {
     const { whole } = wire
     if (whole !== undefined) {
       own.answer = (response) => {
         sendEvents(response, whole(answer))
         response.end()
       }
-      return askOwn(question)
+      return askOwn(options)
     }
-    // The stand-in ends calls of Gemini wrongly by itself.
+    // LLMock sends a wrong finish reason for calls of Gemini.
     const more = name === 'gemini' && answer.toolCalls !== undefined ? { finishReason: 'stop' } : {}
-    peer.onMessage('hello', { ...answer, usage, ...more } as Parameters<LLMock['onMessage']>[1], {
+    mock.onMessage('hello', { ...answer, usage, ...more } as Parameters<LLMock['onMessage']>[1], {
       chunkSize: 7,
     })
-    return ask(modelAt(peer.url, subject), 'hello', question)
+    return ask(modelAt(mock.url, subject), 'hello', options)
   }
   const begin = (response: ServerResponse, text: string): void =>
     sendEvents(response, wire.begin + wire.openText + wire.text(text))
 
-  test('a text comes with the tokens it took', async () => {
-    const { content, ...result } = await say({ content: 'Hi there 👋!' })
+  test('a text is returned with its usage', async () => {
+    const { content, ...result } = await resultOf({ content: 'Hi there 👋!' })
     expect(content.at(-1)).toMatchObject({ type: 'text', text: 'Hi there 👋!' })
     expect(result).toMatchObject({
       provider: name,
@@ -82,25 +83,28 @@ describe.each(subjects)('$name', (subject) => {
     })
   })
 
-  test('a long text comes in many pieces and is whole', async () => {
+  test('a long text in many pieces is joined', async () => {
     const content = Array.from({ length: 500 }, (_, index) => `word${index}`).join(' ')
-    expect((await say({ content })).content.at(-1)).toMatchObject({ type: 'text', text: content })
+    expect((await resultOf({ content })).content.at(-1)).toMatchObject({
+      type: 'text',
+      text: content,
+    })
   })
 
-  test('reasoning comes before the text, apart from it', async () => {
-    expect((await say({ content: 'Hi', reasoning: 'they greet' })).content).toMatchObject([
+  test('reasoning is returned as a block before the text', async () => {
+    expect((await resultOf({ content: 'Hi', reasoning: 'they greet' })).content).toMatchObject([
       { type: 'reasoning', text: 'they greet' },
       { type: 'text', text: 'Hi' },
     ])
   })
 
-  test.each([1, 3])('%i tool calls come with their names and arguments', async (count) => {
+  test.each([1, 3])('%i tool calls are returned with names and arguments', async (count) => {
     const arguments_ = (index: number) => ({ city: `Oslo ${index}`, days: [1, index] })
     const toolCalls = Array.from({ length: count }, (_, index) => ({
       name: 'w__weather',
       arguments: JSON.stringify(arguments_(index)),
     }))
-    const { outcome, content } = await say({ toolCalls }, { tools })
+    const { outcome, content } = await resultOf({ toolCalls }, { tools })
     expect(outcome).toBe('completed')
     expect(content.filter(({ type }) => type === 'tool-call')).toMatchObject(
       toolCalls.map((_, index) => ({
@@ -114,7 +118,7 @@ describe.each(subjects)('$name', (subject) => {
     )
   })
 
-  test('the model, the system prompt and the tools are sent, and the key where it belongs', async () => {
+  test('model, system prompt and tools are sent in the request, the key only in its header', async () => {
     own.answer = (response) => {
       begin(response, 'ok')
       response.end(wire.closeText + wire.end)
@@ -149,11 +153,11 @@ describe.each(subjects)('$name', (subject) => {
     [500, 'unavailable', 'answered 500: no, not with [secret]'],
     [503, 'unavailable', 'answered 503: no, not with [secret]'],
     [529, 'unavailable', 'answered 529: no, not with [secret]'],
-  ])('an answer of %i fails as %s', async (status, code, message) => {
-    // Some are sent no key.
+  ])('the status %i fails as %s', async (status, code, message) => {
+    // Local providers get no key.
     const repeated = keyHeader === undefined ? '[secret]' : KEY
-    peer.nextRequestError(status, { message: `no, not with ${repeated}` })
-    const result = await ask(modelAt(peer.url, subject), 'hello')
+    mock.nextRequestError(status, { message: `no, not with ${repeated}` })
+    const result = await ask(modelAt(mock.url, subject), 'hello')
     const error = { code, message: `${name} ${message}` }
     expect(result).toMatchObject({ outcome: 'failed', content: [], error })
     expect(JSON.stringify(result)).not.toContain(KEY)
@@ -173,8 +177,8 @@ describe.each(subjects)('$name', (subject) => {
 
   test.each<[string, (response: ServerResponse) => void]>([
     ['with a broken connection', (response) => response.destroy()],
-    ['with an end like any other', (response) => response.end()],
-  ])('an answer that is cut in mid-text %s has failed with the text so far', async (_, cut) => {
+    ['with a regular end of the stream', (response) => response.end()],
+  ])('an answer that ends in mid-text %s fails with the partial text', async (_, cut) => {
     let cutNow = (): void => undefined
     own.answer = (response) => {
       begin(response, 'half a')
@@ -190,8 +194,8 @@ describe.each(subjects)('$name', (subject) => {
 
   test.each([
     ['nothing', (): string => ''],
-    ['its head', (): string => wire.begin],
-  ])('an answer of which only %s came has failed', async (_, sent) => {
+    ['the first event', (): string => wire.begin],
+  ])('an answer with only %s fails', async (_, sent) => {
     own.answer = (response) => {
       sendEvents(response, sent())
       response.end()
@@ -200,7 +204,7 @@ describe.each(subjects)('$name', (subject) => {
     expect(await askOwn()).toMatchObject({ outcome: 'failed', content: [], error })
   })
 
-  test('a call in an answer that is cut is not taken for complete', async () => {
+  test('an answer that ends in mid-call fails', async () => {
     own.answer = (response) => {
       begin(response, 'I look.')
       sendEvents(response, wire.closeText + wire.halfCall('w__weather', '{"city":"Oslo"}'))
@@ -210,19 +214,19 @@ describe.each(subjects)('$name', (subject) => {
     expect(result.outcome).toBe('failed')
   })
 
-  test('characters that are split between packets are whole', async () => {
+  test('characters that are split between packets are joined', async () => {
     own.answer = (response) => {
       const bytes = Buffer.from(
         wire.begin + wire.openText + wire.text('Grüße 👋🏽 数学') + wire.closeText + wire.end,
       )
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       let at = 0
-      const next = (): void => {
+      const writeNext = (): void => {
         if (at >= bytes.length) return void response.end()
-        response.write(bytes.subarray(at, at + 3), () => setImmediate(next))
+        response.write(bytes.subarray(at, at + 3), () => setImmediate(writeNext))
         at += 3
       }
-      next()
+      writeNext()
     }
     expect(await askOwn()).toMatchObject({
       outcome: 'completed',
@@ -231,32 +235,32 @@ describe.each(subjects)('$name', (subject) => {
     })
   })
 
-  describe('of files', () => {
-    const image = { mimeType: 'image/png', name: 'a.png', data: PICTURE }
+  describe('files', () => {
+    const image = { mimeType: 'image/png', name: 'a.png', data: IMAGE }
     const base64 = (text: string): string => Buffer.from(text).toString('base64')
-    const user = (...media: { mimeType: string; name?: string; data: string }[]): Question => ({
+    const user = (...media: { mimeType: string; name?: string; data: string }[]): AskOptions => ({
       messages: [{ role: 'user', text: 'what is this?', media }],
     })
-    /** Asks our own server, which says ok; answers with what it was asked. */
-    const sent = async (question: Question) => {
+    /** The request that the plain server received, and the result of the generation. */
+    const sent = async (options: AskOptions) => {
       own.answer = (response) => {
         begin(response, 'ok')
         response.end(wire.closeText + wire.end)
       }
-      const result = await askOwn(question)
+      const result = await askOwn(options)
       expect(result.outcome).toBe('completed')
       return { ...result, body: own.received.at(-1)?.body }
     }
 
-    test('a picture goes along with the message', async () => {
+    test('an image of a message is sent with it', async () => {
       const { body, notices } = await sent(user(image))
-      expect(Array.from(partsOf(body))).toContainEqual(expect.objectContaining(subject.picture))
+      expect(Array.from(partsOf(body))).toContainEqual(expect.objectContaining(subject.image))
       expect(JSON.stringify(body)).toContain('what is this?')
       expect(notices).toBeUndefined()
     })
 
-    test('a picture that a tool has returned comes after its result', async () => {
-      const call = 'session-0-0' as never
+    test('an image of a tool result is sent after its text', async () => {
+      const call = 'session-0-0' as ToolCallId
       const { body } = await sent({
         tools,
         messages: [
@@ -279,14 +283,14 @@ describe.each(subjects)('$name', (subject) => {
           },
         ],
       })
-      expect(Array.from(partsOf(body))).toContainEqual(expect.objectContaining(subject.picture))
+      expect(Array.from(partsOf(body))).toContainEqual(expect.objectContaining(subject.image))
       const wired = JSON.stringify(body)
-      expect(wired.indexOf(PICTURE)).toBeGreaterThan(wired.indexOf('see for yourself'))
+      expect(wired.indexOf(IMAGE)).toBeGreaterThan(wired.indexOf('see for yourself'))
     })
 
-    test('a PDF goes along where it is read, and is named where it is not', async () => {
+    test('a PDF is sent to a provider that reads PDFs, else named in the prompt', async () => {
       const { body, notices } = await sent(
-        user({ mimeType: 'application/pdf', name: 'a.pdf', data: PICTURE }),
+        user({ mimeType: 'application/pdf', name: 'a.pdf', data: IMAGE }),
       )
       if (subject.pdf === undefined) {
         expect(notices).toEqual([`${name} cannot read the file a.pdf (application/pdf)`])
@@ -296,7 +300,7 @@ describe.each(subjects)('$name', (subject) => {
       }
     })
 
-    test('a file of text is part of the text', async () => {
+    test('a text file is sent as text', async () => {
       const { body, notices } = await sent(
         user({ mimeType: 'text/csv', name: 'sums.csv', data: base64('ä;1') }),
       )
@@ -306,7 +310,7 @@ describe.each(subjects)('$name', (subject) => {
       expect(notices).toBeUndefined()
     })
 
-    test('one that it does not read at all is named, and the user is told', async () => {
+    test('an unsupported file is named in the prompt and in a notice to the user', async () => {
       const { body, notices } = await sent(
         user({ mimeType: 'application/x-tar', name: 'all.tar', data: base64('tar') }),
       )
@@ -316,26 +320,26 @@ describe.each(subjects)('$name', (subject) => {
       expect(notices).toEqual([`${name} cannot read the file all.tar (application/x-tar)`])
     })
 
-    test('a model that refuses them answers without, and the user is told', async () => {
+    test('a request with refused files is retried without them, with a notice to the user', async () => {
       own.answer = (response, { body }) => {
-        if (JSON.stringify(body).includes(PICTURE)) {
+        if (JSON.stringify(body).includes(IMAGE)) {
           response.writeHead(400, { 'content-type': 'application/json' })
-          response.end('{"error":{"message":"this model has no eyes"}}')
+          response.end('{"error":{"message":"this model does not read images"}}')
           return
         }
-        begin(response, 'blind')
+        begin(response, 'without the image')
         response.end(wire.closeText + wire.end)
       }
       const { outcome, content, notices } = await askOwn(user(image))
       expect({ outcome, content }).toMatchObject({
         outcome: 'completed',
-        content: [{ text: 'blind' }],
+        content: [{ text: 'without the image' }],
       })
       expect(notices).toEqual([`${name} answers without the files, which it refuses`])
       expect(own.received).toHaveLength(2)
     })
 
-    test('a conversation that is too long is not sent again without them', async () => {
+    test('a context overflow is not retried without files', async () => {
       own.answer = (response) => {
         response.writeHead(400, { 'content-type': 'application/json' })
         response.end('{"error":{"message":"prompt is too long: 300000 tokens"}}')
@@ -346,7 +350,7 @@ describe.each(subjects)('$name', (subject) => {
     })
   })
 
-  test('a tool that it refuses is left out, also later, and the user is told', async () => {
+  test('a refused tool is left out of this and later requests, with a notice to the user', async () => {
     const model = modelAt(own.origin, subject)
     const bad = { ...weather, safeName: 'w__bad', inputSchema }
     own.answer = (response, { body }) => {
@@ -358,21 +362,21 @@ describe.each(subjects)('$name', (subject) => {
       begin(response, 'fine')
       response.end(wire.closeText + wire.end)
     }
-    const says = { outcome: 'completed', content: [{ text: 'fine' }] }
+    const expected = { outcome: 'completed', content: [{ text: 'fine' }] }
     const notices = [`${name} does not get the tool w__bad: the provider refuses its schema`]
     const offer = { tools: [...tools, bad] }
-    expect(await ask(model, 'hello', offer)).toMatchObject({ ...says, notices })
+    expect(await ask(model, 'hello', offer)).toMatchObject({ ...expected, notices })
     expect(own.received).toHaveLength(2)
     expect(JSON.stringify(own.received[1]?.body)).toContain('w__weather')
-    expect(await ask(model, 'hello', offer)).toMatchObject({ ...says, notices })
+    expect(await ask(model, 'hello', offer)).toMatchObject({ ...expected, notices })
     expect(own.received).toHaveLength(3)
-    // Another schema may be one that it takes.
-    const mended = { ...bad, inputSchema: { type: 'object' } }
-    await ask(model, 'hello', { tools: [...tools, mended] })
+    // The provider may accept another schema.
+    const changed = { ...bad, inputSchema: { type: 'object' } }
+    await ask(model, 'hello', { tools: [...tools, changed] })
     expect(JSON.stringify(own.received[3]?.body)).toContain('w__bad')
   })
 
-  test('a tool that was not why a request was refused is offered again', async () => {
+  test('a tool that did not cause a refusal is offered again', async () => {
     const model = modelAt(own.origin, subject)
     own.answer = (response) => {
       response.writeHead(400, { 'content-type': 'application/json' })
@@ -390,7 +394,7 @@ describe.each(subjects)('$name', (subject) => {
     expect(JSON.stringify(own.received[0]?.body)).toContain('w__weather')
   })
 
-  test('one that cannot be reached is unavailable', async () => {
+  test('a provider that cannot be reached fails as unavailable', async () => {
     const result = await ask(modelAt('http://127.0.0.1:1', subject), 'hello')
     expect(result.error).toEqual({ code: 'unavailable', message: `${name} cannot be reached` })
   })

@@ -28,7 +28,7 @@ export interface ModelDeps {
   readonly budgets: Pick<Budgets, 'enter'>
 }
 
-/** One model of a provider, with patience for its failures. */
+/** One model of a provider, with retries, time limits and the provider's budget. */
 export function createModel(
   { config, budgets }: ModelDeps,
   provider: Provider,
@@ -61,7 +61,7 @@ function createDemo(config: ModelConfig): Model {
   )
 }
 
-/** A model whose provider cuts off silently what is too long for it. */
+/** A model that refuses requests that exceed the context window, for providers that cut them off silently. */
 function limited(model: Model): Model {
   const { provider, contextWindow = Infinity } = model
   return {
@@ -75,7 +75,7 @@ function limited(model: Model): Model {
   }
 }
 
-/** One model of a provider as it is. */
+/** One model of a provider, without retries and limits. */
 export function connectModel(
   { name, type, baseUrl, apiKey, models }: Provider,
   model: string,

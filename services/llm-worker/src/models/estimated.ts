@@ -1,7 +1,7 @@
 import type { Model, StreamPart } from '../model.ts'
 import { usageMeter } from '../usage.ts'
 
-/** A model whose answers have an estimate of their tokens where the provider does not count. */
+/** A model that estimates the usage of its answers where the provider reports none. */
 export function estimated(model: Model): Model {
   return {
     ...model,

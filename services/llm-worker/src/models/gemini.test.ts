@@ -1,8 +1,8 @@
-// What is particular to Gemini, over real HTTP to a server of our own.
+// Behaviour specific to Gemini, over real HTTP against a plain server.
 import type { ServerResponse } from 'node:http'
 import type { ToolCallId } from '@mcp-host/contracts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Question } from './__fixtures__/ask.ts'
+import type { AskOptions } from './__fixtures__/ask.ts'
 import { ask, modelAt } from './__fixtures__/ask.ts'
 import type { OwnServer } from './__fixtures__/own-server.ts'
 import { sendEvents, startOwnServer } from './__fixtures__/own-server.ts'
@@ -22,9 +22,9 @@ beforeEach(() => {
   own.received.length = 0
 })
 
-async function say(question?: Question) {
+async function askGemini(options?: AskOptions) {
   if (gemini?.name !== 'gemini') throw new Error('gemini is not the first')
-  return await ask(modelAt(own.origin, gemini), 'rain?', question)
+  return await ask(modelAt(own.origin, gemini), 'rain?', options)
 }
 
 function send(response: ServerResponse, parts: object[], finishReason?: string): void {
@@ -32,7 +32,7 @@ function send(response: ServerResponse, parts: object[], finishReason?: string):
   sendEvents(response, `data: ${JSON.stringify({ candidates: [candidate] })}\n\n`)
 }
 
-test('the conversation, the tools and the system prompt are sent as Gemini wants them', async () => {
+test('conversation, tools and system prompt are sent in the format of Gemini', async () => {
   own.answer = (response) => {
     send(response, [{ text: 'ok' }], 'STOP')
     response.end()
@@ -41,7 +41,7 @@ test('the conversation, the tools and the system prompt are sent as Gemini wants
   const arguments_ = { city: 'Oslo' }
   const signed = { google: { thoughtSignature: 'sealed' } }
   const name = 'w__weather'
-  await say({
+  await askGemini({
     system: 'be kind',
     tools,
     messages: [
@@ -80,7 +80,7 @@ test('the conversation, the tools and the system prompt are sent as Gemini wants
   })
 })
 
-test('signatures of texts, thoughts and calls come back with their blocks', async () => {
+test('signatures of texts, thoughts and calls are kept with their blocks', async () => {
   own.answer = (response) => {
     send(response, [{ text: 'hm', thought: true, thoughtSignature: 's1' }])
     send(response, [{ text: 'I ' }])
@@ -89,7 +89,7 @@ test('signatures of texts, thoughts and calls come back with their blocks', asyn
     send(response, [{ functionCall, thoughtSignature: 's3' }], 'STOP')
     response.end()
   }
-  const { content } = await say({ tools })
+  const { content } = await askGemini({ tools })
   const signed = (thoughtSignature: string): object => ({ google: { thoughtSignature } })
   expect(content).toMatchObject([
     { type: 'reasoning', text: 'hm', providerMetadata: signed('s1') },
@@ -98,15 +98,15 @@ test('signatures of texts, thoughts and calls come back with their blocks', asyn
   ])
 })
 
-test('an answer that went wrong has failed, and one that was stopped says why', async () => {
-  const ends = async (finishReason: string) => {
+test('an abnormal finish reason fails the answer, and a limit is stated in a notice', async () => {
+  const resultWith = async (finishReason: string) => {
     own.answer = (response) => {
       send(response, [{ text: 'half' }], finishReason)
       response.end()
     }
-    return await say()
+    return await askGemini()
   }
-  expect(await ends('MALFORMED_FUNCTION_CALL')).toMatchObject({
+  expect(await resultWith('MALFORMED_FUNCTION_CALL')).toMatchObject({
     outcome: 'failed',
     error: { code: 'unavailable' },
   })
@@ -115,15 +115,15 @@ test('an answer that went wrong has failed, and one that was stopped says why', 
     ['SAFETY', 'its content filter ended the answer'],
   ] as const) {
     const notices = [`gemini stopped before its end: ${why}`]
-    expect(await ends(reason)).toMatchObject({ outcome: 'completed', notices })
+    expect(await resultWith(reason)).toMatchObject({ outcome: 'completed', notices })
   }
 })
 
-test('a wrong key is called that, though Gemini answers 400 to it', async () => {
+test('a wrong key fails as denied although Gemini answers 400', async () => {
   own.answer = (response) => {
     const details = [{ reason: 'API_KEY_INVALID' }]
     response.writeHead(400, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ error: { code: 400, message: 'API key not valid.', details } }))
   }
-  expect((await say()).error).toMatchObject({ code: 'denied' })
+  expect((await askGemini()).error).toMatchObject({ code: 'denied' })
 })

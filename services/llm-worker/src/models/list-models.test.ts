@@ -6,7 +6,7 @@ import { startOwnServer } from './__fixtures__/own-server.ts'
 import { listModels } from './list-models.ts'
 
 const KEY = 'a-key-nobody-may-see'
-/** What the server answers, by path. */
+/** Answers of the server, by path. */
 let pages: Record<string, unknown>
 let own: OwnServer
 beforeAll(async () => {
@@ -34,14 +34,14 @@ test.each<[ProviderType, string]>([
   ['openai', 'authorization'],
   ['xai', 'authorization'],
   ['openai-compatible', 'authorization'],
-])('%s lists those that hold conversations', async (type, header) => {
+])('the models of %s are listed without those for embeddings and speech', async (type, header) => {
   const ids = ['big-1', 'text-embedding-3', 'tts-1', 'small-1']
   pages['/v1/models'] = { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) }
   expect(await list(type, '/v1')).toEqual([{ id: 'big-1' }, { id: 'small-1' }])
   expect(headersOf(own.received[0])?.[header]).toBe(`Bearer ${KEY}`)
 })
 
-test('Claude lists its models with what they take', async () => {
+test('the models of Claude are listed with their context windows', async () => {
   const data = [{ type: 'model', id: 'claude-a', max_input_tokens: 1_000_000 }, { id: 'claude-b' }]
   pages['/v1/models?limit=1000'] = { data, has_more: false }
   const can = { tools: true, pictures: true }
@@ -55,7 +55,7 @@ test('Claude lists its models with what they take', async () => {
   })
 })
 
-test('Gemini lists those that write', async () => {
+test('the models of Gemini are listed if they generate content', async () => {
   const writes = { supportedGenerationMethods: ['generateContent', 'countTokens'] }
   pages['/v1beta/models?pageSize=1000'] = {
     models: [
@@ -69,7 +69,7 @@ test('Gemini lists those that write', async () => {
   expect(headersOf(own.received[0])?.['x-goog-api-key']).toBe(KEY)
 })
 
-test('Ollama tells of each what it can', async () => {
+test('the models of Ollama are listed with their capabilities', async () => {
   pages['/api/tags'] = {
     models: ['eyes:7b', 'words:1b', 'bert'].map((model) => ({ model, name: model })),
   }
@@ -85,7 +85,7 @@ test('Ollama tells of each what it can', async () => {
   ])
 })
 
-test('LM Studio lists what is loaded first', async () => {
+test('the loaded models of LM Studio are listed first', async () => {
   const model = (key: string, more: object) => ({
     type: 'llm',
     key,
@@ -106,31 +106,36 @@ test('LM Studio lists what is loaded first', async () => {
   ])
 })
 
-test('an LM Studio of before lists as others do', async () => {
+test('the models of an older LM Studio are listed by the OpenAI API', async () => {
   pages['/v1/models'] = { data: [{ id: 'near' }] }
   expect(await list('lmstudio', '/v1')).toEqual([{ id: 'near' }])
 })
 
 test.each<[string, () => Promise<unknown>, string, string]>([
   [
-    'is not there',
+    'is unreachable',
     () => list('openai', '/v1', 'http://127.0.0.1:1'),
     'unavailable',
     'openai cannot be reached',
   ],
   [
-    'says something else',
+    'answers in an unknown format',
     () => list('openai', '/v1'),
     'unavailable',
     'openai lists its models in a way that is not known',
   ],
-  ['has no list', () => list('gemini', '/v1beta'), 'not-found', 'gemini does not list its models'],
-])('one that %s fails in words', async (_, listing, code, message) => {
+  [
+    'has no list of models',
+    () => list('gemini', '/v1beta'),
+    'not-found',
+    'gemini does not list its models',
+  ],
+])('the list of a provider that %s fails with the reason', async (_, listing, code, message) => {
   pages['/v1/models'] = { models: 5 }
   await expect(listing()).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
 })
 
-test('of an endless answer of failure only the beginning is read, and the connection is closed', async () => {
+test('only the beginning of an endless error response is read before the connection is closed', async () => {
   const closed = Promise.withResolvers<void>()
   let written = 0
   own.answer = (response) => {

@@ -9,10 +9,7 @@ import type { Provider } from '../settings/find-provider.ts'
 import { toBusError } from './ai-sdk/error.ts'
 import { providerFetch } from './transport.ts'
 
-/**
- * The models of a provider that hold conversations, in the order it gives them. Throws a `BusError` in words
- * for a user.
- */
+/** The chat models of a provider, in the provider's order. Throws a `BusError` with a text for users. */
 export async function listModels(
   provider: Provider,
   { signal }: { readonly signal: AbortSignal },
@@ -31,7 +28,7 @@ export async function listModels(
   }
 }
 
-/** The ids in OpenAI's list, which local servers answer soonest; none when the server does not answer in time. */
+/** The ids in OpenAI's list, the fastest request to local servers; empty when the server does not answer in time. */
 export async function listLocalIds(provider: Provider, timeoutMs: number): Promise<string[]> {
   const request = listRequest(provider, AbortSignal.timeout(timeoutMs))
   const models = await listChatIds(request).catch(() => [])

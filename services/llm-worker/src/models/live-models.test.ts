@@ -28,7 +28,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** As editors and Kubernetes do it: a new file in the place of the old one. */
+/** Replaces a file by a rename, as editors and Kubernetes do. */
 async function put(name: string, content: string): Promise<void> {
   await writeFile(join(folder, `${name}.new`), content)
   await rename(join(folder, `${name}.new`), join(folder, name))
@@ -39,14 +39,14 @@ async function start(env: Record<string, string>): Promise<void> {
   models = await LiveModels.read({
     budgets: noBudgets,
     config,
-    // As if it were the usual file, which need not be there.
+    // Without LLM_CONFIG in `env` the file may be missing, as at the default path.
     env,
     onChange: () => void changes++,
     onFailure: (error) => failures.push(error),
   })
 }
 
-test('a key that is exchanged counts from then on', async () => {
+test('a changed key file is used from the next request on', async () => {
   await put('key', 'old-key')
   await start({
     OPENAI_API_KEY_FILE: join(folder, 'key'),
@@ -70,7 +70,7 @@ test('a key that is exchanged counts from then on', async () => {
   expect(failures).toEqual([])
 })
 
-test('an llm.json that comes later counts from then on', async () => {
+test('an llm.json that is created later is loaded', async () => {
   await start({ LLM_PROVIDER: 'demo' })
   expect(models.get().provider).toBe('demo')
   await put('llm.json', '{"default": "ollama/qwen3"}')
@@ -78,7 +78,7 @@ test('an llm.json that comes later counts from then on', async () => {
   expect(models.get()).toMatchObject({ provider: 'ollama', model: 'qwen3' })
 })
 
-test('faulty settings are told, and those before go on', async () => {
+test('invalid settings are reported, and the former ones stay in use', async () => {
   await put('llm.json', '{"default": "ollama/qwen3"}')
   await start({})
   await put('llm.json', '{"default": "parrot"}')

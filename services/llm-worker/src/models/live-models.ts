@@ -8,18 +8,18 @@ import { createModels } from './models.ts'
 
 export interface LiveModelsOptions extends ModelsDeps {
   readonly env: Environment
-  /** The settings were read again; from now on they count. */
+  /** Called after changed settings took effect. */
   readonly onChange: () => void
-  /** They cannot be read, or not be watched: those before go on. */
+  /** Called when the settings cannot be read or watched. The previous ones stay in effect. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** The models that may answer now: `llm.json` and files with keys are read again when they change. */
+/** The available models. Reads `llm.json` and files with keys again when they change. */
 export class LiveModels implements Disposable {
   readonly #options: LiveModelsOptions
   #models: Models
   #watched = new DisposableStack()
-  /** One after the other: the last content counts. */
+  /** The queue of reads, one after the other, so that the last content takes effect. */
   #reading = Promise.resolve()
 
   private constructor(options: LiveModelsOptions, models: Models, files: readonly string[]) {
@@ -28,19 +28,19 @@ export class LiveModels implements Disposable {
     this.#watch(files)
   }
 
-  /** Throws `ConfigError` with all that is wrong. */
+  /** Throws `ConfigError` with all faults. */
   static async read(options: LiveModelsOptions): Promise<LiveModels> {
     const { config, env } = options
     const settings = readLlmSettings(config, env)
     return new LiveModels(options, await createModels(options, settings), settings.files)
   }
 
-  /** As `Models.get`. What was got stays as it is. */
+  /** Like `Models.get`. A model that was returned earlier does not change. */
   get(reference?: string, avoid?: readonly string[]): Model {
     return this.#models.get(reference, avoid)
   }
 
-  /** As `Models.list`. */
+  /** Like `Models.list`. */
   list(): Promise<ProviderEntry[]> {
     return this.#models.list()
   }

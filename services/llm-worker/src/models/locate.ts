@@ -4,18 +4,20 @@ import { providerOf } from '../settings/llm-settings.ts'
 import { providers as definitions } from '../providers/index.ts'
 import { listLocalIds } from './list-models.ts'
 
-/** A local server that does not answer by then is not there. */
-export const LOCAL_PATIENCE_MS = 300
-/** For one that somebody wants, which may be busy. */
+/** The time limit for local servers, after which they count as not running. */
+export const LOCAL_PATIENCE_MS = 1_000
+/** The time limit for a local server that the settings name, which may be busy. */
 const WANTED_PATIENCE_MS = 5_000
 
-/** By that name containers reach the machine that they run on; `undefined` outside of one. */
+/** The host name by which a container reaches its machine; `undefined` outside of a container. */
 export function hostOfContainer(): string | undefined {
   const marks = ['/.dockerenv', '/run/.containerenv']
   return marks.some((mark) => existsSync(mark)) ? 'host.docker.internal' : undefined
 }
 
-/** The same settings, with servers at their usual place looked for on the other machine as well. */
+/**
+ * Settings in which local servers may be on another host: a provider with the default address is looked for at both.
+ */
 export async function locateLocal(
   settings: LlmSettings,
   otherHost: string | undefined,
@@ -32,7 +34,7 @@ export async function locateLocal(
       if (found.length === 0) throw new Error('it is not there')
       return each
     })
-    // One here is found sooner than another elsewhere.
+    // A server on this host answers sooner than one on another.
     return Promise.any(asked).catch(() => provider)
   })
   const providers = new Map((await Promise.all(located)).map((each) => [each.name, each]))

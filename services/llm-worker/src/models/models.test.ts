@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 afterEach(() => own[Symbol.asyncDispose]())
 
-/** Nothing of this machine is found, unless the test says where. */
+/** Models without local providers, unless the test sets their address. */
 function modelsOf(env: Record<string, string> = {}, otherHost?: string): Promise<Models> {
   const local = { OLLAMA_BASE_URL: NOWHERE, LMSTUDIO_BASE_URL: NOWHERE }
   const all = { LLM_CONFIG: 'none', ...local, ...env }
@@ -32,36 +32,39 @@ function modelsOf(env: Record<string, string> = {}, otherHost?: string): Promise
   return createModels({ config, budgets: noBudgets, otherHost }, readLlmSettings(config, all))
 }
 
-const lists = (...ids: string[]): void => {
+const listModels = (...ids: string[]): void => {
   own.answer = (response) =>
     void response.end(JSON.stringify({ object: 'list', data: ids.map((id) => ({ id })) }))
 }
 
-describe('when nobody is named', () => {
-  test('the first with a key answers, with a current model of its own', async () => {
+describe('default models', () => {
+  test('the default is the first provider with a key, with its default model', async () => {
     const models = await modelsOf({ OPENAI_API_KEY: KEY, XAI_API_KEY: KEY })
     expect(models.get()).toMatchObject({ provider: 'openai', model: 'gpt-6.1-terra' })
   })
 
-  test.each(['ollama', 'lmstudio'])('without any key %s answers, when it runs', async (name) => {
-    lists('qwen3:8b', 'llama')
-    const models = await modelsOf({ [`${name.toUpperCase()}_BASE_URL`]: `${own.origin}/v1` })
-    expect(models.get()).toMatchObject({ provider: name, model: 'qwen3:8b' })
-    expect(own.received).toMatchObject([{ method: 'GET', url: '/v1/models' }])
-  })
+  test.each(['ollama', 'lmstudio'])(
+    'the default without any key is %s if it runs',
+    async (name) => {
+      listModels('qwen3:8b', 'llama')
+      const models = await modelsOf({ [`${name.toUpperCase()}_BASE_URL`]: `${own.origin}/v1` })
+      expect(models.get()).toMatchObject({ provider: name, model: 'qwen3:8b' })
+      expect(own.received).toMatchObject([{ method: 'GET', url: '/v1/models' }])
+    },
+  )
 
   test.each<[string, (answer: OwnServer) => void]>([
-    ['has no model', () => lists()],
-    ['is something else', (server) => (server.answer = (response) => void response.end('<html>'))],
+    ['has no models', () => listModels()],
+    ['is another server', (server) => (server.answer = (response) => void response.end('<html>'))],
     ['does not answer', (server) => (server.answer = () => undefined)],
-  ])('the demo answers when what runs there %s', async (_, prepare) => {
+  ])('the default is the demo model when the local provider %s', async (_, prepare) => {
     prepare(own)
     const models = await modelsOf({ OLLAMA_BASE_URL: `${own.origin}/v1` })
     expect(models.get()).toMatchObject({ provider: 'demo' })
   })
 
-  test('a local one that is named without a model answers with the first it has', async () => {
-    lists('qwen3:8b')
+  test('a local provider that is set without a model uses its first one', async () => {
+    listModels('qwen3:8b')
     const env = { LLM_PROVIDER: 'ollama', OLLAMA_BASE_URL: `${own.origin}/v1` }
     expect((await modelsOf(env)).get()).toMatchObject({ provider: 'ollama', model: 'qwen3:8b' })
     await expect(modelsOf({ LLM_PROVIDER: 'ollama' })).rejects.toThrow(
@@ -69,37 +72,37 @@ describe('when nobody is named', () => {
     )
   })
 
-  test('in a container a local one is looked for on its host too', async () => {
+  test('a local provider is also searched on the host of a container', async () => {
     const there = createServer((_, response) => void response.end('{"data":[{"id":"qwen3"}]}'))
     there.listen(11434, '127.0.0.99')
     await once(there, 'listening')
     const env = { OLLAMA_BASE_URL: '' }
     expect((await modelsOf(env, '127.0.0.99')).get()).toMatchObject({ provider: 'ollama' })
-    // An explicit provider wins.
+    // An explicit base URL wins.
     const set = { OLLAMA_BASE_URL: NOWHERE }
     expect((await modelsOf(set, '127.0.0.99')).get()).toMatchObject({ provider: 'demo' })
     there.close()
   })
 
-  test('nobody looks for local ones when there is a key', async () => {
+  test('local providers are not searched when a key is set', async () => {
     await modelsOf({ GEMINI_API_KEY: KEY, OLLAMA_BASE_URL: `${own.origin}/v1` })
     expect(own.received).toEqual([])
   })
 })
 
-describe('a model', () => {
-  test('is got by its provider, and by its name, which may have slashes', async () => {
+describe('references to models', () => {
+  test('a model is found by its provider and by its name, which may have slashes', async () => {
     const models = await modelsOf({ XAI_API_KEY: KEY })
     expect(models.get('xai')).toMatchObject({ provider: 'xai', model: 'grok-latest' })
     expect(models.get('xai/a/b')).toMatchObject({ provider: 'xai', model: 'a/b' })
   })
 
-  test('is got by an alias of its provider', async () => {
+  test('a model is found by an alias of its provider', async () => {
     const models = await modelsOf({ ANTHROPIC_API_KEY: KEY })
     expect(models.get('claude/m')).toMatchObject({ provider: 'anthropic', model: 'm' })
   })
 
-  test('that is not there is refused with what there is', async () => {
+  test('an unknown provider is refused with the known ones', async () => {
     const models = await modelsOf({ XAI_API_KEY: KEY })
     expect(() => models.get('parrot/1')).toThrow(
       'there is no provider "parrot"; there are xai, ollama, lmstudio, demo',
@@ -107,59 +110,59 @@ describe('a model', () => {
     expect(() => models.get('ollama')).toThrow('ollama has no default model')
   })
 
-  test('has the size that is set for it', async () => {
+  test('the context window of a model can be set', async () => {
     expect((await modelsOf({ GEMINI_API_KEY: KEY })).get().contextWindow).toBe(1_048_576)
     const env = { GEMINI_API_KEY: KEY, LLM_CONTEXT_TOKENS: '9000' }
     expect((await modelsOf(env)).get().contextWindow).toBe(9_000)
   })
 })
 
-test('a model that its provider does not know is refused with those that it has', async () => {
+test('a model that its provider does not know is refused with the listed ones', async () => {
   own.answer = (response, { method }) => {
     if (method === 'POST') response.writeHead(404)
     const data = Array.from({ length: 12 }, (_, index) => ({ id: `m${index}` }))
     response.end(JSON.stringify({ data }))
   }
   const models = await modelsOf({ OPENAI_COMPATIBLE_BASE_URL: `${own.origin}/v1` })
-  const say = async (name: string): Promise<unknown> => {
+  const stream = async (name: string): Promise<unknown> => {
     const { signal } = new AbortController()
     const request = { messages: [{ role: 'user' as const, text: 'hello' }], tools: [] }
     const model = models.get(`openai-compatible/${name}`)
     return Array.fromAsync(model.stream(request, { signal }))
   }
   const plain = 'openai-compatible answered 404: it has no such model'
-  await expect(say('nope')).rejects.toThrow(plain)
+  await expect(stream('nope')).rejects.toThrow(plain)
   await models.list()
   const names = 'm0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more'
-  await expect(say('nope')).rejects.toMatchObject({
+  await expect(stream('nope')).rejects.toMatchObject({
     code: 'not-found',
     message: `${plain}; there are ${names}`,
   })
-  // Whatever is wrong with it, it is there.
-  await expect(say('m3')).rejects.toMatchObject({ message: plain })
+  // A listed model is not reported as missing.
+  await expect(stream('m3')).rejects.toMatchObject({ message: plain })
 })
 
-test('an answer that was recorded is given again without its model', async () => {
+test('a recorded answer is replayed without its model', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'models-'))
   try {
     const path = join(folder, 'trace.jsonl')
-    const say = (models: Models, text: string): Promise<StreamPart[]> => {
+    const stream = (models: Models, text: string): Promise<StreamPart[]> => {
       const { signal } = new AbortController()
       const request = { messages: [{ role: 'user' as const, text }], tools: [] }
       return Array.fromAsync(models.get().stream(request, { signal }))
     }
     const fast = { DEMO_TOKENS_PER_SECOND: '0' }
-    const parts = await say(await modelsOf({ LLM_RECORD: path, ...fast }), 'hello')
-    const again = await modelsOf({ DEMO_REPLAY: path, ...fast })
-    expect(again.get()).toMatchObject({ provider: 'demo', model: 'replay' })
-    expect(await say(again, 'hello')).toEqual(parts)
-    await expect(say(again, 'goodbye')).rejects.toThrow('no answer to this is recorded')
+    const parts = await stream(await modelsOf({ LLM_RECORD: path, ...fast }), 'hello')
+    const replay = await modelsOf({ DEMO_REPLAY: path, ...fast })
+    expect(replay.get()).toMatchObject({ provider: 'demo', model: 'replay' })
+    expect(await stream(replay, 'hello')).toEqual(parts)
+    await expect(stream(replay, 'goodbye')).rejects.toThrow('no answer to this is recorded')
   } finally {
     rmSync(folder, { recursive: true })
   }
 })
 
-test('who broke off an answer is asked last', async () => {
+test('a model that broke off an answer is tried last', async () => {
   const env = { XAI_API_KEY: KEY, LLM_FALLBACK: 'demo,ollama/qwen3' }
   const models = await modelsOf(env)
   expect(models.get('xai')).toMatchObject({ provider: 'xai' })
@@ -176,7 +179,7 @@ test('who broke off an answer is asked last', async () => {
   expect(parts[0]).toEqual({ type: 'notice', text })
 })
 
-test('a provider that fails is stood in for, and the user is told', async () => {
+test('a failed provider is replaced by its fallback, with a notice to the user', async () => {
   const { begin, openText, text, closeText, end } = wireFormats.chat
   own.answer = (response) => {
     sendEvents(response, begin + openText + text('from here') + closeText + end)
@@ -203,8 +206,8 @@ test('a provider that fails is stood in for, and the user is told', async () => 
   ])
 })
 
-test('who may be named is listed: what the providers say, and what is set', async () => {
-  lists('qwen3:8b', 'nomic-embed')
+test('providers are listed with their models, state and settings', async () => {
+  listModels('qwen3:8b', 'nomic-embed')
   const models = await modelsOf({
     LLM_FALLBACK: 'lmstudio/gone',
     OPENAI_COMPATIBLE_BASE_URL: `${own.origin}/v1`,
@@ -212,22 +215,22 @@ test('who may be named is listed: what the providers say, and what is set', asyn
     OPENAI_API_KEY: KEY,
   })
   const listed = await models.list()
-  const of = (name: string) => listed.find(({ provider }) => provider === name)
-  expect(of('openai-compatible')).toEqual({
+  const entryOf = (name: string) => listed.find(({ provider }) => provider === name)
+  expect(entryOf('openai-compatible')).toEqual({
     kind: 'provider',
     provider: 'openai-compatible',
     state: 'ready',
     contextWindow: 32_768,
     models: [{ id: 'qwen3:8b' }],
   })
-  expect(of('openai')).toMatchObject({
+  expect(entryOf('openai')).toMatchObject({
     state: 'unavailable',
     error: 'openai cannot be reached',
     defaultModel: 'gpt-6.1-terra',
   })
-  expect(of('demo')).toMatchObject({ state: 'ready', models: [{ id: 'demo-1', tools: true }] })
-  // Of the local ones that do not run only the one that somebody wants.
-  expect(of('lmstudio')).toMatchObject({ state: 'unavailable' })
-  expect(of('ollama')).toBeUndefined()
+  expect(entryOf('demo')).toMatchObject({ state: 'ready', models: [{ id: 'demo-1', tools: true }] })
+  // Of the local providers that do not run, only the configured one is listed.
+  expect(entryOf('lmstudio')).toMatchObject({ state: 'unavailable' })
+  expect(entryOf('ollama')).toBeUndefined()
   expect(JSON.stringify(listed)).not.toContain(KEY)
 })

@@ -15,31 +15,31 @@ import { listLocalIds, listModels } from './list-models.ts'
 import { LOCAL_PATIENCE_MS, locateLocal } from './locate.ts'
 import { recorded } from './trace/recorded.ts'
 
-/** How long a provider may take to list its models. */
+/** The time limit for a provider to list its models. */
 const NAMED_PATIENCE_MS = 5_000
 
-/** So many are kept, with what is known of their failures. */
+/** Limit for models that are cached with the state of their circuit breakers. */
 const MAX_MODELS = 100
 
 export interface ModelsDeps {
   readonly config: WorkerConfig
   readonly budgets: Pick<Budgets, 'enter'>
-  /** Where local servers are looked for as well. */
+  /** A second host on which local servers are looked for. */
   readonly otherHost?: string | undefined
-  /** Told what is wrong and ends nothing. */
+  /** Called with errors that do not fail an answer. */
   readonly onFailure?: (error: unknown) => void
 }
 
-/** The models that may answer. */
+/** The available models, with their fallbacks. */
 export class Models {
   readonly #deps: ModelsDeps
   readonly #settings: LlmSettings
   readonly #models = new Map<string, Model>()
-  /** What each provider listed last. */
+  /** The ids in the latest list of each provider. */
   readonly #listed = new Map<string, readonly string[]>()
   readonly #default: string
 
-  /** `standard`: who answers when nobody is named. */
+  /** `standard`: the default model. */
   constructor(deps: ModelsDeps, settings: LlmSettings, standard: string) {
     this.#deps = deps
     this.#settings = settings
@@ -47,11 +47,11 @@ export class Models {
   }
 
   /**
-   * A model by `provider/model`, or by `provider` alone, with those that stand in for it. Who is to be
-   * avoided comes last. Throws `invalid` with a list of what there is.
+   * The model for `provider/model`, or for `provider` alone, with its fallbacks. Models in `avoid` are tried last.
+   * Throws `invalid` with the known providers.
    */
   get(reference = this.#default, avoid: readonly string[] = []): Model {
-    // Nobody else is asked: what is not recorded is to be noticed.
+    // A replay has no fallback, so that missing recordings are noticed.
     if (this.#deps.config.demoReplay !== undefined) return this.#one('demo')
     const first = this.#one(reference)
     const chain = new Set([first, ...this.#settings.fallback.map((each) => this.#one(each))])
@@ -69,7 +69,7 @@ export class Models {
     return llmRecord === undefined ? told : recorded(told, { path: llmRecord, onFailure })
   }
 
-  /** What there is to choose from, by asking every provider. */
+  /** The choosable models. Asks every provider. */
   async list(): Promise<ProviderEntry[]> {
     const providers = Array.from(this.#settings.providers.values())
     const entries = await Promise.all(providers.map((each) => listed(each, this.#deps.config)))
@@ -79,7 +79,7 @@ export class Models {
         entry.models.map(({ id }) => id),
       )
     }
-    // A local server that nobody wants need not run.
+    // Local servers that do not run are listed only when the settings name them.
     const wanted = [this.#default, ...this.#settings.fallback].map(providerOf)
     return entries.filter(
       (entry, index) =>
@@ -109,7 +109,7 @@ export class Models {
     this.#models.delete(key)
     const made = known ?? this.#create(provider, model)
     this.#models.set(key, made)
-    // Who asks chooses the name: those that were not asked for the longest time are forgotten.
+    // Clients choose the names, so the cache is bounded: the least recently used model is evicted.
     const [oldest] = this.#models.keys()
     if (this.#models.size > MAX_MODELS && oldest !== undefined) this.#models.delete(oldest)
     return made
@@ -150,7 +150,7 @@ async function listed(provider: Provider, config: WorkerConfig): Promise<Provide
   }
 }
 
-/** What is set has the last word. */
+/** A listed model with the values that the settings override. */
 function asSet(
   model: ListedModel,
   { contextWindow, nativeTools }: ModelSettings = {},
@@ -164,10 +164,10 @@ function asSet(
   }
 }
 
-/** Names in the error about an unknown model. */
+/** Limit for the names in the error about an unknown model. */
 const MAX_NAMED = 10
 
-/** A model that, when its provider does not know it, says which ones there are. */
+/** A model whose error for an unknown model lists the known ones. */
 function naming(model: Model, namesOf: () => readonly string[]): Model {
   return {
     ...model,
@@ -186,7 +186,7 @@ function naming(model: Model, namesOf: () => readonly string[]): Model {
   }
 }
 
-/** A model that begins with something the user should know. */
+/** A model whose answers begin with a notice for the user. */
 function announced(notice: string, model: Model): Model {
   return {
     ...model,
@@ -197,7 +197,10 @@ function announced(notice: string, model: Model): Model {
   }
 }
 
-/** The models of these settings; who answers when nobody is named may be a server found on this machine. */
+/**
+ * Creates the models of these settings. Without a default in the settings, a local server that answers becomes the
+ * default.
+ */
 export async function createModels(deps: ModelsDeps, given: LlmSettings): Promise<Models> {
   const settings = await locateLocal(given, deps.otherHost)
   const named = (reference: string): Promise<string> => withModel(settings, reference)
@@ -212,7 +215,7 @@ export async function createModels(deps: ModelsDeps, given: LlmSettings): Promis
   return models
 }
 
-/** Of a provider on this machine that is named without a model: the first that it has. */
+/** Completes the name of a local provider with its first model when there is no default model. */
 async function withModel({ providers }: LlmSettings, reference: string): Promise<string> {
   const provider = providers.get(reference)
   const isOpen = provider !== undefined && defaultModel(provider) === undefined

@@ -2,7 +2,7 @@ import type { Usage } from '@mcp-host/contracts'
 import type { Model, StreamPart } from '../model.ts'
 import type { Prices } from '../settings/llm-file.ts'
 
-/** A model whose answers say what they cost. */
+/** A model whose answers report their cost. */
 export function priced(model: Model, prices: Prices | undefined): Model {
   if (prices === undefined) return model
   return {

@@ -1,5 +1,5 @@
-// A conversation that goes on with another provider: each gets all that was said and done, in its own
-// terms, and nothing that only another one understands.
+// A conversation that continues with another provider: each provider gets the whole content in its own
+// format, without the metadata of other providers.
 import type { ContentBlock, PromptMessage, ToolCallId } from '@mcp-host/contracts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ask, modelAt } from './__fixtures__/ask.ts'
@@ -10,8 +10,8 @@ import { subjects } from './__fixtures__/subjects.ts'
 const name = 'w__weather'
 const call = (index: number): ToolCallId => `session-0-${index}` as ToolCallId
 
-/** What a provider wrote: a thought, a text and a call, each with what it wants back. */
-function written(
+/** A turn with reasoning, text and a call, each with provider metadata. */
+function turnWith(
   index: number,
   signature: (kind: 'reasoning' | 'text' | 'call') => ContentBlock['providerMetadata'] & {},
 ): PromptMessage[] {
@@ -40,11 +40,11 @@ function written(
 }
 
 const conversation: PromptMessage[] = [
-  ...written(1, (kind) => ({ google: { thoughtSignature: `gemini-${kind}` } })),
-  ...written(2, (kind) =>
+  ...turnWith(1, (kind) => ({ google: { thoughtSignature: `gemini-${kind}` } })),
+  ...turnWith(2, (kind) =>
     kind === 'reasoning' ? { anthropic: { signature: 'claude-reasoning' } } : { anthropic: {} },
   ),
-  ...written(3, (kind) => ({
+  ...turnWith(3, (kind) => ({
     openai: {
       itemId: `openai-${kind}`,
       ...(kind === 'reasoning' ? { reasoningEncryptedContent: 'openai-sealed' } : {}),
@@ -70,7 +70,7 @@ async function sentTo(provider: string): Promise<unknown> {
   return own.received[0]?.body
 }
 
-test.each(subjects)('$name gets every word, call and result', async (subject) => {
+test.each(subjects)('$name gets all texts, calls and results', async (subject) => {
   const sent = JSON.stringify(await sentTo(subject.name))
   for (const index of [1, 2, 3]) {
     for (const part of [
@@ -86,7 +86,7 @@ test.each(subjects)('$name gets every word, call and result', async (subject) =>
 })
 
 test.each(['gemini', 'anthropic', 'openai'])(
-  '%s gets no message without content, and objects as arguments',
+  '%s gets no empty message, and invalid arguments as an object',
   async (provider) => {
     const subject = subjects.find((each) => each.name === provider)
     if (subject === undefined) throw new Error('no such provider')
@@ -107,17 +107,17 @@ test.each(['gemini', 'anthropic', 'openai'])(
   },
 )
 
-/** Everything that was sealed, by who did it. */
+/** Signatures and encrypted reasoning, which begin with their provider. */
 const SEALED = /(gemini|claude|openai)-(reasoning|text|call|sealed)/g
 
 test.each([
   ['gemini', ['gemini-reasoning', 'gemini-text', 'gemini-call']],
   ['anthropic', ['claude-reasoning']],
-  // The ids of its items mean nothing where it keeps none.
+  // Item ids are not sent: OpenAI stores nothing.
   ['openai', ['openai-reasoning', 'openai-sealed']],
   ['xai', []],
   ['openai-compatible', []],
-])('%s gets of what providers sealed only its own', async (provider, ownSeals) => {
+])('%s gets only its own signatures and encrypted reasoning', async (provider, ownSeals) => {
   const sent = JSON.stringify(await sentTo(provider))
   expect(Array.from(sent.matchAll(SEALED), ([seal]) => seal).toSorted()).toEqual(
     ownSeals.toSorted(),
@@ -128,7 +128,7 @@ test.each([
 
 const weather = (index: number) => ({ name, city: `City ${index}` })
 
-test('Claude gets its thoughts signed, calls as tool_use, and results before the next question', async () => {
+test('Claude gets signed thinking, calls as tool_use, and results before the next message', async () => {
   const result = (index: number, next: string) => ({
     role: 'user',
     content: [
@@ -157,8 +157,8 @@ test('Claude gets its thoughts signed, calls as tool_use, and results before the
   })
 })
 
-test('OpenAI gets its reasoning encrypted, and keeps nothing', async () => {
-  const said = (role: string, text: string) => ({ role, text })
+test('OpenAI gets its encrypted reasoning and is told to store nothing', async () => {
+  const message = (role: string, text: string) => ({ role, text })
   const turn = (index: number) => [
     {
       type: 'function_call',
@@ -179,19 +179,19 @@ test('OpenAI gets its reasoning encrypted, and keeps nothing', async () => {
     const [part] = Array.isArray(content)
       ? (content as { text: string }[])
       : [{ text: String(content) }]
-    return said(role, part?.text ?? '')
+    return message(role, part?.text ?? '')
   })
   expect(input).toMatchObject([
-    said('user', 'question 1'),
-    said('assistant', 'words 1'),
+    message('user', 'question 1'),
+    message('assistant', 'words 1'),
     ...turn(1),
-    said('user', 'question 2'),
-    said('assistant', 'words 2'),
+    message('user', 'question 2'),
+    message('assistant', 'words 2'),
     ...turn(2),
-    said('user', 'question 3'),
+    message('user', 'question 3'),
     reasoning,
-    said('assistant', 'words 3'),
+    message('assistant', 'words 3'),
     ...turn(3),
-    said('user', 'and now?'),
+    message('user', 'and now?'),
   ])
 })

@@ -1,19 +1,21 @@
 import { ReadableStream } from 'node:stream/web'
 import { Agent, fetch as undiciFetch, Response } from 'undici'
 
-/** Of an answer of failure: more is neither read nor logged. Larger than what is looked into for words. */
+/**
+ * Limit for the body of an error response; the rest is neither read nor logged. Larger than the limit for its parsing.
+ */
 const MAX_ERROR_BYTES = 128 * 1024
 
-/** What all requests to providers share. How long an answer may take is not decided here. */
+/** The connections to providers. Time limits of answers are set by the callers. */
 const agent = new Agent({
   connect: { timeout: 10_000 },
   headersTimeout: 0,
   bodyTimeout: 0,
-  // Generations last long, and there are many of them at a time.
+  // No limit, since many generations run at a time and last long.
   connections: null,
 })
 
-/** As `fetch`, with the connections of this process to providers. Of an answer of failure the beginning is read. */
+/** Like `fetch`, with this process's connections to providers. Of an error response only the beginning is read. */
 // The same standard, declared once by Node.js and once by undici.
 export const providerFetch = (async (input: string, init: object = {}) => {
   const response = await undiciFetch(input, { ...init, dispatcher: agent })
@@ -22,7 +24,7 @@ export const providerFetch = (async (input: string, init: object = {}) => {
   return new Response(beginningOf(body), { status, statusText, headers })
 }) as unknown as typeof fetch
 
-/** Its end closes the connection, on which the provider may go on for ever. */
+/** The beginning of a body. The end of the stream closes the connection, even if the provider goes on sending. */
 function beginningOf(body: AsyncIterable<Uint8Array>): ReadableStream {
   async function* read(): AsyncGenerator<Uint8Array> {
     let rest = MAX_ERROR_BYTES

@@ -11,19 +11,19 @@ import type { Model, StreamPart } from '../model.ts'
 import { ProviderError } from '../provider-error.ts'
 import { sleep } from '@mcp-host/service'
 
-/** So often it is asked once more. */
+/** The number of retries of one request. */
 const RETRIES = 2
 const FIRST_PAUSE_MS = 300
-/** A provider that asks for a longer pause is not retried: a fallback may answer. */
+/** A longer pause that a provider asks for is not waited for, since a fallback may answer. */
 const MAX_PAUSE_MS = 5_000
-/** After so many requests in a row that failed it is left alone for a while, */
+/** The number of consecutive failed requests that opens the circuit breaker. */
 const FAILURES = 5
-/** shorter than a turn goes on trying. */
+/** The time for which the breaker stays open, shorter than the time for which a turn retries. */
 const REST_MS = 3_000
 
 /**
- * A model that is asked again when it fails before it wrote anything, and left alone for a while when it
- * keeps failing; then one request finds out whether it is back.
+ * Retries a model that fails before its first part. After repeated failures a circuit breaker refuses requests for a
+ * while; then one request tests whether the model works again.
  */
 export function retried(model: Model): Model {
   const breaker = circuitBreaker(handleWhen(isOutage), {
@@ -34,7 +34,7 @@ export function retried(model: Model): Model {
   return {
     ...model,
     async *stream(request, { signal }): AsyncGenerator<StreamPart> {
-      // Asked here, since the breaker lets others wait for the one that finds out.
+      // Refused here, since the breaker would make further requests wait for the testing one.
       if (breaker.state === CircuitState.HalfOpen) throw resting(lastFailure)
       const findsOut = breaker.state !== CircuitState.Closed
       const ask = async (): Promise<AsyncIterable<StreamPart>> => {
@@ -43,7 +43,7 @@ export function retried(model: Model): Model {
         } catch (error) {
           const isTold = !signal.aborted && !(error instanceof BudgetError)
           if (isTold) lastFailure = error
-          // An aborted request proves nothing.
+          // An aborted request does not show whether the model works.
           else if (findsOut) throw new NothingFound(error)
           throw error
         }
@@ -59,7 +59,7 @@ export function retried(model: Model): Model {
   }
 }
 
-/** To the breaker a failure, so that it stays open. */
+/** The error by which a testing request without a finding keeps the breaker open. */
 class NothingFound extends BusError {
   constructor(cause: unknown) {
     super('unavailable', 'not asked', { cause })
@@ -84,13 +84,13 @@ async function begin<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> 
   }
 }
 
-/** The delay before a retry; `undefined`: none. */
+/** The delay before a retry; `undefined` when there is to be none. */
 function pauseAfter(error: unknown, failures: number): number | undefined {
-  // A model that was too slow would be so again.
+  // A retry after a time limit would take too long again.
   if (!isOutage(error) || error.code === 'deadline' || failures >= RETRIES) return undefined
   const wanted = error instanceof ProviderError ? error.retryAfterMs : undefined
   if (wanted !== undefined) return wanted <= MAX_PAUSE_MS ? wanted : undefined
-  // Apart from others that failed at the same moment.
+  // The jitter separates requests that failed at the same moment.
   return FIRST_PAUSE_MS * 2 ** failures * (0.75 + Math.random() / 2)
 }
 
@@ -98,7 +98,7 @@ function isOutage(error: unknown): error is BusError {
   return error instanceof BusError && error.retryable && !(error instanceof BudgetError)
 }
 
-/** The stream, once its first part is there. */
+/** Awaits the first part, then returns the whole stream. */
 async function firstOf(stream: AsyncIterable<StreamPart>): Promise<AsyncIterable<StreamPart>> {
   const parts = stream[Symbol.asyncIterator]()
   const first = await parts.next()

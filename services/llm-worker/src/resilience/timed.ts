@@ -10,7 +10,10 @@ export interface TimeLimits {
 
 const MINUTE_MS = 60_000
 
-/** A model that is left with `deadline` when it takes too long. What is done with its parts takes none of its time. */
+/**
+ * A model whose requests fail with `deadline` when it takes too long. The time in which the reader handles parts does
+ * not count.
+ */
 export function timed(
   model: Model,
   { firstToken = MINUTE_MS, betweenTokens = MINUTE_MS, total = 10 * MINUTE_MS }: TimeLimits = {},

@@ -1,6 +1,6 @@
 import { BusError } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
-import { end, FakeModel, read, said } from './__fixtures__/fake-model.ts'
+import { end, FakeModel, read, textDelta } from './__fixtures__/fake-model.ts'
 import { withFallback } from './with-fallback.ts'
 
 const away = (provider: string): BusError =>
@@ -10,79 +10,79 @@ const notice = (failed: string, next: string) => [
   { type: 'answering', provider: next, model: 'fake-1' },
 ]
 
-test('while the first answers, no other is asked', async () => {
-  const other = new FakeModel('b', [said('no'), end])
-  const model = withFallback(new FakeModel('a', [said('yes'), end]), [other])
-  expect(await read(model)).toEqual({ parts: [said('yes'), end], error: undefined })
-  expect([model.provider, other.asked]).toEqual(['a', 0])
+test('no fallback is requested while the first model answers', async () => {
+  const other = new FakeModel('b', [textDelta('no'), end])
+  const model = withFallback(new FakeModel('a', [textDelta('yes'), end]), [other])
+  expect(await read(model)).toEqual({ parts: [textDelta('yes'), end], error: undefined })
+  expect([model.provider, other.requests]).toEqual(['a', 0])
 })
 
-test('the next answers, and the user is told, once for each that failed', async () => {
+test('the next model answers, with a notice for each that failed', async () => {
   const model = withFallback(new FakeModel('a', [away('a')]), [
     new FakeModel('b', [away('b')]),
-    new FakeModel('c', [said('yes'), end]),
+    new FakeModel('c', [textDelta('yes'), end]),
   ])
   expect(await read(model)).toEqual({
-    parts: [...notice('a', 'b'), ...notice('b', 'c'), said('yes'), end],
+    parts: [...notice('a', 'b'), ...notice('b', 'c'), textDelta('yes'), end],
     error: undefined,
   })
 })
 
-test('when the last one fails too, its failure is told', async () => {
+test('the failure of the last model is passed on', async () => {
   const last = away('b')
   const model = withFallback(new FakeModel('a', [away('a')]), [new FakeModel('b', [last])])
   expect(await read(model)).toEqual({ parts: notice('a', 'b'), error: last })
 })
 
 test.each([
-  ['text', said('half')],
+  ['text', textDelta('half')],
   ['reasoning', { type: 'reasoning-delta', text: 'hm' } as const],
   ['a call', { type: 'tool-call', name: 'x', arguments: '{}' } as const],
-])('an answer of which %s came is never continued by another', async (_, part) => {
+])('an answer that failed after %s is not continued by another model', async (_, part) => {
   const failure = away('a')
-  const other = new FakeModel('b', [said('other'), end])
+  const other = new FakeModel('b', [textDelta('other'), end])
   const model = withFallback(new FakeModel('a', [part, failure]), [other])
   expect(await read(model)).toEqual({ parts: [part], error: failure })
-  expect(other.asked).toBe(0)
+  expect(other.requests).toBe(0)
 })
 
-test('a call of which nothing is complete is no beginning', async () => {
+test('an answer that failed within its first call is given by the next model', async () => {
   const model = withFallback(new FakeModel('a', [{ type: 'progress' }, away('a')]), [
-    new FakeModel('b', [said('yes'), end]),
+    new FakeModel('b', [textDelta('yes'), end]),
   ])
   const { parts } = await read(model)
-  expect(parts).toEqual([{ type: 'progress' }, ...notice('a', 'b'), said('yes'), end])
+  expect(parts).toEqual([{ type: 'progress' }, ...notice('a', 'b'), textDelta('yes'), end])
 })
 
-test('a conversation that is too long is shortened, not given to another', async () => {
+test('a context overflow is passed on without a fallback', async () => {
   const long = new BusError('invalid', 'too long', { reason: 'context-overflow' })
-  const other = new FakeModel('b', [said('other'), end])
+  const other = new FakeModel('b', [textDelta('other'), end])
   const model = withFallback(new FakeModel('a', [long]), [other])
   expect(await read(model)).toEqual({ parts: [], error: long })
-  expect(other.asked).toBe(0)
+  expect(other.requests).toBe(0)
 })
 
-test('who cannot read all of it does not stand in', async () => {
-  const small = Object.assign(new FakeModel('b', [said('no'), end]), { contextWindow: 10 })
-  const other = new FakeModel('c', [said('yes'), end])
+test('a model whose context window is too small is skipped', async () => {
+  const small = Object.assign(new FakeModel('b', [textDelta('no'), end]), { contextWindow: 10 })
+  const other = new FakeModel('c', [textDelta('yes'), end])
   const long = { messages: [{ role: 'user' as const, text: 'x'.repeat(100) }], tools: [] }
   const failure = away('a')
-  const asked = async (...others: FakeModel[]) => {
+  const partsWith = async (...others: FakeModel[]) => {
     const model = withFallback(new FakeModel('a', [failure]), others)
     const { signal } = new AbortController()
     return await Array.fromAsync(model.stream(long, { signal }))
   }
-  expect(await asked(small, other)).toEqual([...notice('a', 'c'), said('yes'), end])
-  await expect(asked(small)).rejects.toBe(failure)
-  expect(small.asked).toBe(0)
+  expect(await partsWith(small, other)).toEqual([...notice('a', 'c'), textDelta('yes'), end])
+  await expect(partsWith(small)).rejects.toBe(failure)
+  expect(small.requests).toBe(0)
 })
 
-test('what is cancelled is asked of nobody else', async () => {
+test('a cancelled request has no fallback', async () => {
   const cancel = new AbortController()
-  const other = new FakeModel('b', [said('other'), end])
+  const other = new FakeModel('b', [textDelta('other'), end])
   const model = withFallback(new FakeModel('a', [60_000, end]), [other])
   const result = read(model, cancel.signal)
   cancel.abort()
   expect((await result).error).toMatchObject({ name: 'AbortError' })
-  expect(other.asked).toBe(0)
+  expect(other.requests).toBe(0)
 })

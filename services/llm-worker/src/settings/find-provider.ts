@@ -6,21 +6,18 @@ import { ProviderType } from './llm-file.ts'
 import type { Environment } from './read-key.ts'
 import { keyFromEnvironment, keyFromFile } from './read-key.ts'
 
-/** A provider that can be asked. */
+/** A configured provider. */
 export interface Provider extends Pick<ProviderSettings, 'model' | 'timeouts' | 'limits'> {
   readonly name: string
   readonly type: Type
   readonly models: ProviderSettings['models'] & {}
-  /** Its address; the built-in demo has none. */
+  /** The address; empty for the built-in demo. */
   readonly baseUrl: string
   readonly apiKey?: Secret
   readonly keyFile?: string
 }
 
-/**
- * A provider by its settings, and by the environment for what they do not say. Throws an error that says
- * what is missing.
- */
+/** Completes the settings of a provider from the environment. Throws an error that names the missing setting. */
 export function findProvider(
   name: string,
   { type = ProviderType.safeParse(name).data, ...settings }: ProviderSettings,
@@ -32,7 +29,7 @@ export function findProvider(
   }
   const definition = providers[type]
   const prefix = variablePrefix(name)
-  // The usual key is for the usual address only.
+  // The key in the usual variable is sent only to the usual address.
   const keyName =
     apiKeyEnv ?? (name === type ? definition.keyVariable : undefined) ?? `${prefix}_API_KEY`
   const found =

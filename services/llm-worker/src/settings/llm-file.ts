@@ -5,7 +5,7 @@ import { providerTypes } from '../providers/index.ts'
 /** Type of a provider: one of the folders in `providers/`. */
 export const ProviderType = z.enum(providerTypes)
 
-/** A type as people write it. */
+/** A type in any spelling that is accepted in settings. */
 const WrittenType = z
   .string()
   .transform((written) => withoutAlias(written))
@@ -13,22 +13,22 @@ const WrittenType = z
 
 const milliseconds = z.int().positive()
 
-/** In milliseconds. */
+/** Time limits in milliseconds. */
 const Timeouts = z.strictObject({
-  /** From the request to the first part of the answer. */
+  /** The time from the request to the first part of the answer. */
   firstToken: milliseconds.optional(),
-  /** From one part to the next. */
+  /** The time from one part to the next. */
   betweenTokens: milliseconds.optional(),
-  /** For the whole answer. */
+  /** The time for the whole answer. */
   total: milliseconds.optional(),
-  /** In the queue, where limits are set. */
+  /** The time in the queue of a provider with limits. */
   queue: milliseconds.optional(),
 })
 export type Timeouts = z.infer<typeof Timeouts>
 
 /** Limits of a provider, shared by all workers. */
 const Limits = z.strictObject({
-  /** So many answers at once. */
+  /** The number of concurrent answers. */
   concurrent: z.int().min(1).max(10_000).optional(),
   requestsPerMinute: z.int().min(1).max(10_000).optional(),
 })
@@ -37,7 +37,7 @@ export type Limits = z.infer<typeof Limits>
 /** Prices for a million tokens, in any currency. */
 const Prices = z.strictObject({
   input: z.number().nonnegative(),
-  /** The price of cached input; default: as other input. */
+  /** The price of cached input; by default that of other input. */
   cachedInput: z.number().nonnegative().optional(),
   output: z.number().nonnegative(),
 })
@@ -63,11 +63,11 @@ const Key = z.strictObject({
 })
 
 const ProviderSettings = Key.extend({
-  /** Default: its name. */
+  /** The type; by default the provider's name. */
   type: WrittenType.optional(),
-  /** Its address, where it differs from the default. */
+  /** The address, if it differs from the default. */
   baseUrl: z.url('must be a URL').optional(),
-  /** The model that answers when only the provider is named. */
+  /** The default model of this provider. */
   model: z.string().min(1).optional(),
   models: z.record(z.string().min(1), ModelSettings).optional(),
   timeouts: Timeouts.optional(),
@@ -77,7 +77,7 @@ export type ProviderSettings = z.infer<typeof ProviderSettings>
 
 /** `llm.json`. Models are named `provider/model`, or `provider` for its default model. */
 export const LlmFile = z.strictObject({
-  /** Helps editors; not read. */
+  /** The schema for editors; it is not read. */
   $schema: z.string().optional(),
   /** The default model. */
   default: z.string().min(1).optional(),

@@ -24,7 +24,7 @@ function read(env: Record<string, string>, file?: object | string): LlmSettings 
   return readLlmSettings(loadConfig(workerSettings, all), all)
 }
 
-/** All that is said to be wrong. */
+/** The problems that the settings are refused with. */
 function problems(env: Record<string, string>, file?: object | string): readonly string[] {
   try {
     read(env, file)
@@ -37,24 +37,24 @@ function problems(env: Record<string, string>, file?: object | string): readonly
   return []
 }
 
-describe('by the environment', () => {
+describe('settings in the environment', () => {
   test.each([
-    ['nobody, without any settings', {}, undefined],
-    ['nobody, when the key is empty', { GEMINI_API_KEY: '' }, undefined],
-    ['gemini, with its key', { GEMINI_API_KEY: KEY }, 'gemini'],
-    ['the first that has a key', { XAI_API_KEY: KEY, OPENAI_API_KEY: KEY }, 'openai'],
-    ['the one that is named', { GEMINI_API_KEY: KEY, LLM_PROVIDER: 'demo' }, 'demo'],
+    ['unset without any settings', {}, undefined],
+    ['unset when the key is empty', { GEMINI_API_KEY: '' }, undefined],
+    ['gemini with its key', { GEMINI_API_KEY: KEY }, 'gemini'],
+    ['the first provider with a key', { XAI_API_KEY: KEY, OPENAI_API_KEY: KEY }, 'openai'],
+    ['the provider that is set', { GEMINI_API_KEY: KEY, LLM_PROVIDER: 'demo' }, 'demo'],
     [
-      'the model that is named',
+      'the model that is set',
       { ANTHROPIC_API_KEY: KEY, LLM_MODEL: 'claude-x' },
       'anthropic/claude-x',
     ],
-    ['a local one', { LLM_PROVIDER: 'ollama', LLM_MODEL: 'qwen3' }, 'ollama/qwen3'],
-  ])('who answers is %s', (_, env, expected) => {
+    ['a local model', { LLM_PROVIDER: 'ollama', LLM_MODEL: 'qwen3' }, 'ollama/qwen3'],
+  ])('the default model is %s', (_, env, expected) => {
     expect(read(env).default).toBe(expected)
   })
 
-  test('claude and grok are read as anthropic and xai, in the environment and in llm.json', () => {
+  test('claude and grok are aliases of anthropic and xai, in the environment and in llm.json', () => {
     const env = { ANTHROPIC_API_KEY: KEY, XAI_API_KEY: KEY }
     const named = read({ ...env, LLM_PROVIDER: 'claude', LLM_FALLBACK: 'grok/grok-4,demo' })
     expect(named).toMatchObject({ default: 'anthropic', fallback: ['xai/grok-4', 'demo'] })
@@ -69,7 +69,7 @@ describe('by the environment', () => {
     expect(fromFile.providers.get('other')).toMatchObject({ type: 'xai' })
   })
 
-  test('a provider that is named claude and is another one keeps its name', () => {
+  test('a provider of another type may be named claude', () => {
     const own = { type: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1', model: 'm' }
     const { providers, default: standard } = read(
       {},
@@ -79,18 +79,18 @@ describe('by the environment', () => {
     expect(providers.get('claude')).toMatchObject({ type: 'openai-compatible' })
   })
 
-  test('a provider that does not exist is answered with all there are, and the nearest', () => {
+  test('an unknown provider is refused with the known ones and the most similar', () => {
     expect(problems({ LLM_PROVIDER: 'gemni' })).toEqual([
       'there is no provider "gemni"; there are gemini, anthropic, openai, xai, ollama, lmstudio, openai-compatible, demo; did you mean gemini?',
     ])
   })
 
-  test('those who could answer are those with a key, and those who need none', () => {
+  test('providers with a key and those without need of one are available', () => {
     const { providers } = read({ XAI_API_KEY: KEY })
     expect(Array.from(providers.keys())).toEqual(['xai', 'ollama', 'lmstudio', 'demo'])
   })
 
-  test('a key may stand in a file, which is then looked at for changes', () => {
+  test('a key may be in a file, which is watched for changes', () => {
     const path = join(folder, 'key')
     writeFileSync(path, `${KEY}\n`)
     const { providers, files } = read({ OPENAI_API_KEY_FILE: path }, {})
@@ -98,7 +98,7 @@ describe('by the environment', () => {
     expect(files).toEqual([join(folder, 'llm.json'), path])
   })
 
-  test('addresses can be set', () => {
+  test('base URLs of providers can be set', () => {
     const env = {
       OLLAMA_BASE_URL: 'http://host.docker.internal:11434/v1',
       OPENAI_COMPATIBLE_BASE_URL: 'http://vllm/v1',
@@ -134,13 +134,13 @@ describe('by the environment', () => {
       { OPENAI_API_KEY: 'one\ntwo' },
       'the provider openai has a faulty key: OPENAI_API_KEY has characters that no key can have',
     ],
-  ])('%j is refused with what to do', (env, problem) => {
+  ])('the settings %j are refused with the remedy', (env, problem) => {
     expect(problems(env)).toEqual([problem])
   })
 })
 
-describe('by llm.json', () => {
-  test('providers may have any name, and several of one kind', () => {
+describe('settings in llm.json', () => {
+  test('providers in llm.json may have any name and the same type', () => {
     const { providers, ...rest } = read(
       { WORK_KEY: KEY },
       `{
@@ -163,7 +163,7 @@ describe('by llm.json', () => {
     expect(providers.get('local')).toMatchObject({ model: 'qwen' })
   })
 
-  test('it has the last word', () => {
+  test('llm.json takes precedence over the environment', () => {
     const env = { GEMINI_API_KEY: KEY, LLM_PROVIDER: 'gemini', LLM_FALLBACK: 'gemini' }
     const file = {
       default: 'demo',
@@ -175,12 +175,12 @@ describe('by llm.json', () => {
     expect(settings.providers.get('gemini')?.baseUrl).toBe('http://g/v1')
   })
 
-  test('no key is to be seen in what is read', () => {
+  test('settings are printed without keys', () => {
     const settings = read({ GEMINI_API_KEY: KEY })
-    const seen =
+    const printed =
       JSON.stringify([...settings.providers.values()]) +
       String(settings.providers.get('gemini')?.apiKey)
-    expect(seen).not.toContain(KEY)
+    expect(printed).not.toContain(KEY)
   })
 
   test.each<[string, object | string, string]>([
@@ -191,17 +191,17 @@ describe('by llm.json', () => {
     ],
     ['an unknown field', { defautl: 'demo' }, 'llm.json: : Unrecognized key: "defautl"'],
     [
-      'a key in it',
+      'a key',
       { providers: { openai: { apiKey: KEY } } },
       'llm.json: providers.openai: Unrecognized key: "apiKey"',
     ],
     [
-      'a usual key for another address',
+      'the default key for another base URL',
       { providers: { work: { type: 'openai', baseUrl: 'https://llm.example.com/v1' } } },
       'llm.json: providers.work: needs WORK_API_KEY, or WORK_API_KEY_FILE, to be set',
     ],
     [
-      'a provider of no kind',
+      'a provider without a type',
       { providers: { work: { baseUrl: 'http://x/v1' } } },
       'llm.json: providers.work: type: is required, one of gemini, anthropic, openai, xai, ollama, lmstudio, openai-compatible, demo',
     ],
@@ -211,21 +211,21 @@ describe('by llm.json', () => {
       'llm.json: providers.work: needs WORK_KEY, or WORK_KEY_FILE, to be set',
     ],
     [
-      'a provider without its address',
+      'a provider without its base URL',
       { providers: { vllm: { type: 'openai-compatible' } } },
       'llm.json: providers.vllm: needs VLLM_BASE_URL to be set',
     ],
     [
-      'one that is not there',
+      'an unknown provider',
       { default: 'work/x', fallback: ['play'] },
       'there is no provider "work"; there are gemini, anthropic, openai, xai, ollama, lmstudio, openai-compatible, demo',
     ],
-  ])('%s is refused with its place', (_, file, problem) => {
+  ])('%s in llm.json is refused with its path', (_, file, problem) => {
     expect(problems({}, file)[0]).toBe(problem)
   })
 })
 
-test('a file that is named and not there is said; the usual one need not be', () => {
+test('a missing file in LLM_CONFIG is refused, the default file is optional', () => {
   expect(problems({ LLM_CONFIG: 'nowhere/llm.json' })).toEqual([
     'LLM_CONFIG: there is no file nowhere/llm.json; "none" does without one',
   ])

@@ -1,5 +1,5 @@
 import { ownValue, withoutAlias } from '@mcp-host/contracts'
-import { ConfigError, nearestName, readJsonFile } from '@mcp-host/service'
+import { ConfigError, nearestName, readDataFile } from '@mcp-host/service'
 import type { WorkerConfig } from '../config.ts'
 import { needsKey, providers as definitions, variablePrefix } from '../providers/index.ts'
 import type { Provider } from './find-provider.ts'
@@ -16,11 +16,11 @@ export interface LlmSettings {
   readonly default?: string
   /** Fallback models, in order. */
   readonly fallback: readonly string[]
-  /** The files that were read, to be watched for changes. */
+  /** The files that were read, which are watched for changes. */
   readonly files: readonly string[]
 }
 
-/** In place of a path: there is no file. */
+/** The value of a path setting that disables its file. */
 const NONE = 'none'
 
 type Config = Pick<WorkerConfig, 'llmConfig' | 'provider' | 'model' | 'fallback'>
@@ -28,7 +28,7 @@ type Config = Pick<WorkerConfig, 'llmConfig' | 'provider' | 'model' | 'fallback'
 /** Merges the models of the environment and of `llm.json`, which wins. Throws `ConfigError` with all faults. */
 export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   const { llmConfig, model } = config
-  const file = llmConfig === NONE ? undefined : readJsonFile(llmConfig, LlmFile)
+  const file = llmConfig === NONE ? undefined : readDataFile(llmConfig, LlmFile)
   if (file === undefined && llmConfig !== NONE && (env['LLM_CONFIG'] ?? '') !== '') {
     throw new ConfigError([`LLM_CONFIG: there is no file ${llmConfig}; "${NONE}" does without one`])
   }
@@ -89,7 +89,7 @@ export function keyVariable(provider: string): string {
   return usual ?? `${variablePrefix(provider)}_API_KEY`
 }
 
-/** The providers of `llm.json`; one that goes by an alias has its own name, unless that is there as well. */
+/** The providers of `llm.json`. A provider named by an alias gets its own name, unless the file has that name, too. */
 function ownProviders(file: LlmFile | undefined): Readonly<Record<string, ProviderSettings>> {
   const written = file?.providers ?? {}
   const entries = Object.entries(written).map(([name, settings]): [string, ProviderSettings] => {

@@ -4,7 +4,7 @@ import { Secret } from '@mcp-host/service'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A key is there and of no use. */
+/** The error for a key that is set but unusable. */
 export class KeyError extends Error {
   override readonly name = 'KeyError'
 
@@ -13,16 +13,13 @@ export class KeyError extends Error {
   }
 }
 
-/** A key, and the file it came from. */
+/** A key, and the file that it was read from. */
 export interface FoundKey {
   readonly key: Secret
   readonly file?: string
 }
 
-/**
- * The key in the environment variable of that name, or in the file that the variable with `_FILE` behind
- * its name points to.
- */
+/** The key in the named environment variable, or in the file that the variable with the suffix `_FILE` names. */
 export function keyFromEnvironment(name: string, env: Environment): FoundKey | undefined {
   const value = (ownValue(env, name) ?? '').trim()
   if (value !== '') return { key: checked(value, name) }
@@ -30,7 +27,7 @@ export function keyFromEnvironment(name: string, env: Environment): FoundKey | u
   return file === '' ? undefined : keyFromFile(file)
 }
 
-/** The key a file has and nothing else. Throws `KeyError`. */
+/** Reads the key from a file that has nothing else in it. Throws `KeyError`. */
 export function keyFromFile(file: string): FoundKey {
   let text: string
   try {
@@ -44,7 +41,7 @@ export function keyFromFile(file: string): FoundKey {
   return { key: checked(text, `the file ${file}`), file }
 }
 
-/** Other characters cannot be sent, and the error would show them. */
+/** Refuses characters that cannot be sent in a header, without showing the key. */
 function checked(key: string, where: string): Secret {
   if (/^[\x21-\x7E]+$/.test(key)) return new Secret(key)
   throw new KeyError(`${where} has characters that no key can have`)

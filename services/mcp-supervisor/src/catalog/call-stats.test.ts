@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { CallStats } from './call-stats.ts'
 
-test('before the first call there are no latencies', () => {
+test('statistics have no latencies before the first call', () => {
   expect(new CallStats().snapshot()).toEqual({ calls: 0, errors: 0, inFlight: 0 })
 })
 
-test('calls are counted from their start to their end', () => {
+test('a call counts as in flight from its start to its end', () => {
   const stats = new CallStats()
   stats.started()
   stats.started()
@@ -13,14 +13,14 @@ test('calls are counted from their start to their end', () => {
   expect(stats.snapshot()).toEqual({ calls: 1, errors: 1, inFlight: 1, p50Ms: 4, p95Ms: 4 })
 })
 
-test('a cancelled call is no error', () => {
+test('a cancelled call is not counted as an error', () => {
   const stats = new CallStats()
   stats.started()
   stats.ended('cancelled', 4)
   expect(stats.snapshot()).toMatchObject({ calls: 1, errors: 0, inFlight: 0 })
 })
 
-test('the latencies are of the latest calls, however many there were', () => {
+test('latency percentiles cover the latest calls only', () => {
   const stats = new CallStats()
   for (let index = 0; index < 2_000; index++) stats.ended('ok', 1_000)
   for (let index = 1; index <= 500; index++) stats.ended('ok', index)

@@ -1,12 +1,12 @@
 import type { ServerStats } from '@mcp-host/contracts'
 import type { EndedCall } from '../events.ts'
 
-/** The latencies are of so many latest calls. */
-const LATEST = 500
+/** The number of latest calls whose latencies count. */
+const MAX_LATENCIES = 500
 
 /** Counts the calls of one server. */
 export class CallStats {
-  readonly #latest: number[] = []
+  readonly #latenciesMs: number[] = []
   #calls = 0
   #errors = 0
   #inFlight = 0
@@ -17,15 +17,19 @@ export class CallStats {
 
   ended(outcome: EndedCall['outcome'], durationMs: number): void {
     this.#inFlight--
-    this.#latest[this.#calls++ % LATEST] = durationMs
+    this.#latenciesMs[this.#calls++ % MAX_LATENCIES] = durationMs
     if (outcome === 'error' || outcome === 'unknown') this.#errors++
   }
 
   snapshot(): ServerStats {
-    const counts = { calls: this.#calls, errors: this.#errors, inFlight: this.#inFlight }
-    const sorted = this.#latest.toSorted((one, other) => one - other)
-    const [p50Ms, p95Ms] = [quantile(sorted, 0.5), quantile(sorted, 0.95)]
-    return p50Ms === undefined || p95Ms === undefined ? counts : { ...counts, p50Ms, p95Ms }
+    const sorted = this.#latenciesMs.toSorted((one, other) => one - other)
+    return {
+      calls: this.#calls,
+      errors: this.#errors,
+      inFlight: this.#inFlight,
+      p50Ms: quantile(sorted, 0.5),
+      p95Ms: quantile(sorted, 0.95),
+    }
   }
 }
 

@@ -15,51 +15,52 @@ const entry = (state: ServerEntry['state'], supervisor = 'us'): ServerEntry => (
   tools: [],
 })
 
-/** What is stored, and what was put, in order. */
+/** The catalog as the broker stores it. */
 let entries: Map<string, CatalogEntry>
-let put: ServerEntry[]
-let isAway: boolean
-/** Servers whose entries the broker does not take. */
+/** Entries of servers that were stored, in order. */
+let stored: ServerEntry[]
+let isBrokerDown: boolean
+/** Servers whose entries the broker refuses. */
 let refused: Set<string>
-/** Servers whose lists are too large to be stored. */
+/** Servers whose lists are too large for the broker. */
 let tooLarge: Set<string>
-let tries: number[]
+let failedAt: number[]
 let removed: string[]
-/** What a put of the presence waits for. */
-let hold: Promise<void> | undefined
+/** Delays the storing of presence. */
+let presenceGate: Promise<void> | undefined
 let warnings: unknown[]
-/** Nobody answers for them. */
+/** Supervisors that do not answer. */
 let dead: Set<string>
 let publisher: CatalogPublisher
 
 beforeEach(() => {
   vi.useFakeTimers()
   entries = new Map()
-  put = []
-  isAway = false
+  stored = []
+  isBrokerDown = false
   refused = new Set()
   tooLarge = new Set()
-  tries = []
+  failedAt = []
   removed = []
-  hold = undefined
+  presenceGate = undefined
   warnings = []
   dead = new Set()
   const fail = (): void => {
-    if (isAway) throw new Error('the broker is away')
+    if (isBrokerDown) throw new Error('the broker is away')
   }
   const catalog: Catalog = {
     async put(each) {
       fail()
       if (each.kind === 'server' && refused.has(each.server)) {
-        tries.push(Date.now())
+        failedAt.push(Date.now())
         throw new Error('refused')
       }
       if (each.kind === 'server' && each.state === 'ready' && tooLarge.has(each.server)) {
-        tries.push(Date.now())
+        failedAt.push(Date.now())
         throw new BusError('invalid', `the lists of "${each.server}" are too large`)
       }
-      if (each.kind === 'server') put.push(each)
-      else await hold
+      if (each.kind === 'server') stored.push(each)
+      else await presenceGate
       entries.set(catalogKey(each), each)
     },
     async remove(each) {
@@ -82,22 +83,22 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-test('a supervisor is present as soon as it has started', async () => {
+test('a supervisor is in the catalog as soon as it has started', async () => {
   await publisher.start()
   expect(entries.get('supervisor.us')).toMatchObject({ kind: 'supervisor', id: 'us', servers: {} })
 })
 
-test('every change of a server is published, the latest last', async () => {
+test('the latest state of a server is published last', async () => {
   await publisher.start()
   publisher.set(entry('starting'))
   publisher.set(entry('unavailable'))
   publisher.set(entry('ready'))
   await vi.advanceTimersByTimeAsync(0)
   expect(entries.get('server.test.us')).toMatchObject({ state: 'ready' })
-  expect(put.at(-1)).toMatchObject({ state: 'ready' })
+  expect(stored.at(-1)).toMatchObject({ state: 'ready' })
 })
 
-test('a server that is removed leaves the catalog', async () => {
+test('a removed server leaves the catalog', async () => {
   await publisher.start()
   publisher.set(entry('ready'))
   await vi.advanceTimersByTimeAsync(0)
@@ -106,22 +107,22 @@ test('a server that is removed leaves the catalog', async () => {
   expect(entries.has('server.test.us')).toBe(false)
 })
 
-test('an outage of the broker delays changes and loses none', async () => {
+test('changes during an outage of the broker are published after it', async () => {
   await publisher.start()
-  isAway = true
+  isBrokerDown = true
   publisher.set(entry('starting'))
   await vi.advanceTimersByTimeAsync(5_000)
   publisher.set(entry('ready'))
   await vi.advanceTimersByTimeAsync(5_000)
   expect(entries.has('server.test.us')).toBe(false)
   expect(warnings.length).toBeGreaterThan(2)
-  isAway = false
-  // Soon, not when it would be time again.
+  isBrokerDown = false
+  // Sooner than the next heartbeat.
   await vi.advanceTimersByTimeAsync(500)
   expect(entries.get('server.test.us')).toMatchObject({ state: 'ready' })
 })
 
-test('what others removed, who took us for dead, is put again', async () => {
+test('entries that a peer removed by mistake are published again', async () => {
   await publisher.start()
   publisher.set(entry('ready'))
   await vi.advanceTimersByTimeAsync(0)
@@ -130,14 +131,14 @@ test('what others removed, who took us for dead, is put again', async () => {
   expect(Array.from(entries.keys()).toSorted()).toEqual(['server.test.us', 'supervisor.us'])
 })
 
-test('nothing is put again that is there', async () => {
+test('an entry that is stored is not published again', async () => {
   await publisher.start()
   publisher.set(entry('ready'))
   await vi.advanceTimersByTimeAsync(20_000)
-  expect(put).toHaveLength(1)
+  expect(stored).toHaveLength(1)
 })
 
-test('what an absent supervisor has left is removed, after a while: it may come back', async () => {
+test('entries of an absent supervisor are removed after a grace period', async () => {
   entries.set('server.test.dead', entry('ready', 'dead'))
   entries.set('server.test.other', entry('ready', 'other'))
   const other: CatalogEntry = { kind: 'supervisor', id: 'other', startedAt: 0, servers: {} }
@@ -154,7 +155,7 @@ test('what an absent supervisor has left is removed, after a while: it may come 
   ])
 })
 
-test('what a dead supervisor has left is removed at the next look, a living one keeps its own', async () => {
+test('entries of a dead supervisor are removed at the next heartbeat, those of live ones stay', async () => {
   for (const id of ['dead', 'other']) {
     entries.set(`server.test.${id}`, entry('ready', id))
     entries.set(`supervisor.${id}`, { kind: 'supervisor', id, startedAt: 0, servers: {} })
@@ -169,7 +170,7 @@ test('what a dead supervisor has left is removed at the next look, a living one 
   ])
 })
 
-test('a supervisor that stops leaves nothing behind, and writes nothing more', async () => {
+test('a stopped supervisor has removed its entries and publishes nothing more', async () => {
   await publisher.start()
   publisher.set(entry('ready'))
   await vi.advanceTimersByTimeAsync(0)
@@ -179,14 +180,14 @@ test('a supervisor that stops leaves nothing behind, and writes nothing more', a
   expect(entries.size).toBe(0)
 })
 
-test('an outage does not hold up the stop', async () => {
+test('an outage of the broker does not delay the stop of a supervisor', async () => {
   await publisher.start()
-  isAway = true
+  isBrokerDown = true
   publisher.set(entry('ready'))
   await expect(publisher[Symbol.asyncDispose]()).resolves.toBeUndefined()
 })
 
-test('a server whose lists cannot be stored is shown with the reason, the others as they are', async () => {
+test('a server whose lists cannot be stored is published as unavailable with the reason', async () => {
   await publisher.start()
   tooLarge.add('test')
   publisher.set({ ...entry('ready'), tools: [{ name: 'echo', inputSchema: {} }], prompts: [] })
@@ -197,56 +198,59 @@ test('a server whose lists cannot be stored is shown with the reason, the others
     error: 'the lists of "test" are too large',
   })
   expect(entries.get('server.other.us')).toMatchObject({ state: 'ready' })
-  expect([put.length, tries.length]).toEqual([2, 1])
+  expect([stored.length, failedAt.length]).toEqual([2, 1])
 })
 
-test('entries are put again before their stored lists end', async () => {
+test('entries are published again before their stored lists expire', async () => {
   await publisher.start()
   publisher.set(entry('ready'))
   await vi.advanceTimersByTimeAsync(2_000)
   vi.setSystemTime(Date.now() + 11 * 86_400_000)
   await vi.advanceTimersByTimeAsync(4_000)
-  expect(put).toHaveLength(2)
+  expect(stored).toHaveLength(2)
 })
 
-test('an entry that the broker refuses holds up no other, and is tried ever less often', async () => {
-  const of = (server: string): ServerEntry => ({ ...entry('ready'), server: server as ServerName })
+test('an entry that the broker refuses is retried with backoff and delays no other', async () => {
+  const entryOf = (server: string): ServerEntry => ({
+    ...entry('ready'),
+    server: server as ServerName,
+  })
   await publisher.start()
-  publisher.set(of('gone'))
+  publisher.set(entryOf('gone'))
   await vi.advanceTimersByTimeAsync(0)
   refused.add('bad')
-  publisher.set(of('bad'))
-  publisher.set(of('good'))
+  publisher.set(entryOf('bad'))
+  publisher.set(entryOf('good'))
   publisher.remove('gone' as ServerName)
   await vi.advanceTimersByTimeAsync(10_000)
   expect(Array.from(entries.keys()).toSorted()).toEqual(['server.good.us', 'supervisor.us'])
-  const pauses = tries.slice(1).map((at, index) => at - (tries[index] ?? 0))
+  const pauses = failedAt.slice(1).map((at, index) => at - (failedAt[index] ?? 0))
   expect(pauses.filter((ms) => ms > 0)).toEqual([250, 500, 1_000, 2_000, 2_000, 2_000, 2_000])
   refused.clear()
   await vi.advanceTimersByTimeAsync(2_000)
   expect(entries.has('server.bad.us')).toBe(true)
 })
 
-test('who is found dead by many at once is forgotten once', async () => {
+test('concurrent removals of a dead supervisor are coalesced', async () => {
   entries.set('server.test.dead', entry('ready', 'dead'))
   await Promise.all([publisher.forget('dead'), publisher.forget('dead')])
   expect(removed).toEqual(['server.test.dead'])
 })
 
-test('a stop waits for the presence that is being told, and it goes with the rest', async () => {
+test('the stop of a supervisor waits for a heartbeat in flight and removes its entry', async () => {
   await publisher.start()
-  const held = Promise.withResolvers<void>()
-  hold = held.promise
+  const gate = Promise.withResolvers<void>()
+  presenceGate = gate.promise
   await vi.advanceTimersByTimeAsync(2_000)
   const stopped = publisher[Symbol.asyncDispose]()
   await vi.advanceTimersByTimeAsync(0)
-  held.resolve()
+  gate.resolve()
   await stopped
   await vi.advanceTimersByTimeAsync(10_000)
   expect(entries.size).toBe(0)
 })
 
-test('an entry has each instance, with why it is not ready', () => {
+test('an entry lists each instance with its error', () => {
   const config: ServerConfig = { type: 'http', url: 'http://a', headers: {}, instances: [{}, {}] }
   const output = ['Error: no key']
   const error = new ServerUnavailableError('it ended', { server: 'test', output })
@@ -272,7 +276,7 @@ test('an entry has each instance, with why it is not ready', () => {
   ])
 })
 
-test('an entry has what others need of the server and its tools', () => {
+test('an entry has the state, lists and settings of its server', () => {
   const config: ServerConfig = { type: 'http', url: 'http://localhost', headers: {} }
   const inputSchema = { type: 'object' as const }
   const annotations = { readOnlyHint: true, openWorldHint: false, title: 'as it says' }

@@ -1,23 +1,23 @@
 import type { Bus, CatalogView } from '@mcp-host/bus'
 import type { ServerEntry, ServerName, ServerStats } from '@mcp-host/contracts'
-import { BusError, catalogKey } from '@mcp-host/contracts'
+import { BusError, catalogKey, presentSupervisors } from '@mcp-host/contracts'
 
 /**
- * A supervisor that is silent for longer is absent, and so are its servers. Longer than a freeze or an election of the
- * broker; live peers remove the entries of a dead supervisor long before.
+ * The time of silence after which a supervisor and its servers count as absent. It is longer than a freeze or an
+ * election of the broker; live peers remove the entries of a dead supervisor much earlier.
  */
 const PRESENCE_TTL_MS = 20_000
 const PRESENCE_MS = 2_000
 const RETRY_MS = 250
-/** Checks before the entries of an absent supervisor are removed: it may only have lost the broker. */
-const LOOKS_BEFORE_REMOVAL = 3
-/** Entries are put again before their stored lists end, after 30 days. */
+/** The number of checks before the entries of an absent supervisor are removed, since it may only be disconnected. */
+const CHECKS_BEFORE_REMOVAL = 3
+/** Entries are put again before their stored lists expire, after 30 days. */
 const RENEW_MS = 10 * 24 * 3_600_000
 
-export interface CatalogPublisherDeps {
+interface CatalogPublisherDeps {
   readonly bus: Pick<Bus, 'id' | 'catalog'>
   readonly view: CatalogView
-  /** Whether a supervisor does not answer and is dead. */
+  /** Whether a supervisor is dead. */
   readonly isGone: (supervisor: string) => Promise<boolean>
   /** Statistics of each server, read at each heartbeat. */
   readonly stats: () => Readonly<Record<string, ServerStats>>
@@ -26,25 +26,26 @@ export interface CatalogPublisherDeps {
   /** The fault of the configuration, if there is one. */
   readonly faults: () => string | undefined
   readonly warn: (error: unknown) => void
-  /** Told whenever this supervisor has said that it is present. */
-  readonly onTold?: () => void
+  /** Called after each heartbeat. */
+  readonly onHeartbeat?: () => void
 }
 
 /**
- * Publishes the servers of this supervisor in the catalog, and its presence. Entries that were not stored, or that
- * peers removed after a false death, are put again.
+ * Publishes the servers of this supervisor in the catalog, and its presence. Entries are put again when they could not
+ * be stored, or when peers removed them because this supervisor seemed dead.
  */
 export class CatalogPublisher implements AsyncDisposable {
   readonly #deps: CatalogPublisherDeps
   readonly #startedAt = Date.now()
   readonly #wanted = new Map<ServerName, ServerEntry>()
   readonly #stored = new Map<ServerName, { readonly entry: ServerEntry; readonly at: number }>()
-  readonly #absent = new Map<string, number>()
-  readonly #forgetting = new Map<string, Promise<void>>()
+  /** The number of checks at which each supervisor with entries was absent. */
+  #absences: ReadonlyMap<string, number> = new Map()
+  readonly #removals = new Map<string, Promise<void>>()
   #timer: NodeJS.Timeout | undefined
-  #looking: Promise<void> | undefined
+  #syncing: Promise<void> | undefined
   #writing: Promise<void> | undefined
-  /** Writes that failed in a row. */
+  /** Consecutive failed writes. */
   #failures = 0
   #isDirty = false
   #isClosed = false
@@ -53,9 +54,9 @@ export class CatalogPublisher implements AsyncDisposable {
     this.#deps = deps
   }
 
-  /** Makes this supervisor present, from now on again and again. */
+  /** Makes this supervisor present, until disposed. */
   async start(): Promise<void> {
-    await this.#look()
+    await this.#sync()
   }
 
   set(entry: ServerEntry): void {
@@ -68,11 +69,10 @@ export class CatalogPublisher implements AsyncDisposable {
     void this.#write()
   }
 
-  /** Tells the figures, faults and configured servers before it is time. */
-  async tell(): Promise<void> {
+  /** Publishes the statistics, fault and configured servers. */
+  async sendHeartbeat(): Promise<void> {
     if (this.#isClosed) return
-    const { bus, stats, configured, faults } = this.#deps
-    const told = faults()
+    const { bus, stats, configured, faults, onHeartbeat } = this.#deps
     await bus.catalog.put(
       {
         kind: 'supervisor',
@@ -80,84 +80,84 @@ export class CatalogPublisher implements AsyncDisposable {
         startedAt: this.#startedAt,
         servers: stats(),
         configured: [...configured()],
-        ...(told === undefined ? {} : { faults: told }),
+        faults: faults(),
       },
       { ttlMs: PRESENCE_TTL_MS },
     )
-    this.#deps.onTold?.()
+    onHeartbeat?.()
   }
 
-  /** Removes what a dead supervisor has left. One that is alive after all puts it again. */
+  /** Removes the entries of a dead supervisor, which puts them again if it is alive. Coalesces concurrent calls. */
   forget(supervisor: string): Promise<void> {
-    // All waiting callers find a supervisor dead at the same moment.
-    const forgetting =
-      this.#forgetting.get(supervisor) ??
-      this.#forget(supervisor).finally(() => void this.#forgetting.delete(supervisor))
-    this.#forgetting.set(supervisor, forgetting)
-    return forgetting
+    const removal =
+      this.#removals.get(supervisor) ??
+      this.#forget(supervisor).finally(() => void this.#removals.delete(supervisor))
+    this.#removals.set(supervisor, removal)
+    return removal
   }
 
   async #forget(supervisor: string): Promise<void> {
     const { bus, view } = this.#deps
-    const left = Array.from(view.entries.values()).filter(
+    const entries = Array.from(view.entries.values()).filter(
       (entry) =>
         (entry.kind === 'server' && entry.supervisor === supervisor) ||
         (entry.kind === 'supervisor' && entry.id === supervisor),
     )
-    await Promise.all(left.map((entry) => bus.catalog.remove(entry)))
+    await Promise.all(entries.map((entry) => bus.catalog.remove(entry)))
   }
 
-  /** Leaves nothing of this supervisor behind, if the broker can be reached. */
+  /** Removes all entries of this supervisor, if the broker can be reached. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    await this.#looking
+    await this.#syncing
     await this.#writing
     // Entries that cannot be removed expire with the presence.
     await this.forget(this.#deps.bus.id).catch((error: unknown) => this.#deps.warn(error))
   }
 
-  /** One round at a time; concurrent callers share it. */
-  #look(): Promise<void> {
+  /** Coalesces concurrent calls. */
+  #sync(): Promise<void> {
     if (this.#isClosed) return Promise.resolve()
-    this.#looking ??= this.#lookOnce().finally(() => {
-      this.#looking = undefined
+    this.#syncing ??= this.#syncOnce().finally(() => {
+      this.#syncing = undefined
     })
-    return this.#looking
+    return this.#syncing
   }
 
-  async #lookOnce(): Promise<void> {
+  async #syncOnce(): Promise<void> {
+    const { bus, view, warn } = this.#deps
     clearTimeout(this.#timer)
     try {
       for (const { entry, at } of this.#stored.values()) {
-        // A peer removed it.
-        const isGone = !this.#deps.view.entries.has(catalogKey(entry))
-        if (isGone || at + RENEW_MS < Date.now()) this.#stored.delete(entry.server)
+        const isRemoved = !view.entries.has(catalogKey(entry))
+        if (isRemoved || at + RENEW_MS < Date.now()) this.#stored.delete(entry.server)
       }
-      await this.tell()
+      await this.sendHeartbeat()
       await this.#write()
       await this.#removeAbsent()
-      await this.#removeDead()
-      this.#again(this.#pauseMs())
+      const peers = presentSupervisors(view.entries.values()).filter((id) => id !== bus.id)
+      await Promise.all(peers.map((id) => this.#removeDead(id)))
+      this.#schedule(this.#pauseMs())
     } catch (error) {
-      this.#deps.warn(error)
-      // Retried as soon as the broker is back: until then the servers of this supervisor cannot be seen.
-      this.#again(RETRY_MS)
+      warn(error)
+      // Soon: clients do not see the servers of this supervisor until the broker is back.
+      this.#schedule(RETRY_MS)
     }
   }
 
-  #again(ms: number): void {
+  #schedule(ms: number): void {
     clearTimeout(this.#timer)
-    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#look(), ms)
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#sync(), ms)
   }
 
-  /** Backs off from failure to failure: the broker may refuse the content of an entry. */
+  /** Backs off with each failure, since the broker may refuse the content of an entry. */
   #pauseMs(): number {
     if (this.#failures === 0) return PRESENCE_MS
     return Math.min(PRESENCE_MS, RETRY_MS * 2 ** (this.#failures - 1))
   }
 
-  /** One write at a time: an older entry must not come after a newer one. */
+  /** Writes one entry at a time, so that an older entry cannot overwrite a newer one. */
   #write(): Promise<void> {
     this.#isDirty = true
     this.#writing ??= this.#writeAll()
@@ -168,7 +168,7 @@ export class CatalogPublisher implements AsyncDisposable {
         (error: unknown) => {
           this.#deps.warn(error)
           this.#failures++
-          this.#again(this.#pauseMs())
+          this.#schedule(this.#pauseMs())
         },
       )
       .finally(() => {
@@ -178,7 +178,6 @@ export class CatalogPublisher implements AsyncDisposable {
   }
 
   async #writeAll(): Promise<void> {
-    const { catalog } = this.#deps.bus
     while (this.#isDirty && !this.#isClosed) {
       this.#isDirty = false
       const puts = Array.from(this.#wanted, async ([server, entry]) => {
@@ -188,10 +187,10 @@ export class CatalogPublisher implements AsyncDisposable {
       })
       const removals = Array.from(this.#stored, async ([server, { entry }]) => {
         if (this.#wanted.has(server)) return
-        await catalog.remove(entry)
+        await this.#deps.bus.catalog.remove(entry)
         this.#stored.delete(server)
       })
-      // An entry that the broker refuses holds up no other.
+      // An entry that the broker refuses does not delay the others.
       const ends = await Promise.allSettled([...puts, ...removals])
       const failed = ends.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason
@@ -208,7 +207,7 @@ export class CatalogPublisher implements AsyncDisposable {
       if (code !== 'invalid' && code !== 'exhausted') throw cause
       const { prompts: _, resources: __, resourceTemplates: ___, ...rest } = entry
       await catalog.put({ ...rest, state: 'unavailable', error, tools: [] })
-      // There may be room again.
+      // A full store may have room later.
       if (code === 'exhausted') throw cause
     }
   }
@@ -216,30 +215,18 @@ export class CatalogPublisher implements AsyncDisposable {
   async #removeAbsent(): Promise<void> {
     const { bus, view } = this.#deps
     const entries = Array.from(view.entries.values())
-    const present = new Set(entries.map((entry) => (entry.kind === 'supervisor' ? entry.id : '')))
-    const absent = new Set(
-      entries
-        .filter((entry) => entry.kind === 'server')
-        .map(({ supervisor }) => supervisor)
-        .filter((id) => !present.has(id) && id !== bus.id),
+    const present = new Set(presentSupervisors(entries)).add(bus.id)
+    const supervisors = entries.flatMap((entry) =>
+      entry.kind === 'server' ? entry.supervisor : [],
     )
-    for (const id of this.#absent.keys()) if (!absent.has(id)) this.#absent.delete(id)
-    for (const id of absent) {
-      const looks = (this.#absent.get(id) ?? 0) + 1
-      this.#absent.set(id, looks)
-      if (looks >= LOOKS_BEFORE_REMOVAL) await this.forget(id)
+    const absent = supervisors.filter((id) => !present.has(id))
+    this.#absences = new Map(absent.map((id) => [id, (this.#absences.get(id) ?? 0) + 1]))
+    for (const [id, checks] of this.#absences) {
+      if (checks >= CHECKS_BEFORE_REMOVAL) await this.forget(id)
     }
   }
 
-  async #removeDead(): Promise<void> {
-    const { bus, view, isGone } = this.#deps
-    const peers = Array.from(view.entries.values())
-      .filter((entry) => entry.kind === 'supervisor')
-      .filter(({ id }) => id !== bus.id)
-    await Promise.all(
-      peers.map(async ({ id }) => {
-        if (await isGone(id)) await this.forget(id)
-      }),
-    )
+  async #removeDead(supervisor: string): Promise<void> {
+    if (await this.#deps.isGone(supervisor)) await this.forget(supervisor)
   }
 }

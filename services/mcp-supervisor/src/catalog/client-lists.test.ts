@@ -2,15 +2,15 @@ import type { Bus } from '@mcp-host/bus'
 import type { McpClientRecord, ServerEntry, ServerName } from '@mcp-host/contracts'
 import type { ServerSnapshot } from 'mcp-host'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { bindSubjects } from '../handlers/index.ts'
+import { bindSubjects } from '../subjects.ts'
 import { ClientLists } from './client-lists.ts'
 
 let record: McpClientRecord
 let writes: number
-/** Whether the broker takes what is written. */
-let isAway: boolean
+/** Whether the broker refuses writes. */
+let isBrokerDown: boolean
 let warnings: number
-/** What a gateway is answered, while somebody answers. */
+/** Handler of requests for the lists, while one is registered. */
 let answer: (() => Promise<ServerEntry>) | undefined
 let lists: ClientLists
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   record = { logLevel: 'error' }
   writes = 0
   warnings = 0
-  isAway = false
+  isBrokerDown = false
   answer = undefined
   lists = make()
 })
@@ -37,13 +37,13 @@ function make(): ClientLists {
       async change(client: string, change: (record: McpClientRecord) => McpClientRecord) {
         expect(client).toBe('ann')
         writes++
-        if (isAway) throw new Error('away')
+        if (isBrokerDown) throw new Error('the broker is away')
         record = change(record)
       },
     },
-    // Only what own lists call.
+    // ClientLists uses only these members.
   } as unknown as Bus
-  // What else an entry says does not matter here.
+  // ClientLists passes entries on and does not read their other fields.
   const toEntry = ({ tools }: ServerSnapshot) => ({ tools }) as unknown as ServerEntry
   const options = { server: 'own' as ServerName, client: 'ann', toEntry }
   return new ClientLists({ bus, subjects: bindSubjects(bus), warn: () => void warnings++ }, options)
@@ -74,14 +74,14 @@ const changed = (change: number): object => ({
 const names = async (): Promise<string[] | undefined> =>
   (await answer?.())?.tools.map(({ name }) => name)
 
-test('nothing is told while a process lists what it began with', async () => {
+test("a client's own lists are not announced while its process lists the same as at its start", async () => {
   await take(snapshot('starting'), snapshot('ready', 'a'), snapshot('ready', 'a'))
   await lists[Symbol.asyncDispose]()
   expect(writes).toBe(0)
   expect(answer).toBeUndefined()
 })
 
-test('every change is told from the first on, also one back, with what is listed now', async () => {
+test("each change of a client's own lists is announced, also one back to the first lists", async () => {
   await take(snapshot('ready', 'a'), snapshot('ready', 'a', 'b'))
   expect(record).toEqual({ logLevel: 'error', ownLists: { own: changed(1) } })
   expect(await names()).toEqual(['a', 'b'])
@@ -91,7 +91,7 @@ test('every change is told from the first on, also one back, with what is listed
 })
 
 test.each(['unavailable', 'starting', 'stopping'] as const)(
-  'a process that becomes %s has no lists of its own, and the next one begins anew',
+  'a process that becomes %s withdraws its own lists, and the next process starts without any',
   async (state) => {
     await take(snapshot('ready', 'a'), snapshot('ready', 'b'), snapshot(state))
     expect(record).toEqual({ logLevel: 'error' })
@@ -103,7 +103,7 @@ test.each(['unavailable', 'starting', 'stopping'] as const)(
   },
 )
 
-test('the end takes back what was told, and nothing else', async () => {
+test('the end of a process withdraws its own lists and no others', async () => {
   const other = { supervisor: 'peer', process: 'p', change: 1 }
   record = { ownLists: { other } }
   await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
@@ -112,7 +112,7 @@ test('the end takes back what was told, and nothing else', async () => {
   expect(record).toEqual({ ownLists: { other } })
 })
 
-test('the end leaves what another process has told since', async () => {
+test('the end of a process leaves the lists that a later process has announced', async () => {
   await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
   const own = { supervisor: 'peer', process: 'p', change: 1 }
   record = { ownLists: { own } }
@@ -120,21 +120,21 @@ test('the end leaves what another process has told since', async () => {
   expect(record).toEqual({ ownLists: { own } })
 })
 
-test('what a process that is gone has told is replaced', async () => {
+test('the lists of a dead process are replaced', async () => {
   record = { ownLists: { own: { supervisor: 'dead', process: 'p', change: 7 } } }
   await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
   expect(record.ownLists).toEqual({ own: changed(1) })
 })
 
-test('what the broker did not take is written when it is back, as it is then', async () => {
+test('a write that the broker refused is retried with the latest state', async () => {
   await take(snapshot('ready', 'a'), snapshot('ready', 'b'))
-  isAway = true
+  isBrokerDown = true
   await take(snapshot('ready', 'c'))
   await lists[Symbol.asyncDispose]()
   expect(record.ownLists).toEqual({ own: changed(1) })
   await vi.advanceTimersByTimeAsync(600_000)
   expect(warnings).toBeGreaterThan(1)
-  isAway = false
+  isBrokerDown = false
   await vi.advanceTimersByTimeAsync(1_000)
   expect(record).toEqual({ logLevel: 'error' })
   const before = writes
@@ -142,14 +142,14 @@ test('what the broker did not take is written when it is back, as it is then', a
   expect(writes).toBe(before)
 })
 
-test('changes during a write are told by one more', async () => {
+test('changes during a write are coalesced into one more write', async () => {
   await take(snapshot('ready', 'a'))
   await take(snapshot('ready', 'b'), snapshot('ready', 'c'), snapshot('ready', 'd'))
   expect(record.ownLists).toEqual({ own: changed(3) })
   expect(writes).toBe(2)
 })
 
-test('an announced change is told though the process lists the same', async () => {
+test('a list_changed notification of the server counts as a change even if the lists are equal', async () => {
   const first = snapshot('ready', 'a')
   await take(first, { ...first, announcedAt: { tools: 5 } })
   expect(record.ownLists).toEqual({ own: changed(1) })

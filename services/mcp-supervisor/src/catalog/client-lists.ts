@@ -4,31 +4,30 @@ import type { McpClientRecord, ServerEntry, ServerName } from '@mcp-host/contrac
 import type { ServerSnapshot } from 'mcp-host'
 import type { Subjects } from '../subjects.ts'
 
-/** When the broker did not take what was to be written. */
+/** The delay before a failed write is retried. */
 const RETRY_MS = 1_000
 
-export interface ClientListsDeps {
+interface ClientListsDeps {
   readonly bus: Pick<Bus, 'id' | 'mcpClients' | 'blobs'>
   readonly subjects: Pick<Subjects, 'clientLists'>
   readonly warn: (error: unknown) => void
 }
 
-export interface ClientListsOptions {
+interface ClientListsOptions {
   readonly server: ServerName
-  /** Whose process it is. */
+  /** The client of the dedicated process. */
   readonly client: string
-  /** As the catalog would show it. */
   readonly toEntry: (snapshot: ServerSnapshot) => ServerEntry
 }
 
-/** Tells the gateways that the process of one client lists something else than it did first, until its end. */
+/** Tells the gateways that the lists of a dedicated process differ from those at its start, until its end. */
 export class ClientLists implements AsyncDisposable {
   readonly #deps: ClientListsDeps
   readonly #options: ClientListsOptions
   readonly #process = crypto.randomUUID()
   #change = 0
-  #latest: { readonly snapshot: ServerSnapshot; readonly text: string } | undefined
-  /** While it lists something else. */
+  #latest: { readonly snapshot: ServerSnapshot; readonly json: string } | undefined
+  /** Set while the lists differ. */
   #served: Disposable | undefined
   #isDirty = false
   #writing: Promise<void> | undefined
@@ -38,21 +37,20 @@ export class ClientLists implements AsyncDisposable {
     this.#options = options
   }
 
-  /** The process is in another state, or lists something else. */
+  /** Takes a change of the process's lists. */
   take(snapshot: ServerSnapshot): void {
-    // The next process has lost all state.
+    // A restarted process has lost all state.
     if (snapshot.state !== 'ready') return this.#end()
-    const text = textOf(snapshot)
     const before = this.#latest
-    this.#latest = { snapshot, text }
-    if (before === undefined || before.text === text) return
+    this.#latest = { snapshot, json: listsJson(snapshot) }
+    if (before === undefined || before.json === this.#latest.json) return
     this.#change++
-    // Served before the change is announced: gateways ask at once.
-    this.#served ??= this.#serve(this.#latest)
-    this.#tell()
+    // Served before the change is published, since gateways read the lists at once.
+    this.#served ??= this.#serve(snapshot)
+    this.#publish()
   }
 
-  /** Resolves once its last change is written, or the broker cannot be reached. */
+  /** Resolves once the last change is written, or the broker cannot be reached. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end()
     await this.#writing
@@ -63,16 +61,16 @@ export class ClientLists implements AsyncDisposable {
     if (this.#served === undefined) return
     this.#served[Symbol.dispose]()
     this.#served = undefined
-    this.#tell()
+    this.#publish()
   }
 
-  #serve(first: { readonly snapshot: ServerSnapshot }): Disposable {
+  #serve(first: ServerSnapshot): Disposable {
     const { bus, subjects, warn } = this.#deps
     const { server, client, toEntry } = this.#options
     return subjects.clientLists(server, client, async () => {
       try {
-        // The reader removes what is stored.
-        return await storeLists(bus.blobs, toEntry((this.#latest ?? first).snapshot))
+        // The reader removes the stored lists.
+        return await storeLists(bus.blobs, toEntry(this.#latest?.snapshot ?? first))
       } catch (error) {
         warn(error)
         throw error
@@ -80,12 +78,12 @@ export class ClientLists implements AsyncDisposable {
     })
   }
 
-  #tell(): void {
+  #publish(): void {
     this.#isDirty = true
     this.#write()
   }
 
-  /** One write at a time: what was before must not come after what is now. */
+  /** Writes one change at a time, so that an older change cannot overwrite a newer one. */
   #write(): void {
     if (this.#isDirty) this.#writing ??= this.#writeAll()
   }
@@ -100,7 +98,7 @@ export class ClientLists implements AsyncDisposable {
     } catch (error) {
       warn(error)
       this.#isDirty = true
-      // Also after the end: what was told counts for as long as this supervisor is present.
+      // A retry also follows after the end, since the written record counts while this supervisor is present.
       setTimeout(() => this.#write(), RETRY_MS).unref()
     } finally {
       this.#writing = undefined
@@ -110,16 +108,16 @@ export class ClientLists implements AsyncDisposable {
   #changed({ ownLists = {}, ...record }: McpClientRecord): McpClientRecord {
     const { server } = this.#options
     const { [server]: known, ...others } = ownLists
-    const ours = { supervisor: this.#deps.bus.id, process: this.#process, change: this.#change }
-    // Another process may have begun meanwhile.
+    const changed = { supervisor: this.#deps.bus.id, process: this.#process, change: this.#change }
+    // A later process may have written its own record.
     const isForeign = known !== undefined && known.process !== this.#process
-    const left = isForeign ? ownLists : others
-    const lists = this.#served === undefined ? left : { ...others, [server]: ours }
+    const rest = isForeign ? ownLists : others
+    const lists = this.#served === undefined ? rest : { ...others, [server]: changed }
     return Object.keys(lists).length === 0 ? record : { ...record, ownLists: lists }
   }
 }
 
-function textOf(snapshot: ServerSnapshot): string {
+function listsJson(snapshot: ServerSnapshot): string {
   const { tools, prompts, resources, resourceTemplates, announcedAt } = snapshot
   return JSON.stringify([tools, prompts, resources, resourceTemplates, announcedAt])
 }

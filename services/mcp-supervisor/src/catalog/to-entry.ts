@@ -3,69 +3,48 @@ import { ServerName } from '@mcp-host/contracts'
 import type { InstanceSnapshot, ServerConfig, ServerSnapshot } from 'mcp-host'
 import { truncate } from '../truncate.ts'
 
-/** A server as the catalog shows it. */
+/** The catalog entry of a server. */
 export function toEntry(
   supervisor: string,
   { type, scope = 'shared', placement = defaultPlacement(type) }: ServerConfig,
-  { name, state, since, phase, error, pid, restarts, instances, era, ...told }: ServerSnapshot,
+  snapshot: ServerSnapshot,
 ): ServerEntry {
-  return {
-    kind: 'server',
+  const {
+    name,
+    error,
+    instances,
+    health: _,
+    serverInfo: __,
+    protocolVersion: ___,
+    ...rest
+  } = snapshot
+  const entry = {
+    kind: 'server' as const,
     server: ServerName.parse(name),
     supervisor,
-    state,
-    since,
-    ...(phase === undefined ? {} : { phase }),
-    ...why(error),
+    ...rest,
+    ...errorFields(error),
     type,
-    scope,
-    placement,
-    ...(pid === undefined ? {} : { pid }),
-    restarts,
+    // The cast below would hide a value that the catalog does not know.
+    scope: scope satisfies ServerEntry['scope'],
+    placement: placement satisfies ServerEntry['placement'],
     ...(instances === undefined ? {} : { instances: instances.map(toInstance) }),
-    ...(era === undefined ? {} : { era }),
-    ...listed(told),
   }
+  // The lists and capabilities came as JSON from the server.
+  return entry as ServerEntry
 }
 
 function toInstance({ error, ...instance }: InstanceSnapshot) {
-  return { ...instance, ...why(error) }
+  return { ...instance, ...errorFields(error) }
 }
 
-function why(error: ServerSnapshot['error']): Pick<ServerEntry, 'error' | 'output'> {
+function errorFields(error: ServerSnapshot['error']): Pick<ServerEntry, 'error' | 'output'> {
   if (error === undefined) return {}
   const { reason, output } = error
   return { error: truncate(reason), ...(output.length === 0 ? {} : { output: [...output] }) }
 }
 
-/** A process may have state, so it runs once; what runs elsewhere takes as many clients as there are. */
+/** The default placement: a process may have state, so it runs once; a remote server accepts any number of clients. */
 export function defaultPlacement(type: ServerConfig['type']): 'one' | 'every' {
   return type === 'stdio' ? 'one' : 'every'
-}
-
-type Listed =
-  | 'capabilities'
-  | 'instructions'
-  | 'tools'
-  | 'prompts'
-  | 'resources'
-  | 'resourceTemplates'
-  | 'caching'
-  | 'announcedAt'
-
-/** The server's own description: capabilities, instructions and lists. */
-function listed({
-  capabilities,
-  instructions,
-  tools,
-  prompts,
-  resources,
-  resourceTemplates,
-  caching,
-  announcedAt,
-}: Pick<ServerSnapshot, Listed>): Pick<ServerEntry, Listed> {
-  const lists = { tools, prompts, resources, resourceTemplates, caching, announcedAt }
-  const said = { capabilities, instructions, ...lists }
-  // It came as JSON from the server.
-  return said as Pick<ServerEntry, Listed>
 }

@@ -4,11 +4,11 @@ import { withToolUse } from './tool-use.ts'
 
 const figures = { calls: 0, errors: 0, inFlight: 0 }
 
-/** Only what is looked at. */
+/** Metrics of one tool with only the fields that withToolUse reads. */
 const metrics = (lastUsedAt: number | undefined, error = 0): CallMetrics =>
   ({ count: 3, error, latencyMs: { mean: 1.005 }, lastUsedAt }) as CallMetrics
 
-test('of each tool is told how often, how long, how well and when it was used', () => {
+test('each used tool has its calls, failures, average latency and last use', () => {
   const tools = {
     a: metrics(1),
     b: metrics(2, 1),
@@ -23,10 +23,10 @@ test('of each tool is told how often, how long, how well and when it was used', 
   ])
 })
 
-test('of many tools those used last are told', () => {
+test('only the tools that were used last are listed when there are many', () => {
   const names = Array.from({ length: 150 }, (_, index) => `t${index}`)
   const tools = Object.fromEntries(names.map((name, index) => [name, metrics(index)]))
   const { s } = withToolUse({ s: figures }, { servers: { s: { tools } } })
-  const told = Object.keys(s?.toolUse ?? {})
-  expect([told.length, told[0], told.at(-1)]).toEqual([100, 't149', 't50'])
+  const listed = Object.keys(s?.toolUse ?? {})
+  expect([listed.length, listed[0], listed.at(-1)]).toEqual([100, 't149', 't50'])
 })

@@ -2,29 +2,26 @@ import type { ServerStats, ToolUse } from '@mcp-host/contracts'
 import { ownValue } from '@mcp-host/contracts'
 import type { ServerMetrics } from 'mcp-host'
 
-/** The figures of all servers are published every few seconds in one message: no more tools of each. */
+/** The limit of tools of each server: one message has the statistics of all servers. */
 const MAX_TOOLS = 100
 
-/** Adds to the figures of each server how its tools were used. */
+/** Adds the use of tools to the statistics of their servers. */
 export function withToolUse(
   stats: Readonly<Record<string, ServerStats>>,
   { servers }: { readonly servers: Readonly<Record<string, Pick<ServerMetrics, 'tools'>>> },
 ): Record<string, ServerStats> {
   const entries = Object.entries(stats).map(([server, figures]): [string, ServerStats] => {
-    const toolUse = usedTools(ownValue(servers, server)?.tools ?? {})
-    return [
-      server,
-      toolUse.length === 0 ? figures : { ...figures, toolUse: Object.fromEntries(toolUse) },
-    ]
+    const used = lastUsed(ownValue(servers, server)?.tools ?? {})
+    return [server, used.length === 0 ? figures : { ...figures, toolUse: Object.fromEntries(used) }]
   })
   return Object.fromEntries(entries)
 }
 
-/** The tools used last, the latest first. Calls that were stopped are no failures. */
-function usedTools(tools: ServerMetrics['tools']): [name: string, use: ToolUse][] {
+/** The last used tools, the latest first. Cancelled calls are no failures. */
+function lastUsed(tools: ServerMetrics['tools']): [name: string, use: ToolUse][] {
   const used = Object.entries(tools).flatMap(([name, metrics]): [string, ToolUse][] => {
     const { count: calls, error: failures, latencyMs, lastUsedAt } = metrics
-    // Other requests are counted by their methods.
+    // Names with a slash are methods of other requests.
     if (lastUsedAt === undefined || name.includes('/')) return []
     const averageMs = Math.round(latencyMs.mean * 100) / 100
     return [[name, { calls, failures, averageMs, lastUsedAt }]]

@@ -2,19 +2,22 @@ import type { Logger } from '@mcp-host/service'
 import type { MCPHostOptions, ServerRequestCallback, ServerRequestKind } from 'mcp-host'
 import { MCPHost } from 'mcp-host'
 
-/** Answers to the requests of a server. */
-export interface HostAnswers {
+/** The web UI shows MCP apps; some servers offer their tools for apps only to hosts that say so. */
+const EXTENSIONS = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }
+
+/** The callback for the requests of a server. */
+interface HostAnswers {
   readonly callback: ServerRequestCallback
   readonly kinds: readonly ServerRequestKind[]
-  /** Capabilities of the client that answers; without them a server may use all of the kinds in every way. */
+  /** Capabilities of the client that answers. Default: all that the kinds include. */
   readonly capabilities?: object
-  /** Whose process it is, for the log. */
+  /** The session or client of a dedicated process, for the log. */
   readonly sessionId?: string
 }
 
 export type MakeHost = (answers: HostAnswers) => MCPHost
 
-/** Makes hosts that have one server each. */
+/** Creates hosts with one server each. */
 export function hostFactory(
   options: Omit<MCPHostOptions, 'logger'> & { readonly logger: Logger },
 ): MakeHost {
@@ -24,7 +27,8 @@ export function hostFactory(
       ...options,
       logger: sessionId === undefined ? logger : logger.child({ sessionId }),
       startPolicy: 'best-effort',
-      // The server has its own limit.
+      extensions: EXTENSIONS,
+      // The server has its own time limit.
       startAllTimeoutMs: Infinity,
       ...(capabilities === undefined ? {} : { clientCapabilities: capabilities }),
     })

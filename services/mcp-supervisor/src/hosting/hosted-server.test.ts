@@ -5,14 +5,14 @@ import { createLogger } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
 import type { MCPHost, ServerSnapshot } from 'mcp-host'
 import { expect, test } from 'vitest'
-import { bindSubjects } from '../handlers/index.ts'
+import { bindSubjects } from '../subjects.ts'
 import { RunningCalls } from '../tool-calls/running-calls.ts'
 import { ResumableRequests } from '../mcp-requests/resumable-requests.ts'
 import type { HostedServerDeps } from './hosted-server.ts'
 import { HostedServer } from './hosted-server.ts'
 import type { ClientLists } from '../catalog/client-lists.ts'
 
-test('a call that is cancelled while its server starts ends at once, and never reaches it', async () => {
+test('a call that is cancelled while its server starts ends at once and is not sent', async () => {
   const facts: unknown[] = []
   let cancel: () => void = () => undefined
   let hasCalled = false
@@ -28,14 +28,16 @@ test('a call that is cancelled while its server starts ends at once, and never r
       append: async (_: unknown, { fact }: LogFact) => ({ seq: facts.push(fact) }),
       read: async () => facts.map((fact) => ({ kind: 'tool', fact })),
     },
+    // A tool call uses only these members.
   } as unknown as Bus
   const host = {
-    // It does not come up.
+    // The server never becomes ready.
     initialize: () => new Promise(quiet),
     serverChanges: async function* () {},
     callTool: async () => {
       hasCalled = true
     },
+    // HostedServer uses only these members.
   } as unknown as MCPHost
   const logger = createLogger('mcp-supervisor', 'silent')
   const events = { callStarted: quiet, callEnded: quiet, callCancelled: quiet }
@@ -60,24 +62,24 @@ test('a call that is cancelled while its server starts ends at once, and never r
   expect(hasCalled).toBe(false)
 })
 
-test('the lists of one client are told of every state, and are taken back before the end', async () => {
-  const told: unknown[] = []
-  const over = Promise.withResolvers<void>()
+test("a client's own lists see every state of its process and are withdrawn before the end", async () => {
+  const steps: unknown[] = []
+  const withdrawn = Promise.withResolvers<void>()
   const clientLists = {
-    take: ({ state }: ServerSnapshot) => told.push(state),
+    take: ({ state }: ServerSnapshot) => steps.push(state),
     [Symbol.asyncDispose]() {
-      told.push('end')
-      return over.promise
+      steps.push('end')
+      return withdrawn.promise
     },
-    // Only what the server calls.
+    // HostedServer uses only these members.
   } as unknown as ClientLists
   const host = {
     initialize: async () => undefined,
     async *serverChanges() {
       yield* [{ state: 'starting' }, { state: 'ready' }]
     },
-    shutdown: async () => void told.push('shutdown'),
-    // Only what is called without a process.
+    shutdown: async () => void steps.push('shutdown'),
+    // HostedServer uses only these members without a running process.
   } as unknown as MCPHost
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
   const server = new HostedServer({} as HostedServerDeps, host, {
@@ -85,10 +87,10 @@ test('the lists of one client are told of every state, and are taken back before
     config,
     clientLists,
   })
-  await eventually(() => told.length === 2)
-  const ended = server[Symbol.asyncDispose]().then(() => told.push('over'))
-  await eventually(() => told.includes('end'))
-  expect(told).toEqual(['starting', 'ready', 'shutdown', 'end'])
-  over.resolve()
+  await eventually(() => steps.length === 2)
+  const ended = server[Symbol.asyncDispose]().then(() => steps.push('withdrawn'))
+  await eventually(() => steps.includes('end'))
+  expect(steps).toEqual(['starting', 'ready', 'shutdown', 'end'])
+  withdrawn.resolve()
   await ended
 })

@@ -1,3 +1,4 @@
+import type { AuditLog } from '@mcp-host/audit'
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
 import { BusError, clientMessage, resourceUpdated } from '@mcp-host/contracts'
@@ -29,26 +30,29 @@ export interface HostedServerDeps {
   readonly subjects: Subjects
   readonly logger: Logger
   readonly events: SupervisorEvents
+  /** The audit log; absent when it is off. */
+  readonly audit?: AuditLog | undefined
   readonly calls: RunningCalls
   readonly resumable: Pick<ResumableRequests, 'run'>
 }
 
-export interface HostedServerOptions {
+interface HostedServerOptions {
   readonly name: ServerName
   readonly config: ServerConfig
-  /** Gets every state. */
   readonly onChange?: (snapshot: ServerSnapshot) => void
-  /** Runs the requests of MCP clients, where they are taken; the host's callback is its. */
+  /**
+   * Runs the requests of MCP clients and provides the callback of the host; absent when the server takes no such
+   * requests.
+   */
   readonly forwarder?: RequestForwarder
-  /** The only client that it serves, by its id. */
+  /** The client of a dedicated process, by its id. */
   readonly client?: string
-  /** Gets every state, and the end. */
   readonly clientLists?: ClientLists | undefined
-  /** Called when that client's session is over. */
+  /** Called at the end of the client's session. */
   readonly onLeave?: () => void
 }
 
-/** One MCP server in a host of its own, so that servers can come and go one by one. */
+/** One MCP server in its own host, so that servers start and end independently. */
 export class HostedServer implements AsyncDisposable {
   readonly name: ServerName
   readonly #deps: HostedServerDeps
@@ -58,19 +62,21 @@ export class HostedServer implements AsyncDisposable {
   readonly #target: RequestTarget
   readonly #running = new InFlight()
   readonly #replay: ReplyReplayBuffer
-  /** The last that it was known to speak. */
+  /** The last known era of the server. */
   #era: Era = 'legacy'
   #isStarted = false
   readonly #closing = new AbortController()
   readonly #closed = new AbortController()
   readonly #started: Promise<void>
   readonly #followed: Promise<void>
-  /** Until its end: requests under way are asked for also while it takes no new ones. */
+  /**
+   * Listeners that stay until the end: control messages concern requests in flight, even when no new ones are taken.
+   */
   readonly #listening = new DisposableStack()
 
-  /** Starts it; a failure shows in its state. */
+  /** Starts the server. The state shows a failure. */
   constructor(deps: HostedServerDeps, host: MCPHost, options: HostedServerOptions) {
-    const { name, config, onChange = ignore } = options
+    const { name, config, forwarder } = options
     this.#deps = deps
     this.#host = host
     this.#options = options
@@ -79,7 +85,7 @@ export class HostedServer implements AsyncDisposable {
       const fields = { component: 'supervisor', action: 'initialize', server: name, err }
       deps.logger.error(fields, 'could not start a server')
     })
-    this.#followed = this.#follow(onChange)
+    this.#followed = this.#follow()
     this.#watched = this.#listening.use(new WatchedResources(host, name))
     this.#target = {
       host,
@@ -89,57 +95,52 @@ export class HostedServer implements AsyncDisposable {
       watched: this.#watched,
     }
     this.#replay = new ReplyReplayBuffer(deps.bus)
-    if (options.forwarder !== undefined) this.#listen(options.forwarder)
+    if (forwarder !== undefined) this.#listen(forwarder)
   }
 
-  /** As it is now; `onChange` is called a little later. */
+  /** The current state. `onChange` is called a little later. */
   get snapshot(): ServerSnapshot | undefined {
     return this.#host.getServers()[0]
   }
 
-  /** Calls that are under way. */
+  /** The number of calls in flight. */
   get inFlight(): number {
     return this.#running.count
   }
 
-  /** Resolves once it is ready, or has failed to be. */
+  /** Resolves once the server is ready, or has failed to start. */
   started(): Promise<void> {
     return this.#started
   }
 
   /** Takes requests from the server's queue until disposed, while `isHeld` returns true. */
   serve(isHeld: () => boolean): Disposable {
-    const check = (): void => {
-      if (isHeld()) return
+    const checked = (): this => {
+      if (isHeld()) return this
       throw new BusError('unavailable', `the MCP server "${this.name}" is moving; try again`)
     }
     return this.#deps.subjects.queue(this.name, {
-      runTool: (served) => {
-        check()
-        return this.runTool(served)
-      },
-      forward: (request, send) => {
-        check()
-        return this.forward(request, send)
-      },
-      watch: async (uris) => {
-        check()
-        return this.watch(uris)
-      },
+      runTool: (served) => checked().runTool(served),
+      forward: (request, send) => checked().forward(request, send),
+      watch: (uris) => checked().watch(uris),
     })
   }
 
-  /** Takes the requests of its only client until the server ends; each uses the process. */
+  /**
+   * Takes requests of the client of a dedicated process until the server ends. Each request marks the process as used.
+   */
   serveClient(client: string, use: <T>(run: (server: HostedServer) => T) => T): void {
     this.#listening.use(
-      this.#deps.subjects.client(this.name, client, {
-        forward: (request, send) => use((server) => server.forward(request, send)),
-        watch: (uris) => use((server) => server.watch(uris)),
-      }),
+      this.#deps.subjects.client(
+        this.name,
+        client,
+        (request, send) => use((server) => server.forward(request, send)),
+        (uris) => use((server) => server.watch(uris)),
+      ),
     )
   }
 
-  /** Runs a request of an MCP client; an error is a reply too. */
+  /** Runs a request of an MCP client. Failures also become replies. */
   async forward(request: IncomingRequest, send: SendReply): Promise<McpReply> {
     const { resumable } = this.#deps
     const { head } = request
@@ -151,17 +152,17 @@ export class HostedServer implements AsyncDisposable {
   async #forward(request: IncomingRequest, send: SendPart): Promise<McpReply> {
     const { bus, events } = this.#deps
     const { forwarder } = this.#options
-    if (forwarder === undefined) throw new Error('it takes no requests of MCP clients')
+    if (forwarder === undefined) throw new Error('this server takes no requests of MCP clients')
     const { method, stored } = request.head
     const isCall = method === 'tools/call'
     const begin = performance.now()
     if (isCall) events.callStarted()
-    using _under = this.#running.begin()
+    using _running = this.#running.begin()
     let outcome: EndedCall['outcome'] = 'error'
     try {
-      const whole =
+      const complete =
         stored === undefined ? request : { ...request, body: await bus.blobs.get(stored) }
-      const reply = await forwarder.run(this.#target, whole, send)
+      const reply = await forwarder.run(this.#target, complete, send)
       if (reply.head.type !== 'error') outcome = 'ok'
       else if (reply.head.code === CANCELLED) outcome = 'cancelled'
       return reply
@@ -171,7 +172,7 @@ export class HostedServer implements AsyncDisposable {
     }
   }
 
-  /** Reports changes of these resources for a while. */
+  /** Watches resources and reports their changes until the watch expires. */
   async watch(uris: readonly string[]): Promise<object> {
     await this.#started
     await this.#counted(this.#watched.watch(uris))
@@ -180,23 +181,21 @@ export class HostedServer implements AsyncDisposable {
 
   /** Takes a tool call of a chat session, which waits until the server has started. */
   runTool(served: ServedRequest<RunToolRequest>): { supervisor: string } {
-    const { signal: closed } = this.#closing
     const deps = {
       ...this.#deps,
       host: this.#host,
       started: this.#started,
-      closed,
+      closed: this.#closing.signal,
       running: this.#running,
     }
     return startToolCall(deps, this.name, served)
   }
 
-  /** Makes it what a new configuration says. */
   async reload(config: ServerConfig): Promise<void> {
     await this.#host.reload(this.#configOf(config))
   }
 
-  /** Restarts its process; calls under way fail. Throws `unavailable` when it does not become ready. */
+  /** Restarts the process; calls in flight fail. Throws `unavailable` when it does not become ready. */
   async restart(): Promise<void> {
     try {
       await this.#host.restart(this.name)
@@ -206,17 +205,17 @@ export class HostedServer implements AsyncDisposable {
     }
   }
 
-  /** Resolves when all calls that were taken have ended. */
+  /** Resolves when no call is in flight. */
   drained(): Promise<void> {
     return this.#running.idle()
   }
 
-  /** Ends the requests that wait for their callers. */
+  /** Ends the suspended requests. */
   abandon(): void {
     this.#options.forwarder?.abandon({ host: this.#host })
   }
 
-  /** Ends the server; calls under way fail. */
+  /** Ends the server; calls in flight fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     this.abandon()
@@ -228,13 +227,13 @@ export class HostedServer implements AsyncDisposable {
     this.#listening.dispose()
   }
 
-  /** Work that `drained` waits for. */
+  /** Counts work as in flight. */
   async #counted<T>(work: Promise<T>): Promise<T> {
-    using _under = this.#running.begin()
+    using _running = this.#running.begin()
     return await work
   }
 
-  /** The servers that it depends on are not in this host: the placement waits for them. */
+  /** The configuration without dependencies, which are not in this host. The placement waits for them. */
   #configOf(config: ServerConfig): McpConfig {
     const { dependencies: _, ...alone } = config
     return { servers: { [this.name]: alone } }
@@ -245,41 +244,50 @@ export class HostedServer implements AsyncDisposable {
     const { name: server, client, onLeave } = this.#options
     const host = this.#host
     this.#listening.use(
-      subjects.control(server, {
-        cancel: (id) => forwarder.cancel({ host }, id),
-        ping: (id) => {
-          forwarder.ping(id)
-          this.#replay.send(id)
-        },
-        answer: (ask, answer) => forwarder.answer(ask, answer),
-        rootsChanged: (of) => {
-          // A server that does not run yet asks for the roots when it does.
-          if (of === client) void host.rootsChanged(server).catch(ignore)
-        },
-        leave: (of) => {
-          if (of === client) onLeave?.()
-        },
+      subjects.control(server, (control) => {
+        switch (control.action) {
+          case 'cancel':
+            return forwarder.cancel({ host }, control.id)
+          case 'ping':
+            forwarder.ping(control.id)
+            return this.#replay.send(control.id)
+          case 'answer':
+            return forwarder.answer(control.ask, control)
+          case 'roots-changed':
+            // A server that is not ready requests the roots once it is ready.
+            if (control.client === client) void host.rootsChanged(server).catch(ignore)
+            return
+          case 'leave':
+            if (control.client === client) onLeave?.()
+            return
+          default:
+            control satisfies never
+        }
       }),
     )
     const { signal } = this.#closed
-    const about = client === undefined ? {} : { client }
-    const tellUpdate = ({ uri }: { uri: string }): void =>
-      bus.emit(resourceUpdated, { server }, { uri, ...about })
-    host.on('resource-updated', tellUpdate, { signal })
+    host.on(
+      'resource-updated',
+      ({ uri }) => bus.emit(resourceUpdated, { server }, { uri, client }),
+      { signal },
+    )
     if (client === undefined) return
-    const tellCompletion = ({ elicitationId }: { elicitationId: string }): void => {
-      const method = 'notifications/elicitation/complete'
-      bus.emit(clientMessage, { client }, { server, method, params: { elicitationId } })
-    }
-    host.on('elicitation-complete', tellCompletion, { signal })
+    const method = 'notifications/elicitation/complete'
+    host.on(
+      'elicitation-complete',
+      ({ elicitationId }) =>
+        bus.emit(clientMessage, { client }, { server, method, params: { elicitationId } }),
+      { signal },
+    )
   }
 
-  async #follow(onChange: (snapshot: ServerSnapshot) => void): Promise<void> {
+  async #follow(): Promise<void> {
+    const { clientLists, onChange } = this.#options
     for await (const snapshot of this.#host.serverChanges({ signal: this.#closed.signal })) {
       this.#era = snapshot.era ?? this.#era
       this.#isStarted ||= snapshot.state === 'ready'
-      this.#options.clientLists?.take(snapshot)
-      onChange(snapshot)
+      clientLists?.take(snapshot)
+      onChange?.(snapshot)
     }
   }
 }

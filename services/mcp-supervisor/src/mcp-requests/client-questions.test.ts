@@ -4,30 +4,31 @@ import { checkCapability, ClientQuestions } from './client-questions.ts'
 const LIMIT_MS = 1_000
 
 let questions: ClientQuestions
-let asked: string[]
+/** Ids of the requests that were sent to the client. */
+let sentIds: string[]
 beforeEach(() => {
   vi.useFakeTimers()
   questions = new ClientQuestions('s')
-  asked = []
+  sentIds = []
 })
 afterEach(() => void vi.useRealTimers())
 
 const ask = (signal = new AbortController().signal): Promise<unknown> =>
-  questions.ask((each) => void asked.push(each), { signal, limitMs: LIMIT_MS })
+  questions.ask((each) => void sentIds.push(each), { signal, limitMs: LIMIT_MS })
 
-test('each question gets the answer that names it, be it a result or an error', async () => {
+test('each request to a client is settled by the result or error with its id', async () => {
   const refused = { code: 7, message: 'no', data: { why: 1 } }
   const answers = Promise.allSettled([ask(), ask()])
   questions.answer('s.somebody-else', { result: { n: 0 } })
-  questions.answer(asked[1]!, { result: { n: 2 } })
-  questions.answer(asked[0]!, { error: refused })
+  questions.answer(sentIds[1]!, { result: { n: 2 } })
+  questions.answer(sentIds[0]!, { error: refused })
   expect(await answers).toMatchObject([{ reason: refused }, { value: { n: 2 } }])
-  // Where the answer goes.
-  expect(asked).toEqual(asked.map(() => expect.stringMatching(/^s\.[\da-f-]{36}$/)))
+  // The prefix routes the answer to this supervisor.
+  expect(sentIds).toEqual(sentIds.map(() => expect.stringMatching(/^s\.[\da-f-]{36}$/)))
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('nobody who answers in time is an error', async () => {
+test('a request to a client is rejected when no answer comes in time', async () => {
   const late = expect(ask()).rejects.toMatchObject({ name: 'ClientRefusal', code: -32_001 })
   let isLate = false
   void late.then(() => (isLate = true))
@@ -37,14 +38,14 @@ test('nobody who answers in time is an error', async () => {
   await late
 })
 
-test('a question that is not wanted any more ends with the reason, and is not sent after that', async () => {
+test('an aborted request to a client rejects with the reason and is not sent afterwards', async () => {
   const control = new AbortController()
   const reason = new Error('cancelled')
   const first = ask(control.signal)
   control.abort(reason)
   await expect(first).rejects.toBe(reason)
   await expect(ask(control.signal)).rejects.toBe(reason)
-  expect(asked).toHaveLength(1)
+  expect(sentIds).toHaveLength(1)
 })
 
 const FORM = { message: 'who?', requestedSchema: {} }
@@ -58,7 +59,7 @@ test.each<[object, string, object?]>([
   [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', { ...FORM, mode: 'form' }],
   [{ elicitation: { form: {}, url: {} } }, 'elicitation/create', URL],
   [{ elicitation: { url: {} } }, 'elicitation/create', URL],
-])('a client that is %j can be asked by %s %j', (capabilities, method, params) => {
+])('a client with the capabilities %j accepts %s %j', (capabilities, method, params) => {
   expect(() => checkCapability(capabilities, method, params)).not.toThrow()
 })
 
@@ -74,7 +75,7 @@ test.each<[object, string, object?]>([
   [{ ...ALL, elicitation: { form: {} } }, 'elicitation/create', URL],
   [{ ...ALL, elicitation: { url: {} } }, 'elicitation/create', FORM],
   [ALL, 'tools/call'],
-])('a client that is %j is not asked by %s %j', (capabilities, method, params) => {
+])('a client with the capabilities %j does not accept %s %j', (capabilities, method, params) => {
   const refusal = expect.objectContaining({ name: 'ClientRefusal', code: -32_601 })
   expect(() => checkCapability(capabilities, method, params)).toThrow(refusal)
 })

@@ -5,10 +5,10 @@ import { isObject } from 'mcp-host/json'
 const METHOD_NOT_FOUND = -32_601
 const TIMED_OUT = -32_001
 
-/** Sends an answer before the last. */
+/** Sends a reply before the last one. */
 export type SendPart = (part: McpReplyHead, body: string) => void
 
-/** An error of the client, or in its place; it goes on to the server as it is. */
+/** An error of a client, or of the host on its behalf. The server gets it unchanged. */
 export class ClientRefusal extends Error {
   override readonly name = 'ClientRefusal'
   readonly code: number
@@ -22,13 +22,13 @@ export class ClientRefusal extends Error {
 }
 
 export interface AskOptions {
-  /** Its abort takes the question back. */
+  /** The abort of this signal withdraws the question. */
   readonly signal: AbortSignal
   /** The time limit for the client's answer. */
   readonly limitMs?: number
 }
 
-/** Questions to clients that wait for their answers. */
+/** Questions to clients that are waiting for answers. */
 export class ClientQuestions {
   readonly #server: string
   readonly #open = new Map<string, (answer: ClientAnswer) => void>()
@@ -86,7 +86,7 @@ function canBeAsked(capabilities: object, method: string, params: unknown): bool
   if (method === 'roots/list') return isObject(roots)
   if (method !== 'elicitation/create' || !isObject(elicitation)) return false
   const isPage = isObject(params) && params['mode'] === 'url'
-  // One that says nothing of modes knows forms alone.
+  // A client that declares no modes supports only forms.
   const hasModes = 'form' in elicitation || 'url' in elicitation
   return isPage ? isObject(elicitation['url']) : !hasModes || isObject(elicitation['form'])
 }

@@ -18,14 +18,14 @@ const ENVELOPE_KEYS = new Set(
 export const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
 export const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
-/** Results that may be kept for a while, which must say so from 2026-07-28 on. */
+/** Methods whose results may be cached. From 2026-07-28 on, such results must have a caching hint. */
 const CACHEABLE = new Set(['resources/read'])
 
 export type Json = Readonly<Record<string, unknown>>
 
 /**
- * The `_meta` of a forwarded request: the caller's, as far as the server's era knows it, and the trace. For a newer
- * server it includes what an older client declared at `initialize`.
+ * The `_meta` of a forwarded request: the caller's fields that the server's era knows, and the trace. For a modern
+ * server it includes the declarations of a legacy client at `initialize`.
  */
 export function metaFor(
   params: Json,
@@ -47,7 +47,7 @@ export function metaFor(
   return { ...said, [CAPABILITIES_KEY]: capabilities, ...level }
 }
 
-/** A result as a caller of its era must find it. */
+/** Adapts a result to the era of the caller. */
 export function resultFor(method: string, result: object, { caller, server }: Eras): object {
   if (caller === server || !isObject(result)) return result
   if (caller === 'legacy') {
@@ -59,9 +59,9 @@ export function resultFor(method: string, result: object, { caller, server }: Er
 }
 
 /**
- * Adapts a tool result to callers of older protocols, where `structuredContent` is an object: any other value, or the
- * value of a tool whose schema was listed so (`isWrapped`), becomes `{ result: … }`, also in the text block that
- * repeats it.
+ * Adapts a tool result to legacy callers, for which `structuredContent` must be an object. Any other value becomes `{
+ * result: … }`, and so does every value of a tool whose schema was listed in that form (`isWrapped`). The text block
+ * that repeats the value is adapted, too.
  */
 export function withLegacyOutput(result: object, isWrapped: boolean): object {
   const { structuredContent: value, content } = result as Json

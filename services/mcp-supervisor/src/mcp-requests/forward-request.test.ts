@@ -1,3 +1,4 @@
+import type { AuditRecord } from '@mcp-host/audit'
 import type { McpClient } from '@mcp-host/contracts'
 import { newEnvelope, traceId } from '@mcp-host/contracts'
 import type { ForwardOptions } from 'mcp-host'
@@ -15,10 +16,16 @@ interface Forwarded {
 }
 
 let forwarded: Forwarded[]
-let answer: (asked: Forwarded) => unknown
+let answer: (request: Forwarded) => unknown
 let stored: Uint8Array[]
+/** Parts that were sent to the caller before the reply. */
 let sent: unknown[]
+let records: AuditRecord[]
+/** What a record resolves with. */
+let recorded: Promise<void> | undefined
 beforeEach(() => {
+  records = []
+  recorded = undefined
   forwarded = []
   answer = () => ({ content: [], 'x-new': 1 })
   stored = []
@@ -27,22 +34,35 @@ beforeEach(() => {
 
 const envelope = newEnvelope('ann')
 
-async function pass(
+async function forward(
   method: string,
   params: Readonly<Record<string, unknown>>,
-  { caller = 'legacy', server = 'legacy', progress = false, client, ask, more }: Partial<Eras> = {},
+  {
+    caller = 'legacy',
+    server = 'legacy',
+    progress = false,
+    client,
+    ask,
+    more,
+  }: Partial<Options> = {},
 ): Promise<McpReply> {
   const deps: ForwardRequestDeps = {
     server: 's',
     era: server,
+    audit: {
+      record(record) {
+        records.push(record)
+        return recorded
+      },
+    },
     ...(ask === undefined ? {} : { ask }),
     host: {
-      async forward(_, asked, given, options = {}) {
-        forwarded.push({ method: asked, params: given, options })
+      async forward(_, forwardedMethod, forwardedParams, options = {}) {
+        forwarded.push({ method: forwardedMethod, params: forwardedParams, options })
         return answer(forwarded.at(-1)!)
       },
     },
-    // It stores and does nothing else.
+    // forwardRequest uses only this method.
     bus: {
       blobs: {
         async put(bytes: Uint8Array) {
@@ -52,32 +72,32 @@ async function pass(
       },
     } as unknown as ForwardRequestDeps['bus'],
   }
-  const own = client === undefined ? {} : { client }
-  const head = { method, id: 'i', era: caller, progress, ...own, ...more }
+  const session = client === undefined ? {} : { client }
+  const head = { method, id: 'i', era: caller, progress, ...session, ...more }
   return forwardRequest(
     deps,
     { head, params, envelope },
-    (part, said) => void sent.push([part, said]),
+    (part, body) => void sent.push([part, body]),
   )
 }
 
-interface Eras {
+interface Options {
   readonly caller: Era
   readonly server: Era
   readonly progress: boolean
   readonly client: McpClient
   readonly ask: NonNullable<ForwardRequestDeps['ask']>
-  /** Of the head. */
+  /** Other fields of the head of the request. */
   readonly more: { readonly isOutputWrapped?: boolean; readonly confirm?: string }
 }
 
 const json = ({ body }: McpReply): unknown =>
   JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body))
 
-test('all that came goes on, and all of the result comes back', async () => {
+test('params and results are forwarded unchanged', async () => {
   const params = { name: 't', arguments: { a: 1 }, more: [1] }
-  const passed = await pass('tools/call', params)
-  expect([passed.head, json(passed)]).toEqual([{ type: 'result' }, { content: [], 'x-new': 1 }])
+  const reply = await forward('tools/call', params)
+  expect([reply.head, json(reply)]).toEqual([{ type: 'result' }, { content: [], 'x-new': 1 }])
   const ids = { correlationId: traceId(envelope) }
   expect(forwarded).toMatchObject([
     { method: 'tools/call', params, options: { requestId: 'i', ...ids } },
@@ -85,34 +105,38 @@ test('all that came goes on, and all of the result comes back', async () => {
 })
 
 const KEY = 'io.modelcontextprotocol'
-const said = {
+/** What a modern request states about its client. */
+const clientMeta = {
   [`${KEY}/protocolVersion`]: '2026-07-28',
   [`${KEY}/clientCapabilities`]: { sampling: {} },
   [`${KEY}/logLevel`]: 'debug',
 }
 
 test.each<[Era, Era, object]>([
-  ['modern', 'modern', { own: 1, ...said }],
+  ['modern', 'modern', { own: 1, ...clientMeta }],
   ['modern', 'legacy', { own: 1 }],
   ['legacy', 'modern', { own: 1 }],
-])('what a %s caller says of itself to a %s server', async (caller, server, expected) => {
-  const _meta = { own: 1, progressToken: 7, ...said }
-  await pass('tools/call', { name: 't', _meta }, { caller, server })
-  const { traceparent } = envelope
-  expect(forwarded[0]?.options.meta).toEqual({ traceparent, ...expected })
-})
+])(
+  'the _meta of a %s caller is forwarded to a %s server as its era allows',
+  async (caller, server, expected) => {
+    const _meta = { own: 1, progressToken: 7, ...clientMeta }
+    await forward('tools/call', { name: 't', _meta }, { caller, server })
+    const { traceparent } = envelope
+    expect(forwarded[0]?.options.meta).toEqual({ traceparent, ...expected })
+  },
+)
 
-test('the options of a request are followed here, and not passed on to the server', async () => {
+test('the options of a request apply in the host and are not forwarded to the server', async () => {
   const options = { timeoutMs: 5, priority: 'low', retry: { maxRetries: 1, isSafeToRepeat: true } }
-  await pass('tools/call', { name: 't', _meta: { own: 1, 'mcp-host/options': options } })
+  await forward('tools/call', { name: 't', _meta: { own: 1, 'mcp-host/options': options } })
   const { traceparent } = envelope
   expect(forwarded[0]?.options).toMatchObject({ ...options, meta: { traceparent, own: 1 } })
   expect(forwarded[0]?.options.meta).not.toHaveProperty('mcp-host/options')
 })
 
-test('options of a request that are none are refused, with the field', async () => {
+test('invalid options of a request are refused with the field', async () => {
   const _meta = { 'mcp-host/options': { retry: { maxRetries: 1000 } } }
-  const refused = await pass('tools/call', { name: 't', _meta })
+  const refused = await forward('tools/call', { name: 't', _meta })
   expect(json(refused)).toMatchObject({
     code: -32_602,
     message: expect.stringMatching(/^_meta\.mcp-host\/options\.retry.*: /),
@@ -120,8 +144,8 @@ test('options of a request that are none are refused, with the field', async () 
   expect(forwarded).toEqual([])
 })
 
-test('a trace that the caller has goes on', async () => {
-  await pass('tools/call', { name: 't', _meta: { traceparent: 'theirs' } })
+test('the trace of the caller is forwarded', async () => {
+  await forward('tools/call', { name: 't', _meta: { traceparent: 'theirs' } })
   expect(forwarded[0]?.options.meta).toEqual({ traceparent: 'theirs' })
 })
 
@@ -135,76 +159,79 @@ test.each<[Era, Era, string, object]>([
   ],
   ['modern', 'modern', 'tools/call', { a: 1 }],
   ['legacy', 'legacy', 'tools/call', { a: 1 }],
-])('a %s caller gets from a %s server to %s %j', async (caller, server, method, expected) => {
-  answer = () => ({ a: 1 })
-  expect(json(await pass(method, {}, { caller, server }))).toEqual(expected)
-})
+])(
+  'a %s caller gets the result of a %s server to %s as %j',
+  async (caller, server, method, expected) => {
+    answer = () => ({ a: 1 })
+    expect(json(await forward(method, {}, { caller, server }))).toEqual(expected)
+  },
+)
 
-test('an older caller is not told what only newer ones know', async () => {
+test('fields of modern results are removed for a legacy caller', async () => {
   answer = () => ({ resultType: 'complete', ttlMs: 5, cacheScope: 'public', contents: [] })
-  const passed = await pass('resources/read', {}, { server: 'modern' })
-  expect(json(passed)).toEqual({ contents: [] })
+  const reply = await forward('resources/read', {}, { server: 'modern' })
+  expect(json(reply)).toEqual({ contents: [] })
 })
 
-test('progress is told where it is wanted', async () => {
+test('progress is sent to a caller with a progress token that reads a stream', async () => {
   answer = ({ options }) => {
     options.onProgress?.({ progress: 1, total: 2 })
     return {}
   }
   const params = { _meta: { progressToken: 1 } }
-  await pass('tools/call', params)
-  await pass('tools/call', {}, { progress: true })
+  await forward('tools/call', params)
+  await forward('tools/call', {}, { progress: true })
   expect(sent).toEqual([])
-  await pass('tools/call', params, { progress: true })
+  await forward('tools/call', params, { progress: true })
   const notice = { type: 'notice', method: 'notifications/progress' }
   expect(sent).toEqual([[notice, '{"progress":1,"total":2}']])
 })
 
-test('a result that is too large for a message is stored', async () => {
+test('a result that is too large for a message of the broker is stored', async () => {
   answer = () => ({ text: 'ä'.repeat(300_000) })
-  expect(await pass('tools/call', {})).toEqual({
+  expect(await forward('tools/call', {})).toEqual({
     head: { type: 'stored', key: 'k', bytes: stored[0]?.length },
     body: '',
   })
   expect(JSON.parse(new TextDecoder().decode(stored[0]))).toEqual(answer(forwarded[0]!))
   answer = () => ({ text: 'ä'.repeat(100_000) })
-  expect((await pass('tools/call', {})).head).toEqual({ type: 'result' })
+  expect((await forward('tools/call', {})).head).toEqual({ type: 'result' })
 })
 
 const context = { server: 's' }
 
 test.each<[string, Error, number, object]>([
   [
-    'is not there',
+    'is not running',
     new ServerUnavailableError('away', context),
     -32_000,
     { reason: 'unavailable', retryable: true },
   ],
   [
-    'rests',
+    'has an open circuit',
     new ServerUnavailableError('rests', { ...context, retryAfterMs: 9 }),
     -32_000,
     { reason: 'unavailable', retryable: true, retryAfterMs: 9 },
   ],
   [
-    'ended meanwhile',
+    'ended during the request',
     new ServerUnavailableError('gone', { ...context, isOutcomeUnknown: true }),
     -32_000,
     { reason: 'unknown-outcome', retryable: false },
   ],
   ['is too slow', new TimeoutError('slow', 5, context), -32_001, { reason: 'timeout' }],
   ['has no such tool', new ValidationError('none', [], context), -32_602, { server: 's' }],
-])('a server that %s', async (_, error, code, data) => {
+])('a server that %s is answered with an error code and data', async (_, error, code, data) => {
   answer = () => {
     throw error
   }
-  const passed = await pass('tools/call', {})
-  expect(passed.head).toEqual({ type: 'error', code })
-  expect(json(passed)).toMatchObject({ code, message: error.message, data })
+  const reply = await forward('tools/call', {})
+  expect(reply.head).toEqual({ type: 'error', code })
+  expect(json(reply)).toMatchObject({ code, message: error.message, data })
 })
 
 test.each<Era>(['legacy', 'modern'])(
-  'arguments that do not fit are a result that a model sees (%s)',
+  'invalid arguments are answered to a %s caller as a result that a model sees',
   async (caller) => {
     answer = () => {
       throw new ValidationError(
@@ -213,9 +240,9 @@ test.each<Era>(['legacy', 'modern'])(
         context,
       )
     }
-    const passed = await pass('tools/call', {}, { caller })
-    expect(passed.head).toEqual({ type: 'result', isRefused: true })
-    expect(json(passed)).toEqual({
+    const reply = await forward('tools/call', {}, { caller })
+    expect(reply.head).toEqual({ type: 'result', isRefused: true })
+    expect(json(reply)).toEqual({
       ...(caller === 'modern' ? { resultType: 'complete' } : {}),
       isError: true,
       content: [{ type: 'text', text: '"a" must be number' }],
@@ -223,15 +250,15 @@ test.each<Era>(['legacy', 'modern'])(
   },
 )
 
-test('what is our fault says nothing of what it was', async () => {
+test('an internal error is answered without its message', async () => {
   answer = () => {
     throw new Error('a secret')
   }
-  const passed = await pass('tools/call', {})
-  expect(json(passed)).toEqual({ code: -32_603, message: 'internal error' })
+  const reply = await forward('tools/call', {})
+  expect(json(reply)).toEqual({ code: -32_603, message: 'internal error' })
 })
 
-test('an error that is too deep to be written is told without what makes it so', async () => {
+test('an error whose data is nested too deep is answered without the data', async () => {
   let data: unknown = 1
   for (let depth = 0; depth < 20_000; depth++) data = [data]
   answer = () => {
@@ -239,16 +266,16 @@ test('an error that is too deep to be written is told without what makes it so',
     Object.defineProperty(error, 'rpcError', { value: { code: 7, message: 'no', data } })
     throw error
   }
-  const passed = await pass('tools/call', {})
-  expect([passed.head, json(passed)]).toEqual([
+  const reply = await forward('tools/call', {})
+  expect([reply.head, json(reply)]).toEqual([
     { type: 'error', code: 7 },
     { code: 7, message: 'no' },
   ])
 })
 
-test('only a newer caller is handed what a server asks for', async () => {
-  await pass('tools/call', {})
-  await pass('tools/call', {}, { caller: 'modern' })
+test('only a modern caller may receive input_required', async () => {
+  await forward('tools/call', {})
+  await forward('tools/call', {}, { caller: 'modern' })
   expect(forwarded.map(({ options }) => options.allowInputRequired)).toEqual([false, true])
 })
 
@@ -263,25 +290,25 @@ test.each<[Era, McpClient['logLevel'], object]>([
   ],
   ['legacy', 'error', {}],
 ])(
-  'what a %s server is told of an older client with a session',
+  'a %s server receives the capabilities and log level of a legacy session as its era allows',
   async (server, level, expected) => {
     const logLevel = level === undefined ? {} : { logLevel: level }
     const client = { id: 'p', capabilities, ...logLevel }
-    // What it says of itself with the request is not what it said when it began.
-    await pass('tools/call', { _meta: { own: 1, ...said } }, { server, client })
+    // The _meta of a legacy request does not replace what its session was initialized with.
+    await forward('tools/call', { _meta: { own: 1, ...clientMeta } }, { server, client })
     const { traceparent } = envelope
     expect(forwarded[0]?.options.meta).toStrictEqual({ traceparent, own: 1, ...expected })
   },
 )
 
-/** What a newer server says that asks for input. */
+/** The result with which a modern server asks for input. */
 const inputRequired = (inputRequests: object, more: object = {}): object => ({
   resultType: 'input_required',
   inputRequests,
   ...more,
 })
 
-test('an older caller is asked for all that a newer server wants, until that has a result', async () => {
+test('a legacy caller is asked for every input that a modern server requires, until its result', async () => {
   const form = { message: 'who?', requestedSchema: {} }
   const both = { who: { method: 'elicitation/create', params: form }, r: { method: 'roots/list' } }
   const results = [
@@ -290,12 +317,14 @@ test('an older caller is asked for all that a newer server wants, until that has
     { resultType: 'complete', done: 1 },
   ]
   answer = () => results[forwarded.length - 1]
-  const asked: unknown[] = []
-  const ask = async (...question: unknown[]): Promise<unknown> => ({ n: asked.push(question) })
+  const serverRequests: unknown[] = []
+  const ask = async (...request: unknown[]): Promise<unknown> => ({
+    n: serverRequests.push(request),
+  })
   const params = { name: 't', arguments: { a: 1 } }
-  const passed = await pass('tools/call', params, { server: 'modern', ask })
-  expect(json(passed)).toEqual({ done: 1 })
-  expect(asked).toEqual([
+  const reply = await forward('tools/call', params, { server: 'modern', ask })
+  expect(json(reply)).toEqual({ done: 1 })
+  expect(serverRequests).toEqual([
     ['elicitation/create', form],
     ['roots/list', undefined],
     ['sampling/createMessage', {}],
@@ -305,35 +334,35 @@ test('an older caller is asked for all that a newer server wants, until that has
     { ...params, requestState: 'first', inputResponses: { who: { n: 1 }, r: { n: 2 } } },
     { ...params, inputResponses: { s: { n: 3 } } },
   ])
-  // Each can be ended by the id of the request, and may ask again.
+  // Each round can be aborted by the id of the request, and may require input again.
   const options = { requestId: 'i', allowInputRequired: true }
   expect(forwarded).toMatchObject([{ options }, { options }, { options }])
 })
 
-test('a newer caller gets what a newer server asks for as it is', async () => {
-  const asks = inputRequired({ r: { method: 'roots/list' } }, { requestState: 'x' })
-  answer = () => asks
+test('input_required of a modern server is forwarded unchanged to a modern caller', async () => {
+  const required = inputRequired({ r: { method: 'roots/list' } }, { requestState: 'x' })
+  answer = () => required
   const ask = (): Promise<unknown> => Promise.reject(new Error('asked'))
-  const passed = await pass('tools/call', {}, { caller: 'modern', server: 'modern', ask })
-  expect(json(passed)).toEqual(asks)
+  const reply = await forward('tools/call', {}, { caller: 'modern', server: 'modern', ask })
+  expect(json(reply)).toEqual(required)
   expect(forwarded).toHaveLength(1)
 })
 
-test('a server that asks an older caller without end is given up', async () => {
+test('a server that asks a legacy caller for input too often is answered with an error', async () => {
   answer = () => inputRequired({ r: { method: 'roots/list' } })
   let count = 0
   const ask = async (): Promise<unknown> => ({ n: ++count })
-  const passed = await pass('tools/call', {}, { server: 'modern', ask })
-  expect(passed.head).toEqual({ type: 'error', code: -32_603 })
+  const reply = await forward('tools/call', {}, { server: 'modern', ask })
+  expect(reply.head).toEqual({ type: 'error', code: -32_603 })
   expect(count).toBe(10)
 })
 
-test('what an older caller refuses to a newer server is the answer', async () => {
+test('the refusal of a legacy caller to a modern server is the answer to its request', async () => {
   answer = () => inputRequired({ r: { method: 'roots/list' } })
   const refusal = { code: -32_601, message: 'no roots', data: { why: 1 } }
   const ask = (): Promise<unknown> => Promise.reject(new ClientRefusal(refusal))
-  const passed = await pass('tools/call', {}, { server: 'modern', ask })
-  expect([passed.head, json(passed)]).toEqual([{ type: 'error', code: -32_601 }, refusal])
+  const reply = await forward('tools/call', {}, { server: 'modern', ask })
+  expect([reply.head, json(reply)]).toEqual([{ type: 'error', code: -32_601 }, refusal])
   expect(forwarded).toHaveLength(1)
 })
 
@@ -345,22 +374,24 @@ test.each<[unknown, boolean, unknown, unknown[]]>([
   [{ a: 1 }, false, { a: 1 }, []],
   [undefined, true, undefined, []],
 ])(
-  'the structured result %j, listed as wrapped: %s, is %j to an older caller',
+  'the structured result %j, listed as wrapped: %s, is %j for a legacy caller',
   async (structuredContent, isOutputWrapped, expected, content) => {
     answer = () => ({ content: [], structuredContent })
     const options = { server: 'modern', more: { isOutputWrapped } } as const
-    const passed = json(await pass('tools/call', { name: 't' }, options))
-    expect(passed).toEqual({ content, structuredContent: expected })
-    const newer = json(await pass('tools/call', { name: 't' }, { ...options, caller: 'modern' }))
-    expect(newer).toEqual({ content: [], structuredContent })
+    const reply = json(await forward('tools/call', { name: 't' }, options))
+    expect(reply).toEqual({ content, structuredContent: expected })
+    const modern = json(
+      await forward('tools/call', { name: 't' }, { ...options, caller: 'modern' }),
+    )
+    expect(modern).toEqual({ content: [], structuredContent })
   },
 )
 
-test('the text of a tool stands for a wrapped result as well', async () => {
+test('a wrapped result keeps the text of its tool', async () => {
   const content = [{ type: 'text', text: 'one' }]
   answer = () => ({ content, structuredContent: [1] })
-  const passed = json(await pass('tools/call', { name: 't' }, { server: 'modern' }))
-  expect(passed).toEqual({ content, structuredContent: { result: [1] } })
+  const reply = json(await forward('tools/call', { name: 't' }, { server: 'modern' }))
+  expect(reply).toEqual({ content, structuredContent: { result: [1] } })
 })
 
 const resource = { uri: 'x://y' }
@@ -372,11 +403,11 @@ test.each<[string, object, boolean]>([
   ['prompts/get', { messages: [{ content: { type: 'resource', resource } }] }, true],
   ['tools/call', { content: [{ type: 'text', text: 'resource_link' }], _meta: {} }, false],
   ['resources/read', { contents: [resource] }, false],
-])('a result of %s like %j says that it has links: %s', async (method, result, isSaid) => {
+])('a result of %s like %j has the flag hasLinks: %s', async (method, result, hasLinks) => {
   answer = () => result
-  expect((await pass(method, {})).head).toEqual({
+  expect((await forward(method, {})).head).toEqual({
     type: 'result',
-    ...(isSaid ? { hasLinks: true } : {}),
+    ...(hasLinks ? { hasLinks: true } : {}),
   })
 })
 
@@ -384,22 +415,44 @@ test.each([
   ['accept', true],
   ['decline', false],
   ['cancel', false],
-])('a call that needs an answer reaches its server after %s: %s', async (action, isRun) => {
-  const asked: unknown[] = []
-  const ask = async (...question: unknown[]): Promise<unknown> => {
-    asked.push(question)
+])('a call that needs approval reaches its server after %s: %s', async (action, isRun) => {
+  const serverRequests: unknown[] = []
+  const ask = async (...request: unknown[]): Promise<unknown> => {
+    serverRequests.push(request)
     expect(forwarded).toEqual([])
     return { action }
   }
-  const passed = await pass('tools/call', { name: 't' }, { ask, more: { confirm: 'May it?' } })
+  const reply = await forward('tools/call', { name: 't' }, { ask, more: { confirm: 'May it?' } })
   const requestedSchema = { type: 'object', properties: {} }
-  expect(asked).toEqual([['elicitation/create', { message: 'May it?', requestedSchema }]])
+  expect(serverRequests).toEqual([['elicitation/create', { message: 'May it?', requestedSchema }]])
   expect(forwarded).toHaveLength(isRun ? 1 : 0)
-  expect(json(passed)).toMatchObject(isRun ? { 'x-new': 1 } : { isError: true })
+  expect(json(reply)).toMatchObject(isRun ? { 'x-new': 1 } : { isError: true })
 })
 
-test('a call that needs an answer of a caller who cannot be asked does not run', async () => {
-  const passed = await pass('tools/call', { name: 't' }, { more: { confirm: 'May it?' } })
-  expect(passed.head).toEqual({ type: 'error', code: -32_601 })
+test('a call that needs approval does not run when its caller cannot be asked', async () => {
+  const reply = await forward('tools/call', { name: 't' }, { more: { confirm: 'May it?' } })
+  expect(reply.head).toEqual({ type: 'error', code: -32_601 })
   expect(forwarded).toEqual([])
+})
+
+test('a tool call has its start and its end in the audit log; other requests have none', async () => {
+  await forward('resources/read', { uri: 'a' })
+  expect(records).toEqual([])
+  await forward('tools/call', { name: 'echo', arguments: { text: 'hi' } })
+  const about = { principal: 'ann', server: 's', tool: 'echo', call: 'i' }
+  expect(records).toMatchObject([
+    { action: 'tool-started', ...about, arguments: { text: 'hi' } },
+    { action: 'tool-finished', ...about, outcome: 'ok' },
+  ])
+})
+
+test('a tool call whose required entry cannot be stored does not reach the server', async () => {
+  recorded = Promise.reject(new Error('away'))
+  const { head, body } = await forward('tools/call', { name: 'echo' })
+  expect(forwarded).toEqual([])
+  expect(head).toEqual({ type: 'error', code: -32_000 })
+  expect(JSON.parse(String(body))).toMatchObject({
+    message: 'the audit log cannot be written, so the call was not run; try again',
+    data: { server: 's', reason: 'unavailable', retryable: true },
+  })
 })

@@ -1,8 +1,10 @@
+import type { AuditLog } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
 import { BusError, traceId } from '@mcp-host/contracts'
-import type { MCPHost } from 'mcp-host'
+import type { ForwardOptions, MCPHost } from 'mcp-host'
 import { ValidationError } from 'mcp-host'
+import { auditedCall, recordApproval } from '../audited-call.ts'
 import { truncate } from '../truncate.ts'
 import { MAX_INLINE_BYTES, MAX_RESULT_BYTES } from '../tool-calls/call-result.ts'
 import { encodeResult } from '../tool-calls/encode-result.ts'
@@ -16,7 +18,7 @@ import type { JsonRpcFailure } from './json-rpc-failure.ts'
 import { hasLinks } from './result-links.ts'
 import { toJsonRpcFailure } from './json-rpc-failure.ts'
 
-/** A server that asks for input this often in one request does not come to an end. */
+/** Limit for the rounds of input in one request. */
 const MAX_INPUT_ROUNDS = 10
 const INTERNAL_ERROR = -32_603
 const NOT_ALLOWED = 'The user has not allowed this call.'
@@ -26,9 +28,11 @@ export interface ForwardRequestDeps {
   readonly bus: Pick<Bus, 'blobs'>
   readonly host: Pick<MCPHost, 'forward'>
   readonly server: string
-  /** Which era it speaks. */
+  /** The audit log; absent when it is off. */
+  readonly audit?: AuditLog | undefined
+  /** The era of the server. */
   readonly era: Era
-  /** Asks the caller on the way, where that is possible. */
+  /** Asks the caller during the request, if that is possible. */
   readonly ask?: ((method: string, params: unknown) => Promise<unknown>) | undefined
 }
 
@@ -43,7 +47,7 @@ export interface McpReply {
   readonly body: Uint8Array | string
 }
 
-/** Runs a request of another MCP client. What goes wrong is an answer too. */
+/** Runs a request of an MCP client. Failures also become replies. */
 export async function forwardRequest(
   deps: ForwardRequestDeps,
   request: ForwardedRequest,
@@ -54,7 +58,7 @@ export async function forwardRequest(
     return answer instanceof Promise ? await answer : answer
   } catch (error) {
     const { method } = request.head
-    // The model that called it can do better; an error of the protocol it would not see.
+    // The error becomes a result, since models see results but not protocol errors, and can correct the arguments.
     if (method === 'tools/call' && error instanceof ValidationError && error.issues.length > 0) {
       const content = [{ type: 'text', text: truncate(error.message) }]
       const eras = { caller: request.head.era, server: 'legacy' } as const
@@ -79,10 +83,12 @@ export function toError({ code, message, data }: JsonRpcFailure): McpReply {
 }
 
 async function run(
-  { host, server, era, ask }: ForwardRequestDeps,
-  { head, params, envelope }: ForwardedRequest,
+  deps: ForwardRequestDeps,
+  request: ForwardedRequest,
   send: SendPart,
 ): Promise<object> {
+  const { server, audit, era, ask } = deps
+  const { head, params, envelope } = request
   const { method, progress = false, client } = head
   const eras = { caller: head.era, server: era }
   const wantsProgress = progress && isObject(params['_meta']) && 'progressToken' in params['_meta']
@@ -92,15 +98,36 @@ async function run(
     correlationId: traceId(envelope),
     ...(client === undefined ? {} : { sessionId: client.id }),
     meta: metaFor(params, eras, envelope, client),
-    // An older caller without a session cannot be asked: the host answers the server as far as it can.
+    // A legacy caller without a session cannot be asked. The host answers the server as far as it can.
     allowInputRequired: head.era === 'modern' || ask !== undefined,
     onProgress: wantsProgress
       ? (progressed: object) => send(PROGRESS, JSON.stringify(progressed))
       : undefined,
   }
-  if (head.confirm !== undefined && !(await isAllowed(ask, head.confirm))) {
-    return { content: [{ type: 'text', text: NOT_ALLOWED }], isError: true }
+  const forward = (): Promise<unknown> => forwardAnswered(deps, request, options)
+  const { name, arguments: args } = params
+  const audited = { envelope, server, tool: String(name), call: head.id, session: client?.id }
+  if (head.confirm !== undefined) {
+    const isConfirmed = await isAllowed(ask, head.confirm)
+    recordApproval(audit, { ...audited, arguments: args }, isConfirmed)
+    if (!isConfirmed) return { content: [{ type: 'text', text: NOT_ALLOWED }], isError: true }
   }
+  const result =
+    method === 'tools/call'
+      ? await auditedCall(audit, { ...audited, arguments: args }, forward)
+      : await forward()
+  const shrinkToFit = resultFor(method, result as object, eras)
+  const isOlderCall = head.era === 'legacy' && method === 'tools/call'
+  return isOlderCall ? withLegacyOutput(shrinkToFit, head.isOutputWrapped === true) : shrinkToFit
+}
+
+/** The server's result. Input that the server requests is asked of a legacy caller first. */
+async function forwardAnswered(
+  { host, server, ask }: ForwardRequestDeps,
+  { head, params }: ForwardedRequest,
+  options: ForwardOptions,
+): Promise<unknown> {
+  const { method } = head
   let result = await host.forward(server, method, params, options)
   if (head.era === 'legacy' && ask !== undefined) {
     for (let round = 0; isInputRequired(result); round++) {
@@ -115,9 +142,7 @@ async function run(
       result = await host.forward(server, method, again, options)
     }
   }
-  const shrinkToFit = resultFor(method, result as object, eras)
-  const isOlderCall = head.era === 'legacy' && method === 'tools/call'
-  return isOlderCall ? withLegacyOutput(shrinkToFit, head.isOutputWrapped === true) : shrinkToFit
+  return result
 }
 
 /** Asks the caller whether the call may run. Throws `ClientRefusal` when it cannot be asked. */
@@ -132,7 +157,7 @@ function isInputRequired(result: unknown): result is Json {
   return isObject(result) && result['resultType'] === 'input_required'
 }
 
-/** The caller's answers to all input requests of a server of 2026-07-28. */
+/** The caller's answers to all input requests of a modern server. */
 async function answers(
   inputRequests: unknown,
   ask: NonNullable<ForwardRequestDeps['ask']>,
@@ -145,7 +170,7 @@ async function answers(
   return Object.fromEntries(await Promise.all(said))
 }
 
-/** The answer, by way of the object store when it is too large for a message. */
+/** Converts a result to a reply. A result that is too large for a message goes to the object store. */
 function toAnswer(deps: ForwardRequestDeps, result: object): McpReply | Promise<McpReply> {
   const body = encodeResult(result)
   const links = hasLinks(result) ? { hasLinks: true } : {}

@@ -13,7 +13,7 @@ export interface JsonRpcFailure {
 
 const INVALID_PARAMS = -32_602
 const INTERNAL_ERROR = -32_603
-/** The first codes that are free for servers to use. */
+/** The first of the codes that implementations may define. */
 const UNAVAILABLE = -32_000
 const TIMED_OUT = -32_001
 
@@ -52,7 +52,7 @@ export function toJsonRpcFailure(error: unknown): JsonRpcFailure {
   return { code: CODES[code], message: truncate(error.message), data }
 }
 
-/** As the gateway's own `unavailable`: a request that was not begun may be retried. */
+/** Data like that of the gateway's `unavailable`: a request that has not begun may be retried. */
 function unavailability({ retryAfterMs, isOutcomeUnknown }: ServerUnavailableError): object {
   if (isOutcomeUnknown) return { reason: 'unknown-outcome', retryable: false }
   const later = retryAfterMs === undefined ? {} : { retryAfterMs }

@@ -4,47 +4,47 @@ import { ReplyReplayBuffer } from './reply-replay-buffer.ts'
 
 let sinceOutageMs: number
 let sent: unknown[]
-let answers: ReplyReplayBuffer
+let replies: ReplyReplayBuffer
 
 beforeEach(() => {
   vi.useFakeTimers()
   sinceOutageMs = 0
   sent = []
-  answers = new ReplyReplayBuffer({ sinceOutageMs: () => sinceOutageMs })
+  replies = new ReplyReplayBuffer({ sinceOutageMs: () => sinceOutageMs })
 })
 afterEach(() => void vi.useRealTimers())
 
 const keep = (id: string, body: McpReply['body'] = '{}'): void =>
-  answers.keep(id, { head: { type: 'result' }, body }, (...part) => sent.push(part))
+  replies.keep(id, { head: { type: 'result' }, body }, (...part) => sent.push(part))
 
 test.each([
   ['while the broker is away', 0],
-  ['when it has just come back', 1_000],
-])('what is answered %s is said again to who asks for it, for a while', (_, ms) => {
+  ['just after an outage of the broker', 1_000],
+])('a reply %s is replayed on request for ten seconds', (_, ms) => {
   sinceOutageMs = ms
   keep('a', '{"a":1}')
-  answers.send('a')
-  answers.send('b')
+  replies.send('a')
+  replies.send('b')
   expect(sent).toEqual([[{ type: 'result' }, '{"a":1}']])
   vi.advanceTimersByTime(10_000)
-  answers.send('a')
+  replies.send('a')
   expect(sent).toHaveLength(1)
 })
 
-test('what the broker has passed on is not kept', () => {
+test('a reply is not kept while the broker is up', () => {
   sinceOutageMs = Infinity
   keep('a')
-  answers.send('a')
+  replies.send('a')
   expect(sent).toEqual([])
 })
 
-test('no more is kept than there is room for, and the room comes back', () => {
+test('replies beyond the memory limit are not kept until earlier ones expire', () => {
   const large = new Uint8Array(10_000_000)
   for (const id of ['a', 'b']) keep(id, large)
-  for (const id of ['a', 'b']) answers.send(id)
+  for (const id of ['a', 'b']) replies.send(id)
   expect(sent).toHaveLength(1)
   vi.advanceTimersByTime(10_000)
   keep('c', large)
-  answers.send('c')
+  replies.send('c')
   expect(sent).toHaveLength(2)
 })

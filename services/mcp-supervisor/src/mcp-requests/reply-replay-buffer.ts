@@ -1,17 +1,18 @@
 import type { Bus } from '@mcp-host/bus'
 import type { McpReply } from './forward-request.ts'
 
-/** After an outage gateways are connected again at different moments. */
+/** The time after an outage in which gateways reconnect. */
 const SETTLING_MS = 2_000
-/** Longer than a gateway waits for a sign of life. */
+/** Replies are kept longer than a gateway waits for a sign of life. */
 const KEPT_MS = 10_000
 const MAX_KEPT_BYTES = 16 * 1024 * 1024
 
-/** Sends an answer once more. */
+/** Sends a reply again. */
 export type SendReply = (head: McpReply['head'], body: McpReply['body']) => void
 
 /**
- * Keeps replies that were sent during an outage of the broker, and so may be lost, until their callers ping for them.
+ * Keeps replies that were sent during an outage of the broker, until their callers ping for them. Such replies may have
+ * been lost.
  */
 export class ReplyReplayBuffer {
   readonly #bus: Pick<Bus, 'sinceOutageMs'>
@@ -23,7 +24,7 @@ export class ReplyReplayBuffer {
     this.#bus = bus
   }
 
-  /** Keeps an answer if it may be lost, while there is room. */
+  /** Keeps a reply that may be lost, while there is room. */
   keep(id: string, { head, body }: McpReply, send: SendReply): void {
     const isSafe = this.#bus.sinceOutageMs() > SETTLING_MS
     if (isSafe || this.#bytes + body.length > MAX_KEPT_BYTES) return
@@ -35,7 +36,7 @@ export class ReplyReplayBuffer {
     }, KEPT_MS).unref()
   }
 
-  /** Says it again. */
+  /** Sends the reply again. */
   send(id: string): void {
     this.#resumable.get(id)?.()
   }

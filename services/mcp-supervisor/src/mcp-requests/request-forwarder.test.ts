@@ -9,34 +9,33 @@ import type { RequestForwarderDeps, RequestTarget } from './request-forwarder.ts
 import { RequestForwarder } from './request-forwarder.ts'
 
 const LIMIT_MS = 1_000
-/** Longer than a server is given to ask more at once. */
-const SOON_MS = 50
+/** Longer than the time in which requests of a server are collected into one round. */
+const ROUND_MS = 50
 
 type Json = Readonly<Record<string, unknown>>
 interface Call {
   readonly params: Json
   readonly requestId: string
-  /** Whether it may be answered with what the server asks for. */
+  /** Whether the server may answer with `input_required`. */
   readonly mayAsk: boolean | undefined
-  /** When it is aborted. */
   readonly signal: AbortSignal
 }
 
-let requests: RequestForwarder
-/** What the server does with a request. */
+let forwarder: RequestForwarder
+/** How the server answers a request. */
 let serve: (call: Call) => Promise<unknown>
 let ready: Promise<void> | undefined
 let era: Era
-/** The ids of the requests that were ended at the host. */
+/** Ids of the requests that were aborted at the host. */
 let aborted: string[]
 let levels: unknown[]
 let setLevel: () => Promise<void>
 let tracked: Promise<unknown>[]
 let watched: unknown[]
 let watch: () => Promise<void>
-/** What was said before the last answers, and to which request. */
+/** Parts that were sent before replies, with the ids of their requests. */
 let sent: [id: string, part: McpReplyHead, body: unknown][]
-/** What went to the session's stream. */
+/** Events on the notification stream of the session. */
 let streamed: unknown[]
 
 beforeEach(() => {
@@ -52,21 +51,21 @@ beforeEach(() => {
   watch = async () => undefined
   sent = []
   streamed = []
-  begin({ process: 'p' })
+  createForwarder({ process: 'p' })
 })
 afterEach(() => void vi.useRealTimers())
 
-type Place = Pick<RequestForwarderDeps, 'process' | 'hasSession' | 'capabilities'>
-const SHARED: Place = {}
+type ProcessOptions = Pick<RequestForwarderDeps, 'process' | 'hasSession' | 'capabilities'>
+const SHARED: ProcessOptions = {}
 const answerable = { sampling: {}, roots: {}, elicitation: { form: {} } }
-const SESSION: Place = { process: 'p', hasSession: true, capabilities: answerable }
+const SESSION: ProcessOptions = { process: 'p', hasSession: true, capabilities: answerable }
 
-function begin(place: Place): void {
-  // It emits and does nothing else.
+function createForwarder(options: ProcessOptions): void {
+  // RequestForwarder uses only this method.
   const bus = {
     emit: (...event: unknown[]) => void streamed.push(event),
   } as unknown as RequestForwarderDeps['bus']
-  requests = new RequestForwarder({ bus, server: 's', inputTimeoutMs: LIMIT_MS, ...place })
+  forwarder = new RequestForwarder({ bus, server: 's', inputTimeoutMs: LIMIT_MS, ...options })
 }
 
 const controls = new Map<string, AbortController>()
@@ -96,8 +95,8 @@ const session = (capabilities: object, logLevel?: McpLogLevel): McpClient => ({
   ...(logLevel === undefined ? {} : { logLevel }),
 })
 
-/** A request of an older client, which has a session where `client` is given. */
-function pass(head: Partial<McpRequestHead>, params: Json = { name: 't' }): Promise<McpReply> {
+/** Forwards a request of a legacy client, which has a session if `client` is given. */
+function forward(head: Partial<McpRequestHead>, params: Json = { name: 't' }): Promise<McpReply> {
   const { id = 'a' } = head
   const to: RequestTarget = {
     host,
@@ -111,19 +110,19 @@ function pass(head: Partial<McpRequestHead>, params: Json = { name: 't' }): Prom
       },
     },
   }
-  const heard = head.client === undefined ? {} : { progress: true }
-  const full: McpRequestHead = { method: 'tools/call', era: 'legacy', ...heard, ...head, id }
+  const stream = head.client === undefined ? {} : { progress: true }
+  const full: McpRequestHead = { method: 'tools/call', era: 'legacy', ...stream, ...head, id }
   const body = new TextEncoder().encode(JSON.stringify(params))
-  return requests.run(to, { head: full, body, envelope: newEnvelope('ann') }, (part, said) => {
-    sent.push([id, part, said === '' ? '' : JSON.parse(said)])
+  return forwarder.run(to, { head: full, body, envelope: newEnvelope('ann') }, (part, content) => {
+    sent.push([id, part, content === '' ? '' : JSON.parse(content)])
   })
 }
 
-/** The same of a newer client that can be asked for all. */
-function passNew(more: Json = {}, head: Partial<McpRequestHead> = {}): Promise<McpReply> {
+/** Forwards a request of a modern client with all capabilities. */
+function forwardModern(more: Json = {}, head: Partial<McpRequestHead> = {}): Promise<McpReply> {
   const capabilities = { sampling: {}, roots: {}, elicitation: { form: {}, url: {} } }
   const _meta = { [CAPABILITIES_KEY]: capabilities }
-  return pass({ era: 'modern', ...head }, { name: 't', _meta, ...more })
+  return forward({ era: 'modern', ...head }, { name: 't', _meta, ...more })
 }
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
@@ -133,9 +132,9 @@ async function bodyOf(answer: Promise<McpReply>): Promise<Json> {
   return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as Json
 }
 
-/** What a request comes back with as soon as its server has asked all. */
-async function soon(answer: Promise<McpReply>): Promise<Json> {
-  await vi.advanceTimersByTimeAsync(SOON_MS)
+/** The body of the reply at the end of a round. */
+async function bodyAfterRound(answer: Promise<McpReply>): Promise<Json> {
+  await vi.advanceTimersByTimeAsync(ROUND_MS)
   return bodyOf(answer)
 }
 
@@ -144,7 +143,7 @@ const form = (...fields: string[]): object => ({
   requestedSchema: { properties: Object.fromEntries(fields.map((each) => [each, {}])) },
 })
 
-/** The server asks; of a request that it names, where it knows it. */
+/** Sends a request of the server to the client, for the named request if the server knows one. */
 function ask(
   kind: string,
   params?: object,
@@ -152,18 +151,19 @@ function ask(
   { signal } = new AbortController(),
 ): Promise<unknown> {
   const call = requestId === undefined ? {} : { call: { requestId } }
-  const asked = { kind, ...(params === undefined ? {} : { params }), ...call }
-  return requests.callback({ server: 's', signal, ...asked } as unknown as ServerRequest)
+  const request = { kind, ...(params === undefined ? {} : { params }), ...call }
+  // `kind` is a plain string here: the union of requests cannot be narrowed.
+  return forwarder.callback({ server: 's', signal, ...request } as unknown as ServerRequest)
 }
 
 function log(level: McpLogLevel, requestId?: string): void {
   const call = requestId === undefined ? {} : { call: { requestId } }
-  const said = { level, logger: 'l', data: 1, isOutsideCalls: requestId === undefined }
-  void requests.callback({ kind: 'log', server: 's', ...said, ...call })
+  const message = { level, logger: 'l', data: 1, isOutsideCalls: requestId === undefined }
+  void forwarder.callback({ kind: 'log', server: 's', ...message, ...call })
 }
 
-/** What the server asked the request for, with how to answer. */
-function askOf(index: number): string {
+/** The id with which a sent server request is answered. */
+function askIdOf(index: number): string {
   const [, part] = sent[index]!
   return part.type === 'ask' ? part.ask : ''
 }
@@ -171,99 +171,105 @@ function askOf(index: number): string {
 test.each<[string, object, object]>([
   ['result', { result: { action: 'accept' } }, { value: { action: 'accept' } }],
   ['error', { error: { code: 7, message: 'no' } }, { reason: { code: 7, message: 'no' } }],
-])('an older client is asked on the way; its %s goes to the server', async (_, said, expected) => {
-  begin(SESSION)
-  serve = async ({ requestId }) => {
-    const [answer] = await Promise.allSettled([ask('elicitation', form('name'), requestId)])
-    expect(answer).toMatchObject(expected)
-    return { done: 1 }
-  }
-  const answer = pass({ client: session({ elicitation: {} }) })
-  await vi.waitFor(() => expect(sent).toHaveLength(1))
-  const part = { type: 'ask', ask: expect.any(String), method: 'elicitation/create' }
-  expect(sent).toEqual([['a', part, form('name')]])
-  requests.answer(askOf(0), said)
-  expect(await answer).toMatchObject({ head: { type: 'result' } })
-  expect(await bodyOf(answer)).toEqual({ done: 1 })
-})
+])(
+  'a server request reaches the legacy client during its call, and the %s goes to the server',
+  async (_, reply, expected) => {
+    createForwarder(SESSION)
+    serve = async ({ requestId }) => {
+      const [answer] = await Promise.allSettled([ask('elicitation', form('name'), requestId)])
+      expect(answer).toMatchObject(expected)
+      return { done: 1 }
+    }
+    const answer = forward({ client: session({ elicitation: {} }) })
+    await vi.waitFor(() => expect(sent).toHaveLength(1))
+    const part = { type: 'ask', ask: expect.any(String), method: 'elicitation/create' }
+    expect(sent).toEqual([['a', part, form('name')]])
+    forwarder.answer(askIdOf(0), reply)
+    expect(await answer).toMatchObject({ head: { type: 'result' } })
+    expect(await bodyOf(answer)).toEqual({ done: 1 })
+  },
+)
 
 test.each<[string, string, object?]>([
   ['sampling', 'sampling/createMessage', { messages: [] }],
   ['roots', 'roots/list'],
-])('an older client is asked for %s by %s', async (kind, method, params) => {
-  begin(SESSION)
-  serve = async ({ requestId }) => ({ said: await ask(kind, params, requestId) })
-  const answer = pass({ client: session({ [kind]: {} }) })
+])('a %s request reaches a legacy client as %s', async (kind, method, params) => {
+  createForwarder(SESSION)
+  serve = async ({ requestId }) => ({ answer: await ask(kind, params, requestId) })
+  const answer = forward({ client: session({ [kind]: {} }) })
   await vi.waitFor(() => expect(sent).toMatchObject([['a', { type: 'ask', method }, params ?? {}]]))
-  requests.answer(askOf(0), { result: { n: 1 } })
-  expect(await bodyOf(answer)).toEqual({ said: { n: 1 } })
+  forwarder.answer(askIdOf(0), { result: { n: 1 } })
+  expect(await bodyOf(answer)).toEqual({ answer: { n: 1 } })
 })
 
 test.each<Era>(['legacy', 'modern'])(
-  'a server is refused what its %s client cannot be asked for',
+  'a server request without a matching capability of its %s client is refused',
   async (caller) => {
     let refusals: unknown[] = []
     serve = async ({ requestId }) => {
       const page = { mode: 'url', url: 'x' }
-      const asked = [ask('sampling', {}, requestId), ask('elicitation', page, requestId)]
-      refusals = await Promise.allSettled(asked)
+      const asks = [ask('sampling', {}, requestId), ask('elicitation', page, requestId)]
+      refusals = await Promise.allSettled(asks)
       return { done: 1 }
     }
     const capabilities = { elicitation: { form: {} }, roots: {} }
     const answer =
       caller === 'legacy'
-        ? pass({ client: session(capabilities) })
-        : passNew({ _meta: { [CAPABILITIES_KEY]: capabilities } })
-    expect(await soon(answer)).toMatchObject({ done: 1 })
+        ? forward({ client: session(capabilities) })
+        : forwardModern({ _meta: { [CAPABILITIES_KEY]: capabilities } })
+    expect(await bodyAfterRound(answer)).toMatchObject({ done: 1 })
     const reason = { name: 'ClientRefusal', code: -32_601 }
     expect(refusals).toMatchObject([{ reason }, { reason }])
     expect(sent).toEqual([])
   },
 )
 
-test('an older client without a session is not asked', async () => {
-  begin(SHARED)
+test('a server request to a legacy client without a session is refused', async () => {
+  createForwarder(SHARED)
   serve = ({ requestId }) => ask('sampling', {}, requestId)
-  expect(await bodyOf(pass({}))).toMatchObject({ code: -32_601 })
+  expect(await bodyOf(forward({}))).toMatchObject({ code: -32_601 })
   serve = async ({ mayAsk }) => ({ mayAsk })
-  expect(await bodyOf(pass({}))).toEqual({ mayAsk: false })
+  expect(await bodyOf(forward({}))).toEqual({ mayAsk: false })
 })
 
-test('a newer client comes back with what the server asked for, as often as that takes', async () => {
+test('a modern client retries with the required input once per round', async () => {
   serve = async ({ requestId }) => {
     const first = await ask('elicitation', form('name'), requestId)
     return { first, second: await ask('sampling', { messages: [] }, requestId) }
   }
-  const first = await soon(passNew())
+  const first = await bodyAfterRound(forwardModern())
   const requestState = expect.stringMatching(/^mcp-host\.p\.[\da-f-]{36}$/)
   expect(first).toEqual({
     resultType: 'input_required',
     inputRequests: { name: { method: 'elicitation/create', params: form('name') } },
     requestState,
   })
-  const back = { requestState: first['requestState'], inputResponses: { name: { n: 1 } } }
-  const second = await soon(passNew(back, { id: 'b' }))
+  const retry = { requestState: first['requestState'], inputResponses: { name: { n: 1 } } }
+  const second = await bodyAfterRound(forwardModern(retry, { id: 'b' }))
   expect(second).toEqual({
     resultType: 'input_required',
     inputRequests: { sampling: { method: 'sampling/createMessage', params: { messages: [] } } },
     requestState,
   })
   expect(second['requestState']).not.toBe(first['requestState'])
-  const again = { requestState: second['requestState'], inputResponses: { sampling: { n: 2 } } }
-  expect(await bodyOf(passNew(again, { id: 'c' }))).toEqual({
+  const secondRetry = {
+    requestState: second['requestState'],
+    inputResponses: { sampling: { n: 2 } },
+  }
+  expect(await bodyOf(forwardModern(secondRetry, { id: 'c' }))).toEqual({
     resultType: 'complete',
     first: { n: 1 },
     second: { n: 2 },
   })
-  // Its counter has ended, too.
+  // The whole request is tracked once, until its end.
   await Promise.all(tracked)
   expect(tracked).toHaveLength(1)
-  requests.ping('a')
+  forwarder.ping('a')
   expect(sent).toEqual([])
 })
 
-test('what a server asks at once comes together, each under a name of its own', async () => {
-  const asked: [string, object?][] = [
+test('concurrent server requests are sent in one round under distinct keys', async () => {
+  const asks: [string, object?][] = [
     ['elicitation', form('name')],
     ['elicitation', form('name')],
     ['elicitation', form('a', 'b')],
@@ -272,9 +278,9 @@ test('what a server asks at once comes together, each under a name of its own', 
     ['roots'],
   ]
   serve = async ({ requestId }) => ({
-    said: await Promise.all(asked.map((each) => ask(each[0], each[1], requestId))),
+    answer: await Promise.all(asks.map((each) => ask(each[0], each[1], requestId))),
   })
-  const { inputRequests, requestState } = await soon(passNew())
+  const { inputRequests, requestState } = await bodyAfterRound(forwardModern())
   expect(inputRequests).toEqual({
     name: { method: 'elicitation/create', params: form('name') },
     'name-2': { method: 'elicitation/create', params: form('name') },
@@ -285,11 +291,13 @@ test('what a server asks at once comes together, each under a name of its own', 
   })
   const keys = Object.keys(inputRequests as object)
   const inputResponses = Object.fromEntries(keys.map((key) => [key, { key }]))
-  const said = keys.map((key) => ({ key }))
-  expect(await bodyOf(passNew({ requestState, inputResponses }))).toMatchObject({ said })
+  const answers = keys.map((key) => ({ key }))
+  expect(await bodyOf(forwardModern({ requestState, inputResponses }))).toMatchObject({
+    answer: answers,
+  })
 })
 
-test('what a server asks while it is still asking comes in the same round', async () => {
+test('server requests a few milliseconds apart are sent in one round', async () => {
   serve = ({ requestId }) => {
     const each = ['a', 'b', 'c'].map(async (name, index) => {
       await new Promise((resolve) => void setTimeout(resolve, index * 8))
@@ -297,36 +305,36 @@ test('what a server asks while it is still asking comes in the same round', asyn
     })
     return Promise.all(each)
   }
-  const { inputRequests } = await soon(passNew())
+  const { inputRequests } = await bodyAfterRound(forwardModern())
   expect(Object.keys(inputRequests as object)).toEqual(['a', 'b', 'c'])
 })
 
 test.each<[string, unknown]>([
   ['left out', undefined],
-  ['no object', 'yes'],
-])('what is %s of an answer is asked again, and nothing else', async (_, nothing) => {
-  const said: unknown[] = []
+  ['not an object', 'yes'],
+])('only an input response that is %s is required again', async (_, invalid) => {
+  const answers: unknown[] = []
   serve = async ({ requestId }) => {
     const each = async (name: string): Promise<void> => {
-      said.push([name, await ask('elicitation', form(name), requestId)])
+      answers.push([name, await ask('elicitation', form(name), requestId)])
     }
     await Promise.all([each('x'), each('y')])
     return {}
   }
-  let { requestState } = await soon(passNew())
-  const inputResponses = { x: nothing, y: { n: 1 } }
-  const second = await soon(passNew({ requestState, inputResponses }, { id: 'b' }))
+  let { requestState } = await bodyAfterRound(forwardModern())
+  const inputResponses = { x: invalid, y: { n: 1 } }
+  const second = await bodyAfterRound(forwardModern({ requestState, inputResponses }, { id: 'b' }))
   expect(Object.keys(second['inputRequests'] as object)).toEqual(['x'])
-  expect(said).toEqual([['y', { n: 1 }]])
+  expect(answers).toEqual([['y', { n: 1 }]])
   ;({ requestState } = second)
-  await bodyOf(passNew({ requestState, inputResponses: { x: { n: 2 } } }, { id: 'c' }))
-  expect(said).toEqual([
+  await bodyOf(forwardModern({ requestState, inputResponses: { x: { n: 2 } } }, { id: 'c' }))
+  expect(answers).toEqual([
     ['y', { n: 1 }],
     ['x', { n: 2 }],
   ])
 })
 
-test('a state that is wrong or used up is refused, and costs nobody the request', async () => {
+test('an unknown or used requestState is refused, and its request continues', async () => {
   serve = async ({ requestId }) => {
     await ask('sampling', {}, requestId)
     await ask('sampling', {}, requestId)
@@ -334,13 +342,15 @@ test('a state that is wrong or used up is refused, and costs nobody the request'
   }
   const refused = { head: { type: 'error', code: -32_602 } }
   const inputResponses = { sampling: {} }
-  const { requestState: first } = await soon(passNew())
+  const { requestState: first } = await bodyAfterRound(forwardModern())
   const wrong = { requestState: `mcp-host.p.${crypto.randomUUID()}`, inputResponses }
-  expect(await passNew(wrong)).toMatchObject(refused)
-  const { requestState } = await soon(passNew({ requestState: first, inputResponses }))
-  expect(await passNew({ requestState: first, inputResponses })).toMatchObject(refused)
-  expect(await bodyOf(passNew({ requestState, inputResponses }))).toMatchObject({ done: 1 })
-  expect(await passNew({ requestState, inputResponses })).toMatchObject(refused)
+  expect(await forwardModern(wrong)).toMatchObject(refused)
+  const { requestState } = await bodyAfterRound(
+    forwardModern({ requestState: first, inputResponses }),
+  )
+  expect(await forwardModern({ requestState: first, inputResponses })).toMatchObject(refused)
+  expect(await bodyOf(forwardModern({ requestState, inputResponses }))).toMatchObject({ done: 1 })
+  expect(await forwardModern({ requestState, inputResponses })).toMatchObject(refused)
 })
 
 test.each<[Json, Json]>([
@@ -349,69 +359,75 @@ test.each<[Json, Json]>([
     { name: undefined, uri: 'a:1' },
     { name: undefined, uri: 'a:2' },
   ],
-])('a state that was given for %j is no good for %j', async (subject, other) => {
-  serve = async ({ requestId }) => ({ said: await ask('sampling', {}, requestId) })
-  const { requestState } = await soon(passNew(subject))
-  const back = { requestState, inputResponses: { sampling: { n: 1 } } }
-  const refused = await passNew({ ...back, ...other })
+])('a requestState that was issued for %j is refused for %j', async (subject, other) => {
+  serve = async ({ requestId }) => ({ answer: await ask('sampling', {}, requestId) })
+  const { requestState } = await bodyAfterRound(forwardModern(subject))
+  const retry = { requestState, inputResponses: { sampling: { n: 1 } } }
+  const refused = await forwardModern({ ...retry, ...other })
   expect(refused).toMatchObject({ head: { type: 'error', code: -32_602 } })
-  expect(await bodyOf(passNew({ ...back, ...subject }))).toMatchObject({ said: { n: 1 } })
+  expect(await bodyOf(forwardModern({ ...retry, ...subject }))).toMatchObject({ answer: { n: 1 } })
 })
 
 test.each<[Era, Era, string]>([
   ['modern', 'modern', 'theirs'],
-  // Behind it may be a host of this kind.
+  // The server may be another mcp-host.
   ['modern', 'modern', 'mcp-host.p.x'],
   ['legacy', 'legacy', 'mcp-host.p.x'],
-])('a state of a %s client goes to its %s server: %s', async (caller, server, requestState) => {
-  era = server
-  serve = async ({ params }) => ({ params })
-  const { params } = await bodyOf(passNew({ requestState }, { era: caller }))
-  expect(params).toMatchObject({ requestState })
-})
+])(
+  'the requestState of a %s client is forwarded to its %s server: %s',
+  async (caller, server, requestState) => {
+    era = server
+    serve = async ({ params }) => ({ params })
+    const { params } = await bodyOf(forwardModern({ requestState }, { era: caller }))
+    expect(params).toMatchObject({ requestState })
+  },
+)
 
-test('a state that no older server can have given is refused', async () => {
-  const refused = await passNew({ requestState: 'theirs' })
+test('a requestState that this host did not issue is refused for a legacy server', async () => {
+  const refused = await forwardModern({ requestState: 'theirs' })
   expect(refused).toMatchObject({ head: { type: 'error', code: -32_602 } })
 })
 
-describe('a caller that comes back', () => {
-  const back = (requestState: unknown, ...keys: string[]): Promise<McpReply> =>
-    passNew({ requestState, inputResponses: Object.fromEntries(keys.map((key) => [key, {}])) })
+describe('retries with input', () => {
+  const retry = (requestState: unknown, ...keys: string[]): Promise<McpReply> =>
+    forwardModern({
+      requestState,
+      inputResponses: Object.fromEntries(keys.map((key) => [key, {}])),
+    })
 
-  test('has its time anew for what it left out', async () => {
+  test('a retry restarts the time limit for input that is still missing', async () => {
     serve = async ({ requestId }) => ({
       all: await Promise.all([ask('sampling', {}, requestId), ask('roots', {}, requestId)]),
     })
-    const first = await soon(passNew())
+    const first = await bodyAfterRound(forwardModern())
     await vi.advanceTimersByTimeAsync(LIMIT_MS * 0.6)
-    const second = await soon(back(first['requestState'], 'sampling'))
+    const second = await bodyAfterRound(retry(first['requestState'], 'sampling'))
     expect(Object.keys(second['inputRequests'] as object)).toEqual(['roots'])
     await vi.advanceTimersByTimeAsync(LIMIT_MS * 0.6)
-    expect(await bodyOf(back(second['requestState'], 'roots'))).toMatchObject({ all: [{}, {}] })
+    expect(await bodyOf(retry(second['requestState'], 'roots'))).toMatchObject({ all: [{}, {}] })
   })
 
-  test('gets the end of a request that did not wait for it', async () => {
-    const over = Promise.withResolvers<object>()
+  test('a retry gets the result of a request that did not wait for its input', async () => {
+    const done = Promise.withResolvers<object>()
     serve = async ({ requestId }) => {
       void ask('sampling', {}, requestId).catch(() => undefined)
-      return over.promise
+      return done.promise
     }
-    const { requestState } = await soon(passNew())
-    over.resolve({ said: 'without you' })
-    await vi.advanceTimersByTimeAsync(SOON_MS)
-    expect(await bodyOf(back(requestState, 'sampling'))).toMatchObject({ said: 'without you' })
+    const { requestState } = await bodyAfterRound(forwardModern())
+    done.resolve({ answer: 'without input' })
+    await vi.advanceTimersByTimeAsync(ROUND_MS)
+    expect(await bodyOf(retry(requestState, 'sampling'))).toMatchObject({ answer: 'without input' })
   })
 
-  test('is not asked what is over before it hears of it', async () => {
+  test('input of a request that ends within the round is not required', async () => {
     serve = async ({ requestId }) => {
       void ask('sampling', {}, requestId).catch(() => undefined)
-      return { said: 'at once' }
+      return { answer: 'at once' }
     }
-    expect(await soon(passNew())).toMatchObject({ said: 'at once' })
+    expect(await bodyAfterRound(forwardModern())).toMatchObject({ answer: 'at once' })
   })
 
-  test('is not asked again what the server has taken back', async () => {
+  test('input that the server has withdrawn is not required again', async () => {
     const withdrawn = new AbortController()
     serve = async ({ requestId }) => {
       await Promise.allSettled([
@@ -420,101 +436,101 @@ describe('a caller that comes back', () => {
       ])
       return ask('elicitation', form('name'), requestId)
     }
-    const { requestState } = await soon(passNew())
-    withdrawn.abort(new Error('never mind'))
-    await vi.advanceTimersByTimeAsync(SOON_MS)
-    const { inputRequests } = await soon(back(requestState, 'roots'))
+    const { requestState } = await bodyAfterRound(forwardModern())
+    withdrawn.abort(new Error('withdrawn'))
+    await vi.advanceTimersByTimeAsync(ROUND_MS)
+    const { inputRequests } = await bodyAfterRound(retry(requestState, 'roots'))
     expect(Object.keys(inputRequests as object)).toEqual(['name'])
   })
 
-  test('does so once with each state', async () => {
+  test('a requestState is accepted once', async () => {
     const done = Promise.withResolvers<object>()
     serve = async ({ requestId }) => {
       await ask('sampling', {}, requestId)
       return done.promise
     }
-    const { requestState } = await soon(passNew())
-    const first = back(requestState, 'sampling')
-    const second = await back(requestState, 'sampling')
+    const { requestState } = await bodyAfterRound(forwardModern())
+    const first = retry(requestState, 'sampling')
+    const second = await retry(requestState, 'sampling')
     expect(second).toMatchObject({ head: { type: 'error', code: -32_602 } })
-    done.resolve({ said: 'once' })
-    expect(await bodyOf(first)).toMatchObject({ said: 'once' })
+    done.resolve({ answer: 'once' })
+    expect(await bodyOf(first)).toMatchObject({ answer: 'once' })
   })
 })
 
-test('who waits for the answer alone is asked nothing', async () => {
-  serve = async ({ requestId }) => ({ said: await ask('sampling', {}, requestId) })
+test('a server request is refused when its caller reads no stream', async () => {
+  serve = async ({ requestId }) => ({ answer: await ask('sampling', {}, requestId) })
   const client = session({ sampling: {} })
-  const answer = await pass({ client, progress: false })
+  const answer = await forward({ client, progress: false })
   expect(answer).toMatchObject({ head: { type: 'error', code: -32_601 } })
   expect(sent).toEqual([])
 })
 
-test('while its process starts a request can be asked for and cancelled, and then does not run', async () => {
+test('a request that is cancelled while its process starts does not run', async () => {
   const started = Promise.withResolvers<void>()
   ready = started.promise
   let runs = 0
   serve = async () => ({ runs: runs++ })
-  const answer = pass({ id: 'a' })
-  requests.ping('a')
+  const answer = forward({ id: 'a' })
+  forwarder.ping('a')
   expect(sent).toEqual([['a', { type: 'running' }, '']])
-  requests.cancel({ host }, 'a')
+  forwarder.cancel({ host }, 'a')
   started.resolve()
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   expect(runs).toBe(0)
 })
 
-test('the stream of a session is not asked for what its client does not take', async () => {
-  begin(SESSION)
+test('a server request outside of calls without a matching capability is refused', async () => {
+  createForwarder(SESSION)
   const url = { mode: 'url', url: 'https://example.com', message: 'm', elicitationId: 'e' }
   await expect(ask('elicitation', url)).rejects.toMatchObject({ code: -32_601 })
   expect(streamed).toEqual([])
 })
 
-test('a request that nobody comes back to in time is ended at its server', async () => {
+test('a request without a retry in time is aborted at its server', async () => {
   serve = async ({ requestId, signal }) => {
     await ask('sampling', {}, requestId).catch(() => undefined)
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   }
-  const { requestState } = await soon(passNew())
-  await vi.advanceTimersByTimeAsync(LIMIT_MS - SOON_MS)
+  const { requestState } = await bodyAfterRound(forwardModern())
+  await vi.advanceTimersByTimeAsync(LIMIT_MS - ROUND_MS)
   expect(aborted).toEqual([])
-  await vi.advanceTimersByTimeAsync(SOON_MS)
+  await vi.advanceTimersByTimeAsync(ROUND_MS)
   expect(aborted).toEqual(['a'])
   await Promise.all(tracked)
-  const late = passNew({ requestState, inputResponses: { sampling: {} } })
+  const late = forwardModern({ requestState, inputResponses: { sampling: {} } })
   expect(await late).toMatchObject({ head: { type: 'error', code: -32_602 } })
 })
 
-test('a caller who came back in time may take longer after that', async () => {
+test('a request may run longer than the time limit for input after a retry', async () => {
   const done = Promise.withResolvers<object>()
   serve = async ({ requestId }) => {
     await ask('sampling', {}, requestId)
     return done.promise
   }
-  const { requestState } = await soon(passNew())
-  const answer = passNew({ requestState, inputResponses: { sampling: {} } })
+  const { requestState } = await bodyAfterRound(forwardModern())
+  const answer = forwardModern({ requestState, inputResponses: { sampling: {} } })
   await vi.advanceTimersByTimeAsync(LIMIT_MS * 2)
   expect(aborted).toEqual([])
   done.resolve({ done: 1 })
   expect(await bodyOf(answer)).toMatchObject({ done: 1 })
 })
 
-test('those that wait for their callers can be ended, and only those', async () => {
+test('abandon aborts only requests that wait for a retry', async () => {
   const done = Promise.withResolvers<object>()
   serve = async ({ requestId }) => {
-    if (requestId === 'waits' || requestId === 'is-back') await ask('sampling', {}, requestId)
+    if (requestId === 'waits' || requestId === 'retried') await ask('sampling', {}, requestId)
     return done.promise
   }
-  const busy = passNew({}, { id: 'busy' })
-  const { requestState } = await soon(passNew({}, { id: 'is-back' }))
+  const busy = forwardModern({}, { id: 'busy' })
+  const { requestState } = await bodyAfterRound(forwardModern({}, { id: 'retried' }))
   const inputResponses = { sampling: {} }
-  const back = passNew({ requestState, inputResponses }, { id: 'back' })
-  await soon(passNew({}, { id: 'waits' }))
-  requests.abandon({ host })
+  const retry = forwardModern({ requestState, inputResponses }, { id: 'retry' })
+  await bodyAfterRound(forwardModern({}, { id: 'waits' }))
+  forwarder.abandon({ host })
   expect(aborted).toEqual(['waits'])
   done.resolve({ done: 1 })
-  expect(await Promise.all([bodyOf(busy), bodyOf(back)])).toMatchObject([{ done: 1 }, { done: 1 }])
+  expect(await Promise.all([bodyOf(busy), bodyOf(retry)])).toMatchObject([{ done: 1 }, { done: 1 }])
   await Promise.all(tracked)
 })
 
@@ -529,9 +545,9 @@ test.each<[Era, McpLogLevel | undefined, McpLogLevel, boolean]>([
   ['modern', 'info', 'info', true],
   ['modern', 'info', 'error', true],
 ])(
-  'a %s client that wants %s gets a log message of %s: %s',
-  async (caller, wanted, level, gets) => {
-    begin(SHARED)
+  'a %s client with the log level %s receives a log message of level %s: %s',
+  async (caller, wanted, level, isReceived) => {
+    createForwarder(SHARED)
     const client = session({}, wanted)
     const _meta = { [LOG_LEVEL_KEY]: wanted }
     serve = async ({ requestId }) => {
@@ -539,21 +555,21 @@ test.each<[Era, McpLogLevel | undefined, McpLogLevel, boolean]>([
       return {}
     }
     const send = (progress: boolean): Promise<McpReply> =>
-      caller === 'legacy' ? pass({ client, progress }) : passNew({ _meta }, { progress })
-    // Nobody listens.
+      caller === 'legacy' ? forward({ client, progress }) : forwardModern({ _meta }, { progress })
+    // The caller reads no stream.
     await send(false)
     expect(sent).toEqual([])
     await send(true)
     const notice = { type: 'notice', method: 'notifications/message' }
-    expect(sent).toEqual(gets ? [['a', notice, { level, logger: 'l', data: 1 }]] : [])
+    expect(sent).toEqual(isReceived ? [['a', notice, { level, logger: 'l', data: 1 }]] : [])
     expect(streamed).toEqual([])
   },
 )
 
-test('an older client without a session gets all log messages of its request', async () => {
-  begin(SHARED)
+test('a legacy client without a session receives all log messages of its request', async () => {
+  createForwarder(SHARED)
   serve = async ({ requestId }) => {
-    void requests.callback({
+    void forwarder.callback({
       kind: 'log',
       server: 's',
       level: 'debug',
@@ -563,90 +579,93 @@ test('an older client without a session gets all log messages of its request', a
     })
     return {}
   }
-  await pass({ progress: true })
+  await forward({ progress: true })
   expect(sent).toMatchObject([['a', { type: 'notice' }, { level: 'debug', data: 1 }]])
   expect(sent[0]?.[2]).not.toHaveProperty('logger')
 })
 
-test('what a server says or asks while no request runs goes to the stream of the session', async () => {
-  begin(SESSION)
-  await pass({ client: session({ roots: {} }), progress: true })
+test('logs and requests of a server outside of calls go to the notification stream of the session', async () => {
+  createForwarder(SESSION)
+  await forward({ client: session({ roots: {} }), progress: true })
   log('debug')
   const answer = ask('roots')
-  const to = [clientMessage, { client: 'p' }]
+  const event = [clientMessage, { client: 'p' }]
   const logged = {
     method: 'notifications/message',
     params: { level: 'debug', logger: 'l', data: 1 },
   }
-  const asked = { method: 'roots/list', params: {}, ask: expect.any(String) }
+  const rootsRequest = { method: 'roots/list', params: {}, ask: expect.any(String) }
   expect(streamed).toEqual([
-    [...to, { server: 's', ...logged }],
-    [...to, { server: 's', ...asked }],
+    [...event, { server: 's', ...logged }],
+    [...event, { server: 's', ...rootsRequest }],
   ])
   const [, [, , message]] = streamed as [unknown, [unknown, unknown, { ask: string }]]
-  requests.answer(message.ask, { result: { roots: [] } })
+  forwarder.answer(message.ask, { result: { roots: [] } })
   expect(await answer).toEqual({ roots: [] })
   expect(sent).toEqual([])
 })
 
-test('what a shared server logs outside of calls goes to all who listen, and nothing of a call', async () => {
-  begin(SHARED)
+test('a shared server broadcasts its logs outside of calls, and none of a chat', async () => {
+  createForwarder(SHARED)
   log('debug')
   log('error', 'of a chat')
   expect(streamed).toEqual([[serverLog, {}, { server: 's', level: 'debug', logger: 'l', data: 1 }]])
 })
 
-test('what the process of a session logs while a request of it is heard by nobody goes to its stream', async () => {
-  begin(SESSION)
+test('logs of a request whose caller reads no stream go to the notification stream of its session', async () => {
+  createForwarder(SESSION)
   serve = async ({ requestId }) => {
     log('info', requestId)
     return {}
   }
-  await pass({ client: session({}), progress: false })
+  await forward({ client: session({}), progress: false })
   expect(streamed).toMatchObject([[clientMessage, { client: 'p' }, { params: { level: 'info' } }]])
 })
 
-test.each(['a', undefined])('a question that its server withdraws is over (%s)', async (id) => {
-  begin(SESSION)
-  const control = new AbortController()
-  const roots = (): Promise<unknown> => ask('roots', undefined, id, control)
-  serve = roots
-  const client = session({ roots: {} })
-  const answer = id === undefined ? roots() : pass({ id, client })
-  await vi.waitFor(() => expect([...sent, ...streamed]).toHaveLength(1))
-  control.abort(new Error('withdrawn'))
-  await (id === undefined ? expect(answer).rejects.toThrow('withdrawn') : answer)
-  expect(vi.getTimerCount()).toBe(0)
-})
+test.each(['a', undefined])(
+  'a server request that is withdrawn leaves no timer (request: %s)',
+  async (id) => {
+    createForwarder(SESSION)
+    const control = new AbortController()
+    const roots = (): Promise<unknown> => ask('roots', undefined, id, control)
+    serve = roots
+    const client = session({ roots: {} })
+    const answer = id === undefined ? roots() : forward({ id, client })
+    await vi.waitFor(() => expect([...sent, ...streamed]).toHaveLength(1))
+    control.abort(new Error('withdrawn'))
+    await (id === undefined ? expect(answer).rejects.toThrow('withdrawn') : answer)
+    expect(vi.getTimerCount()).toBe(0)
+  },
+)
 
-test('the stream of a session gets log messages of the level that it asked for last', async () => {
-  begin(SESSION)
-  await pass({ client: session({}, 'warning') })
+test('the notification stream of a session uses the latest log level of its client', async () => {
+  createForwarder(SESSION)
+  await forward({ client: session({}, 'warning') })
   for (const level of ['notice', 'warning', 'error'] as const) log(level)
-  await pass({ client: session({}) })
+  await forward({ client: session({}) })
   log('debug')
   expect(streamed).toMatchObject(
     ['warning', 'error', 'debug'].map((level) => [{}, {}, { params: { level } }]),
   )
 })
 
-test.each<[string, Place]>([
-  ['many share', SHARED],
-  ['a request has', { process: 'p' }],
-])('by a process that %s nobody is asked while no request runs', async (_, place) => {
-  begin(place)
+test.each<[string, ProcessOptions]>([
+  ['a shared process', SHARED],
+  ['the process of a single request', { process: 'p' }],
+])('a server request of %s is refused while no request runs', async (_, processOptions) => {
+  createForwarder(processOptions)
   await expect(ask('roots')).rejects.toThrow('while a request of it is under way')
   expect(streamed).toEqual([])
 })
 
-test('what the process of one request logs while that does not run is told to nobody', () => {
-  begin({ process: 'p' })
+test('a log message of the process of a single request is dropped while no request runs', () => {
+  createForwarder({ process: 'p' })
   log('emergency')
   expect(streamed).toEqual([])
 })
 
-/** Two requests that run; `finish` ends them. */
-async function passTwo(): Promise<() => Promise<unknown>> {
+/** Starts two requests; the returned function ends them. */
+async function startTwo(): Promise<() => Promise<unknown>> {
   const done = Promise.withResolvers<object>()
   const both = Promise.withResolvers<void>()
   let count = 0
@@ -655,7 +674,7 @@ async function passTwo(): Promise<() => Promise<unknown>> {
     return done.promise
   }
   const client = session({ roots: {} })
-  const all = ['a', 'b'].map((id) => pass({ id, client, progress: true }))
+  const all = ['a', 'b'].map((id) => forward({ id, client, progress: true }))
   await both.promise
   return () => {
     done.resolve({})
@@ -663,9 +682,9 @@ async function passTwo(): Promise<() => Promise<unknown>> {
   }
 }
 
-test('where many share a process only the request that caused it is told and asked', async () => {
-  begin(SHARED)
-  const finish = await passTwo()
+test('logs and requests of a shared process go only to the request that the server names', async () => {
+  createForwarder(SHARED)
+  const finish = await startTwo()
   log('error', 'a')
   log('error')
   log('error', 'unknown')
@@ -675,14 +694,14 @@ test('where many share a process only the request that caused it is told and ask
     ['a', 'notice'],
     ['b', 'ask'],
   ])
-  requests.answer(askOf(1), { result: { n: 1 } })
+  forwarder.answer(askIdOf(1), { result: { n: 1 } })
   expect(await answer).toEqual({ n: 1 })
   await finish()
 })
 
-test('where a client has the process alone the newest request stands for one that is not known', async () => {
-  begin(SESSION)
-  const finish = await passTwo()
+test('unattributed logs of a dedicated process go to the latest request', async () => {
+  createForwarder(SESSION)
+  const finish = await startTwo()
   log('error')
   log('error', 'a')
   expect(sent.map(([id]) => id)).toEqual(['b', 'a'])
@@ -692,19 +711,19 @@ test('where a client has the process alone the newest request stands for one tha
   expect(streamed).toHaveLength(1)
 })
 
-test('a request gives a sign of life while it runs, and is ended when it is cancelled', async () => {
-  begin(SHARED)
-  const finish = await passTwo()
-  for (const id of ['unknown', 'a']) requests.ping(id)
+test('a ping is answered while a request runs, and a cancel aborts it', async () => {
+  createForwarder(SHARED)
+  const finish = await startTwo()
+  for (const id of ['unknown', 'a']) forwarder.ping(id)
   expect(sent).toEqual([['a', { type: 'running' }, '']])
-  requests.cancel({ host }, 'a')
+  forwarder.cancel({ host }, 'a')
   expect(aborted).toEqual(['a'])
   await finish()
-  requests.ping('a')
+  forwarder.ping('a')
   expect(sent).toHaveLength(1)
 })
 
-test('a request that goes on with what its caller came back with is known by the new id', async () => {
+test('a retried request is addressed by the id of its retry', async () => {
   const done = Promise.withResolvers<object>()
   serve = async ({ requestId }) => {
     await ask('sampling', {}, requestId)
@@ -712,78 +731,78 @@ test('a request that goes on with what its caller came back with is known by the
     return done.promise
   }
   const logs = { [CAPABILITIES_KEY]: { sampling: {} }, [LOG_LEVEL_KEY]: 'info' }
-  const { requestState } = await soon(passNew({ _meta: logs }, { progress: true }))
+  const { requestState } = await bodyAfterRound(forwardModern({ _meta: logs }, { progress: true }))
   const inputResponses = { sampling: {} }
-  const again = { requestState, inputResponses, _meta: logs }
-  const answer = passNew(again, { id: 'b', progress: true })
+  const retry = { requestState, inputResponses, _meta: logs }
+  const answer = forwardModern(retry, { id: 'b', progress: true })
   await vi.waitFor(() => expect(sent).toHaveLength(1))
   expect(sent[0]?.[0]).toBe('b')
-  requests.ping('b')
+  forwarder.ping('b')
   expect(sent[1]).toEqual(['b', { type: 'running' }, ''])
-  requests.cancel({ host }, 'b')
+  forwarder.cancel({ host }, 'b')
   expect(aborted).toEqual(['a'])
   expect(await answer).toMatchObject({ head: { type: 'error' } })
-  requests.ping('b')
+  forwarder.ping('b')
   expect(sent).toHaveLength(2)
 })
 
-test('a request that is cancelled between two requests to a newer server is asked for nothing more', async () => {
-  begin(SESSION)
+test('a request that is cancelled between two rounds to a modern server ends', async () => {
+  createForwarder(SESSION)
   era = 'modern'
   const inputRequests = { r: { method: 'roots/list' } }
   serve = async () => ({ resultType: 'input_required', inputRequests })
-  const answer = pass({ client: session({ roots: {} }) })
+  const answer = forward({ client: session({ roots: {} }) })
   await vi.waitFor(() => expect(sent).toHaveLength(1))
-  requests.cancel({ host }, 'a')
+  forwarder.cancel({ host }, 'a')
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test.each<[string, Place, Era, McpLogLevel | undefined, unknown[]]>([
-  ['is set at a process of its own', SESSION, 'legacy', 'warning', [['warning', 's']]],
-  ['is left as it is without one', SESSION, 'legacy', undefined, []],
-  ['goes with the requests to a newer server', SESSION, 'modern', 'warning', []],
-  ['is not set where others share the process', SHARED, 'legacy', 'warning', []],
-])('the log level of a client %s', async (_, place, server, level, expected) => {
-  begin(place)
+test.each<[string, ProcessOptions, Era, McpLogLevel | undefined, unknown[]]>([
+  ['is set at a dedicated process', SESSION, 'legacy', 'warning', [['warning', 's']]],
+  ['is not set if the client has none', SESSION, 'legacy', undefined, []],
+  ['is not set at a modern server', SESSION, 'modern', 'warning', []],
+  ['is not set at a shared process', SHARED, 'legacy', 'warning', []],
+])('the log level of a client %s', async (_, processOptions, server, level, expected) => {
+  createForwarder(processOptions)
   era = server
   setLevel = () => new Promise((resolve) => void setImmediate(resolve))
-  let known: unknown[] = []
+  let levelsBefore: unknown[] = []
   serve = async () => {
-    known = levels.slice()
+    levelsBefore = levels.slice()
     return {}
   }
-  await pass({ client: session({}, level) })
-  // Before the request: it may tell something at once.
-  expect(known).toEqual(expected)
+  await forward({ client: session({}, level) })
+  // Set before the request, which may log at once.
+  expect(levelsBefore).toEqual(expected)
 })
 
-test('a newer client says its log level with each request', async () => {
-  await passNew({ _meta: { [LOG_LEVEL_KEY]: 'error' } })
+test('the log level of a modern client is set from its request', async () => {
+  await forwardModern({ _meta: { [LOG_LEVEL_KEY]: 'error' } })
   expect(levels).toEqual([['error', 's']])
 })
 
-test('a server that takes no log level still serves the request', async () => {
+test('a request runs although its server refuses the log level', async () => {
   setLevel = () => Promise.reject(new Error('no'))
   serve = async () => ({ done: 1 })
-  expect(await bodyOf(pass({ client: session({}, 'info') }))).toEqual({ done: 1 })
+  expect(await bodyOf(forward({ client: session({}, 'info') }))).toEqual({ done: 1 })
 })
 
-test('a subscription is one for all, and not passed on; a refusal is the answer', async () => {
+test('a subscription is watched instead of forwarded, and its refusal is the answer', async () => {
   serve = () => Promise.reject(new Error('passed on'))
   const subscribe = { method: 'resources/subscribe' }
-  const answer = await pass(subscribe, { uri: 'a:1' })
+  const answer = await forward(subscribe, { uri: 'a:1' })
   expect(answer).toEqual({ head: { type: 'result' }, body: '{}' })
   expect(watched).toEqual([['a:1']])
   const refusal = new ProtocolError('no', -32_002, { server: 's' })
   Object.defineProperty(refusal, 'rpcError', { value: { code: -32_002, message: 'no' } })
   watch = () => Promise.reject(refusal)
-  const refused = pass(subscribe, { uri: 'a:2' })
+  const refused = forward(subscribe, { uri: 'a:2' })
   expect(await refused).toMatchObject({ head: { type: 'error', code: -32_002 } })
   expect(await bodyOf(refused)).toEqual({ code: -32_002, message: 'no' })
 })
 
-test('params that are no object are nobody’s request', async () => {
-  // A careless sender: not typed.
-  expect(() => pass({}, [] as unknown as Json)).toThrow('params are no object')
+test('params that are not an object are rejected', async () => {
+  // The types exclude such params; the wire does not.
+  expect(() => forward({}, [] as unknown as Json)).toThrow('params are no object')
 })

@@ -1,3 +1,4 @@
+import type { AuditLog } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpLogLevel, McpRequestHead } from '@mcp-host/contracts'
 import { clientMessage, LOG_LEVELS, serverLog } from '@mcp-host/contracts'
@@ -19,6 +20,8 @@ import type { WatchedResources } from './watched-resources.ts'
 export interface RequestForwarderDeps {
   readonly bus: Pick<Bus, 'blobs' | 'emit'>
   readonly server: string
+  /** The audit log; absent when it is off. */
+  readonly audit?: AuditLog | undefined
   /** The time limit for a client's answer. */
   readonly inputTimeoutMs: number
   /** The name on the bus of a dedicated process; absent for a shared one. */
@@ -32,16 +35,16 @@ export interface RequestForwarderDeps {
 /** The server that requests are forwarded to. */
 export interface RequestTarget {
   readonly host: Pick<MCPHost, 'forward' | 'abort' | 'setLoggingLevel'>
-  /** Until its process has started, or has failed to; `undefined`: it has. */
+  /** Resolves when the process has started or has failed to start; `undefined` when it has already. */
   readonly ready: () => Promise<void> | undefined
-  /** Which era the server speaks, once that is known. */
+  /** The era of the server, once it is known. */
   readonly era: () => Era
-  /** Counts work that goes on after the reply, until its end. */
+  /** Counts work that continues after the reply. */
   readonly track: (work: Promise<unknown>) => void
   readonly watched: Pick<WatchedResources, 'watch'>
 }
 
-/** A request of an MCP client, as it comes over the bus. */
+/** A request of an MCP client, as received from the bus. */
 export interface IncomingRequest {
   readonly head: McpRequestHead
   readonly body: Uint8Array
@@ -50,20 +53,20 @@ export interface IncomingRequest {
 
 /** A request while it runs at the server. */
 interface RunningRequest {
-  /** The host knows it by this. */
+  /** The id of the request at the host. */
   readonly id: string
   readonly era: Era
   readonly capabilities: object
   logLevel: McpLogLevel | undefined
-  /** Whether notices are wanted. */
+  /** Whether the caller gets notices. */
   wantsNotices: boolean
   /** Sends a part of the reply to the current caller. */
   send: SendPart
-  /** Whether its caller was asked anything. */
+  /** Whether the caller was asked a question. */
   hasAsked: boolean
   /** Aborts on cancellation and at the end, which withdraws open questions. */
   readonly cancelled: Cancellation
-  /** Set where the caller is asked by an `input_required` result and retries with its answer. */
+  /** Set when the caller is asked by an `input_required` result and retries with its answer. */
   readonly suspended: SuspendedRequest | undefined
 }
 
@@ -71,7 +74,7 @@ interface RunningRequest {
 interface Waiting {
   readonly id: string
   readonly running: RunningRequest
-  /** Later ones have a higher one. */
+  /** The order of callers: later ones have a higher number. */
   readonly turn: number
 }
 
@@ -81,9 +84,9 @@ export const CANCELLED = -32_800
 const OVER = new Error('the request is over')
 
 /**
- * The requests of MCP clients that one host runs, and what its server asks of them meanwhile. An older client
- * is asked on the way; a newer one gets the question as the result, and asks again with the answer, while the
- * request goes on at the server.
+ * Runs the requests of MCP clients at one host, and forwards requests of its server to them. A legacy client is asked
+ * during the request. A modern client gets the question as the result, and retries with the answer, while the request
+ * continues at the server.
  */
 export class RequestForwarder {
   readonly #deps: RequestForwarderDeps
@@ -100,7 +103,7 @@ export class RequestForwarder {
     this.#questions = new ClientQuestions(deps.server)
   }
 
-  /** Runs a request; what goes wrong is an answer too. Throws when it is none. */
+  /** Runs a request. Failures also become replies. Throws when the message is not a request. */
   run(to: RequestTarget, question: IncomingRequest, send: SendPart): Promise<McpReply> {
     const { head } = question
     const params: unknown = JSON.parse(text.decode(question.body))
@@ -122,14 +125,14 @@ export class RequestForwarder {
     return this.#round(running)
   }
 
-  /** Ends a request, also one that waits for its caller. */
+  /** Ends a request, even one that waits for its caller. */
   cancel({ host }: Pick<RequestTarget, 'host'>, id: string): void {
     const running = this.#runningFor(id)
     running?.cancelled.cancel(new ClientRefusal({ code: CANCELLED, message: 'was cancelled' }))
     host.abort(running?.id ?? id)
   }
 
-  /** Gives a sign of life of a request that runs here. */
+  /** Sends a sign of life of a request that runs here. */
   ping(id: string): void {
     this.#runningFor(id)?.send({ type: 'running' }, '')
   }
@@ -138,7 +141,7 @@ export class RequestForwarder {
     this.#questions.answer(ask, answer)
   }
 
-  /** Ends suspended requests: their callers will not retry in time. */
+  /** Ends suspended requests, whose callers cannot retry in time. */
   abandon({ host }: Pick<RequestTarget, 'host'>): void {
     for (const { id, suspended } of this.#suspended)
       if (suspended?.isWaiting === true) host.abort(id)
@@ -196,7 +199,7 @@ export class RequestForwarder {
     running: RunningRequest,
     request: ForwardedRequest,
   ): Promise<McpReply> {
-    // From now on it can be asked for, and cancelled: its process may not have started yet.
+    // From here on, control messages find the request, even before its process has started.
     const key = this.#wait(request.head, running)
     try {
       return await this.#forward(to, running, request)
@@ -211,14 +214,14 @@ export class RequestForwarder {
     running: RunningRequest,
     request: ForwardedRequest,
   ): Promise<McpReply> {
-    const { bus, server } = this.#deps
+    const { bus, server, audit } = this.#deps
     const { head, params } = request
     try {
       const ready = to.ready()
       if (ready !== undefined) await ready
       const levelSet = this.#setLogLevel(to, running)
       if (levelSet !== undefined) await levelSet
-      // The host does not know of it yet, so it could not be cancelled there.
+      // The host does not know the request yet, so a cancellation is checked here.
       running.cancelled.throwIfAborted()
     } catch (error) {
       return toError(toJsonRpcFailure(error))
@@ -226,14 +229,14 @@ export class RequestForwarder {
     const era = to.era()
     if (head.method === 'resources/subscribe') return this.#subscribe(to, params)
     if (head.era === 'modern' && era === 'legacy' && params['requestState'] !== undefined) {
-      const message = 'requestState: is not known, or not any more; begin anew without it'
+      const message = 'requestState: is unknown or expired; begin again without it'
       return toError(invalidParams(message))
     }
     const ask =
       head.client === undefined
         ? undefined
         : (method: string, asked: unknown): Promise<unknown> => this.#ask(running, method, asked)
-    const deps = { bus, server, host: to.host, era, ask }
+    const deps = { bus, server, audit, host: to.host, era, ask }
     return forwardRequest(deps, request, (...part) => running.send(...part))
   }
 
@@ -258,17 +261,20 @@ export class RequestForwarder {
   async #round(running: RunningRequest): Promise<McpReply> {
     const answer = await running.suspended?.round()
     if (running.suspended?.isWaiting !== true) this.#suspended.delete(running)
-    return answer ?? toError(invalidParams('requestState: nobody holds the request'))
+    return (
+      answer ??
+      toError(invalidParams('requestState: no process has the request; begin again without it'))
+    )
   }
 
-  /** Sets the log level of a dedicated process; a shared process keeps its own. */
+  /** Sets the log level of a dedicated process. The level of a shared process does not change. */
   #setLogLevel(
     { host, era }: RequestTarget,
     { logLevel }: RunningRequest,
   ): Promise<void> | undefined {
     const { process, server } = this.#deps
     if (logLevel === undefined || process === undefined || era() === 'modern') return undefined
-    // Without it there is less to be told, and nothing else.
+    // Without the level the caller may get fewer log messages; the request still works.
     return host.setLoggingLevel(logLevel, server).catch(() => undefined)
   }
 
@@ -325,7 +331,7 @@ export class RequestForwarder {
     const over = toAbortSignal(cancelled)
     const signal = withdrawn === undefined ? over : AbortSignal.any([withdrawn, over])
     if (era === 'legacy') {
-      // It waits for its answer alone.
+      // A caller without notices waits only for its answer.
       if (!wantsNotices) throw new ClientRefusal(refused(method))
       const { inputTimeoutMs: limitMs } = this.#deps
       const sendQuestion = (ask: string): void => send({ type: 'ask', ask, method }, toJson(params))
@@ -354,7 +360,7 @@ const METHODS = {
   roots: 'roots/list',
 } as const
 
-/** An older client that asked for no level takes what there is; a newer one must ask. */
+/** Whether a caller gets log messages of a level. A legacy client without a level gets all; a modern one gets none. */
 function isWanted(level: McpLogLevel, { era, logLevel, wantsNotices }: RunningRequest): boolean {
   if (!wantsNotices) return false
   return logLevel === undefined ? era === 'legacy' : isAtLeast(level, logLevel)

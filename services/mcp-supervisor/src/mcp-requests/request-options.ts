@@ -3,7 +3,10 @@ import { ValidationError } from 'mcp-host'
 import type { Json } from './eras.ts'
 import { isObject } from 'mcp-host/json'
 
-/** Options of a request in its `_meta`: time-out, priority, retries. Throws `ValidationError` naming a faulty one. */
+/**
+ * Parses the options in the `_meta` of a request: time-out, priority, retries. Throws `ValidationError` for a faulty
+ * option.
+ */
 export function requestOptions({ _meta: meta }: Json): RequestOptions | undefined {
   const given = isObject(meta) ? meta[OPTIONS_META_KEY] : undefined
   if (given === undefined) return undefined

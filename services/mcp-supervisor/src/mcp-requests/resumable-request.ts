@@ -21,10 +21,10 @@ interface Part {
   readonly body: string
 }
 
-/** The replies of a request, for a caller that lost its connection. The latest caller gets the rest. */
+/** The replies of a request, stored for a caller that lost its connection. Further replies go to the latest caller. */
 export class ResumableRequest {
   readonly id: string
-  /** Whose session may take it up. */
+  /** The client whose session may resume the request. */
   readonly client: string
   #parts: Part[] = []
   #listener: Listener
@@ -39,12 +39,12 @@ export class ResumableRequest {
     this.#listener = listener
   }
 
-  /** About how much memory it takes. */
+  /** The approximate memory of the replies. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Its result, where that is in the object store. */
+  /** The result, if it is in the object store. */
   get stored(): StoredResult | undefined {
     return this.#stored
   }
@@ -68,7 +68,7 @@ export class ResumableRequest {
     this.#settle(Promise.reject(error))
   }
 
-  /** Tells another what came after a number, and goes on there. */
+  /** Sends the replies after a number to another caller, and sends further replies there. */
   resume(after: number, send: SendPart): Promise<McpReply> {
     const answered = Promise.withResolvers<McpReply>()
     this.#listener.answered.resolve(MOVED)
@@ -81,7 +81,7 @@ export class ResumableRequest {
     return answered.promise
   }
 
-  /** Lets go of the oldest that newer ones make up for; whether there was one. */
+  /** Evicts the oldest notice, which later ones supersede. Returns whether there was one. */
   forget(): boolean {
     const index = this.#parts.findIndex(({ head }) => head.type === 'notice')
     const [part] = index < 0 ? [] : this.#parts.splice(index, 1)
@@ -90,7 +90,7 @@ export class ResumableRequest {
   }
 
   #settle(outcome: Promise<McpReply>): void {
-    // There may be no caller left.
+    // No caller may be left to handle a rejection.
     outcome.catch(() => undefined)
     this.#outcome = outcome
     this.#listener.answered.resolve(outcome)

@@ -8,7 +8,7 @@ import type { McpReply } from './forward-request.ts'
 const LIMITS = { requestBytes: 3_000, bytes: 8_000, storedBytes: 10_000 }
 const OK: McpReply = { head: { type: 'result' }, body: '{}' }
 
-type Told = [part: McpReplyHead, body: string][]
+type SentParts = [part: McpReplyHead, body: string][]
 
 let requests: ResumableRequests
 /** The keys that were removed from the object store. */
@@ -17,7 +17,7 @@ beforeEach(() => {
   vi.useFakeTimers()
   removed = []
   const blobs = { remove: async (key: string) => void removed.push(key) }
-  // It removes and does nothing else.
+  // ResumableRequests uses only these members.
   const bus = { id: 'sup-1', blobs } as unknown as ResumableRequestsDeps['bus']
   requests = new ResumableRequests({ bus }, LIMITS)
 })
@@ -34,13 +34,13 @@ const head = (id = 'a'): McpRequestHead => ({
   client: { id: 'ann', capabilities: {} },
 })
 
-/** A request that does what it is told to. */
-function run(given: McpRequestHead = head()) {
-  const sent: Told = []
+/** A request whose notices, server requests and end the test controls. */
+function run(requestHead: McpRequestHead = head()) {
+  const sent: SentParts = []
   const ended = Promise.withResolvers<McpReply>()
   let send: SendPart = () => undefined
   const answer = requests.run(
-    given,
+    requestHead,
     (...part) => void sent.push(part),
     async (to) => {
       send = to
@@ -52,17 +52,19 @@ function run(given: McpRequestHead = head()) {
   return { sent, answer, notice, ask, ...ended, send: (part: McpReplyHead) => send(part, '') }
 }
 
-/** A caller that is back. */
+/** Resumes a request as its caller. */
 function resume(after = 0, id = 'a', client = 'ann') {
-  const sent: Told = []
+  const sent: SentParts = []
   const answer = requests.resume({ id, client, after }, (...part) => void sent.push(part))
   return { sent, answer }
 }
 
-const bodiesOf = (sent: Told): string[] => sent.flatMap(([, body]) => (body === '' ? [] : [body]))
-const running: Told[number] = [{ type: 'running' }, '']
-const resumable: Told[number] = [{ type: 'kept', supervisor: 'sup-1' }, '']
+const bodiesOf = (sent: SentParts): string[] =>
+  sent.flatMap(([, body]) => (body === '' ? [] : [body]))
+const running: SentParts[number] = [{ type: 'running' }, '']
+const resumable: SentParts[number] = [{ type: 'kept', supervisor: 'sup-1' }, '']
 
+/** A resumable request that was answered. */
 async function answered(id: string, { head: answer = OK.head, bytes = 0 } = {}): Promise<void> {
   const request = run(head(id))
   await vi.advanceTimersByTimeAsync(250)
@@ -70,8 +72,8 @@ async function answered(id: string, { head: answer = OK.head, bytes = 0 } = {}):
   await request.answer
 }
 
-describe('is not kept', () => {
-  test('what is answered soon and says nothing', async () => {
+describe('requests that are not resumable', () => {
+  test('a request that is answered soon and sends nothing before is not kept', async () => {
     const { answer, sent, resolve, send } = run()
     await vi.advanceTimersByTimeAsync(249)
     send({ type: 'running' })
@@ -83,9 +85,9 @@ describe('is not kept', () => {
   })
 
   test.each<[string, Partial<McpRequestHead>]>([
-    ['cannot come back', { isResumable: false }],
+    ['cannot resume', { isResumable: false }],
     ['has no session', { client: undefined }],
-  ])('what is asked by who %s', async (_, more) => {
+  ])('a request of a caller that %s is not kept', async (_, more) => {
     const { answer, sent, notice, resolve } = run({ ...head(), ...more })
     notice('1')
     await vi.advanceTimersByTimeAsync(250)
@@ -96,7 +98,7 @@ describe('is not kept', () => {
   })
 })
 
-test('what takes long is kept, which is told at once, for a minute after its answer', async () => {
+test('a long request becomes resumable, and its reply is kept for a minute', async () => {
   const { answer, sent, resolve } = run()
   await vi.advanceTimersByTimeAsync(250)
   expect(sent).toEqual([resumable])
@@ -111,7 +113,7 @@ test('what takes long is kept, which is told at once, for a minute after its ans
   expect(requests.size).toBe(0)
 })
 
-test('what says something is kept from then on, and all of it has a number', async () => {
+test('a request becomes resumable with its first notice, and its parts are numbered', async () => {
   const { answer, sent, notice, ask, send, resolve } = run()
   notice('1')
   ask('2')
@@ -126,7 +128,7 @@ test('what says something is kept from then on, and all of it has a number', asy
   ])
 })
 
-test('a caller that comes back gets what it missed and the rest, the one before nothing more', async () => {
+test('a caller that resumes gets the missed and later parts, its former connection no more', async () => {
   const first = run()
   for (const body of ['1', '2', '3']) first.notice(body)
   const second = resume(1)
@@ -142,11 +144,11 @@ test('a caller that comes back gets what it missed and the rest, the one before 
     ['2', '3', '4'],
     ['4', '5'],
   ])
-  // Before all else it is said that it is there.
+  // The first part confirms that the request still runs.
   expect([second.sent[0], third.sent[0]]).toEqual([running, running])
 })
 
-test('another client does not get it, nor takes it away', async () => {
+test('a request cannot be resumed by another client', async () => {
   const { answer, notice, sent, resolve } = run()
   notice('1')
   expect(() => resume(0, 'a', 'bob')).toThrow('not kept')
@@ -156,7 +158,7 @@ test('another client does not get it, nor takes it away', async () => {
   expect(bodiesOf(sent)).toEqual(['1', '2'])
 })
 
-test('a failure is told to who comes back, too', async () => {
+test('a failed request rejects for its caller and when it is resumed', async () => {
   const { answer, notice, reject } = run()
   notice('1')
   reject(new Error('broke'))
@@ -164,7 +166,7 @@ test('a failure is told to who comes back, too', async () => {
   await expect(resume().answer).rejects.toThrow('broke')
 })
 
-test('a request that comes again takes the place of the one that failed', async () => {
+test('a request that is sent again replaces the failed one with its id', async () => {
   const failed = run()
   failed.notice('1')
   const again = run()
@@ -175,28 +177,28 @@ test('a request that comes again takes the place of the one that failed', async 
   expect(bodiesOf(resume().sent)).toEqual(['2'])
 })
 
-describe('is let go of when there is too much', () => {
-  test('the oldest that one request said, but for questions', async () => {
+describe('evicted parts and replies', () => {
+  test('the oldest notices of a request beyond its limit are evicted, server requests stay', async () => {
     const { notice, ask } = run()
     ask('q')
     for (let index = 0; index < 10; index++) notice(`${index}`.padEnd(800))
     expect(bodiesOf(resume().sent).map((each) => each.trim())).toEqual(['q', '8', '9'])
   })
 
-  test('the oldest answer of all', async () => {
+  test('the oldest reply beyond the limit of all requests is evicted', async () => {
     for (const id of ['a', 'b', 'c', 'd']) await answered(id, { bytes: 2_000 })
     expect(() => resume(0, 'a')).toThrow('not kept')
     for (const id of ['b', 'c', 'd']) expect(await resume(0, id).answer).toHaveProperty('body')
   })
 
-  test('but never the newest, however large it is', async () => {
+  test('the latest reply is kept even beyond the limit', async () => {
     await answered('a')
     await answered('b', { bytes: 20_000 })
     expect(await resume(0, 'b').answer).toHaveProperty('body')
     expect(requests.size).toBe(1)
   })
 
-  test('the oldest result in the object store, and there too', async () => {
+  test('an evicted result is removed from the object store', async () => {
     const stored = (key: string) => ({ head: { type: 'stored' as const, key, bytes: 4_000 } })
     for (const id of ['a', 'b', 'c']) await answered(id, stored(`key-${id}`))
     expect(removed).toEqual(['key-a'])

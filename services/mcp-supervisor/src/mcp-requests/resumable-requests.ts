@@ -11,24 +11,24 @@ export interface ResumableRequestsDeps {
 
 /** Limits of resumable requests. */
 const LIMITS = {
-  /** A request that is answered sooner, and says nothing before, is not kept. */
+  /** Requests without earlier replies that are answered sooner are not kept. */
   afterMs: 250,
-  /** From its answer on. */
+  /** The time from the answer on. */
   keepMs: 60_000,
-  /** Replies of one request before its result. */
+  /** The limit for the replies of one request before its result. */
   requestBytes: 1024 * 1024,
-  /** All resumable requests together; over it the oldest results are evicted. */
+  /** The limit for all resumable requests together. Above it, the oldest results are evicted. */
   bytes: 64 * 1024 * 1024,
-  /** Their results in the object store together. */
+  /** The limit for all results in the object store. */
   storedBytes: 256 * 1024 * 1024,
 }
 
-/** The requests of this supervisor that their callers may take up again, at whichever gateway they come back. */
+/** The requests of this supervisor that their callers can resume at any gateway. */
 export class ResumableRequests implements Disposable {
   readonly #bus: Pick<Bus, 'id' | 'blobs'>
   readonly #limits: typeof LIMITS
   readonly #requests = new Map<string, ResumableRequest>()
-  /** Requests with results, the oldest first. */
+  /** Requests with results, oldest first. */
   readonly #answered = new Map<ResumableRequest, NodeJS.Timeout>()
   #bytes = 0
   #storedBytes = 0
@@ -42,7 +42,7 @@ export class ResumableRequests implements Disposable {
     return this.#requests.size
   }
 
-  /** Runs a request, and keeps its replies once they may be missed. */
+  /** Runs a request, and keeps its replies once the caller may miss them. */
   run(
     { id, client, isResumable }: McpRequestHead,
     send: SendPart,
@@ -79,7 +79,7 @@ export class ResumableRequests implements Disposable {
     return answered.promise
   }
 
-  /** Sends the replies that a caller has missed, and the rest. Throws `not-found`. */
+  /** Sends the replies that a caller has missed, and all further ones. Throws `not-found`. */
   resume({ id, client, after }: ResumeHead, send: SendPart): Promise<McpReply> {
     const resumable = this.#requests.get(id)
     if (resumable?.client === client) return resumable.resume(after, send)
@@ -91,7 +91,7 @@ export class ResumableRequests implements Disposable {
   }
 
   #keep(resumable: ResumableRequest, send: SendPart): ResumableRequest {
-    // A gateway may have come again with one that failed here.
+    // The gateway may have repeated a request that failed here.
     const before = this.#requests.get(resumable.id)
     if (before !== undefined) this.#drop(before)
     this.#requests.set(resumable.id, resumable)
@@ -140,7 +140,7 @@ export class ResumableRequests implements Disposable {
     this.#bytes -= resumable.bytes
     if (resumable.stored === undefined) return
     this.#storedBytes -= resumable.stored.bytes
-    // Objects that are not removed expire.
+    // Objects that cannot be removed expire.
     this.#bus.blobs.remove(resumable.stored.key).catch(() => undefined)
   }
 }

@@ -3,7 +3,7 @@ import type { Json } from './eras.ts'
 import { isObject } from 'mcp-host/json'
 import type { McpReply } from './forward-request.ts'
 
-/** Questions that a server asks at once come one after another. */
+/** The time in which concurrent questions of a server arrive one after another. */
 const TOGETHER_MS = 10
 
 interface Asked {
@@ -16,10 +16,7 @@ export interface SuspendedQuestion extends Disposable {
   onAnswer: (result: object) => void
 }
 
-/**
- * A request that goes on at its server while its caller comes back, once or more often, with what the server
- * asked for.
- */
+/** A request that continues at its server while its caller retries with the requested input, once or several times. */
 export class SuspendedRequest {
   readonly #process: string
   readonly #subject: unknown
@@ -33,14 +30,14 @@ export class SuspendedRequest {
   #asked = Promise.withResolvers<void>()
   #late: NodeJS.Timeout | undefined
 
-  /** Its caller may take `limitMs` to come back. `process`: where it runs. */
+  /** `limitMs`: the time limit for a retry. `process`: the process of the request. */
   constructor(process: string, params: Json, limitMs: number) {
     this.#process = process
     this.#subject = subjectOf(params)
     this.#limitMs = limitMs
   }
 
-  /** `ended`: the end of the request at the server; `end` aborts it when its caller does not retry. */
+  /** `ended`: the end of the request at the server. `end`: ends it when its caller does not retry. */
   begin(ended: Promise<McpReply>, end: () => void): void {
     this.#ended = ended
     this.#end = end
@@ -49,12 +46,12 @@ export class SuspendedRequest {
     })
   }
 
-  /** Whether it is the caller's turn. */
+  /** Whether the request waits for its caller. */
   get isWaiting(): boolean {
     return this.#late !== undefined
   }
 
-  /** Whether a caller comes back to it: with its state, and about the same thing. */
+  /** Whether a request resumes this one: it has the same state, method and subject. */
   isMeant(params: Json): boolean {
     const { requestState } = params
     if (requestState === undefined || requestState !== this.#requestState) return false
@@ -87,7 +84,7 @@ export class SuspendedRequest {
     }
   }
 
-  /** The end of the request, or what its server asks the caller for before that. */
+  /** Resolves with the answer of the request, or with the questions that its server asks before. */
   async round(): Promise<McpReply> {
     const ended = this.#ended ?? Promise.reject(new Error('it has not begun'))
     for (;;) {
@@ -114,7 +111,7 @@ export class SuspendedRequest {
     return { head: { type: 'result' }, body: JSON.stringify(result) }
   }
 
-  /** Waits until the server has asked no further question for a moment, so that all are asked in one round. */
+  /** Waits until the server has asked no question for a moment, so that one round has all of them. */
   async #allAsked(): Promise<void> {
     for (let before = 0; before < this.#open.size;) {
       before = this.#open.size
@@ -123,7 +120,7 @@ export class SuspendedRequest {
   }
 }
 
-/** A form with one field is known by that; the rest by what is asked. */
+/** The name of a question. A form with one field is named by the field, other questions by their content. */
 function nameOf({ method, params }: Asked): string {
   const schema = isObject(params) ? params['requestedSchema'] : undefined
   const properties = isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {}

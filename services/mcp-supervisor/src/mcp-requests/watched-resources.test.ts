@@ -2,21 +2,21 @@ import { WATCH_MS } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { WatchedResources } from './watched-resources.ts'
 
-/** What the server was asked. */
-let asked: unknown[]
+/** Requests that reached the server. */
+let requests: unknown[]
 let refusal: Error | undefined
-/** What the server's answers wait for. */
-let hold: Promise<void> | undefined
+/** Delays the answers of the server. */
+let gate: Promise<void> | undefined
 let watched: WatchedResources
 
 beforeEach(() => {
   vi.useFakeTimers()
-  asked = []
+  requests = []
   refusal = undefined
-  hold = undefined
+  gate = undefined
   const ask = (action: string) => async (resource: unknown) => {
-    asked.push([action, resource])
-    await hold
+    requests.push([action, resource])
+    await gate
     if (refusal !== undefined) throw refusal
   }
   const host = { subscribe: ask('subscribe'), unsubscribe: ask('unsubscribe') }
@@ -30,49 +30,49 @@ afterEach(() => {
 const subscribe = (uri: string): unknown => ['subscribe', { server: 's', uri }]
 const unsubscribe = (uri: string): unknown => ['unsubscribe', { server: 's', uri }]
 
-test('what many watch is asked of the server once', async () => {
-  const answered = Promise.withResolvers<void>()
-  hold = answered.promise
+test('concurrent watches of one resource are coalesced into one subscription', async () => {
+  const answer = Promise.withResolvers<void>()
+  gate = answer.promise
   const all = [watched.watch(['a:1', 'a:2']), watched.watch(['a:1'])]
-  answered.resolve()
+  answer.resolve()
   await Promise.all(all)
   await watched.watch(['a:2'])
-  expect(asked).toEqual([subscribe('a:1'), subscribe('a:2')])
+  expect(requests).toEqual([subscribe('a:1'), subscribe('a:2')])
   expect(watched.size).toBe(2)
 })
 
-test('what nobody watches any more is forgotten, what is watched again is kept', async () => {
+test('a resource without a renewed watch is unsubscribed, a renewed one stays', async () => {
   await watched.watch(['a:1', 'a:2'])
   await vi.advanceTimersByTimeAsync(WATCH_MS - 1)
   await watched.watch(['a:2'])
-  expect(asked).toHaveLength(2)
+  expect(requests).toHaveLength(2)
   await vi.advanceTimersByTimeAsync(WATCH_MS)
-  expect(asked.slice(2)).toEqual([unsubscribe('a:1')])
+  expect(requests.slice(2)).toEqual([unsubscribe('a:1')])
   expect(watched.size).toBe(1)
   await watched.watch(['a:1'])
-  expect(asked.at(-1)).toEqual(subscribe('a:1'))
+  expect(requests.at(-1)).toEqual(subscribe('a:1'))
 })
 
-test('what nobody watches is forgotten also where the server does not want to hear of it', async () => {
+test('an expired watch is removed although the server refuses to unsubscribe', async () => {
   await watched.watch(['a:1'])
   refusal = new Error('no')
   await vi.advanceTimersByTimeAsync(WATCH_MS * 2)
-  expect(asked.at(-1)).toEqual(unsubscribe('a:1'))
+  expect(requests.at(-1)).toEqual(unsubscribe('a:1'))
   expect(watched.size).toBe(0)
 })
 
-test('a refusal is thrown, and the next who watches asks again', async () => {
+test('a refused subscription is thrown, and the next watch subscribes again', async () => {
   refusal = new Error('no')
   await expect(watched.watch(['a:1'])).rejects.toBe(refusal)
   expect(watched.size).toBe(0)
   refusal = undefined
   await watched.watch(['a:1'])
-  expect(asked).toEqual([subscribe('a:1'), subscribe('a:1')])
+  expect(requests).toEqual([subscribe('a:1'), subscribe('a:1')])
 })
 
-test('after its end the server is asked nothing more', async () => {
+test('disposed watches send no more requests to the server', async () => {
   await watched.watch(['a:1'])
   watched[Symbol.dispose]()
   await vi.advanceTimersByTimeAsync(WATCH_MS * 2)
-  expect(asked).toEqual([subscribe('a:1')])
+  expect(requests).toEqual([subscribe('a:1')])
 })

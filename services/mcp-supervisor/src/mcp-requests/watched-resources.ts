@@ -18,7 +18,7 @@ export class WatchedResources implements Disposable {
     return this.#watched.size
   }
 
-  /** Watches them for a while. Throws an error of the host when the server refuses one. */
+  /** Watches resources for a limited time. Throws an error of the host when the server refuses one. */
   async watch(uris: readonly string[]): Promise<void> {
     await Promise.all(uris.map((uri) => this.#watch(uri)))
   }
@@ -45,7 +45,7 @@ export class WatchedResources implements Disposable {
     for (const [uri, { until }] of this.#watched) {
       if (until > now) continue
       this.#watched.delete(uri)
-      // At worst the server goes on sending updates without subscribers.
+      // If that fails, the server sends updates that have no subscriber.
       this.#host.unsubscribe({ server: this.#server, uri }).catch(() => undefined)
     }
   }

@@ -13,21 +13,21 @@ import { ProcessSlots } from './process-slots.ts'
 
 const IDLE_MS = 1_000
 
-/** A process, as far as it is looked at. */
+/** The state of a process that tests observe and control. */
 interface Process extends ProcessClient {
-  /** The ids of the requests that it ran. */
+  /** Ids of the requests that the process ran. */
   readonly ran: string[]
-  /** How many are under way, also after their answers. */
+  /** Requests in flight, including those that continue after their answer. */
   inFlight: number
-  isOver: boolean
-  /** Ends what is under way. */
+  hasEnded: boolean
+  /** Ends the requests in flight. */
   finish(): Promise<void>
   readonly leave: () => void
-  /** A request that names the process, as it comes over the bus. */
+  /** Sends a request over the bus to the name of the process. */
   byName: (id: string) => Promise<McpReply>
 }
 
-/** Who holds which lease. */
+/** Holders of leases by key. */
 let holders: Map<string, string>
 let processes: Process[]
 let clients: ClientProcesses
@@ -51,7 +51,9 @@ beforeEach(() => {
         return holder === undefined ? undefined : { holder, revision: 1 }
       },
     },
+    // ClientProcesses uses only these members.
   } as unknown as Bus
+  // ClientProcesses uses only this method.
   const peers = { isGone: async () => false } as unknown as Peers
   const slots = new ProcessSlots(3)
   const warn = (error: unknown): never => {
@@ -70,7 +72,7 @@ function start(client: ProcessClient, leave: () => void): HostedServer {
     ...client,
     ran: [],
     inFlight: 0,
-    isOver: false,
+    hasEnded: false,
     async finish() {
       process.inFlight = 0
       done.resolve()
@@ -78,7 +80,7 @@ function start(client: ProcessClient, leave: () => void): HostedServer {
       await vi.advanceTimersByTimeAsync(0)
     },
     leave,
-    byName: () => Promise.reject(new Error('it has no name')),
+    byName: () => Promise.reject(new Error('the process has no name')),
   }
   processes.push(process)
   const server = {
@@ -89,7 +91,7 @@ function start(client: ProcessClient, leave: () => void): HostedServer {
     },
     serveClient(name: string, use: Use) {
       expect(name).toBe(client.name)
-      process.byName = (id) => use((each) => each.forward(question({ id }), () => undefined))
+      process.byName = (id) => use((each) => each.forward(requestOf({ id }), () => undefined))
     },
     abandon: () => undefined,
     drained: () => (process.inFlight === 0 ? Promise.resolve() : done.promise),
@@ -98,20 +100,21 @@ function start(client: ProcessClient, leave: () => void): HostedServer {
     },
     snapshot: { state: 'ready' },
     async [Symbol.asyncDispose]() {
-      process.isOver = true
+      process.hasEnded = true
     },
   }
+  // ClientProcesses uses only these members.
   return server as unknown as HostedServer
 }
 
-interface Asked {
+interface RequestOptions {
   readonly id: string
-  /** Where it has a session. */
+  /** Set if the client has a session. */
   readonly session?: string
   readonly capabilities?: object
 }
 
-function question({ id, session, capabilities = {} }: Asked): IncomingRequest {
+function requestOf({ id, session, capabilities = {} }: RequestOptions): IncomingRequest {
   const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities }
   const params = session === undefined ? { _meta } : {}
   const client =
@@ -124,10 +127,10 @@ function question({ id, session, capabilities = {} }: Asked): IncomingRequest {
   }
 }
 
-const forward = (asked: Asked): Promise<McpReply> =>
-  clients.forward(question(asked), () => undefined)
+const forward = (options: RequestOptions): Promise<McpReply> =>
+  clients.forward(requestOf(options), () => undefined)
 
-test('a client with a session has one process and comes back to it', async () => {
+test('the requests of a session run on its dedicated process', async () => {
   const capabilities = { roots: {} }
   const answers = await Promise.all([
     forward({ id: '1', session: 'a', capabilities }),
@@ -145,25 +148,25 @@ test('a client with a session has one process and comes back to it', async () =>
   expect(clients.size).toBe(2)
 })
 
-test('a request that names the process keeps it from being idle', async () => {
+test('a request to the name of a process resets its idle timeout', async () => {
   await forward({ id: '1', session: 'a' })
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
   await processes[0]?.byName('2')
   await vi.advanceTimersByTimeAsync(IDLE_MS * 2)
-  expect(processes).toMatchObject([{ isOver: false }])
+  expect(processes).toMatchObject([{ hasEnded: false }])
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS)
-  expect(processes).toMatchObject([{ isOver: true }])
+  expect(processes).toMatchObject([{ hasEnded: true }])
 })
 
-test('a client whose process is elsewhere is to be asked for there', async () => {
+test('a request of a session whose process is at a peer is refused as unavailable', async () => {
   holders.set('session.own.a', 'peer')
   await expect(forward({ id: '1', session: 'a' })).rejects.toMatchObject({ code: 'unavailable' })
   expect(processes).toEqual([])
 })
 
-test('requests without a session run at once on processes of their own', async () => {
+test('concurrent requests without a session run on separate processes', async () => {
   const capabilities = { sampling: {} }
   await Promise.all([forward({ id: '1', capabilities }), forward({ id: '2', capabilities })])
   expect(processes).toMatchObject([
@@ -174,20 +177,20 @@ test('requests without a session run at once on processes of their own', async (
   expect(first?.name).not.toBe(second?.name)
 })
 
-test('a process is free for another request once all of the first is over, not with its answer', async () => {
+test('a process is reused once no request is in flight, not with the first answer', async () => {
   await forward({ id: '1' })
-  // The answer asks its caller for something.
+  // The answer was input_required: the first request is still in flight.
   await forward({ id: '2' })
   expect(processes).toMatchObject([{ ran: ['1'] }, { ran: ['2'] }])
-  await processes[0]?.byName('1, once more')
+  await processes[0]?.byName('1, retried')
   await processes[0]?.finish()
   await forward({ id: '3' })
-  expect(processes).toMatchObject([{ ran: ['1', '1, once more', '3'] }, { ran: ['2'] }])
+  expect(processes).toMatchObject([{ ran: ['1', '1, retried', '3'] }, { ran: ['2'] }])
   await forward({ id: '4' })
   expect(processes[2]).toMatchObject({ ran: ['4'] })
 })
 
-test('a process is used again only by those that can be asked for the same', async () => {
+test('a process is reused only for clients with equal capabilities', async () => {
   await forward({ id: '1', capabilities: { sampling: {} } })
   await processes[0]?.finish()
   await forward({ id: '2', capabilities: { sampling: {}, roots: {} } })
@@ -196,21 +199,21 @@ test('a process is used again only by those that can be asked for the same', asy
   expect(processes.map(({ ran }) => ran)).toEqual([['1', '4'], ['2'], ['3']])
 })
 
-test('a process that was free and has ended is not used again', async () => {
+test('a process that has ended is not reused', async () => {
   await forward({ id: '1' })
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS)
   expect(clients.size).toBe(0)
   await forward({ id: '2' })
-  expect(processes).toMatchObject([{ isOver: true }, { ran: ['2'] }])
+  expect(processes).toMatchObject([{ hasEnded: true }, { ran: ['2'] }])
   expect(processes[1]?.name).not.toBe(processes[0]?.name)
 })
 
-test('the process of a client that leaves is ended, and its lease is free', async () => {
+test('the process of a client that leaves is ended, and its lease released', async () => {
   await Promise.all([forward({ id: '1', session: 'a' }), forward({ id: '2', session: 'b' })])
   processes[0]?.leave()
   await vi.advanceTimersByTimeAsync(0)
-  expect(processes).toMatchObject([{ isOver: true }, { isOver: false }])
+  expect(processes).toMatchObject([{ hasEnded: true }, { hasEnded: false }])
   expect(Array.from(holders.keys())).toEqual(['session.own.b'])
   await forward({ id: '3', session: 'a' })
   expect(processes[2]).toMatchObject({ name: 'a', ran: ['3'] })
@@ -219,11 +222,11 @@ test('the process of a client that leaves is ended, and its lease is free', asyn
 test.each<['restart' | 'close', boolean]>([
   ['restart', true],
   ['close', false],
-])('a %s ends all processes; whether others may begin: %s', async (action, mayBegin) => {
+])('a %s ends all processes; later requests run: %s', async (action, mayBegin) => {
   await Promise.all([forward({ id: '1', session: 'a' }), forward({ id: '2' })])
   await processes[1]?.finish()
   await (action === 'restart' ? clients.restart() : clients.close({ isGraceful: false }))
-  expect(processes).toMatchObject([{ isOver: true }, { isOver: true }])
+  expect(processes).toMatchObject([{ hasEnded: true }, { hasEnded: true }])
   expect(holders.size).toBe(0)
   const next = [forward({ id: '3', session: 'a' }), forward({ id: '4' })]
   const outcomes = (await Promise.allSettled(next)).map(({ status }) => status)

@@ -1,4 +1,4 @@
-import type { McpClient, ServerName } from '@mcp-host/contracts'
+import type { ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { SendReply } from '../mcp-requests/reply-replay-buffer.ts'
 import { isObject } from 'mcp-host/json'
@@ -11,97 +11,82 @@ import { DedicatedProcesses } from './dedicated-processes.ts'
 
 /** The only client of a process. */
 export interface ProcessClient {
-  /** Its name on the bus. */
+  /** The client's name on the bus. */
   readonly name: string
   readonly capabilities: object
-  /** Whether it is the session of a client; else a request has it for as long as it runs. */
+  /** Whether the client has a session. Without one, each request uses the process exclusively. */
   readonly hasSession: boolean
 }
 
-export interface ClientProcessesDeps extends DedicatedProcessesDeps {
+interface ClientProcessesDeps extends DedicatedProcessesDeps {
   readonly start: (client: ProcessClient, onLeave: () => void) => HostedServer
 }
 
 /**
- * The processes that MCP clients have of their own for one server. A client with a session has one, which it
- * reaches by its name once it runs. A request without a session has one until it is over; then another
- * may have it that says the same of itself.
+ * The dedicated processes of MCP clients for one server. A client with a session has its own process, reached by its
+ * name. A request without a session uses a process until the request ends; then a request of another client with the
+ * same capabilities may use it.
  */
-export class ClientProcesses {
-  readonly #deps: ClientProcessesDeps
-  readonly #processes: DedicatedProcesses<string>
-  /** The names of those that no request has, by what they can be asked for. */
+export class ClientProcesses extends DedicatedProcesses<string> {
+  readonly #start: ClientProcessesDeps['start']
+  /** The names of processes without a request, by the JSON of the client's capabilities. */
   readonly #free = new Map<string, string[]>()
 
   constructor(deps: ClientProcessesDeps, server: ServerName) {
-    this.#deps = deps
-    this.#processes = new DedicatedProcesses(deps, server)
+    super(deps, server)
+    this.#start = deps.start
   }
 
-  get size(): number {
-    return this.#processes.size
-  }
-
-  /** Takes a request from the queue. Throws `unavailable` when the client has its process elsewhere. */
+  /** Takes a request from the queue. Throws `unavailable` when the process of the client is at another supervisor. */
   async forward(request: IncomingRequest, send: SendReply): Promise<McpReply> {
     const { client } = request.head
-    if (client === undefined) return this.#lease(request, send)
-    const use = await this.#place(sessionOf(client))
+    if (client === undefined) return this.#forwardAlone(request, send)
+    const { id: name, capabilities } = client
+    const use = await this.#locateClient({ name, capabilities, hasSession: true })
     return use((server) => server.forward(request, send))
   }
 
-  close(options: { isGraceful: boolean }): Promise<void> {
-    return this.#processes.close(options)
-  }
-
-  restart(): Promise<void> {
-    return this.#processes.restart()
-  }
-
-  async #lease(request: IncomingRequest, send: SendReply): Promise<McpReply> {
+  /** Uses a free process with the same capabilities, or starts one. */
+  async #forwardAlone(request: IncomingRequest, send: SendReply): Promise<McpReply> {
     const capabilities = capabilitiesIn(request)
-    const kind = JSON.stringify(capabilities)
+    const key = JSON.stringify(capabilities)
     this.#forgetEnded()
-    const name = this.#free.get(kind)?.pop() ?? `r${crypto.randomUUID()}`
-    const use = await this.#place({ name, capabilities, hasSession: false })
+    const name = this.#free.get(key)?.pop() ?? `r${crypto.randomUUID()}`
+    const use = await this.#locateClient({ name, capabilities, hasSession: false })
     return use((server) => {
       const answer = server.forward(request, send)
-      // Which may be long after the answer, when its caller is asked for something.
+      // A request that asks its caller continues after its reply.
       void server.drained().then(() => {
-        this.#free.set(kind, [...(this.#free.get(kind) ?? []), name])
+        this.#free.set(key, [...(this.#free.get(key) ?? []), name])
       })
       return answer
     })
   }
 
   #forgetEnded(): void {
-    for (const [kind, names] of this.#free) {
-      const left = names.filter((each) => this.#processes.has(each))
-      if (left.length > 0) this.#free.set(kind, left)
-      else this.#free.delete(kind)
+    for (const [key, names] of this.#free) {
+      const left = names.filter((each) => this.has(each))
+      if (left.length > 0) this.#free.set(key, left)
+      else this.#free.delete(key)
     }
   }
 
-  async #place(client: ProcessClient): Promise<Use> {
+  async #locateClient(client: ProcessClient): Promise<Use> {
     const { name } = client
-    const place = await this.#processes.place(name, (use) => {
-      const server = this.#deps.start(client, () => void this.#processes.end(name))
+    const located = await this.locate(name, (use) => {
+      const server = this.#start(client, () => void this.end(name))
       server.serveClient(name, use)
       return server
     })
-    if (!('peer' in place)) return place
+    if (!('peer' in located)) return located
     throw new BusError('unavailable', 'the client has its process elsewhere; try again')
   }
 }
 
-function sessionOf({ id, capabilities }: McpClient): ProcessClient {
-  return { name: id, capabilities, hasSession: true }
-}
-
-/** Capabilities of a newer client, from the `_meta` of its request. */
+/** The capabilities of a client without a session, from the `_meta` of its request. */
 function capabilitiesIn({ body }: IncomingRequest): object {
   const params: unknown = JSON.parse(new TextDecoder().decode(body))
-  const said = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {}
-  const capabilities = said[CAPABILITIES_KEY]
+  const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {}
+  const capabilities = meta[CAPABILITIES_KEY]
   return isObject(capabilities) ? capabilities : {}
 }

@@ -23,65 +23,68 @@ interface DedicatedProcess {
   readonly server: HostedServer
   lease: Lease
   idle?: NodeJS.Timeout
-  /** Resolves when it is gone; set once it is going. */
+  /** Resolves when the process has ended; set once it is ending. */
   closed?: Promise<void>
 }
 
 /** Runs a function with the process. Throws `unavailable` when the process is moving. */
 export type Use = <T>(run: (server: HostedServer) => T) => T
 
+/** A process at this supervisor, or the peer that runs the process. */
+type Located = Use | { readonly peer: string }
+
 /**
  * The dedicated processes of one server whose leases are at this supervisor, by the name of their session or client.
  * The first use of a name starts its process.
  */
 export class DedicatedProcesses<Name extends string> {
-  readonly #deps: DedicatedProcessesDeps
-  readonly #server: ServerName
+  protected readonly deps: DedicatedProcessesDeps
+  protected readonly server: ServerName
   readonly #processes = new Map<Name, DedicatedProcess>()
-  readonly #placing = new Map<Name, Promise<Use | { readonly peer: string }>>()
+  readonly #locating = new Map<Name, Promise<Located>>()
   #isClosed = false
 
   constructor(deps: DedicatedProcessesDeps, server: ServerName) {
-    this.#deps = deps
-    this.#server = server
+    this.deps = deps
+    this.server = server
   }
 
   get size(): number {
     return this.#processes.size
   }
 
-  has(name: Name): boolean {
+  /** Ends all processes. With `isGraceful`, calls in flight are completed first. */
+  async close({ isGraceful }: { isGraceful: boolean }): Promise<void> {
+    this.#isClosed = true
+    await Promise.allSettled(this.#locating.values())
+    await this.#closeAll(isGraceful)
+  }
+
+  /** Ends all processes. The next use of each name starts a new one. */
+  async restart(): Promise<void> {
+    await this.#closeAll(false)
+  }
+
+  protected has(name: Name): boolean {
     return this.#processes.has(name)
   }
 
   /**
-   * The process of a name, started where there is none, or the supervisor that has it. One at a time for each
-   * name: of two at once the second finds what the first began.
+   * The process of a name, which is started if necessary, or the peer that has it. Coalesces concurrent calls for a
+   * name.
    */
-  place(name: Name, start: (use: Use) => HostedServer): Promise<Use | { readonly peer: string }> {
-    const placing =
-      this.#placing.get(name) ??
-      this.#find(name, start).finally(() => void this.#placing.delete(name))
-    this.#placing.set(name, placing)
-    return placing
+  protected locate(name: Name, start: (use: Use) => HostedServer): Promise<Located> {
+    const locating =
+      this.#locating.get(name) ??
+      this.#locate(name, start).finally(() => void this.#locating.delete(name))
+    this.#locating.set(name, locating)
+    return locating
   }
 
-  /** Ends the process of a name, if it is here. */
-  async end(name: Name): Promise<void> {
+  /** Ends the process of a name, if this supervisor runs it. */
+  protected async end(name: Name): Promise<void> {
     const process = this.#processes.get(name)
     if (process !== undefined) await this.#close(name, process)
-  }
-
-  /** Ends all; the calls under way are waited for when `isGraceful`. */
-  async close({ isGraceful }: { isGraceful: boolean }): Promise<void> {
-    this.#isClosed = true
-    await Promise.allSettled(this.#placing.values())
-    await this.#closeAll(isGraceful)
-  }
-
-  /** Ends all processes; the next use starts another. */
-  async restart(): Promise<void> {
-    await this.#closeAll(false)
   }
 
   async #closeAll(isGraceful: boolean): Promise<void> {
@@ -95,61 +98,55 @@ export class DedicatedProcesses<Name extends string> {
   }
 
   #use<T>(name: Name, process: DedicatedProcess, run: (server: HostedServer) => T): T {
-    if (!process.lease.isHeld || process.closed !== undefined) {
-      throw new BusError('unavailable', 'the process is moving; try again')
-    }
+    if (!process.lease.isHeld || process.closed !== undefined) throw moving()
     clearTimeout(process.idle)
-    this.#deps.slots.setBusy(process)
+    this.deps.slots.setBusy(process)
     const accepted = run(process.server)
-    void process.server.drained().then(() => this.#rest(name, process))
+    void process.server.drained().then(() => this.#onIdle(name, process))
     return accepted
   }
 
-  /** After a call: ends a broken process at once, and an idle one after a while. */
-  #rest(name: Name, process: DedicatedProcess): void {
+  /** Ends a broken process at once, and an idle one after a while. */
+  #onIdle(name: Name, process: DedicatedProcess): void {
     const { server } = process
     if (server.inFlight > 0 || process.closed !== undefined) return
-    const { state } = server.snapshot ?? { state: 'starting' }
     clearTimeout(process.idle)
-    const idleMs = state === 'unavailable' ? 0 : this.#deps.idleTimeoutMs
+    const idleMs = server.snapshot?.state === 'unavailable' ? 0 : this.deps.idleTimeoutMs
     const end = (): Promise<void> => this.#close(name, process)
     process.idle = setTimeout(() => void end(), idleMs).unref()
-    this.#deps.slots.setIdle(process, end)
+    this.deps.slots.setIdle(process, end)
   }
 
-  async #find(
-    name: Name,
-    start: (use: Use) => HostedServer,
-  ): Promise<Use | { readonly peer: string }> {
-    const { bus, peers, slots } = this.#deps
-    const key = `session.${this.#server}.${name}`
+  async #locate(name: Name, start: (use: Use) => HostedServer): Promise<Located> {
+    const { bus, peers, slots } = this.deps
+    const key = `session.${this.server}.${name}`
     const options = { ttlMs: LEASE_TTL_MS }
-    for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (this.#isClosed) break
+    for (let tries = 0; tries < MAX_TRIES && !this.#isClosed; tries++) {
       const known = this.#processes.get(name)
       if (known !== undefined) {
         if (known.closed === undefined) return (run) => this.#use(name, known, run)
         await known.closed
       }
       const record = await bus.leases.holder(key)
-      if (record !== undefined && record.holder !== bus.id) {
-        if (!(await peers.isGone(record.holder))) return { peer: record.holder }
+      const foreign = record?.holder === bus.id ? undefined : record
+      if (foreign !== undefined && !(await peers.isGone(foreign.holder))) {
+        return { peer: foreign.holder }
       }
       await slots.take()
       try {
         const lease =
-          record === undefined || record.holder === bus.id
+          foreign === undefined
             ? await bus.leases.acquire(key, options)
-            : await bus.leases.take(key, record.revision, options)
+            : await bus.leases.take(key, foreign.revision, options)
         if (lease !== undefined) return await this.#begin(name, lease, start)
       } catch (error) {
         slots.give()
         throw error
       }
-      // Another supervisor won the lease: look for its holder.
+      // Another supervisor won the lease, so its holder is looked up again.
       slots.give()
     }
-    throw new BusError('unavailable', 'the process is moving; try again')
+    throw moving()
   }
 
   async #begin(name: Name, lease: Lease, start: (use: Use) => HostedServer): Promise<Use> {
@@ -172,12 +169,11 @@ export class DedicatedProcesses<Name extends string> {
 
   /** After a long outage of the broker: keeps the process unless another supervisor has taken its lease. */
   async #regain(name: Name, process: DedicatedProcess): Promise<void> {
-    const isWanted = (): boolean => process.closed === undefined && !this.#isClosed
-    while (isWanted()) {
+    const isOpen = (): boolean => process.closed === undefined && !this.#isClosed
+    while (isOpen()) {
       try {
-        const lease = await this.#deps.bus.leases.acquire(process.lease.key, {
-          ttlMs: LEASE_TTL_MS,
-        })
+        const { key } = process.lease
+        const lease = await this.deps.bus.leases.acquire(key, { ttlMs: LEASE_TTL_MS })
         if (lease === undefined) return await this.#close(name, process)
         if (process.closed !== undefined) {
           await process.closed
@@ -186,30 +182,34 @@ export class DedicatedProcesses<Name extends string> {
         process.lease = lease
         return this.#watch(name, process)
       } catch {
-        // Still away.
+        // The broker cannot be reached yet.
         await sleep(AWAY_RETRY_MS)
       }
     }
   }
 
-  /** Releases the lease last: no other process for the name may start before this one has ended. */
   #close(name: Name, process: DedicatedProcess): Promise<void> {
     clearTimeout(process.idle)
-    this.#deps.slots.setBusy(process)
-    process.closed ??= (async () => {
-      try {
-        try {
-          await process.server[Symbol.asyncDispose]()
-        } finally {
-          await process.lease.release()
-        }
-      } catch (error) {
-        this.#deps.warn(error)
-      } finally {
+    this.deps.slots.setBusy(process)
+    process.closed ??= endProcess(process)
+      .catch(this.deps.warn)
+      .finally(() => {
         this.#processes.delete(name)
-        this.#deps.slots.give()
-      }
-    })()
+        this.deps.slots.give()
+      })
     return process.closed
   }
+}
+
+async function endProcess({ server, lease }: DedicatedProcess): Promise<void> {
+  try {
+    await server[Symbol.asyncDispose]()
+  } finally {
+    // This comes last, since no other process for the name may start before this one has ended.
+    await lease.release()
+  }
+}
+
+function moving(): BusError {
+  return new BusError('unavailable', 'the process is moving; try again')
 }

@@ -1,7 +1,10 @@
 import { aborted } from 'mcp-host/async'
 import { SharedPolicy } from './shared-policy.ts'
 
-/** Every supervisor runs the server. One that is not ready leaves the requests to the others. */
+/**
+ * The policy by which every supervisor runs the server. A supervisor whose instance is not ready takes no requests
+ * while that of another supervisor is ready.
+ */
 export class EveryPolicy extends SharedPolicy {
   protected async serve(): Promise<void> {
     const { context } = this

@@ -13,8 +13,8 @@ const options = {
   onForeign: async () => undefined,
 }
 
-test('what keeps it from trying is told once, and again when it had worked meanwhile', async () => {
-  const told: unknown[] = []
+test('an error of acquiring a lease is logged once until the next success', async () => {
+  const logged: unknown[] = []
   let answer: Error | Lease | undefined = new Error('the broker is away')
   const deps = {
     bus: {
@@ -29,45 +29,47 @@ test('what keeps it from trying is told once, and again when it had worked meanw
     },
     catalog: { entries: new Map() },
     leases: { holders: new Map() },
-    logger: { warn: ({ err }: { err: Error }) => told.push(err.message) },
+    logger: { warn: ({ err }: { err: Error }) => logged.push(err.message) },
+    // obtainLease uses only these members.
   } as unknown as ObtainLeaseDeps
   const obtained = obtainLease(deps, 'server.test', options)
   await vi.advanceTimersByTimeAsync(10_000)
-  expect(told).toEqual(['the broker is away'])
+  expect(logged).toEqual(['the broker is away'])
   answer = new Error('permission denied')
   await vi.advanceTimersByTimeAsync(10_000)
-  expect(told).toEqual(['the broker is away', 'permission denied'])
+  expect(logged).toEqual(['the broker is away', 'permission denied'])
   answer = undefined
   await vi.advanceTimersByTimeAsync(10_000)
   answer = new Error('the broker is away')
   await vi.advanceTimersByTimeAsync(10_000)
-  expect(told).toEqual(['the broker is away', 'permission denied', 'the broker is away'])
+  expect(logged).toEqual(['the broker is away', 'permission denied', 'the broker is away'])
   const lease = { key: 'server.test' } as Lease
   answer = lease
   await vi.advanceTimersByTimeAsync(10_000)
   expect(await obtained).toBe(lease)
 })
 
-describe('a lease that is free after an outage of the broker', () => {
+describe('leases that are free after an outage of the broker', () => {
   const lease = { key: 'server.test' } as Lease
   const deps = {
     bus: { id: 'us', sinceOutageMs: () => 10, leases: { acquire: async () => lease } },
     catalog: { entries: new Map() },
     leases: { holders: new Map() },
+    // obtainLease uses only these members.
   } as unknown as ObtainLeaseDeps
 
-  test('returns at once to who has its process', async () => {
+  test('a supervisor that runs the process acquires its free lease at once', async () => {
     const obtained = obtainLease(deps, 'server.test', { ...options, isLeftover: () => true })
     await vi.advanceTimersByTimeAsync(0)
     expect(await obtained).toBe(lease)
   })
 
-  test('is left to that one for a while by the others', async () => {
-    let got: Lease | undefined
-    void obtainLease(deps, 'server.test', options).then((obtained) => (got = obtained))
+  test('a supervisor without the process waits before it acquires a lease that an outage freed', async () => {
+    let acquired: Lease | undefined
+    void obtainLease(deps, 'server.test', options).then((obtained) => (acquired = obtained))
     await vi.advanceTimersByTimeAsync(STEADY_MS - 1)
-    expect(got).toBeUndefined()
+    expect(acquired).toBeUndefined()
     await vi.advanceTimersByTimeAsync(1)
-    expect(got).toBe(lease)
+    expect(acquired).toBe(lease)
   })
 })

@@ -5,9 +5,9 @@ import type { Peers } from './peers.ts'
 import { STEADY_MS } from './peers.ts'
 import { claimDelayMs } from './claim-delay.ts'
 
-/** A lease expires after this time when its holder dies unnoticed. */
+/** The lifetime of a lease without renewal. */
 export const LEASE_TTL_MS = 5_000
-/** A view that lags or has missed something is not trusted for longer. */
+/** The time after which the view is checked against the broker, since it may have missed a change. */
 const TRUST_MS = 5_000
 const RETRY_MS = 100
 const AWAY_RETRY_MS = 500
@@ -18,21 +18,21 @@ export interface ObtainLeaseDeps {
   readonly leases: LeaseView
   readonly peers: Peers
   readonly logger: Logger
-  /** The leftovers of a dead supervisor can go. */
+  /** Called with a dead holder, whose catalog entries can be removed. */
   readonly onDead: (supervisor: string) => void
 }
 
 export interface ObtainLeaseOptions {
   readonly signal: AbortSignal
-  /** Whether this process has something left of an earlier lease: a free one should return to it. */
+  /** Whether the server still runs here after a lost lease. Then a free lease is taken without delay. */
   readonly isLeftover: () => boolean
-  /** Ends the leftover process: another supervisor has the lease. */
+  /** Ends that server, since another supervisor has the lease. */
   readonly onForeign: () => Promise<void>
 }
 
 /**
- * Waits until this process has the lease: it is free, or its holder is dead. Outages of the broker only
- * delay it. Throws the signal's reason.
+ * Waits until the lease is free or its holder is dead, and takes it. Outages of the broker delay this. Throws the
+ * signal's reason.
  */
 export async function obtainLease(
   deps: ObtainLeaseDeps,
@@ -40,27 +40,26 @@ export async function obtainLease(
   options: ObtainLeaseOptions,
 ): Promise<Lease> {
   const { signal } = options
-  /** Warnings that were logged since the last success. */
-  const told = new Set<string>()
+  /** Messages of errors that were logged since the last success. */
+  const logged = new Set<string>()
   for (;;) {
     signal.throwIfAborted()
     try {
       const lease = await tryToObtain(deps, key, options)
       if (lease !== undefined) return lease
-      told.clear()
+      logged.clear()
     } catch (err) {
       signal.throwIfAborted()
       const message = err instanceof Error ? err.message : String(err)
       const fields = { component: 'placement', action: 'lease', key, err }
-      if (!told.has(message)) deps.logger.warn(fields, 'trying again until it works')
-      told.add(message)
-      // The broker is away: there is nothing to be had until it is back.
+      if (!logged.has(message)) deps.logger.warn(fields, 'could not obtain a lease; trying again')
+      logged.add(message)
       await sleep(AWAY_RETRY_MS, signal)
     }
   }
 }
 
-/** The lease, or `undefined` when it is worth another look. */
+/** The lease, or `undefined` when the caller must try again at once. */
 async function tryToObtain(
   deps: ObtainLeaseDeps,
   key: string,
@@ -72,11 +71,11 @@ async function tryToObtain(
   if (holder === undefined || holder === bus.id) {
     if (!isLeftover()) {
       await sleep(claimDelayMs(key, bus.id, catalog.entries.values()), signal)
-      // The lease may have ended while its holder could not reach the broker.
+      // The lease may have expired while its holder could not reach the broker.
       if (bus.sinceOutageMs() < STEADY_MS) await sleep(STEADY_MS, signal)
     }
     const lease = await bus.leases.acquire(key, options)
-    // The view has not seen it yet.
+    // Another supervisor has it, which the view does not show yet.
     if (lease === undefined) await sleep(RETRY_MS, signal)
     return lease
   }
@@ -92,7 +91,7 @@ async function tryToObtain(
   return now === undefined ? bus.leases.acquire(key, options) : undefined
 }
 
-/** Waits until the holder dies or loses the lease, or until the view is too old to be trusted. */
+/** Waits until the holder dies or loses the lease, or until the view must be checked. */
 async function endOf(
   { leases, peers }: ObtainLeaseDeps,
   key: string,

@@ -3,7 +3,7 @@ import type { HostedServer } from '../hosting/hosted-server.ts'
 import { aborted } from 'mcp-host/async'
 import { SharedPolicy } from './shared-policy.ts'
 
-/** One supervisor at a time runs the server: the one that has its lease. */
+/** The policy by which one supervisor at a time, the holder of the lease, runs the server. */
 export class OnePolicy extends SharedPolicy {
   protected async serve(): Promise<void> {
     const { context } = this
@@ -15,9 +15,9 @@ export class OnePolicy extends SharedPolicy {
       })
       if (this.hosted === undefined) await context.dependenciesReady(lease)
       if (!lease.isHeld) continue
-      // After an outage of the broker the process is still there, and its state with it.
+      // The process and its state survive an outage of the broker.
       await this.#serveUnder(lease, this.hosted ?? this.begin())
-      // Before the lease goes: no other may start it until then.
+      // This comes before the release of the lease, since no other supervisor may start the server before its end.
       if (signal.aborted) return await this.endHosted()
     }
   }
@@ -25,7 +25,7 @@ export class OnePolicy extends SharedPolicy {
   async #serveUnder(lease: Lease, hosted: HostedServer): Promise<void> {
     const { signal } = this.context
     const over = AbortSignal.any([lease.lost, signal])
-    // While it starts, requests wait in the queue.
+    // Requests wait in the queue while the server starts.
     await Promise.race([hosted.started(), aborted(over)])
     if (!over.aborted) {
       using _queue = hosted.serve(() => lease.isHeld)

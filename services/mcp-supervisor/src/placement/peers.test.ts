@@ -5,9 +5,9 @@ import { Peers } from './peers.ts'
 
 type Answer = 'yes' | 'nobody' | 'late'
 
-/** What the next pings meet; the last stays. */
+/** Outcomes of the next pings; the last one repeats. */
 let answers: Answer[]
-let asked: number
+let pings: number
 let sinceOutageMs: number
 let deaths: number
 let peers: Peers
@@ -15,23 +15,24 @@ let peers: Peers
 beforeEach(() => {
   vi.useFakeTimers()
   answers = ['yes']
-  asked = 0
+  pings = 0
   sinceOutageMs = Infinity
   deaths = 0
   const bus = {
     sinceOutageMs: () => sinceOutageMs,
     async call() {
-      asked++
+      pings++
       const answer = answers.length > 1 ? answers.shift() : answers[0]
       if (answer === 'yes') return {}
       throw new BusError(answer === 'nobody' ? 'unavailable' : 'deadline', 'no')
     },
+    // Peers uses only these members.
   } as unknown as Bus
   peers = new Peers(bus)
 })
 afterEach(() => void vi.useRealTimers())
 
-test('a peer for which nobody answers twice is dead, within half a second', async () => {
+test('a peer without two answers in a row is dead within half a second', async () => {
   using _ = peers.watch('peer', () => void deaths++)
   await vi.advanceTimersByTimeAsync(1_000)
   expect(deaths).toBe(0)
@@ -40,21 +41,21 @@ test('a peer for which nobody answers twice is dead, within half a second', asyn
   expect(deaths).toBeGreaterThan(0)
 })
 
-test('one missing answer is no death', async () => {
+test('a peer that misses a single answer is not dead', async () => {
   answers = ['yes', 'nobody', 'yes', 'nobody', 'yes']
   using _ = peers.watch('peer', () => void deaths++)
   await vi.advanceTimersByTimeAsync(5_000)
   expect(deaths).toBe(0)
 })
 
-test('one that is slow or frozen is not dead', async () => {
+test('a slow or frozen peer is not dead', async () => {
   answers = ['late']
   using _ = peers.watch('peer', () => void deaths++)
   await vi.advanceTimersByTimeAsync(5_000)
   expect(deaths).toBe(0)
 })
 
-test('after an outage of the broker silence means nothing for a while', async () => {
+test('a silent peer is not dead just after an outage of the broker', async () => {
   answers = ['nobody']
   sinceOutageMs = 1_000
   using _ = peers.watch('peer', () => void deaths++)
@@ -65,17 +66,17 @@ test('after an outage of the broker silence means nothing for a while', async ()
   expect(deaths).toBeGreaterThan(0)
 })
 
-test('a peer that many watch is asked as often as for one, and not at all for nobody', async () => {
+test('watches of one peer share its pings, which end with the last watch', async () => {
   const watches = Array.from({ length: 20 }, () => peers.watch('peer', () => void deaths++))
   await vi.advanceTimersByTimeAsync(2_000)
-  expect(asked).toBeLessThanOrEqual(12)
+  expect(pings).toBeLessThanOrEqual(12)
   for (const watch of watches) watch[Symbol.dispose]()
-  const before = asked
+  const before = pings
   await vi.advanceTimersByTimeAsync(2_000)
-  expect(asked).toBeLessThanOrEqual(before + 1)
+  expect(pings).toBeLessThanOrEqual(before + 1)
 })
 
-test('who stopped watching and begins again is told again', async () => {
+test('a watch after a disposed one is notified', async () => {
   peers.watch('peer', () => undefined)[Symbol.dispose]()
   answers = ['nobody']
   using _ = peers.watch('peer', () => void deaths++)

@@ -1,24 +1,29 @@
 import type { Bus } from '@mcp-host/bus'
 import { BusError, newEnvelope, supervisorControl } from '@mcp-host/contracts'
-import { sleep } from 'mcp-host/async'
+import { pause, sleep } from 'mcp-host/async'
 
 const PROBE_MS = 200
-/** One missing answer may be a subscription that is just being made; two are a death. */
+/** The delay before the second probe. One missing answer may be due to a new subscription; two prove a death. */
 const SECOND_PROBE_MS = 100
 const PROBE_TIMEOUT_MS = 1_000
-/** After an outage of the broker the others need a moment to be connected again. */
+/** The time after an outage of the broker in which other supervisors reconnect. */
 export const STEADY_MS = 2_000
 
-/** Finds out when other supervisors die: their control subject goes with them. */
+interface WatchedPeer {
+  readonly listeners: Set<() => void>
+  readonly stop: AbortController
+}
+
+/** Detects the death of other supervisors: the control subject of a dead one has no listener. */
 export class Peers {
   readonly #bus: Bus
-  readonly #watched = new Map<string, { listeners: Set<() => void>; stop: AbortController }>()
+  readonly #watched = new Map<string, WatchedPeer>()
 
   constructor(bus: Bus) {
     this.#bus = bus
   }
 
-  /** Calls whenever a supervisor is found dead, until disposed. However many watch it, it is asked once. */
+  /** Calls back whenever a supervisor is found dead, until disposed. All watchers of a supervisor share its probes. */
   watch(supervisor: string, onDead: () => void): Disposable {
     const known = this.#watched.get(supervisor)
     const watched = known ?? { listeners: new Set(), stop: new AbortController() }
@@ -37,7 +42,7 @@ export class Peers {
     }
   }
 
-  /** Whether a supervisor does not answer twice: it is dead, or cannot reach the broker. */
+  /** Whether a supervisor left two pings unanswered: it is dead, or cannot reach the broker. */
   async isGone(supervisor: string): Promise<boolean> {
     if (await this.#answers(supervisor)) return false
     await sleep(SECOND_PROBE_MS)
@@ -45,18 +50,17 @@ export class Peers {
     return this.#bus.sinceOutageMs() > STEADY_MS
   }
 
-  async #probe(
-    supervisor: string,
-    { listeners, stop: { signal } }: { listeners: Set<() => void>; stop: AbortController },
-  ): Promise<void> {
+  async #probe(supervisor: string, { listeners, stop: { signal } }: WatchedPeer): Promise<void> {
     while (!signal.aborted) {
       if (await this.isGone(supervisor)) for (const onDead of listeners) onDead()
-      // Aborted: there are no listeners left.
-      await sleep(PROBE_MS, signal).catch(() => undefined)
+      await pause(PROBE_MS, signal)
     }
   }
 
-  /** A late answer is no proof of death: it may be slow or frozen, and its leases will tell. */
+  /**
+   * Whether a supervisor listens. A late answer proves no death, since a supervisor may be slow, or frozen until its
+   * leases expire.
+   */
   async #answers(supervisor: string): Promise<boolean> {
     try {
       const options = { envelope: newEnvelope('local'), timeoutMs: PROBE_TIMEOUT_MS }

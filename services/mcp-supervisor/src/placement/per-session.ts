@@ -1,32 +1,52 @@
 import type { Lease, ServedRequest } from '@mcp-host/bus'
-import type { RunToolRequest, ServerStats } from '@mcp-host/contracts'
+import type { RunToolRequest, ServerStats, SessionId } from '@mcp-host/contracts'
 import type { ServerRequestCallback } from 'mcp-host'
+import { aborted, pause } from 'mcp-host/async'
+import { ClientLists } from '../catalog/client-lists.ts'
+import { toEntry } from '../catalog/to-entry.ts'
 import { HostedServer } from '../hosting/hosted-server.ts'
-import { aborted, sleep } from 'mcp-host/async'
-import { DedicatedProcessPool } from './dedicated-process-pool.ts'
+import { RequestForwarder } from '../mcp-requests/request-forwarder.ts'
+import type { ProcessClient } from './client-processes.ts'
+import { ClientProcesses } from './client-processes.ts'
 import type { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
+import { SessionProcesses } from './session-processes.ts'
 
-/** When tools could not be discovered. */
-const DISCOVER_AGAIN_MS = 30_000
+const DEFAULT_IDLE_MS = 300_000
+/** The period of attempts to list the tools of a server that is not ready. */
+const REDISCOVER_MS = 30_000
+/** The capabilities of clients that answer requests of servers. */
+const ANSWERABLE = ['sampling', 'elicitation', 'roots'] as const
 
 /**
- * Every session, and every MCP client, has a process of its own, at any supervisor. The one with the server's
- * lease publishes its tools.
+ * The policy by which every session and every MCP client has a dedicated process, at any supervisor. The supervisor
+ * with the server's lease publishes its tools.
  */
 export class PerSessionPolicy implements PlacementPolicy {
   readonly #context: PlacementContext
-  readonly #pool: DedicatedProcessPool
+  readonly #sessions: SessionProcesses
+  readonly #clients: ClientProcesses
   #rediscover = new AbortController()
 
   constructor(context: PlacementContext) {
     this.#context = context
-    this.#pool = new DedicatedProcessPool(context.deps, context.name, context.config)
+    const { deps, name, config } = context
+    const { bus, peers, slots } = deps
+    const { idleTimeoutMs = DEFAULT_IDLE_MS } = config
+    const shared = { bus, peers, slots, idleTimeoutMs, warn: this.#warn }
+    const startSession = (session: SessionId): HostedServer => this.#startSession(session)
+    const startClient = (client: ProcessClient, onLeave: () => void): HostedServer =>
+      this.#startClient(client, onLeave)
+    this.#sessions = new SessionProcesses({ ...shared, start: startSession }, name)
+    this.#clients = new ClientProcesses({ ...shared, start: startClient }, name)
   }
 
   async run(): Promise<void> {
-    const { signal } = this.#context
-    const queue = this.#pool.serve()
+    const { deps, name, signal } = this.#context
+    const queue = deps.subjects.queue(name, {
+      runTool: (served) => this.#sessions.run(served),
+      forward: (request, send) => this.#clients.forward(request, send),
+    })
     try {
       for (;;) {
         await using lease = await this.#context.obtainLease({
@@ -38,7 +58,7 @@ export class PerSessionPolicy implements PlacementPolicy {
       }
     } finally {
       queue[Symbol.dispose]()
-      await this.#pool.close({ isGraceful: true })
+      await this.#close({ isGraceful: true })
       this.#context.unpublish()
     }
   }
@@ -48,28 +68,69 @@ export class PerSessionPolicy implements PlacementPolicy {
   }
 
   async restart(): Promise<void> {
-    await this.#pool.restart()
+    await Promise.all([this.#sessions.restart(), this.#clients.restart()])
     this.#rediscover.abort()
   }
 
   runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
-    return this.#pool.runSessionTool(served)
+    return this.#sessions.runSessionTool(served)
   }
 
   stats(): Partial<ServerStats> {
-    return { sessions: this.#pool.size }
+    return { sessions: this.#sessions.size + this.#clients.size }
   }
 
-  async end(): Promise<void> {
-    await this.#pool.close({ isGraceful: false })
+  end(): Promise<void> {
+    return this.#close({ isGraceful: false })
   }
 
-  /** Starts it once to learn its tools; returns when it is time to do so again. */
+  async #close(options: { isGraceful: boolean }): Promise<void> {
+    await Promise.all([this.#sessions.close(options), this.#clients.close(options)])
+  }
+
+  readonly #warn = (err: unknown): void => {
+    const { deps, name } = this.#context
+    const fields = { component: 'placement', action: 'session', server: name, err }
+    deps.logger.warn(fields, 'a dedicated process failed')
+  }
+
+  #startSession(session: SessionId): HostedServer {
+    const { deps, name, config } = this.#context
+    const callback = deps.callbackOf(session)
+    const kinds = ['sampling', 'elicitation'] as const
+    const host = deps.makeHost({ callback, kinds, sessionId: session })
+    return new HostedServer(deps, host, { name, config })
+  }
+
+  #startClient(client: ProcessClient, onLeave: () => void): HostedServer {
+    const { deps, name: server, config } = this.#context
+    const { bus, subjects, audit, inputTimeoutMs } = deps
+    const { name, capabilities, hasSession } = client
+    const process = { process: name, hasSession, capabilities }
+    const forwarder = new RequestForwarder({ bus, audit, server, inputTimeoutMs, ...process })
+    const answerable = ANSWERABLE.filter((each) => Object.hasOwn(capabilities, each))
+    const host = deps.makeHost({
+      callback: forwarder.callback,
+      kinds: [...answerable, 'log'],
+      capabilities,
+      sessionId: name,
+    })
+    const clientLists = hasSession
+      ? new ClientLists(
+          { bus, subjects, warn: this.#warn },
+          { server, client: name, toEntry: (snapshot) => toEntry(bus.id, config, snapshot) },
+        )
+      : undefined
+    const options = { name: server, config, forwarder, client: name, clientLists, onLeave }
+    return new HostedServer(deps, host, options)
+  }
+
+  /** Starts the server once to list its tools. Returns when they have to be listed again. */
   async #discover(lease: Lease): Promise<void> {
     const { deps, name, config, signal } = this.#context
     this.#rediscover = new AbortController()
     const over = AbortSignal.any([lease.lost, signal, this.#rediscover.signal])
-    // Some servers list other tools to clients that answer their requests.
+    // Some servers list more tools to clients that answer requests.
     const host = deps.makeHost({ callback: refuse, kinds: ['sampling', 'elicitation'] })
     const hosted = new HostedServer(deps, host, {
       name,
@@ -80,13 +141,13 @@ export class PerSessionPolicy implements PlacementPolicy {
     })
     try {
       await Promise.race([hosted.started(), aborted(over)])
-      const found = hosted.snapshot
-      if (found === undefined || over.aborted) return
-      const { pid: _, ...lasting } = found
+      const { snapshot } = hosted
+      if (snapshot === undefined || over.aborted) return
+      const { pid: _, ...lasting } = snapshot
       this.#context.publish(lasting)
       await hosted[Symbol.asyncDispose]()
-      if (found.state === 'ready') return await aborted(over)
-      await sleep(DISCOVER_AGAIN_MS, over).catch(() => undefined)
+      if (snapshot.state === 'ready') return await aborted(over)
+      await pause(REDISCOVER_MS, over)
     } finally {
       await hosted[Symbol.asyncDispose]()
     }
@@ -94,5 +155,5 @@ export class PerSessionPolicy implements PlacementPolicy {
 }
 
 const refuse: ServerRequestCallback = () => {
-  throw new Error('nobody is asked while the tools are listed')
+  throw new Error('no client can answer while the tools are listed')
 }

@@ -1,5 +1,4 @@
-import type { ServedRequest } from '@mcp-host/bus'
-import type { RunToolRequest, ServerName, ServerStats } from '@mcp-host/contracts'
+import type { ServerName, ServerStats } from '@mcp-host/contracts'
 import type { ServerConfig } from 'mcp-host'
 import { CallStats } from '../catalog/call-stats.ts'
 import { defaultPlacement } from '../catalog/to-entry.ts'
@@ -11,10 +10,10 @@ import type { PlacementDeps } from './placement-context.ts'
 import { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
 
-/** One configured server at this supervisor, by its placement policy, from its start until it is disposed. */
+/** One configured server at this supervisor with its placement policy, from its start until it is disposed. */
 export class PlacedServer implements AsyncDisposable {
-  readonly #context: PlacementContext
-  readonly #policy: PlacementPolicy
+  readonly context: PlacementContext
+  readonly policy: PlacementPolicy
   readonly #stats = new CallStats()
   readonly #stop = new AbortController()
   readonly #ended: Promise<void>
@@ -22,44 +21,21 @@ export class PlacedServer implements AsyncDisposable {
   constructor(deps: PlacementDeps, name: ServerName, config: ServerConfig) {
     const { signal } = this.#stop
     const counting = { ...deps, events: counted(deps.events, this.#stats) }
-    this.#context = new PlacementContext(counting, name, config, signal)
-    this.#policy = policyOf(this.#context)
-    this.#ended = this.#policy.run().catch((err: unknown) => {
-      // The only way out.
+    this.context = new PlacementContext(counting, name, config, signal)
+    this.policy = policyOf(this.context)
+    this.#ended = this.policy.run().catch((err: unknown) => {
+      // A policy ends with the signal's reason.
       if (signal.aborted) return
       const fields = { component: 'placement', action: 'run', server: name, err }
       deps.logger.error(fields, 'a server was given up')
     })
   }
 
-  get name(): ServerName {
-    return this.#context.name
-  }
-
-  get config(): ServerConfig {
-    return this.#context.config
-  }
-
   get stats(): ServerStats {
-    return { ...this.#stats.snapshot(), ...this.#policy.stats() }
+    return { ...this.#stats.snapshot(), ...this.policy.stats() }
   }
 
-  /** Takes up other instances of the same server while it runs; `false`: it has to start again. */
-  adapt(config: ServerConfig): Promise<boolean> {
-    return this.#policy.adapt(config)
-  }
-
-  /** Takes a call that another supervisor passed on. Throws `not-found` when the server has no sessions. */
-  runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
-    return this.#policy.runSessionTool(served)
-  }
-
-  /** Restarts its processes, as far as they are here. Throws `not-found` when there is none. */
-  restart(): Promise<void> {
-    return this.#policy.restart()
-  }
-
-  /** Takes no more calls, waits for those under way, stops, and only then lets others have it. */
+  /** Takes no further calls, completes those in flight, stops the server, and then lets other supervisors run it. */
   async drain(): Promise<void> {
     this.#stop.abort(new Error('stopped'))
     await this.#ended
@@ -67,7 +43,7 @@ export class PlacedServer implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('stopped'))
-    await this.#policy.end()
+    await this.policy.end()
     await this.#ended
   }
 }
@@ -78,8 +54,10 @@ function policyOf(context: PlacementContext): PlacementPolicy {
   return placement === 'every' ? new EveryPolicy(context) : new OnePolicy(context)
 }
 
+/** Events that are also counted in the statistics of the server. */
 function counted(events: SupervisorEvents, stats: CallStats): SupervisorEvents {
   return {
+    ...events,
     callStarted() {
       stats.started()
       events.callStarted()
@@ -88,6 +66,5 @@ function counted(events: SupervisorEvents, stats: CallStats): SupervisorEvents {
       stats.ended(result.outcome, result.durationMs)
       events.callEnded(result)
     },
-    callCancelled: (...cancelled) => events.callCancelled(...cancelled),
   }
 }

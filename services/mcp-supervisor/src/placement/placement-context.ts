@@ -11,26 +11,26 @@ import type { ObtainLeaseDeps, ObtainLeaseOptions } from './obtain-lease.ts'
 import { obtainLease } from './obtain-lease.ts'
 import type { ProcessSlots } from './process-slots.ts'
 
-/** A server that waits for longer for its dependencies is shown as unavailable. */
+/** The time after which a server that waits for its dependencies is published as unavailable. */
 const DEPENDENCY_PATIENCE_MS = 10_000
 
 export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly publisher: CatalogPublisher
   readonly slots: ProcessSlots
   readonly makeHost: MakeHost
-  /** Called with a server that left the configuration, once it has ended. */
+  /** Called when a removed server has ended. */
   readonly onRemoved: (server: ServerName) => void
   /** The time limit for a client's answer. */
   readonly inputTimeoutMs: number
-  /** Asks the user, or a model, of a session. */
+  /** The callback that asks the user of a session or a model. */
   readonly callbackOf: (session: SessionId) => ServerRequestCallback
 }
 
-/** One configured server, as its placement policy knows it. */
+/** The context of a placement policy: one configured server, its lease, dependencies and catalog entry. */
 export class PlacementContext {
   readonly name: ServerName
   readonly deps: PlacementDeps
-  /** Aborts when the server is to end here. */
+  /** Aborts when the server has to end at this supervisor. */
   readonly signal: AbortSignal
   config: ServerConfig
 
@@ -43,13 +43,11 @@ export class PlacementContext {
 
   /** Waits for the server's lease. Throws the signal's reason. */
   async obtainLease(options: Omit<ObtainLeaseOptions, 'signal'>): Promise<Lease> {
-    const lease = await obtainLease(this.deps, `server.${this.name}`, {
-      signal: this.signal,
-      ...options,
-    })
+    const { deps, name, signal } = this
+    const lease = await obtainLease(deps, `server.${name}`, { signal, ...options })
     const { key, revision } = lease
-    const fields = { component: 'placement', action: 'lease', server: this.name, key, revision }
-    this.deps.logger.info(fields, 'this supervisor has the server now')
+    const fields = { component: 'placement', action: 'lease', server: name, key, revision }
+    deps.logger.info(fields, 'this supervisor has the lease of the server')
     return lease
   }
 
@@ -69,43 +67,14 @@ export class PlacementContext {
     )
   }
 
-  /** Waits for the servers that must be ready first, at whichever supervisor, or until the lease is lost. */
+  /** Waits until the dependencies are ready, at any supervisor, or the lease is lost. */
   async dependenciesReady(lease?: Lease): Promise<void> {
     if (this.#missing().length === 0) return
-    const over = lease === undefined ? this.signal : AbortSignal.any([lease.lost, this.signal])
-    const waiting = this.#waiting()
-    this.publish(waiting)
-    const late = setTimeout(() => {
-      this.#publishEntry({
-        ...toEntry(this.deps.bus.id, this.config, waiting),
-        state: 'unavailable',
-        since: Date.now(),
-        error: `waits for ${this.#missing().join(', ')}, which must be ready first`,
-      })
-    }, DEPENDENCY_PATIENCE_MS)
-    const ready = Promise.withResolvers<void>()
-    using _view = this.deps.catalog.onChange(() => {
-      if (this.#missing().length === 0) ready.resolve()
-    })
-    await Promise.race([ready.promise, aborted(over)])
-    clearTimeout(late)
-    this.signal.throwIfAborted()
-  }
-
-  #missing(): string[] {
-    const { dependencies = [] } = this.config
-    const ready = new Set<string>(
-      viewServers(this.deps.catalog.entries.values())
-        .filter(({ state }) => state === 'ready')
-        .map(({ server }) => server),
-    )
-    return dependencies.filter((name) => !ready.has(name))
-  }
-
-  #waiting(): ServerSnapshot {
-    return {
-      name: this.name,
-      type: this.config.type,
+    const { name, config, signal } = this
+    const over = lease === undefined ? signal : AbortSignal.any([lease.lost, signal])
+    const waiting = toEntry(this.deps.bus.id, config, {
+      name,
+      type: config.type,
       state: 'starting',
       since: Date.now(),
       restarts: 0,
@@ -113,7 +82,28 @@ export class PlacementContext {
       prompts: [],
       resources: [],
       resourceTemplates: [],
-    }
+    })
+    this.#publishEntry(waiting)
+    const late = setTimeout(() => {
+      const error = `waits for ${this.#missing().join(', ')}, which must be ready first`
+      this.#publishEntry({ ...waiting, state: 'unavailable', since: Date.now(), error })
+    }, DEPENDENCY_PATIENCE_MS)
+    const ready = Promise.withResolvers<void>()
+    using _view = this.deps.catalog.onChange(() => {
+      if (this.#missing().length === 0) ready.resolve()
+    })
+    await Promise.race([ready.promise, aborted(over)])
+    clearTimeout(late)
+    signal.throwIfAborted()
+  }
+
+  #missing(): string[] {
+    const { dependencies = [] } = this.config
+    const servers = viewServers(this.deps.catalog.entries.values())
+    const ready = new Set<string>(
+      servers.flatMap(({ server, state }) => (state === 'ready' ? [server] : [])),
+    )
+    return dependencies.filter((name) => !ready.has(name))
   }
 
   #publishEntry(entry: ServerEntry): void {

@@ -3,18 +3,18 @@ import { beforeEach, expect, test } from 'vitest'
 import type { PlacementDeps } from './placement-context.ts'
 import { Placement } from './placement.ts'
 
-/** The URLs of the servers that run, in the order of their starts. */
+/** URLs of the running servers, in the order of their starts. */
 let running: string[]
-/** What the end of the server with a URL waits for: its calls. */
-let holds: Map<string, PromiseWithResolvers<void>>
-/** The servers that left the configuration and have ended. */
+/** Calls by URL that delay the end of their server. */
+let openCalls: Map<string, PromiseWithResolvers<void>>
+/** Servers that were removed from the configuration and have ended. */
 let removed: string[]
 let placement: Placement
 beforeEach(() => {
   removed = []
   running = []
-  holds = new Map()
-  // Of all these only what a server that every supervisor runs needs.
+  openCalls = new Map()
+  // Servers with the placement policy `every` use only these members.
   const deps = {
     bus: { id: 'us' },
     subjects: { control: () => ({ [Symbol.dispose]: () => undefined }) },
@@ -42,9 +42,10 @@ function makeHost(): MCPHost {
       return
     },
     async shutdown() {
-      await holds.get(url)?.promise
+      await openCalls.get(url)?.promise
       running = running.filter((each) => each !== url)
     },
+    // Placement uses only these members.
   } as unknown as MCPHost
 }
 
@@ -57,14 +58,14 @@ const config = (urls: Readonly<Record<string, string>>): McpConfig => ({
   ),
 })
 
-/** Until all that needs no outside has happened. */
+/** Resolves after all pending promises that wait for no I/O. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('a long call of one server keeps no other from its new configuration', async () => {
+test('a long call of one server does not delay the new configuration of others', async () => {
   await placement.apply(config({ a: 'a1', b: 'b1', c: 'c1' }))
   await settled()
   const call = Promise.withResolvers<void>()
-  holds.set('a1', call)
+  openCalls.set('a1', call)
   const applied = placement.apply(config({ a: 'a2', b: 'b2', d: 'd1' }))
   await settled()
   expect(running).toEqual(['a1', 'd1', 'b2'])
@@ -81,11 +82,11 @@ test('a long call of one server keeps no other from its new configuration', asyn
   expect(removed).toEqual(['c'])
 })
 
-test('nothing is started any more once it is to end', async () => {
+test('a disposed placement starts no more servers', async () => {
   await placement.apply(config({ a: 'a1' }))
   await settled()
   const call = Promise.withResolvers<void>()
-  holds.set('a1', call)
+  openCalls.set('a1', call)
   const applied = placement.apply(config({ a: 'a2' }))
   await settled()
   const ended = placement[Symbol.asyncDispose]()

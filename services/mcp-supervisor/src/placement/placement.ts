@@ -1,48 +1,36 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ServedRequest } from '@mcp-host/bus'
-import type { ReloadResult, RunToolRequest, ServerStats } from '@mcp-host/contracts'
+import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
 import { BusError, ServerName } from '@mcp-host/contracts'
 import type { McpConfig, ServerConfig } from 'mcp-host'
 import type { PlacementDeps } from './placement-context.ts'
 import { PlacedServer } from './placed-server.ts'
+import type { PlacementPolicy } from './policy.ts'
 
-/** Calls of a server that was changed or removed may take so long to end. */
+/** The time limit for the calls in flight of a server that was changed or removed. */
 const DRAIN_LIMIT_MS = 60_000
 
-/** All configured servers, each placed by itself. */
+/** All configured servers, each placed independently. */
 export class Placement implements AsyncDisposable {
   readonly #deps: PlacementDeps
   readonly #servers = new Map<ServerName, PlacedServer>()
-  #applied: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
   constructor(deps: PlacementDeps) {
     this.#deps = deps
   }
 
-  /** Touches only the servers that differ; their calls under way may end. One change at a time. */
-  apply(config: McpConfig): Promise<ReloadResult> {
-    const applied = this.#applied.then(() => this.#apply(config))
-    this.#applied = applied.catch(() => undefined)
-    return applied
-  }
-
   stats(): Readonly<Record<string, ServerStats>> {
     return Object.fromEntries(Array.from(this.#servers, ([name, { stats }]) => [name, stats]))
   }
 
-  async restart(name: ServerName): Promise<void> {
-    await this.#find(name).restart()
+  /** The policy of a server. Throws `not-found`. */
+  policy(name: ServerName): PlacementPolicy {
+    const server = this.#servers.get(name)
+    if (server !== undefined) return server.policy
+    throw new BusError('not-found', `there is no MCP server "${name}" in the configuration`)
   }
 
-  async runSessionTool(
-    name: ServerName,
-    served: ServedRequest<RunToolRequest>,
-  ): Promise<{ supervisor: string }> {
-    return this.#find(name).runSessionTool(served)
-  }
-
-  /** Stops all, each as soon as its calls have ended. */
+  /** Stops all servers, each as soon as its calls have ended. */
   async drain(): Promise<void> {
     this.#isClosed = true
     await Promise.all(Array.from(this.#servers.values(), (server) => server.drain()))
@@ -53,13 +41,11 @@ export class Placement implements AsyncDisposable {
     await Promise.all(Array.from(this.#servers.values(), (server) => server[Symbol.asyncDispose]()))
   }
 
-  #find(name: ServerName): PlacedServer {
-    const server = this.#servers.get(name)
-    if (server !== undefined) return server
-    throw new BusError('not-found', `there is no MCP server "${name}" in the configuration`)
-  }
-
-  async #apply({ servers }: McpConfig): Promise<ReloadResult> {
+  /**
+   * Starts, changes and ends the servers whose configuration differs. Their calls in flight are completed. The caller
+   * waits for one change before the next.
+   */
+  async apply({ servers }: McpConfig): Promise<ReloadResult> {
     if (this.#isClosed) throw new BusError('unavailable', 'this supervisor is stopping')
     const result: ReloadResult = { added: [], changed: [], removed: [], unchanged: [] }
     const ended: Promise<void>[] = []
@@ -74,10 +60,10 @@ export class Placement implements AsyncDisposable {
       if (before === undefined) {
         result.added.push(name)
         this.#begin(name, config)
-      } else if (isDeepStrictEqual(config, before.config)) result.unchanged.push(name)
+      } else if (isDeepStrictEqual(config, before.context.config)) result.unchanged.push(name)
       else {
         result.changed.push(name)
-        // Each by itself: a long call of one server must not keep the others away.
+        // Changes run concurrently, so that a long call of one server does not delay the others.
         ended.push(this.#change(before, config))
       }
     }
@@ -91,13 +77,13 @@ export class Placement implements AsyncDisposable {
   }
 
   async #change(before: PlacedServer, config: ServerConfig): Promise<void> {
-    if (await before.adapt(config)) return
+    if (await before.policy.adapt(config)) return
     await endOf(before)
-    this.#begin(before.name, config)
+    this.#begin(before.context.name, config)
   }
 
   #begin(name: ServerName, config: ServerConfig): void {
-    // Nothing would end it.
+    // A server that begins after the disposal would never end.
     if (this.#isClosed) return
     this.#servers.set(name, new PlacedServer(this.#deps, name, config))
   }

@@ -2,15 +2,21 @@ import type { ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerStats } from '@mcp-host/contracts'
 import type { ServerConfig } from 'mcp-host'
 
-/** Decides when the processes of a server run at this supervisor, and when requests to it are taken here. */
+/** Decides when the processes of a server run at this supervisor, and when it takes requests. */
 export interface PlacementPolicy {
-  /** Until the server's signal aborts and the calls under way have ended. */
+  /** Runs until the server's signal aborts and the calls in flight have ended. */
   run(): Promise<void>
-  /** Takes up other instances of the server while it runs; `false`: it has to start again. */
+  /**
+   * Changes the instances of the running server. Returns `false` when it must be started again with the new
+   * configuration.
+   */
   adapt(config: ServerConfig): Promise<boolean>
-  /** Restarts the processes that run here. Throws `not-found` when there is none. */
+  /** Restarts the processes at this supervisor. Throws `not-found` when there is none. */
   restart(): Promise<void>
-  /** Takes a tool call of a session whose process is here. */
+  /**
+   * Takes a call that another supervisor forwarded. Throws `not-found` when sessions have no dedicated processes of the
+   * server.
+   */
   runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }>
   stats(): Partial<ServerStats>
   /** Ends the processes without waiting for their calls. */

@@ -3,7 +3,7 @@ import { BusError } from '@mcp-host/contracts'
 /** Limits the dedicated processes of this supervisor. */
 export class ProcessSlots {
   readonly #limit: number
-  /** Ends each idle process; the least recently used is first. */
+  /** Functions that end the idle processes, least recently used first. */
   readonly #idle = new Map<object, () => Promise<void>>()
   #taken = 0
 
@@ -12,8 +12,8 @@ export class ProcessSlots {
   }
 
   /**
-   * Takes a slot; when all are taken, ends the process that was idle for longest. Throws `unavailable` when none is
-   * idle: another supervisor may have room.
+   * Takes a slot. When all are taken, ends the process that has been idle longest. Throws `unavailable` when none is
+   * idle, since another supervisor may have room.
    */
   async take(): Promise<void> {
     while (this.#taken >= this.#limit) {
@@ -29,7 +29,7 @@ export class ProcessSlots {
     this.#taken++
   }
 
-  /** From now on it may be ended to make room. */
+  /** Marks a process as idle, so that it may be ended to make room. */
   setIdle(process: object, end: () => Promise<void>): void {
     this.#idle.set(process, end)
   }

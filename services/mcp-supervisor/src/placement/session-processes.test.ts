@@ -9,45 +9,45 @@ import { SessionProcesses } from './session-processes.ts'
 
 const IDLE_MS = 1_000
 
-/** Who holds which session's lease. */
+/** Holders of leases by key. */
 let holders: Map<string, string>
 let lost: Map<string, AbortController>
-let isBrokerAway: boolean
+let isBrokerDown: boolean
 let dead: Set<string>
 let forwarded: unknown[]
-/** A process, as far as it is looked at. */
+/** The state of a process that tests observe and control. */
 interface Process {
   readonly session: SessionId
   state: 'ready' | 'unavailable'
   calls: number
   inFlight: number
-  isOver: boolean
+  hasEnded: boolean
   finish(): Promise<void>
 }
 let processes: Process[]
 let slots: ProcessSlots
 let sessions: SessionProcesses
-/** Processes cannot be started, or cannot be ended. */
+/** Whether starting, and ending, a process throws. */
 let startFails: boolean
 let endFails: boolean
-/** What the next new lease waits for. */
-let hold: Promise<void> | undefined
-/** What the end of a process waits for. */
-let ending: Promise<void> | undefined
+/** Delays the next new lease. */
+let leaseGate: Promise<void> | undefined
+/** Delays the end of a process. */
+let endGate: Promise<void> | undefined
 
 beforeEach(() => {
   vi.useFakeTimers()
   holders = new Map()
   lost = new Map()
-  isBrokerAway = false
+  isBrokerDown = false
   dead = new Set()
   forwarded = []
   processes = []
   slots = new ProcessSlots(2)
   startFails = false
   endFails = false
-  hold = undefined
-  ending = undefined
+  leaseGate = undefined
+  endGate = undefined
   const lease = (key: string): Lease => {
     const ended = new AbortController()
     holders.set(key, 'us')
@@ -70,8 +70,8 @@ beforeEach(() => {
     id: 'us',
     leases: {
       async acquire(key: string) {
-        if (isBrokerAway) throw new Error('the broker is away')
-        await hold
+        if (isBrokerDown) throw new Error('the broker is away')
+        await leaseGate
         const holder = holders.get(key)
         return holder === undefined || holder === 'us' ? lease(key) : undefined
       },
@@ -85,7 +85,9 @@ beforeEach(() => {
       forwarded.push(request)
       return { supervisor }
     },
+    // SessionProcesses uses only these members.
   } as unknown as Bus
+  // SessionProcesses uses only this method.
   const peers = { isGone: async (id: string) => dead.has(id) } as unknown as Peers
   sessions = new SessionProcesses(
     { bus, peers, slots, start: startProcess, idleTimeoutMs: IDLE_MS, warn: () => undefined },
@@ -102,7 +104,7 @@ function startProcess(session: SessionId): HostedServer {
     state: 'ready',
     calls: 0,
     inFlight: 0,
-    isOver: false,
+    hasEnded: false,
     async finish() {
       process.inFlight = 0
       done.resolve()
@@ -126,10 +128,11 @@ function startProcess(session: SessionId): HostedServer {
       return { state: process.state }
     },
     async [Symbol.asyncDispose]() {
-      await ending
-      process.isOver = true
+      await endGate
+      process.hasEnded = true
       if (endFails) throw new Error('cannot end')
     },
+    // SessionProcesses uses only these members.
   } as unknown as HostedServer
 }
 
@@ -147,7 +150,7 @@ function call(session: string): ServedRequest<RunToolRequest> {
   return { request, envelope: newEnvelope('local') }
 }
 
-test('calls of a session run on its process, those of another on another', async () => {
+test('the calls of a session run on its dedicated process', async () => {
   await Promise.all([sessions.run(call('a')), sessions.run(call('a')), sessions.run(call('b'))])
   await sessions.run(call('a'))
   expect(processes).toMatchObject([
@@ -160,36 +163,36 @@ test('calls of a session run on its process, those of another on another', async
   ])
 })
 
-test('a process that nobody uses for long is ended, and its place and lease are free', async () => {
+test('an idle process is ended, and its slot and lease are released', async () => {
   await sessions.run(call('a'))
   await vi.advanceTimersByTimeAsync(IDLE_MS * 3)
-  expect(processes[0]?.isOver).toBe(false)
+  expect(processes[0]?.hasEnded).toBe(false)
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
-  expect(processes[0]?.isOver).toBe(false)
+  expect(processes[0]?.hasEnded).toBe(false)
   await vi.advanceTimersByTimeAsync(1)
-  expect(processes[0]?.isOver).toBe(true)
+  expect(processes[0]?.hasEnded).toBe(true)
   expect(sessions.size).toBe(0)
   expect(holders.size).toBe(0)
 })
 
-test('a call just before it is idle keeps the process', async () => {
+test('a call resets the idle timeout of its process', async () => {
   await sessions.run(call('a'))
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
   await sessions.run(call('a'))
   await vi.advanceTimersByTimeAsync(IDLE_MS)
-  expect(processes).toMatchObject([{ calls: 2, isOver: false }])
+  expect(processes).toMatchObject([{ calls: 2, hasEnded: false }])
 })
 
-test('more processes than allowed are refused with what to do; one that ends makes room', async () => {
+test('a process beyond the limit is refused with the setting to raise, until another ends', async () => {
   await Promise.all([sessions.run(call('a')), sessions.run(call('b'))])
   await expect(sessions.run(call('c'))).rejects.toMatchObject({
     // Another supervisor may have room.
     code: 'unavailable',
     message: expect.stringContaining('MAX_SESSION_PROCESSES'),
   })
-  // Nothing of it is left.
+  // The refused call has released its lease.
   expect(holders.has(keyOf('c'))).toBe(false)
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS)
@@ -197,24 +200,24 @@ test('more processes than allowed are refused with what to do; one that ends mak
   expect(processes.at(-1)).toMatchObject({ session: 'c' })
 })
 
-test('where all slots are taken, the process that was idle for longest is ended for the new one', async () => {
+test('the process that is idle for longest is evicted when all slots are taken', async () => {
   await Promise.all([sessions.run(call('a')), sessions.run(call('b'))])
   await processes[0]?.finish()
   await processes[1]?.finish()
-  // In use and idle once more: now the other is idle for longer.
+  // After this call the other process has been idle for longer.
   await sessions.run(call('a'))
   await processes[0]?.finish()
   const ended = Promise.withResolvers<void>()
-  ending = ended.promise
+  endGate = ended.promise
   const third = sessions.run(call('c'))
   await vi.advanceTimersByTimeAsync(10)
   expect(processes).toHaveLength(2)
   ended.resolve()
   await third
   expect(processes).toMatchObject([
-    { session: 'a', isOver: false },
-    { session: 'b', isOver: true },
-    { session: 'c', isOver: false },
+    { session: 'a', hasEnded: false },
+    { session: 'b', hasEnded: true },
+    { session: 'c', hasEnded: false },
   ])
   await sessions.run(call('a'))
   // Both are in use.
@@ -222,7 +225,7 @@ test('where all slots are taken, the process that was idle for longest is ended 
   expect(processes).toHaveLength(3)
 })
 
-test('a process that cannot be started leaves neither its lease nor its place taken', async () => {
+test('a process that cannot be started releases its lease and slot', async () => {
   startFails = true
   for (const session of ['a', 'b', 'c']) {
     await expect(sessions.run(call(session))).rejects.toThrow('cannot start')
@@ -230,7 +233,7 @@ test('a process that cannot be started leaves neither its lease nor its place ta
   expect(holders.size).toBe(0)
 })
 
-test('a process that ends with an error leaves neither its lease nor its place taken', async () => {
+test('a process that ends with an error releases its lease and slot', async () => {
   await Promise.all([sessions.run(call('a')), sessions.run(call('b'))])
   endFails = true
   await sessions.restart()
@@ -238,78 +241,78 @@ test('a process that ends with an error leaves neither its lease nor its place t
   await Promise.all([sessions.run(call('c')), sessions.run(call('d'))])
 })
 
-test('a lease that comes back when its process has ended meanwhile is given up', async () => {
+test('a lease that is acquired after the end of its process is released', async () => {
   await sessions.run(call('a'))
-  const held = Promise.withResolvers<void>()
-  hold = held.promise
+  const gate = Promise.withResolvers<void>()
+  leaseGate = gate.promise
   holders.clear()
   lost.get(keyOf('a'))?.abort()
   await sessions.restart()
-  held.resolve()
+  gate.resolve()
   await vi.advanceTimersByTimeAsync(0)
   expect(holders.size).toBe(0)
 })
 
-test('a process that broke is ended after its call: the next begins anew', async () => {
+test('an unavailable process is ended after its call, and the next call starts another', async () => {
   await sessions.run(call('a'))
   const [first] = processes
   if (first !== undefined) first.state = 'unavailable'
   await first?.finish()
   await vi.advanceTimersByTimeAsync(1)
-  expect(first?.isOver).toBe(true)
+  expect(first?.hasEnded).toBe(true)
   await sessions.run(call('a'))
   expect(processes).toHaveLength(2)
 })
 
-test('a call of a session that is elsewhere is passed on', async () => {
+test('a call of a session whose process is at a peer is forwarded', async () => {
   holders.set(keyOf('a'), 'peer')
   expect(await sessions.run(call('a'))).toEqual({ supervisor: 'peer' })
   expect(forwarded).toMatchObject([{ session: 'a', server: 'own', tool: 'echo' }])
   expect(processes).toEqual([])
 })
 
-test('a call that was passed on is not passed on again', async () => {
+test('a forwarded call is not forwarded again', async () => {
   holders.set(keyOf('a'), 'peer')
   await expect(sessions.runSessionTool(call('a'))).rejects.toMatchObject({ code: 'unavailable' })
 })
 
-test('a session whose supervisor is dead gets a process here', async () => {
+test('a session whose supervisor is dead gets a process at this one', async () => {
   holders.set(keyOf('a'), 'peer')
   dead.add('peer')
   expect(await sessions.run(call('a'))).toEqual({ supervisor: 'us' })
   expect(processes).toMatchObject([{ session: 'a' }])
 })
 
-test('a broker that was away for long does not cost the session its process', async () => {
+test('a session keeps its process through a long outage of the broker', async () => {
   await sessions.run(call('a'))
-  isBrokerAway = true
+  isBrokerDown = true
   lost.get(keyOf('a'))?.abort()
   holders.clear()
   await vi.advanceTimersByTimeAsync(2_000)
   await expect(sessions.run(call('a'))).rejects.toMatchObject({ code: 'unavailable' })
-  isBrokerAway = false
+  isBrokerDown = false
   await vi.advanceTimersByTimeAsync(1_000)
   await sessions.run(call('a'))
-  expect(processes).toMatchObject([{ calls: 2, isOver: false }])
+  expect(processes).toMatchObject([{ calls: 2, hasEnded: false }])
 })
 
-test('a session that another has by then loses its process here', async () => {
+test('a process whose lease a peer has acquired is ended', async () => {
   await sessions.run(call('a'))
   holders.set(keyOf('a'), 'peer')
   lost.get(keyOf('a'))?.abort()
   await vi.advanceTimersByTimeAsync(1_000)
-  expect(processes).toMatchObject([{ isOver: true }])
+  expect(processes).toMatchObject([{ hasEnded: true }])
   expect(await sessions.run(call('a'))).toEqual({ supervisor: 'peer' })
 })
 
-test('all are ended by a close, calls under way first; then nothing is begun any more', async () => {
+test('a close waits for calls in flight, ends all processes and refuses new calls', async () => {
   await sessions.run(call('a'))
   const closed = sessions.close({ isGraceful: true })
   await vi.advanceTimersByTimeAsync(5_000)
-  expect(processes[0]?.isOver).toBe(false)
+  expect(processes[0]?.hasEnded).toBe(false)
   await processes[0]?.finish()
   await closed
-  expect(processes[0]?.isOver).toBe(true)
+  expect(processes[0]?.hasEnded).toBe(true)
   expect(holders.size).toBe(0)
   await expect(sessions.run(call('a'))).rejects.toMatchObject({ code: 'unavailable' })
 })

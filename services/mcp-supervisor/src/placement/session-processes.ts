@@ -7,66 +7,44 @@ import { DedicatedProcesses } from './dedicated-processes.ts'
 
 const FORWARD_TIMEOUT_MS = 1_500
 
-export interface SessionProcessesDeps extends DedicatedProcessesDeps {
-  /** Starts a process for a session alone. */
+interface SessionProcessesDeps extends DedicatedProcessesDeps {
+  /** Starts the process of a session. */
   readonly start: (session: SessionId) => HostedServer
 }
 
 /**
- * The processes that chat sessions have of their own for one server. A session's first call starts one
- * wherever it lands; later ones are passed on to it.
+ * The dedicated processes of chat sessions for one server. The supervisor that gets the first call of a session starts
+ * its process, and later calls are forwarded there.
  */
-export class SessionProcesses implements AsyncDisposable {
-  readonly #deps: SessionProcessesDeps
-  readonly #server: ServerName
-  readonly #processes: DedicatedProcesses<SessionId>
+export class SessionProcesses extends DedicatedProcesses<SessionId> {
+  readonly #start: SessionProcessesDeps['start']
 
   constructor(deps: SessionProcessesDeps, server: ServerName) {
-    this.#deps = deps
-    this.#server = server
-    this.#processes = new DedicatedProcesses(deps, server)
+    super(deps, server)
+    this.#start = deps.start
   }
 
-  get size(): number {
-    return this.#processes.size
-  }
-
-  /** Takes a call from the queue: runs it here or passes it on to the session's supervisor. */
+  /** Takes a call from the queue, and runs it here or forwards it to the supervisor with the session's process. */
   async run(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
     const { envelope, request } = served
-    const place = await this.#place(request.session)
-    if (!('peer' in place)) return place((server) => server.runTool(served))
-    const deadline = Date.now() + FORWARD_TIMEOUT_MS
+    const located = await this.#locateSession(request.session)
+    if (!('peer' in located)) return located((server) => server.runTool(served))
     const options = {
-      envelope: childEnvelope(envelope, deadline),
+      envelope: childEnvelope(envelope, Date.now() + FORWARD_TIMEOUT_MS),
       timeoutMs: FORWARD_TIMEOUT_MS,
     }
-    const passedOn = { ...request, server: this.#server }
-    return this.#deps.bus.call(runSessionTool, { supervisor: place.peer }, passedOn, options)
+    const call = { ...request, server: this.server }
+    return this.deps.bus.call(runSessionTool, { supervisor: located.peer }, call, options)
   }
 
-  /** Takes a call that another supervisor passed on because the session is here. */
+  /** Takes a call that another supervisor forwarded because this one has the session's process. */
   async runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
-    const place = await this.#place(served.request.session)
-    if (!('peer' in place)) return place((server) => server.runTool(served))
+    const located = await this.#locateSession(served.request.session)
+    if (!('peer' in located)) return located((server) => server.runTool(served))
     throw new BusError('unavailable', 'the session has moved; try again')
   }
 
-  /** Ends all; the calls under way are waited for when `isGraceful`. */
-  close(options: { isGraceful: boolean }): Promise<void> {
-    return this.#processes.close(options)
-  }
-
-  /** Ends all processes; a session's next call starts another. */
-  restart(): Promise<void> {
-    return this.#processes.restart()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close({ isGraceful: false })
-  }
-
-  #place(session: SessionId): ReturnType<DedicatedProcesses<SessionId>['place']> {
-    return this.#processes.place(session, () => this.#deps.start(session))
+  #locateSession(session: SessionId): ReturnType<typeof this.locate> {
+    return this.locate(session, () => this.#start(session))
   }
 }

@@ -7,10 +7,10 @@ import { RequestForwarder } from '../mcp-requests/request-forwarder.ts'
 import type { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
 
-/** A server with one process at this supervisor, which all callers share. */
+/** A server with one process at this supervisor that all callers share. */
 export abstract class SharedPolicy implements PlacementPolicy {
   protected readonly context: PlacementContext
-  /** Once it was started, until its end. */
+  /** The running server. */
   protected hosted: HostedServer | undefined
 
   constructor(context: PlacementContext) {
@@ -31,14 +31,14 @@ export abstract class SharedPolicy implements PlacementPolicy {
   async adapt(config: ServerConfig): Promise<boolean> {
     const { context, hosted } = this
     if (!differInInstances(context.config, config)) return false
-    // One that is not there yet may be waiting for what is wrong with the instances before.
+    // A server that is not ready may wait for an instance that the change removes.
     if (hosted !== undefined && hosted.snapshot?.state !== 'ready') return false
     context.config = config
     try {
       await hosted?.reload(config)
       return true
     } catch {
-      // It ends just now: what begins anew has the new configuration.
+      // The server is ending, and will start with the changed configuration.
       return false
     }
   }
@@ -67,9 +67,9 @@ export abstract class SharedPolicy implements PlacementPolicy {
   protected begin(onChange: () => void = () => undefined): HostedServer {
     const { context } = this
     const { name, config, deps } = context
-    const { bus, inputTimeoutMs } = deps
-    const forwarder = new RequestForwarder({ bus, server: name, inputTimeoutMs })
-    // All callers share the process, so the server may ask none of them.
+    const { bus, audit, inputTimeoutMs } = deps
+    const forwarder = new RequestForwarder({ bus, audit, server: name, inputTimeoutMs })
+    // All callers share the process, so the server cannot ask any of them.
     const host = deps.makeHost({ callback: forwarder.callback, kinds: ['log'] })
     this.hosted = new HostedServer(deps, host, {
       name,
@@ -91,9 +91,9 @@ export abstract class SharedPolicy implements PlacementPolicy {
   }
 }
 
-/** Whether both have instances, and are the same server apart from that. */
-function differInInstances(before: ServerConfig, after: ServerConfig): boolean {
-  const { instances: one, balance: _, ...shared } = before
-  const { instances: other, balance: __, ...now } = after
-  return one !== undefined && other !== undefined && isDeepStrictEqual(shared, now)
+/** Whether both configurations have instances and are otherwise equal. */
+function differInInstances(one: ServerConfig, other: ServerConfig): boolean {
+  if (one.instances === undefined || other.instances === undefined) return false
+  const common = { instances: [], balance: undefined }
+  return isDeepStrictEqual({ ...one, ...common }, { ...other, ...common })
 }

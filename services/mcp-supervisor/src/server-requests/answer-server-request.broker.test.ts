@@ -1,4 +1,4 @@
-// Questions over a real broker: asked through one connection, answered through another.
+// Requests of servers over a real broker: sent through one connection, answered through another.
 import type { Bus } from '@mcp-host/bus'
 import type {
   GenerationId,
@@ -50,12 +50,13 @@ beforeEach(() => {
   ended = new AbortController()
   withdrawn = new AbortController()
   const quiet = (): void => undefined
+  // Server requests are logged with these methods only.
   const logger = { info: quiet, warn: quiet } as unknown as Logger
   deps = { bus, logger, calls: new RunningCalls() }
   deps.calls.add(running())
 })
 
-// Who stopped to answer is forgotten by the broker when that has reached it.
+// The ping returns once the broker has removed the subscriptions of the test.
 afterEach(() => other.ping())
 
 const running = (more: Partial<RunningCall> = {}): RunningCall => ({
@@ -89,21 +90,21 @@ function ask(params: Params<'elicitation'> = form, requestId?: string): Promise<
   })
 }
 
-/** The questions in the log, once there are so many. */
-async function asked(count = 1): Promise<InputRequired[]> {
+/** Waits for `count` elicitations in the log. */
+async function loggedElicitations(count = 1): Promise<InputRequired[]> {
   return eventually(async () => {
     const entries = await other.sessions.read(session, 0)
-    const questions = entries.flatMap(({ fact }) =>
+    const elicitations = entries.flatMap(({ fact }) =>
       fact !== undefined && 'type' in fact && fact.type === 'input-required' ? [fact] : [],
     )
-    return questions.length >= count && questions
+    return elicitations.length >= count && elicitations
   })
 }
 
 const append = (fact: LogFact): Promise<{ seq: number }> =>
   other.sessions.append(session, fact, { envelope, messageId: crypto.randomUUID() })
 
-const say = (id: string, action: InputAnswered['action'], name?: string): Promise<unknown> =>
+const sendAnswer = (id: string, action: InputAnswered['action'], name?: string): Promise<unknown> =>
   append({
     kind: 'control',
     fact: {
@@ -114,15 +115,15 @@ const say = (id: string, action: InputAnswered['action'], name?: string): Promis
     },
   })
 
-/** The bus, on which something happens just before each append. */
-function beforeAppend(happen: (fact: LogFact) => Promise<void>): Bus {
+/** The bus, which runs a hook before each append. */
+function beforeAppend(hook: (fact: LogFact) => Promise<void>): Bus {
   const { sessions } = bus
   const store: typeof sessions.append = async (of, fact, options) => {
-    await happen(fact)
+    await hook(fact)
     return sessions.append(of, fact, options)
   }
   const follow: typeof sessions.follow = (...args) => sessions.follow(...args)
-  // Only what asking uses.
+  // Elicitations use only these methods.
   return { sessions: { append: store, follow } } as unknown as Bus
 }
 
@@ -131,12 +132,12 @@ const closings = async (): Promise<unknown[]> =>
     fact !== undefined && 'type' in fact && fact.type === 'input-closed' ? [fact.reason] : [],
   )
 
-describe('a question', () => {
-  test('stands in the log and is answered from there', async () => {
+describe('elicitations', () => {
+  test('an elicitation is recorded in the log, and its answer is read from there', async () => {
     const before = Date.now()
     const answer = ask()
-    const [question] = await asked()
-    expect(question).toMatchObject({
+    const [elicitation] = await loggedElicitations()
+    expect(elicitation).toMatchObject({
       call,
       attempt: 1,
       server: 'test',
@@ -146,107 +147,111 @@ describe('a question', () => {
       message: 'Who are you?',
       requestedSchema: form.requestedSchema,
     })
-    expect(question?.expiresAt).toBeGreaterThanOrEqual(before + 300_000)
-    await say(question?.id ?? '', 'accept', 'Ann')
+    expect(elicitation?.expiresAt).toBeGreaterThanOrEqual(before + 300_000)
+    await sendAnswer(elicitation?.id ?? '', 'accept', 'Ann')
     expect(await answer).toEqual({ action: 'accept', content: { name: 'Ann' } })
     expect(await closings()).toEqual([])
   })
 
-  test.each(['decline', 'cancel'] as const)('may get the answer %s', async (action) => {
-    const answer = ask()
-    const [question] = await asked()
-    await say(question?.id ?? '', action)
-    expect(await answer).toEqual({ action })
-  })
+  test.each(['decline', 'cancel'] as const)(
+    'an elicitation may be answered with %s',
+    async (action) => {
+      const answer = ask()
+      const [elicitation] = await loggedElicitations()
+      await sendAnswer(elicitation?.id ?? '', action)
+      expect(await answer).toEqual({ action })
+    },
+  )
 
-  test('has the first of two answers, and none that is meant for another', async () => {
+  test('an elicitation takes the first answer with its id', async () => {
     const answers = [ask(), ask()]
-    const [first, second] = await asked(2)
-    await say(second?.id ?? '', 'accept', 'Bob')
-    await say(first?.id ?? '', 'accept', 'Ann')
-    await say(first?.id ?? '', 'accept', 'Cid')
-    const said = (await Promise.all(answers)) as { content: { name: string } }[]
-    expect(said.map(({ content }) => content.name).toSorted()).toEqual(['Ann', 'Bob'])
+    const [first, second] = await loggedElicitations(2)
+    await sendAnswer(second?.id ?? '', 'accept', 'Bob')
+    await sendAnswer(first?.id ?? '', 'accept', 'Ann')
+    await sendAnswer(first?.id ?? '', 'accept', 'Cid')
+    const results = (await Promise.all(answers)) as { content: { name: string } }[]
+    expect(results.map(({ content }) => content.name).toSorted()).toEqual(['Ann', 'Bob'])
   })
 
-  test('that nobody answers in time is closed in the log and cancelled', async () => {
+  test('an elicitation without an answer in time is closed in the log and cancelled', async () => {
     deps = { ...deps, inputTimeoutMs: 1 }
     expect(await ask()).toEqual({ action: 'cancel' })
     expect(await closings()).toEqual(['expired'])
   })
 
-  test('whose answer stands in the log before its end has it, however late it is read', async () => {
-    // The answer is stored between the end of the time and the entry that says so.
+  test('an answer in the log before the end of its elicitation is taken although it is read late', async () => {
+    // The answer is appended after the timeout and before the entry of the timeout.
     deps = {
       ...deps,
       inputTimeoutMs: 1,
       bus: beforeAppend(async ({ fact }) => {
-        if ('type' in fact && fact.type === 'input-closed') await say(fact.id, 'accept', 'Ann')
+        if ('type' in fact && fact.type === 'input-closed')
+          await sendAnswer(fact.id, 'accept', 'Ann')
       }),
     }
     expect(await ask()).toEqual({ action: 'accept', content: { name: 'Ann' } })
   })
 
-  test('that its server takes back is closed in the log', async () => {
+  test('an elicitation that its server withdraws is closed in the log', async () => {
     const answer = ask()
-    await asked()
+    await loggedElicitations()
     withdrawn.abort()
     expect(await answer).toEqual({ action: 'cancel' })
     await eventually(async () => (await closings()).length === 1)
     expect(await closings()).toEqual(['withdrawn'])
   })
 
-  test('that its server takes back while it is stored is closed, too', async () => {
+  test('an elicitation that its server withdraws during the append is closed in the log', async () => {
     deps = { ...deps, bus: beforeAppend(async () => withdrawn.abort()) }
     expect(await ask()).toEqual({ action: 'cancel' })
     await eventually(async () => (await closings()).length === 1)
   })
 
-  test('ends with its call', async () => {
+  test('an elicitation ends with its call', async () => {
     const answer = ask()
-    await asked()
+    await loggedElicitations()
     ended.abort()
     expect(await answer).toEqual({ action: 'cancel' })
     expect(await ask()).toEqual({ action: 'cancel' })
-    expect(await asked()).toHaveLength(1)
+    expect(await loggedElicitations()).toHaveLength(1)
   })
 
-  test('ends when the orchestrator settles its call', async () => {
+  test('an elicitation ends when the orchestrator settles its call', async () => {
     const answer = ask()
-    await asked()
+    await loggedElicitations()
     const fact = { type: 'tool-settled' as const, turn: 1, seen: 1, call, tool: 'ask' }
     await append({ kind: 'turn', fact: { ...fact, outcome: 'unknown', message: 'lost' } })
     expect(await answer).toEqual({ action: 'cancel' })
   })
 
-  test('may send the user to a page, but to nothing that runs code', async () => {
+  test('an elicitation may have an http URL but not one that runs code', async () => {
     const page = (url: string) => ask({ mode: 'url', message: 'Pay', url, elicitationId: 'e' })
     const answer = page('https://example.com/pay')
-    const [question] = await asked()
-    expect(question).toMatchObject({ mode: 'url', url: 'https://example.com/pay' })
-    expect(question).not.toHaveProperty('requestedSchema')
-    await say(question?.id ?? '', 'accept')
+    const [elicitation] = await loggedElicitations()
+    expect(elicitation).toMatchObject({ mode: 'url', url: 'https://example.com/pay' })
+    expect(elicitation).not.toHaveProperty('requestedSchema')
+    await sendAnswer(elicitation?.id ?? '', 'accept')
     expect(await answer).toEqual({ action: 'accept' })
     await expect(page('javascript:alert(1)')).rejects.toMatchObject({ code: 'invalid' })
   })
 
-  test('that is too large is refused', async () => {
+  test('an elicitation that is too large is refused', async () => {
     await expect(ask({ ...form, message: 'x'.repeat(70_000) })).rejects.toMatchObject({
       code: 'exhausted',
     })
   })
 
-  test('belongs to the call that caused it, where the server says so', async () => {
+  test('an elicitation belongs to the call that the server names, else to the latest', async () => {
     const second = running({ call: `${session}-0-1` as ToolCallId, envelope: newEnvelope('local') })
     using _second = deps.calls.add(second)
     void ask(form, envelope.requestId)
-    expect((await asked()).map((each) => each.call)).toEqual([call])
+    expect((await loggedElicitations()).map((each) => each.call)).toEqual([call])
     void ask()
-    expect((await asked(2)).map((each) => each.call)).toEqual([call, second.call])
+    expect((await loggedElicitations(2)).map((each) => each.call)).toEqual([call, second.call])
     ended.abort()
   })
 
-  test('outside any call of its session is refused', async () => {
+  test('an elicitation outside of any call of its session is refused', async () => {
     const request = {
       kind: 'elicitation' as const,
       server: 'test',
@@ -260,20 +265,20 @@ describe('a question', () => {
     ).rejects.toMatchObject({ code: 'invalid' })
   })
 
-  test('beyond a few open ones is refused, until one is answered', async () => {
+  test('an elicitation beyond the limit of open ones is refused until one is answered', async () => {
     const answers = Array.from({ length: 8 }, () => ask())
-    const questions = await asked(8)
+    const elicitations = await loggedElicitations(8)
     await expect(ask()).rejects.toMatchObject({ code: 'exhausted' })
-    await say(questions[0]?.id ?? '', 'decline')
+    await sendAnswer(elicitations[0]?.id ?? '', 'decline')
     await Promise.any(answers)
     void ask()
-    await asked(9)
+    await loggedElicitations(9)
     ended.abort()
     await Promise.all(answers)
   })
 })
 
-describe('a sampling request', () => {
+describe('sampling requests', () => {
   const request = (more: Partial<Params<'sampling'>> = {}): Promise<unknown> =>
     answerServerRequest(deps, {
       session,
@@ -289,36 +294,36 @@ describe('a sampling request', () => {
         signal: withdrawn.signal,
       },
     })
-  const text = (said: string) => ({ type: 'text' as const, text: said })
+  const block = (text: string) => ({ type: 'text' as const, text })
 
-  test('is answered by a worker', async () => {
-    let got: SampleRequest | undefined
+  test('a sampling request is answered by a worker', async () => {
+    let received: SampleRequest | undefined
     const reply = {
       model: 'm',
       role: 'assistant' as const,
-      content: text('hello'),
+      content: block('hello'),
       stopReason: 'endTurn' as const,
     }
     const counted = { provider: 'p', usage: { outputTokens: 3 } }
     using _worker = other.serve(sample, {}, ({ request: taken, envelope: { deadline } }) => {
-      got = taken
+      received = taken
       expect(deadline).toBeGreaterThan(Date.now())
       expect(deadline).toBeLessThanOrEqual(Date.now() + 60_000)
       return { ...reply, ...counted }
     })
     await other.ping()
     const messages = [
-      { role: 'user' as const, content: [text('a'), text('b')] },
-      { role: 'assistant' as const, content: text('c') },
+      { role: 'user' as const, content: [block('a'), block('b')] },
+      { role: 'assistant' as const, content: block('c') },
     ]
     expect(await request({ messages, systemPrompt: 'short', temperature: 0.1 })).toEqual(reply)
     const { usage } = deps.calls.find(session, 'test') ?? {}
     expect(usage).toEqual([{ provider: 'p', model: 'm', generations: 1, outputTokens: 3 }])
-    expect(got).toEqual({
+    expect(received).toEqual({
       id: expect.any(String),
       messages: [
-        { role: 'user', content: text('a\nb') },
-        { role: 'assistant', content: text('c') },
+        { role: 'user', content: block('a\nb') },
+        { role: 'assistant', content: block('c') },
       ],
       maxTokens: 10,
       systemPrompt: 'short',
@@ -326,11 +331,11 @@ describe('a sampling request', () => {
     })
   })
 
-  test('that no worker takes fails at once', async () => {
+  test('a sampling request without a worker fails at once', async () => {
     await expect(request()).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  test('whose model fails tells the server why', async () => {
+  test('a sampling request whose model fails is answered with the reason', async () => {
     using _worker = other.serve(sample, {}, () => {
       throw new BusError('denied', 'the key is wrong')
     })
@@ -339,49 +344,52 @@ describe('a sampling request', () => {
   })
 
   test.each([
-    ['its call is over', () => ended.abort()],
-    ['its server takes it back', () => withdrawn.abort()],
-  ])('is cancelled at its worker once %s, also before that has begun', async (_, end) => {
-    const taken = Promise.withResolvers<GenerationId>()
-    const hasCancel = Promise.withResolvers<never>()
-    using _worker = other.serve(sample, {}, ({ request: { id = '' as GenerationId } }) => {
-      taken.resolve(id)
-      return hasCancel.promise
-    })
-    await other.ping()
-    const answer = request()
-    const refused = expect(answer).rejects.toMatchObject({ code: 'cancelled' })
-    const generation = await taken.promise
-    end()
-    await refused
-    // It has asked in vain once; now there is somebody to hear it.
-    using _control = other.serve(generationControl, { generation }, ({ request: { action } }) => {
-      if (action === 'cancel') hasCancel.reject(new BusError('cancelled', 'over'))
-      return { worker: 'w' }
-    })
-    await expect(hasCancel.promise).rejects.toMatchObject({ code: 'cancelled' })
-  })
+    ['its call has ended', () => ended.abort()],
+    ['its server has withdrawn it', () => withdrawn.abort()],
+  ])(
+    'a sampling request is cancelled at its worker once %s, also before the worker has started',
+    async (_, end) => {
+      const taken = Promise.withResolvers<GenerationId>()
+      const hasCancel = Promise.withResolvers<never>()
+      using _worker = other.serve(sample, {}, ({ request: { id = '' as GenerationId } }) => {
+        taken.resolve(id)
+        return hasCancel.promise
+      })
+      await other.ping()
+      const answer = request()
+      const refused = expect(answer).rejects.toMatchObject({ code: 'cancelled' })
+      const generation = await taken.promise
+      end()
+      await refused
+      // The first cancel was sent before the worker served its control subject.
+      using _control = other.serve(generationControl, { generation }, ({ request: { action } }) => {
+        if (action === 'cancel') hasCancel.reject(new BusError('cancelled', 'over'))
+        return { worker: 'w' }
+      })
+      await expect(hasCancel.promise).rejects.toMatchObject({ code: 'cancelled' })
+    },
+  )
 
   test.each<[string, string, object]>([
     [
-      'pictures',
+      'images',
       'invalid',
       { messages: [{ role: 'user', content: { type: 'image', data: '', mimeType: 'image/png' } }] },
     ],
     ['tools', 'invalid', { tools: [] }],
     ['too much text', 'exhausted', { systemPrompt: 'x'.repeat(600_000) }],
     ['no message', 'invalid', { messages: [] }],
-  ])('with %s is refused as %s', async (_, code, more) => {
+  ])('a sampling request with %s is refused as %s', async (_, code, more) => {
     await expect(request(more)).rejects.toMatchObject({ code })
   })
 })
 
-test('a session has no roots of its own, and log messages need no answer', async () => {
+test('a chat session answers with empty roots, and log messages get no answer', async () => {
   const from = { session, server: 'test' }
   const { signal } = ended
   const roots = { kind: 'roots' as const, server: 'test', signal }
   expect(await answerServerRequest(deps, { ...from, request: roots })).toEqual({ roots: [] })
-  const said = { level: 'info' as const, data: 'x', isOutsideCalls: true }
-  const log = { kind: 'log' as const, server: 'test', ...said }
+  const fields = { level: 'info' as const, data: 'x', isOutsideCalls: true }
+  const log = { kind: 'log' as const, server: 'test', ...fields }
   expect(await answerServerRequest(deps, { ...from, request: log })).toBeUndefined()
 })

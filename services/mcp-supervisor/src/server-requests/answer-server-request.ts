@@ -11,8 +11,8 @@ export interface AnswerServerRequestDeps extends AskUserDeps {
 }
 
 /**
- * Answers the requests of a server during tool calls of a session, by the session's user or a model. The callback of a
- * host whose server is dedicated to that session; the server gets its errors.
+ * Answers requests of a server during tool calls of a session, by the session's user or a model. It is the callback of
+ * a host whose server is dedicated to this session. The server gets its errors.
  */
 export async function answerServerRequest(
   deps: AnswerServerRequestDeps,
@@ -29,7 +29,7 @@ export async function answerServerRequest(
     case 'sampling':
       return forCall(deps, asked, (call) => askModel(deps, call, request))
     case 'roots':
-      // Configured roots are answered by the host; a session has none.
+      // The host answers with configured roots; a session has none.
       return { roots: [] }
     case 'log':
       return undefined

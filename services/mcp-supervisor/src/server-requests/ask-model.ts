@@ -7,7 +7,7 @@ import type { RunningCall } from '../tool-calls/running-calls.ts'
 
 /** The time limit for a model's reply. */
 const TIMEOUT_MS = 60_000
-/** Larger requests do not fit into one message. */
+/** The limit for requests, which must fit into one message. */
 const MAX_REQUEST_BYTES = 512 * 1024
 const MAX_TOKENS = 100_000
 const CANCEL_TIMEOUT_MS = 1_000
@@ -17,7 +17,7 @@ type Sampling = Extract<ServerRequest, { kind: 'sampling' }>
 
 /**
  * Answers a sampling request by the host's model. Throws `invalid` for unreadable requests, `unavailable` without a
- * model, `cancelled` at the end of the call, `deadline`, or the model's error. A reply that is not awaited is cancelled
+ * model, `cancelled` at the end of the call, `deadline`, or the model's error. A reply that nothing awaits is cancelled
  * at its worker. Its tokens are counted for the call.
  */
 export async function askModel(
@@ -51,7 +51,7 @@ export async function askModel(
 }
 
 /**
- * Repeats the cancellation until the worker answers or the reply has ended: the worker may not have begun. Never
+ * Repeats the cancellation until the worker answers or the reply has ended, since the worker may not have begun. Never
  * throws.
  */
 async function cancel(
@@ -71,7 +71,7 @@ async function cancel(
       await bus.call(generationControl, { generation }, { action: 'cancel' }, options)
       return
     } catch {
-      // Without it the model ends at its deadline.
+      // An uncancelled model ends at its deadline.
       await sleep(CANCEL_RETRY_MS)
     }
   }

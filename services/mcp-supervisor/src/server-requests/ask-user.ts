@@ -1,12 +1,14 @@
 import type { Bus } from '@mcp-host/bus'
-import type { InputRequired, QuestionEnd, ToolFact } from '@mcp-host/contracts'
-import { BusError, childEnvelope, InputRequired as Schema, questionEnd } from '@mcp-host/contracts'
+import type { InputRequired, ToolFact } from '@mcp-host/contracts'
+import type { QuestionEnd } from '@mcp-host/session-state'
+import { BusError, childEnvelope, InputRequired as Schema } from '@mcp-host/contracts'
+import { questionEnd } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { ServerRequest } from 'mcp-host'
 import type { RunningCall } from '../tool-calls/running-calls.ts'
 
-/** Larger questions are not readable. */
+/** The limit for questions, since larger ones are not readable. */
 const MAX_QUESTION_BYTES = 64 * 1024
 
 export interface AskUserDeps {
@@ -16,16 +18,16 @@ export interface AskUserDeps {
   readonly inputTimeoutMs?: number
 }
 
-/** The result of an elicitation, in the protocol's terms. */
+/** The result of an elicitation, in the words of MCP. */
 export interface UserAnswer {
   readonly action: 'accept' | 'decline' | 'cancel'
   readonly content?: Readonly<Record<string, unknown>>
 }
 
 /**
- * Puts a question into the session's log and waits for its end there: whatever stands first counts.
- * Without an answer, in time and while the call runs, it is `cancel`. Throws `invalid` when it cannot be
- * asked, `unavailable` when the log is away.
+ * Stores a question in the session's log and waits for its first end there. Resolves with `cancel` when there is no
+ * answer in time and during the call. Throws `invalid` when the question cannot be asked, `unavailable` when the log is
+ * away.
  */
 export async function askUser(
   deps: AskUserDeps,
@@ -51,18 +53,18 @@ export async function askUser(
   const close = (reason: 'expired' | 'withdrawn'): void => {
     const fact = { type: 'input-closed' as const, call: call.call, id: question.id, reason }
     append(deps, call, fact).catch((err: unknown) => {
-      // A question without time limit must not stay open; otherwise the end of the call closes it.
+      // A question without a time limit must not stay open. Otherwise the end of the call closes it.
       logger.warn({ ...fields, action: 'close', err }, 'a question was not closed')
       given.abort()
     })
   }
   const late = setTimeout(close, inputTimeoutMs, 'expired')
-  // The end of the call closes its questions by itself.
+  // The end of the call closes its questions anyway.
   const onWithdrawn = (): void => {
     if (!call.signal.aborted) close('withdrawn')
   }
   signal.addEventListener('abort', onWithdrawn)
-  // It may have been taken back while it was stored.
+  // The question may have been withdrawn while it was stored.
   if (signal.aborted) onWithdrawn()
   try {
     const end = await endOf(deps, call, question, seq, over)
@@ -74,7 +76,7 @@ export async function askUser(
   }
 }
 
-/** The question as it is asked. Throws `invalid` for one that must not reach a user. */
+/** The question in the form of the log. Throws `invalid` for one that must not reach a user. */
 function toQuestion(
   { call, attempt, server, tool }: RunningCall,
   params: Extract<ServerRequest, { kind: 'elicitation' }>['params'],
@@ -102,14 +104,14 @@ function toQuestion(
   return parsed.data
 }
 
-/** Other schemes would run code or open programs where the user follows the link. */
+/** Checks a link. Other schemes could run code or open programs when the user follows the link. */
 function webAddress(text: string): string {
   const url = URL.parse(text)
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.href
   throw new BusError('invalid', 'elicitation: url must begin with https:// or http://')
 }
 
-/** The end of the question by the log; `undefined` when the call ended before. */
+/** The end of the question in the log; `undefined` when the call ended earlier. */
 async function endOf(
   { bus }: AskUserDeps,
   { session }: RunningCall,

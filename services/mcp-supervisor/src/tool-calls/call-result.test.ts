@@ -17,7 +17,7 @@ import {
 
 const content = [{ type: 'text' as const, text: 'sunny' }]
 const blob = { key: 'k', bytes: 1, digest: 'SHA-256=x' }
-const picture = {
+const image = {
   type: 'image' as const,
   data: 'A'.repeat(MAX_INLINE_BYTES),
   mimeType: 'image/png',
@@ -34,7 +34,7 @@ const store = async (bytes: Uint8Array): Promise<typeof blob> => {
 const texts = ({ content: blocks }: Awaited<ReturnType<typeof fromResult>>): unknown[] =>
   blocks.map(({ text }) => text)
 
-test('a result is kept as it came', async () => {
+test('a result that fits into the log is recorded unchanged', async () => {
   expect(await fromResult({ content, structuredContent: { degrees: 20 } }, store)).toEqual({
     outcome: 'ok',
     content,
@@ -43,112 +43,112 @@ test('a result is kept as it came', async () => {
   expect(stored).toEqual([])
 })
 
-test("a tool's own error is an outcome, not a failure of the host", async () => {
+test("a tool's own error is recorded as an outcome without an error of the host", async () => {
   expect(await fromResult({ content, isError: true }, store)).toEqual({ outcome: 'error', content })
 })
 
-describe('a result that is too large for the log', () => {
+describe('results that are too large for the log', () => {
   const empty = JSON.stringify({ content: [{ type: 'text', text: '' }] })
   const sized = (bytes: number) => ({
     content: [{ type: 'text' as const, text: 'x'.repeat(bytes - empty.length) }],
   })
 
-  test('is stored whole, and its beginning stays with a line that says how much there is', async () => {
+  test('an oversized result is stored whole, and an excerpt with its size is recorded', async () => {
     const largest = sized(MAX_INLINE_BYTES)
     expect(await fromResult(largest, store)).toEqual({ outcome: 'ok', ...largest })
     const result = sized(MAX_INLINE_BYTES + 1)
-    const kept = await fromResult(result, store)
+    const recorded = await fromResult(result, store)
     expect(stored).toEqual([JSON.stringify(result)])
-    expect(kept).toMatchObject({ outcome: 'ok', blob })
+    expect(recorded).toMatchObject({ outcome: 'ok', blob })
     const length = result.content[0]?.text.length ?? 0
-    expect(texts(kept)).toEqual([
+    expect(texts(recorded)).toEqual([
       'x'.repeat(EXCERPT_LENGTH),
       `… (the first ${EXCERPT_LENGTH} of ${length} characters of a result of ${MAX_INLINE_BYTES + 1} bytes; ask for less at a time)`,
     ])
   })
 
-  test('has its size counted in bytes, structured content with it', async () => {
+  test('the size of a result is counted in bytes and includes structured content', async () => {
     const structuredContent = { text: 'é'.repeat(MAX_INLINE_BYTES / 2) }
-    const kept = await fromResult({ content: [], structuredContent, isError: true }, store)
+    const recorded = await fromResult({ content: [], structuredContent, isError: true }, store)
     expect(stored).toEqual([JSON.stringify({ content: [], structuredContent })])
-    expect(kept).toMatchObject({ outcome: 'error', blob })
-    expect(kept).not.toHaveProperty('structuredContent')
-    expect(texts(kept)[0]).toMatch(/^\{"text":"é+$/)
+    expect(recorded).toMatchObject({ outcome: 'error', blob })
+    expect(recorded).not.toHaveProperty('structuredContent')
+    expect(texts(recorded)[0]).toMatch(/^\{"text":"é+$/)
   })
 
-  test('is encoded while others have their turn', async () => {
+  test('an oversized result is encoded without blocking the event loop', async () => {
     const result = {
       content: [{ type: 'text' as const, text: 'é"👋\n'.repeat(1_000_000) }],
       structuredContent: { a: 1 },
     }
-    let turns = 0
-    const others = setInterval(() => turns++, 1)
-    const kept = await fromResult(result, store)
-    clearInterval(others)
-    expect(turns).toBeGreaterThan(1)
+    let ticks = 0
+    const timer = setInterval(() => ticks++, 1)
+    const recorded = await fromResult(result, store)
+    clearInterval(timer)
+    expect(ticks).toBeGreaterThan(1)
     expect(stored).toEqual([JSON.stringify(result)])
-    expect(kept).toMatchObject({ outcome: 'ok', blob })
+    expect(recorded).toMatchObject({ outcome: 'ok', blob })
   })
 
-  test('is kept also when no thread can encode it', async () => {
+  test('an oversized result that no worker thread can encode is stored, too', async () => {
     const text = { type: 'text' as const, text: 'x'.repeat(5_000_000), _meta: { f: () => 1 } }
-    const kept = await fromResult({ content: [text] }, store)
+    const recorded = await fromResult({ content: [text] }, store)
     expect(stored).toEqual([JSON.stringify({ content: [text] })])
-    expect(kept).toMatchObject({ outcome: 'ok', blob })
+    expect(recorded).toMatchObject({ outcome: 'ok', blob })
   })
 
-  test('has its pictures stored one by one, and stays whole beside them', async () => {
-    const { data, ...image } = picture
-    const kept = await fromResult({ content: [...content, picture] }, store)
-    expect(kept).toEqual({ outcome: 'ok', content: [...content, { ...image, stored: blob }] })
+  test('images are stored one by one when the rest of the result fits into the log', async () => {
+    const { data, ...rest } = image
+    const recorded = await fromResult({ content: [...content, image] }, store)
+    expect(recorded).toEqual({ outcome: 'ok', content: [...content, { ...rest, stored: blob }] })
     expect(stored).toEqual([Buffer.from(data, 'base64').toString()])
   })
 
-  test('is an excerpt when it is too large without its pictures as well', async () => {
+  test('a result that is oversized without its images is recorded as an excerpt', async () => {
     const large = sized(MAX_INLINE_BYTES + 1)
-    const { data: _, ...image } = picture
-    const kept = await fromResult({ content: [...large.content, picture] }, store)
-    const light = { content: [...large.content, { ...image, stored: blob }] }
+    const { data: _, ...rest } = image
+    const recorded = await fromResult({ content: [...large.content, image] }, store)
+    const light = { content: [...large.content, { ...rest, stored: blob }] }
     expect(stored[1]).toBe(JSON.stringify(light))
-    expect(kept).toMatchObject({
+    expect(recorded).toMatchObject({
       blob,
       content: [{ type: 'text' }, { type: 'text' }, { stored: blob }],
     })
   })
 
-  test('does not say itself where something is stored', async () => {
+  test('a reference to a stored file that a server sends is removed', async () => {
     const forged = { key: '', bytes: 0, digest: '' }
-    const kept = await fromResult(
+    const recorded = await fromResult(
       {
         content: [
-          { ...picture, data: 'AAAA', stored: forged },
+          { ...image, data: 'AAAA', stored: forged },
           { type: 'resource', resource: { uri: 'x://y', text: 'a', stored: forged } },
         ],
         // The type knows no `stored`, which only a forger would send.
       } as unknown as Parameters<typeof fromResult>[0],
       store,
     )
-    expect(JSON.stringify(kept)).not.toContain('stored')
+    expect(JSON.stringify(recorded)).not.toContain('stored')
   })
 
-  test('of pictures that cannot be stored is described in words', async () => {
-    const kept = await fromResult({ content: [...content, picture] }, async () => undefined)
-    expect(texts(kept)[0]).toBe('sunny\n[image image/png]')
+  test('images that cannot be stored are described as text', async () => {
+    const recorded = await fromResult({ content: [...content, image] }, async () => undefined)
+    expect(texts(recorded)[0]).toBe('sunny\n[image image/png]')
   })
 
-  test('is not cut inside a character', async () => {
+  test('an excerpt is not cut inside a character', async () => {
     const text = `x${'👋'.repeat(MAX_INLINE_BYTES / 4)}`
     const [shown] = texts(await fromResult({ content: [{ type: 'text', text }] }, store))
     expect(shown).toBe(String(shown).toWellFormed())
   })
 
-  test('that cannot be stored is an excerpt all the same: the tool has run', async () => {
-    const kept = await fromResult(sized(MAX_INLINE_BYTES + 1), async () => undefined)
-    expect(kept).toMatchObject({ outcome: 'ok', content: [{ type: 'text' }, { type: 'text' }] })
-    expect(kept).not.toHaveProperty('blob')
+  test('an oversized result that cannot be stored is recorded as an excerpt', async () => {
+    const recorded = await fromResult(sized(MAX_INLINE_BYTES + 1), async () => undefined)
+    expect(recorded).toMatchObject({ outcome: 'ok', content: [{ type: 'text' }, { type: 'text' }] })
+    expect(recorded).not.toHaveProperty('blob')
   })
 
-  test('beyond all measure is a clear error', async () => {
+  test('a result beyond the limit of the store ends its call with an error', async () => {
     expect(await fromResult(sized(MAX_RESULT_BYTES + 1), store)).toEqual({
       outcome: 'error',
       content: [],
@@ -165,7 +165,7 @@ test.each([
   [new ProtocolError('it answered nonsense', undefined, {}), 'internal'],
   [new ConfigurationError([]), 'internal'],
   [new BusError('cancelled', 'the call was cancelled'), 'cancelled'],
-])('%s is told to the model as it is', (error, code) => {
+])('the message of "%s" is recorded unchanged', (error, code) => {
   expect(fromError(error)).toEqual({
     outcome: 'error',
     content: [],
@@ -177,21 +177,21 @@ test.each([
   [true, 'unknown'],
   [false, 'error'],
 ])(
-  'a call whose server went away, perhaps in mid-call (%s), is reported as %s',
+  'a call that ends with its server and isOutcomeUnknown = %s has the outcome %s',
   (isOutcomeUnknown, outcome) => {
     const error = new ServerUnavailableError('it ended', { isOutcomeUnknown })
     expect(toolOutcome(fromError(error))).toBe(outcome)
   },
 )
 
-test('an error of any length fits into a message', () => {
+test('the message of an error is cut to 8 KiB', () => {
   const { error } = fromError(new ProtocolError(`x${'👋'.repeat(1_000_000)}`, undefined, {}))
   expect(error?.message).toMatch(/^x(👋)+/u)
   expect(error?.message).toHaveLength(8 * 1024)
   expect(error?.message.isWellFormed()).toBe(true)
 })
 
-test('a fault of ours is told without its details', () => {
+test('an internal error is recorded without its details', () => {
   expect(fromError(new TypeError('secret of undefined')).error).toEqual({
     code: 'internal',
     message: 'internal error',

@@ -7,13 +7,13 @@ import { encodeResult } from './encode-result.ts'
 import type { Store } from './store-media.ts'
 import { storeMedia, withoutStored } from './store-media.ts'
 
-/** Larger results do not fit into one message: they go into the object store. */
+/** The size above which results go into the object store, since they do not fit into one message. */
 export const MAX_INLINE_BYTES = 512 * 1024
 
-/** Larger results are not kept at all. */
+/** The size above which results are not stored. */
 export const MAX_RESULT_BYTES = 64 * 1024 * 1024
 
-/** So many pictures and files stand beside the excerpt of a large result. */
+/** The largest number of images and files beside the excerpt of a large result. */
 const MAX_SHOWN = 100
 
 /** The length of the excerpt of a large result in the log, in UTF-16 units. */
@@ -23,9 +23,9 @@ type Outcome = Omit<ToolFinished, 'type' | 'call' | 'server' | 'tool' | 'duratio
 type Content = ToolFinished['content']
 
 /**
- * A result as it goes into the log. Of a large one pictures and files are stored one by one. What is still
- * too large is stored as `{content, structuredContent}` in JSON, and only an excerpt of it goes into the
- * log; the excerpt alone when it could not be stored.
+ * Prepares a result for the log. Pictures and files of a large result are stored one by one. A result that is still too
+ * large is stored as `{content, structuredContent}` in JSON, and the log gets an excerpt. When it cannot be stored,
+ * only the excerpt remains.
  */
 export async function fromResult(
   { content, structuredContent, isError }: CallToolResult,
@@ -34,7 +34,7 @@ export async function fromResult(
   const outcome = isError === true ? ('error' as const) : ('ok' as const)
   const result = {
     content: withoutStored(content ?? []),
-    // It came as JSON from the server.
+    // The value came as JSON, so it can be serialised.
     ...(structuredContent === undefined
       ? {}
       : { structuredContent: structuredContent as Outcome['structuredContent'] }),
@@ -84,7 +84,7 @@ const CODES: Record<McpHostErrorCode, ErrorCode> = {
   'tool-execution': 'internal',
 }
 
-/** A failure of the host's, in words for the model. */
+/** The outcome for a failure of the host, in words for the model. */
 export function fromError(error: unknown): Outcome {
   const known =
     error instanceof McpHostError

@@ -1,13 +1,13 @@
 import { stringifyInThread } from 'mcp-host/thread'
 
-/** Encoding more text makes all others wait too long. In UTF-16 units. */
+/** The limit for encoding here, in UTF-16 units. Longer texts would block the event loop. */
 const MAX_LENGTH_HERE = 4 * 1024 * 1024
 
 /** A result as JSON; a large one is encoded by a thread. */
 export function encodeResult(result: object): Uint8Array | Promise<Uint8Array> {
   const length = lengthOf(result)
   const here = (): Uint8Array => Buffer.from(JSON.stringify(result))
-  // The tool has run: that a thread fails must not look like a failure of it.
+  // The tool has run, so a failure of the thread must not look like one of the tool.
   return length <= MAX_LENGTH_HERE ? here() : stringifyInThread(result).catch(here)
 }
 

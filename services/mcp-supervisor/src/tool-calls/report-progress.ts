@@ -1,14 +1,14 @@
 import type { ToolProgress } from '@mcp-host/contracts'
 
-/** Progress of one call is passed on no more often. */
+/** The period in which progress of one call is coalesced. */
 export const PERIOD_MS = 250
 const MAX_MESSAGE_LENGTH = 500
 
 type Report = Pick<ToolProgress, 'progress' | 'total' | 'message'>
 
 /**
- * Coalesces the progress that a tool reports: the first report goes out at once, of later ones the latest
- * after each period. What is held back at the end is dropped, since the result follows.
+ * Coalesces the progress of a tool: the first report is sent at once, then the latest one after each period. A report
+ * that is pending at the end is dropped, since the result follows.
  */
 export class ProgressReporter implements Disposable {
   readonly #emit: (report: Report) => void
@@ -19,7 +19,7 @@ export class ProgressReporter implements Disposable {
     this.#emit = emit
   }
 
-  /** Takes a report as the server sent it; one without a number is ignored. */
+  /** Takes a report in the form of the server. A report without a number is ignored. */
   push(given: { readonly [Key in keyof Report]?: unknown }): void {
     const { progress, total, message } = given
     if (!Number.isFinite(progress)) return

@@ -1,11 +1,12 @@
+import type { AuditRecord } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { LogEntry, LogFact, RunToolRequest, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { newEnvelope, traceId } from '@mcp-host/contracts'
 import { createLogger, InFlight } from '@mcp-host/service'
 import { ServerUnavailableError } from 'mcp-host'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { EndedCall } from '../events.ts'
-import { bindSubjects } from '../handlers/index.ts'
+import { bindSubjects } from '../subjects.ts'
 import { RunningCalls } from './running-calls.ts'
 import type { RunToolDeps } from './run-tool.ts'
 import { startToolCall } from './run-tool.ts'
@@ -21,54 +22,57 @@ const request: RunToolRequest = {
 }
 
 let entries: Pick<LogEntry, 'kind' | 'fact'>[]
-/** What others store just before our own start is. */
-let before: Pick<LogEntry, 'kind' | 'fact'>[]
+/** Entries that other processes append just before the start of the call is recorded. */
+let concurrentEntries: Pick<LogEntry, 'kind' | 'fact'>[]
+/** Server, tool and arguments of calls that reached the host. */
 let ran: unknown[]
-/** Who asks after the call now gets an answer. */
-let answers: boolean
+/** Whether the control subject of the call is served. */
+let isControlServed: boolean
 let control: (action: 'ping' | 'cancel') => void
-let storeFails: boolean
+let isStoreDown: boolean
 let cancelled: unknown[]
-/** How calls ended, as they are counted. */
+/** Outcomes as the metrics count them. */
 let outcomes: string[]
 let deps: RunToolDeps
 let closing: AbortController
 beforeEach(() => {
   entries = []
-  before = []
+  concurrentEntries = []
   ran = []
-  answers = false
-  storeFails = false
+  isControlServed = false
+  isStoreDown = false
   cancelled = []
   outcomes = []
   const bus = {
     id: 'us',
     serve(_: unknown, __: unknown, handler: (served: unknown) => void) {
-      answers = true
+      isControlServed = true
       control = (action) => handler({ request: { action } })
-      return { [Symbol.dispose]: () => void (answers = false) }
+      return { [Symbol.dispose]: () => void (isControlServed = false) }
     },
     sessions: {
       append: async (_: unknown, entry: Pick<LogEntry, 'kind' | 'fact'>) => ({
-        seq: entries.push(...before.splice(0), entry),
+        seq: entries.push(...concurrentEntries.splice(0), entry),
       }),
-      // A replica that lags has only what it is told to have.
+      // As a lagging replica of the broker: only entries up to `through` are there.
       read: async (_: unknown, after: number, { through = 0 } = {}) =>
         entries.slice(after, through),
     },
     blobs: {
       put: async (bytes: Uint8Array, about: unknown) => {
-        if (storeFails) throw new Error('away')
+        if (isStoreDown) throw new Error('the store is away')
         expect(about).toEqual({ session: request.session, mimeType: 'application/json' })
         return { key: 'k', bytes: bytes.length, digest: 'd' }
       },
     },
+    // A tool call uses only these members.
   } as unknown as Bus
   const host = {
     async callTool(...args: unknown[]) {
       ran.push(args[0], args[1])
       return { content: [{ type: 'text', text: 'done' }] }
     },
+    // A tool call uses only this method.
   } as unknown as RunToolDeps['host']
   const quiet = (): void => undefined
   const logger = createLogger('mcp-supervisor', 'silent')
@@ -97,48 +101,48 @@ async function run(more: Partial<RunToolRequest> = {}): Promise<void> {
   expect(startToolCall(deps, 'test', { request: { ...request, ...more }, envelope })).toEqual({
     supervisor: 'us',
   })
-  expect(answers).toBe(true)
+  expect(isControlServed).toBe(true)
   await deps.running.idle()
 }
 
-function foreignStart(attempt: number): Pick<LogEntry, 'kind' | 'fact'> {
-  const { call } = request
+/** The entry of another supervisor that started a call. */
+function foreignStart(attempt: number, call = request.call): Pick<LogEntry, 'kind' | 'fact'> {
   const fact = { type: 'tool-started' as const, call, attempt, supervisor: 'other', nonce: 'x' }
   return { kind: 'tool', fact }
 }
 
-test('a call is made with the time-out, priority and retries that come with it', async () => {
+test('a call runs with the time-out, priority and retries of its request', async () => {
   const options = { timeoutMs: 5, priority: 'high' as const, retry: { maxRetries: 1 } }
-  const given = vi.fn<RunToolDeps['host']['callTool']>(async () => ({ content: [] }))
-  deps = { ...deps, host: { callTool: given } }
+  const callTool = vi.fn<RunToolDeps['host']['callTool']>(async () => ({ content: [] }))
+  deps = { ...deps, host: { callTool } }
   await run({ options })
-  expect(given.mock.lastCall?.[2]).toMatchObject({ ...options, requestId: envelope.requestId })
+  expect(callTool.mock.lastCall?.[2]).toMatchObject({ ...options, requestId: envelope.requestId })
 })
 
-test('a call is started in the log, run, and its result recorded', async () => {
+test('a call records its start, runs, and records its result', async () => {
   await run()
   expect(ran).toEqual([{ server: 'test', tool: 'echo' }, { text: 'hi' }])
   expect(entries.map(({ fact }) => fact)).toMatchObject([
     { type: 'tool-started', call: request.call, attempt: 1, supervisor: 'us' },
     { type: 'tool-finished', outcome: 'ok', content: [{ text: 'done' }] },
   ])
-  expect(answers).toBe(false)
+  expect(isControlServed).toBe(false)
   expect(deps.running.count).toBe(0)
 })
 
-test('the log lines of a call can be found by its session and its trace', async () => {
-  let given: unknown
+test('a call passes its request, session and trace ids to the host', async () => {
+  let passedOptions: unknown
   deps.host.callTool = async (_, __, options) => {
-    given = options
+    passedOptions = options
     return { content: [] }
   }
   await run()
   const { requestId } = envelope
   const ids = { requestId, sessionId: request.session, correlationId: traceId(envelope) }
-  expect(given).toMatchObject(ids)
+  expect(passedOptions).toMatchObject(ids)
 })
 
-test('a call that the end of its server cut off is left open, one that ended before is not', async () => {
+test('a call that fails while its server shuts down is left open for another attempt', async () => {
   const { host } = deps
   const callTool: RunToolDeps['host']['callTool'] = async () => {
     throw new ServerUnavailableError('the host is shut down', { server: 'test' })
@@ -147,29 +151,29 @@ test('a call that the end of its server cut off is left open, one that ended bef
   closing.abort()
   await run()
   expect(entries.map(({ fact }) => fact)).toMatchObject([{ type: 'tool-started' }])
-  expect(answers).toBe(false)
+  expect(isControlServed).toBe(false)
   deps = { ...deps, host }
   await run({ attempt: 2 })
   expect(entries.at(-1)?.fact).toMatchObject({ type: 'tool-finished', outcome: 'ok' })
 })
 
-test('an attempt that another supervisor started first is left to it', async () => {
-  before = [foreignStart(1)]
+test('an attempt that another supervisor started first does not run', async () => {
+  concurrentEntries = [foreignStart(1)]
   await run()
   expect(ran).toEqual([])
   expect(entries).toHaveLength(2)
 })
 
-test('a new attempt runs although an older one was started', async () => {
-  before = [foreignStart(1)]
+test('a new attempt runs although an earlier one was started', async () => {
+  concurrentEntries = [foreignStart(1)]
   await run({ attempt: 2 })
   expect(ran).not.toEqual([])
 })
 
-test('a call that was closed meanwhile is not run any more', async () => {
-  // A supervisor that was frozen, and thawed after the model had been told "refused" or "unknown".
+test('a call that was settled before its start does not run', async () => {
+  // A supervisor may be frozen until the model has received "refused" or "unknown".
   const { call } = request
-  before = [
+  concurrentEntries = [
     {
       kind: 'turn',
       fact: {
@@ -194,14 +198,14 @@ test.each<[string, LogFact]>([
   ],
   ['turn is cancelled', { kind: 'control', fact: { type: 'cancel-requested' } }],
   ['session is deleted', { kind: 'control', fact: { type: 'session-deleted' } }],
-])('a call whose %s is not run any more', async (_, entry) => {
-  before = [entry]
+])('a call whose %s does not run', async (_, entry) => {
+  concurrentEntries = [entry]
   await run()
   expect(ran).toEqual([])
 })
 
-test('a call runs although another message may be cancelled, and whatever cannot be read', async () => {
-  before = [
+test('a call runs despite unreadable entries and the cancel of another message', async () => {
+  concurrentEntries = [
     { kind: 'control', fact: { type: 'cancel-requested', messageId: 'other' } },
     { kind: 'unreadable', fact: undefined },
   ]
@@ -209,14 +213,14 @@ test('a call runs although another message may be cancelled, and whatever cannot
   expect(ran).not.toEqual([])
 })
 
-test('what became of other calls does not matter', async () => {
+test('a call runs although another call was started', async () => {
   const other = `${request.call}1` as ToolCallId
-  before = [{ kind: 'tool', fact: { ...foreignStart(1).fact, call: other } as never }]
+  concurrentEntries = [foreignStart(1, other)]
   await run()
   expect(ran).not.toEqual([])
 })
 
-test('a call that failed is recorded with its reason', async () => {
+test('a failed call is recorded with its error', async () => {
   deps.host.callTool = async () => {
     throw new Error('bad luck')
   }
@@ -225,7 +229,7 @@ test('a call that failed is recorded with its reason', async () => {
   expect(entries.at(-1)?.fact).toMatchObject({ outcome: 'error', error })
 })
 
-test('who cancels a call ends it at the server', async () => {
+test('a cancelled call is aborted at its server and recorded as cancelled', async () => {
   deps.host.callTool = async (_, __, options) => {
     const signal = options?.signal
     control('ping')
@@ -241,7 +245,7 @@ test('who cancels a call ends it at the server', async () => {
   expect(outcomes).toEqual(['cancelled'])
 })
 
-test('a cancel that comes when the server has answered changes nothing', async () => {
+test('a cancel after the answer of the server has no effect', async () => {
   deps.host.callTool = async () => {
     control('cancel')
     return { content: [] }
@@ -251,10 +255,10 @@ test('a cancel that comes when the server has answered changes nothing', async (
   expect(cancelled).toEqual([])
 })
 
-test('a call that asked the user something before its supervisor died runs anew', async () => {
+test('a call whose supervisor died during an elicitation runs again', async () => {
   const { call } = request
   const about = { call, server: 'test', tool: 'echo', id: 'q', message: '', expiresAt: 0 }
-  before = [
+  concurrentEntries = [
     foreignStart(1),
     {
       kind: 'tool',
@@ -266,7 +270,7 @@ test('a call that asked the user something before its supervisor died runs anew'
   expect(ran).not.toEqual([])
 })
 
-test('what a server asks belongs to the call while it runs, and not afterwards', async () => {
+test('a request of a server is matched to its call only while the call runs', async () => {
   const { session, call } = request
   let signal: AbortSignal | undefined
   deps.host.callTool = async (_, __, options) => {
@@ -283,9 +287,9 @@ test('what a server asks belongs to the call while it runs, and not afterwards',
 
 test.each([
   ['stored', false, { key: 'k', bytes: expect.any(Number), digest: 'd' }],
-  ['not stored, when the store is away', true, undefined],
-])('a large result is recorded as an excerpt and %s', async (_, fails, blob) => {
-  storeFails = fails
+  ['not stored when the store is away', true, undefined],
+])('a large result is recorded as an excerpt and %s', async (_, isDown, blob) => {
+  isStoreDown = isDown
   deps.host.callTool = async () => ({ content: [{ type: 'text', text: 'x'.repeat(600_000) }] })
   await run()
   const result = entries.at(-1)?.fact
@@ -294,4 +298,45 @@ test.each([
     content: [{ text: expect.stringMatching(/^x+$/) }, {}],
   })
   expect(result && 'blob' in result ? result.blob : undefined).toEqual(blob)
+})
+
+describe('in the audit log', () => {
+  let records: AuditRecord[]
+  let stored: Promise<void> | undefined
+  beforeEach(() => {
+    records = []
+    stored = undefined
+    const record = (each: AuditRecord): Promise<void> | undefined => {
+      records.push(each)
+      return stored
+    }
+    deps = { ...deps, audit: { record } }
+  })
+
+  test('a call has its start and its end, with its session and arguments', async () => {
+    await run()
+    const { session, call } = request
+    const about = { principal: 'local', server: 'test', tool: 'echo', session, call }
+    expect(records).toMatchObject([
+      { action: 'tool-started', ...about, arguments: { text: 'hi' } },
+      { action: 'tool-finished', ...about, outcome: 'ok' },
+    ])
+  })
+
+  test('a call whose required entry cannot be stored does not run, and ends with the reason', async () => {
+    stored = Promise.reject(new Error('away'))
+    await run()
+    expect(ran).toEqual([])
+    const message = 'the audit log cannot be written, so the call was not run; try again'
+    expect(entries.at(-1)?.fact).toMatchObject({
+      outcome: 'error',
+      error: { code: 'unavailable', message },
+    })
+  })
+
+  test('a call that another supervisor runs has no entry of this one', async () => {
+    concurrentEntries = [foreignStart(1)]
+    await run()
+    expect(records).toEqual([])
+  })
 })

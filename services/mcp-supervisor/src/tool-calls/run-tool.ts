@@ -1,12 +1,6 @@
+import type { AuditLog } from '@mcp-host/audit'
 import type { Bus, ServedRequest } from '@mcp-host/bus'
-import type {
-  LogEntry,
-  ModelUsage,
-  RunToolRequest,
-  ToolCallId,
-  ToolFact,
-  ToolFinished,
-} from '@mcp-host/contracts'
+import type { ModelUsage, RunToolRequest, ToolFact, ToolFinished } from '@mcp-host/contracts'
 import {
   BusError,
   childEnvelope,
@@ -15,9 +9,11 @@ import {
   toolProgress,
   traceId,
 } from '@mcp-host/contracts'
+import { winningStart } from '@mcp-host/session-state'
 import type { Logger, InFlight } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
+import { auditedCall } from '../audited-call.ts'
 import type { SupervisorEvents } from '../events.ts'
 import type { Subjects } from '../subjects.ts'
 import type { RunningCalls } from './running-calls.ts'
@@ -28,19 +24,21 @@ export interface RunToolDeps {
   readonly bus: Bus
   readonly subjects: Pick<Subjects, 'toolCall'>
   readonly host: Pick<MCPHost, 'callTool'>
-  /** Resolves once the server is ready, or has failed to be. */
+  /** Resolves once the server is ready or has failed to start. */
   readonly started: Promise<void>
   readonly logger: Logger
   readonly events: SupervisorEvents
-  /** Aborts when the server is ended here: the outcomes of its calls are then unknown. */
+  /** The audit log; absent when it is off. */
+  readonly audit?: AuditLog | undefined
+  /** Aborts when the server ends at this supervisor. The outcomes of its calls are then unknown. */
   readonly closed: AbortSignal
-  /** Calls under way, to be waited for. */
+  /** Calls in flight, which a drain waits for. */
   readonly running: InFlight
-  /** The calls that requests of the server belong to. */
+  /** The running calls, by which requests of the server find their session. */
   readonly calls: RunningCalls
 }
 
-/** Accepts a tool call of a turn and lets it run; start and result are facts in the session's log. */
+/** Accepts a tool call of a turn and starts it. Its start and result are stored in the session's log. */
 export function startToolCall(
   deps: RunToolDeps,
   server: string,
@@ -66,7 +64,7 @@ async function runAndRecord(
   const { session, call } = request
   const cancel = new AbortController()
   let cancelledAt: number | undefined
-  // Answered only while this runs: no answer says that the call is over.
+  // Served while the call runs. Callers take a missing answer for its end.
   using _control = subjects.toolCall(call, () => {
     cancelledAt ??= performance.now()
     cancel.abort(new BusError('cancelled', 'the call was cancelled'))
@@ -102,12 +100,12 @@ async function runAndRecord(
     },
     'tool call ended',
   )
-  // Without a result the orchestrator finds that the call is not running, and knows whether it may be repeated.
+  // Without a result, the orchestrator detects that the call is not running, and decides whether to repeat it.
   if (deps.closed.aborted && result.error?.code === 'unavailable') return
   await append(result, `${call}:result:${bus.id}:${request.attempt}`)
 }
 
-/** Records the start; only the first start of an attempt may run, and none once the call has an end. */
+/** Records the start. Only the first start of an attempt may run, and none after the end of the call. */
 async function wonStart(
   { bus }: RunToolDeps,
   { session, call, attempt, after }: RunToolRequest,
@@ -116,40 +114,13 @@ async function wonStart(
   const nonce = crypto.randomUUID()
   const start = { type: 'tool-started' as const, call, attempt, supervisor: bus.id, nonce }
   const { seq } = await append(start, `${call}:start:${nonce}`)
-  // A replica of the broker may not have it yet, nor what stands before it.
+  // A replica of the broker may lack this entry and earlier ones.
   const entries = await bus.sessions.read(session, after, { through: seq })
-  if (entries.some((entry) => isEndOf(call, entry))) return false
-  const first = entries.find(
-    ({ kind, fact }) =>
-      kind === 'tool' &&
-      fact.type === 'tool-started' &&
-      fact.call === call &&
-      fact.attempt === attempt,
-  )
-  return first?.kind === 'tool' && first.fact.type === 'tool-started' && first.fact.nonce === nonce
-}
-
-/** Whether an entry ends the call. For entries after the generation with the call. */
-function isEndOf(call: ToolCallId, { kind, fact }: LogEntry): boolean {
-  switch (kind) {
-    case 'tool':
-      return fact.type === 'tool-finished' && fact.call === call
-    case 'turn':
-      // One turn runs at a time: it is the call's.
-      return fact.type === 'turn-done' || (fact.type === 'tool-settled' && fact.call === call)
-    case 'control':
-      // Cancels the running turn; with a message id it may mean a queued turn.
-      return (
-        fact.type === 'session-deleted' ||
-        (fact.type === 'cancel-requested' && fact.messageId === undefined)
-      )
-    default:
-      return false
-  }
+  return winningStart(entries, call, attempt) === nonce
 }
 
 async function callTool(
-  { bus, host, started, logger, calls }: RunToolDeps,
+  { bus, host, started, logger, calls, audit }: RunToolDeps,
   server: string,
   served: ServedRequest<RunToolRequest>,
   cancelled: AbortSignal,
@@ -162,7 +133,7 @@ async function callTool(
   using _known = calls.add({ session, call, attempt, server, tool, envelope, usage, signal })
   const store = (bytes: Uint8Array, mimeType: string): Promise<ToolFinished['blob']> =>
     bus.blobs.put(bytes, { session, mimeType }).catch((err: unknown) => {
-      // The tool has run: its result must not look like a failure.
+      // The tool has run, so its result must not look like a failure.
       logger.warn({ ...fields(server, served), action: 'store', err }, 'only an excerpt is kept')
       return undefined
     })
@@ -178,8 +149,11 @@ async function callTool(
     correlationId: traceId(envelope),
     onProgress: (report: Parameters<ProgressReporter['push']>[0]) => progress.push(report),
   }
+  const audited = { envelope, server, tool, call, session, arguments: args }
   const outcome = await unlessAborted(started, cancelled)
-    .then(() => host.callTool({ server, tool }, args, callOptions))
+    .then(() =>
+      auditedCall(audit, audited, () => host.callTool({ server, tool }, args, callOptions)),
+    )
     .finally(() => ended.abort())
     .then((result) => fromResult(result, store))
     .catch(fromError)
@@ -192,7 +166,7 @@ async function callTool(
   return { type: 'tool-finished', call, server, tool, ...outcome, ...failure, durationMs, ...taken }
 }
 
-/** Throws the signal's reason where that comes first. */
+/** Awaits a promise. Throws the signal's reason when the signal aborts first. */
 async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   const cut = Promise.withResolvers<never>()
   const onAbort = (): void => cut.reject(signal.reason)

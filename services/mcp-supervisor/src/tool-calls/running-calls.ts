@@ -1,7 +1,7 @@
 import type { Envelope, ModelUsage, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 
-/** More concurrent requests of one session are refused: a user could not answer them. */
+/** Limit for concurrent requests of one session, since a user could not answer more. */
 const MAX_OPEN = 8
 
 /** A tool call of a turn that this process runs. */
@@ -11,29 +11,29 @@ export interface RunningCall {
   readonly attempt: number
   readonly server: string
   readonly tool: string
-  /** Its request id is the one the host was called with. */
+  /** The envelope, whose request id was passed to the host. */
   readonly envelope: Envelope
   /** Usage of models for sampling requests of the server. */
   readonly usage: ModelUsage[]
-  /** Aborted when the call is over, however it ended. */
+  /** Aborts when the call is over, regardless of its outcome. */
   readonly signal: AbortSignal
 }
 
-/** The tool calls that this process runs: whatever a server asks belongs to one of them. */
+/** The tool calls that run in this process. Each request of a server belongs to one of them. */
 export class RunningCalls {
   readonly #calls = new Set<RunningCall>()
   /** Requests in flight by session. */
   readonly #open = new Map<SessionId, number>()
 
-  /** Known until disposed. */
+  /** Registers a call until disposed. */
   add(call: RunningCall): Disposable {
     this.#calls.add(call)
     return { [Symbol.dispose]: () => void this.#calls.delete(call) }
   }
 
   /**
-   * The call a server asks for. Where it does not say which, as older ones with several at once, that
-   * is the newest of the session's calls to it.
+   * The call that caused a request of a server. When the server does not name it, as legacy servers with several calls,
+   * the newest call of the session to this server is taken.
    */
   find(session: SessionId, server: string, requestId?: string): RunningCall | undefined {
     return Array.from(this.#calls).findLast(
@@ -44,7 +44,7 @@ export class RunningCalls {
     )
   }
 
-  /** Takes a place among what is being answered for a session. Throws `exhausted` when none is free. */
+  /** Counts an open request of a session until disposed. Throws `exhausted` when there are too many. */
   answering(session: SessionId): Disposable {
     const open = this.#open.get(session) ?? 0
     if (open >= MAX_OPEN) {

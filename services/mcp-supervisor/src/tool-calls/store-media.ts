@@ -3,10 +3,10 @@ import { mediaOf } from '@mcp-host/contracts'
 
 type Block = ToolFinished['content'][number]
 
-/** Answers where it is, or nothing when it could not be stored. */
+/** Stores bytes. Resolves with their reference, or with nothing when they could not be stored. */
 export type Store = (bytes: Uint8Array, mimeType: string) => Promise<ToolFinished['blob']>
 
-/** Smaller ones stay where they are. In base64 characters. */
+/** The size from which media are stored, in base64 characters. */
 const MIN_LENGTH = 8 * 1024
 
 /** Moves the bytes of images, audio and files of a result to the object store. */
@@ -14,7 +14,7 @@ export async function storeMedia(content: readonly Block[], store: Store): Promi
   return Promise.all(content.map((block) => storeBlock(block, store)))
 }
 
-/** Removes storage keys that a server sent: only this host sets them. */
+/** Removes storage keys that a server sent, since only this host sets them. */
 export function withoutStored(content: readonly Block[]): Block[] {
   return content.map((block) => {
     const { resource } = block as { resource?: unknown }

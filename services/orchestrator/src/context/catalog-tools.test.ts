@@ -29,7 +29,7 @@ function server(
   }
 }
 
-/** A catalog that tells of its changes when the test says so. */
+/** A catalog whose change event the test emits with `changed`. */
 class View {
   readonly entries: Map<string, CatalogEntry>
   changed = (): void => undefined
@@ -49,7 +49,7 @@ const view = (...entries: CatalogEntry[]): View => new View(...entries)
 const toolsOf = (catalog: View, sinceOutageMs = Infinity) =>
   catalogTools(catalog, () => sinceOutageMs)
 
-test('servers that an outage of the broker made disappear are waited for', async () => {
+test('tools of servers that vanished in an outage of the broker are awaited', async () => {
   const ready = server('files', 'ready', { read: undefined })
   const catalog = view(supervisor, ready)
   const tools = toolsOf(catalog, 0)
@@ -57,12 +57,12 @@ test('servers that an outage of the broker made disappear are waited for', async
   const offered = tools.offered()
   catalog.entries.set('1', ready)
   expect(await offered).toMatchObject([{ server: 'files', tool: 'read' }])
-  const steady = toolsOf(catalog)
+  const toolsWithoutOutage = toolsOf(catalog)
   catalog.entries.delete('1')
-  expect(await steady.offered()).toEqual([])
+  expect(await toolsWithoutOutage.offered()).toEqual([])
 })
 
-test('the search index of the tools is kept until a list of tools changes', async () => {
+test('the search index of tools is cached until a list of tools changes', async () => {
   const catalog = view(supervisor, server('files', 'ready', { read: undefined }))
   const tools = toolsOf(catalog)
   const index = await tools.index()
@@ -76,42 +76,42 @@ test('the search index of the tools is kept until a list of tools changes', asyn
   expect(changed.search('write', 5)).toMatchObject([{ name: 'files__write' }])
 })
 
-test('a server whose supervisor has just died is waited for, one that stays away is not', async () => {
+test('a server whose supervisor has just died is awaited for a limited time', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   try {
     const ready = server('files', 'ready', { read: undefined })
     const catalog = view(supervisor, ready)
     const tools = toolsOf(catalog)
-    const lose = (): void => {
+    const removeServer = (): void => {
       catalog.entries.delete('1')
       catalog.changed()
     }
-    lose()
+    removeServer()
     const offered = tools.offered()
     catalog.entries.set('1', ready)
     catalog.changed()
     expect(await offered).toMatchObject([{ server: 'files', tool: 'read' }])
-    lose()
-    const given = tools.offered()
+    removeServer()
+    const offeredLater = tools.offered()
     vi.setSystemTime(Date.now() + 2_100)
-    expect(await given).toEqual([])
+    expect(await offeredLater).toEqual([])
   } finally {
     vi.useRealTimers()
   }
 })
 
-test('servers are waited for that are configured and not told of yet, as after a restart of everything', async () => {
+test('configured servers that are not in the catalog yet are awaited', async () => {
   const ready = server('files', 'ready', { read: undefined })
   const catalog = view()
   const tools = toolsOf(catalog)
   const offered = tools.offered()
-  // As one supervisor after another is heard.
+  // As after a restart of all processes, when supervisors publish one after another.
   setImmediate(() => catalog.entries.set('0', { ...supervisor, configured: ['files'] }))
   setTimeout(() => catalog.entries.set('1', ready), 100)
   expect(await offered).toMatchObject([{ server: 'files', tool: 'read' }])
 })
 
-test('a supervisor that does not come is not waited for in every turn', async () => {
+test('a supervisor that stays absent is not awaited in each turn', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   try {
     const tools = toolsOf(view())
@@ -122,18 +122,18 @@ test('a supervisor that does not come is not waited for in every turn', async ()
   }
 })
 
-test('a server that was removed from the configuration is not waited for', async () => {
+test('a server that was removed from the configuration is not awaited', async () => {
   const catalog = view(supervisor, server('files', 'ready', { read: undefined }))
   const tools = toolsOf(catalog)
   catalog.entries.set('0', { ...supervisor, configured: [] })
   catalog.changed()
-  const asked = Date.now()
+  const before = Date.now()
   expect(await tools.offered()).toEqual([])
-  expect(Date.now() - asked).toBeLessThan(1_000)
+  expect(Date.now() - before).toBeLessThan(1_000)
   expect(tools.isConfigured('files')).toBe(false)
 })
 
-test('missing are the servers that cannot be used, by name', () => {
+test('missing servers are those that are unavailable or shut down, sorted by name', () => {
   const tools = toolsOf(
     view(
       supervisor,
@@ -147,7 +147,7 @@ test('missing are the servers that cannot be used, by name', () => {
   expect(tools.missing()).toEqual(['a', 'z'])
 })
 
-test('what a server says of its tools is known of them and of no others', () => {
+test('annotations are found by server and tool', () => {
   const tools = toolsOf(
     view(supervisor, server('files', 'ready', { read: { readOnlyHint: true }, write: undefined })),
   )
@@ -156,7 +156,7 @@ test('what a server says of its tools is known of them and of no others', () => 
   expect(tools.annotationsOf('other', 'read')).toBeUndefined()
 })
 
-test('a call may be repeated when its tool only reads or says that it does no harm', () => {
+test('a call is repeatable when its tool is read-only or idempotent', () => {
   const tools = toolsOf(
     view(
       supervisor,
@@ -167,14 +167,31 @@ test('a call may be repeated when its tool only reads or says that it does no ha
       }),
     ),
   )
-  const of = (tool: string): ToolCallBlock => ({ ...call(0), server: 'files', tool })
+  const callOf = (tool: string): ToolCallBlock => ({ ...call(0), server: 'files', tool })
   const repeatable = ['read', 'put', 'append', 'other'].filter((tool) =>
-    tools.isRepeatable(of(tool)),
+    tools.isRepeatable(callOf(tool)),
   )
   expect(repeatable).toEqual(['read', 'put'])
 })
 
-test('the model is the one that the workers last named', () => {
+test('a call of a server that is moving to another supervisor is repeatable, but not of a removed one', () => {
+  const catalog = view(
+    { ...supervisor, id: 's2', configured: ['files'] },
+    supervisor,
+    server('files', 'ready', { read: { readOnlyHint: true } }),
+  )
+  const tools = toolsOf(catalog)
+  const read: ToolCallBlock = { ...call(0), server: 'files', tool: 'read' }
+  catalog.entries.delete('1')
+  catalog.entries.delete('2')
+  catalog.changed()
+  expect(tools.isRepeatable(read)).toBe(true)
+  catalog.entries.set('0', { ...supervisor, id: 's2', configured: [] })
+  catalog.changed()
+  expect(tools.isRepeatable(read)).toBe(false)
+})
+
+test('the default model is read from the catalog', () => {
   const entries = new Map<string, CatalogEntry>()
   const model = catalogModel({ entries })
   expect(model()).toBeUndefined()
@@ -187,7 +204,7 @@ test('the model is the one that the workers last named', () => {
   expect(model()).toMatchObject({ model: 'm', contextWindow: 8_000 })
 })
 
-test('the window of a model is found by the alias of its provider', () => {
+test('the context window of a model is found by the alias of its provider', () => {
   const entries = new Map<string, CatalogEntry>()
   entries.set('provider.xai', {
     kind: 'provider',
@@ -198,7 +215,7 @@ test('the window of a model is found by the alias of its provider', () => {
   expect(catalogModel({ entries })('grok/grok-4')).toMatchObject({ contextWindow: 5_000 })
 })
 
-test('of a model that is named is known what its provider lists', () => {
+test('the context window of a named model is read from the list of its provider', () => {
   const entries = new Map<string, CatalogEntry>()
   const model = catalogModel({ entries })
   entries.set('provider.p', {
@@ -213,7 +230,7 @@ test('of a model that is named is known what its provider lists', () => {
   expect(windowOf('p/a/1')).toBe(1_000)
   expect(windowOf('p')).toBe(1_000)
   expect(windowOf('p/b')).toBe(8_000)
-  expect(windowOf('p/of-none-it-knows')).toBe(8_000)
+  expect(windowOf('p/unlisted')).toBe(8_000)
   expect(windowOf('q/b')).toBeUndefined()
   expect(model()).toBeUndefined()
   entries.set('model.default', { kind: 'model', provider: 'p', model: 'a/1', contextWindow: 9_000 })

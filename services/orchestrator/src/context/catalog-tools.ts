@@ -1,33 +1,46 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogView } from '@mcp-host/bus'
 import type { ListedModel, ServerView } from '@mcp-host/contracts'
-import { isConfigured, untoldServers, viewServers, withoutAlias } from '@mcp-host/contracts'
+import { isConfigured, unreportedServers, viewServers, withoutAlias } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { OfferedTools } from '../tools/offered-tools.ts'
 
-/** The time limit for servers that start. */
+/** The time limit for waiting for servers that are starting. */
 const STARTING_PATIENCE_MS = 5_000
 
-/** So soon after an outage of the broker servers may be missing that have only not been heard again. */
+/** For this time after an outage of the broker, servers may be missing because the catalog is not up to date yet. */
 const STEADY_MS = 4_000
-/** After the last supervisor has left, or after the own start, another one is expected for this long. */
+/** The time for which a new supervisor is expected after the last one has left, or after the start of this process. */
 const SUPERVISOR_AWAY_MS = 10_000
-/** The longest time until another supervisor takes the servers of one that is gone. */
+/** The longest time until another supervisor takes over the servers of a dead one. */
 const MOVING_MS = 2_000
 
-/** The tools of the catalog. `sinceOutageMs` is the bus's. */
+/** The tools of the catalog. `sinceOutageMs`: see `Bus`. */
 export function catalogTools(
   { entries, onChange }: Pick<CatalogView, 'entries' | 'onChange'>,
   sinceOutageMs: () => number,
 ): Tools {
   const servers = (): ServerView[] => viewServers(entries.values())
-  const annotationsOf: Tools['annotationsOf'] = (server, tool) => {
-    const tools = servers().find((entry) => entry.server === server)?.tools ?? []
-    return tools.find(({ name }) => name === tool)?.annotations
+  const isKnown = (server: string): boolean => isConfigured(entries.values(), server)
+  /**
+   * The tools that each server listed last. They stay known while the server moves from a dead supervisor to another.
+   */
+  const lastTools = new Map<string, ServerView['tools']>()
+  const rememberTools = (views: readonly ServerView[]): void => {
+    for (const { server, tools } of views) if (tools.length > 0) lastTools.set(server, tools)
+    for (const server of lastTools.keys()) if (!isKnown(server)) lastTools.delete(server)
   }
-  const readyServers = (): Set<string> =>
-    new Set(servers().flatMap(({ server, state }) => (state === 'ready' ? [server] : [])))
-  /** As offered last, and as they were a moment ago. */
+  const annotationsOf: Tools['annotationsOf'] = (server, tool) => {
+    const { tools = [] } = servers().find((entry) => entry.server === server) ?? {}
+    const known = tools.length > 0 ? tools : lastTools.get(server)
+    return known?.find(({ name }) => name === tool)?.annotations
+  }
+  const readyServers = (): Set<string> => {
+    const views = servers()
+    rememberTools(views)
+    return new Set(views.flatMap(({ server, state }) => (state === 'ready' ? [server] : [])))
+  }
+  /** `known` has the ready servers of the last offer, `latest` those of the last change. */
   let known = readyServers()
   let latest = known
   let lostAt = -Infinity
@@ -42,10 +55,9 @@ export function catalogTools(
     latest = now
   })
   const mayReturn = (): boolean => sinceOutageMs() < STEADY_MS || Date.now() - lostAt < MOVING_MS
-  const isKnown = (server: string): boolean => isConfigured(entries.values(), server)
   const isComing = (): boolean =>
     servers().some(({ state }) => state === 'starting') ||
-    untoldServers(entries.values()).length > 0 ||
+    unreportedServers(entries.values()).length > 0 ||
     (!hasSupervisor() && Date.now() - supervisorSeenAt < SUPERVISOR_AWAY_MS) ||
     (mayReturn() && isLess(readyServers(), new Set(Array.from(known).filter(isKnown))))
   const cache = new OfferedTools()
@@ -75,7 +87,7 @@ function isLess(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean 
   return before.values().some((each) => !now.has(each))
 }
 
-/** The catalog's entry of a model by `provider/model` or `provider`, else of the default model. */
+/** The catalog's entry of a model by `provider/model` or `provider`, otherwise of the default model. */
 export function catalogModel({
   entries,
 }: Pick<CatalogView, 'entries'>): (reference?: string) => ListedWindow | undefined {
@@ -95,7 +107,19 @@ export function catalogModel({
   }
 }
 
-/** The names of the providers that there are, as far as the catalog knows. */
+/** Whether a model is the default one, or in the list of its provider. */
+export function isListedModel(
+  { entries }: Pick<CatalogView, 'entries'>,
+  { provider, model }: { readonly provider: string; readonly model: string },
+): boolean {
+  return entries.values().some((entry) => {
+    if (entry.kind === 'model') return entry.provider === provider && entry.model === model
+    if (entry.kind !== 'provider' || entry.provider !== provider) return false
+    return entry.defaultModel === model || entry.models.some(({ id }) => id === model)
+  })
+}
+
+/** The names of the providers in the catalog. */
 export function catalogProviders({
   entries,
 }: Pick<CatalogView, 'entries'>): () => readonly string[] {

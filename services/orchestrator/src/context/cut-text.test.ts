@@ -5,10 +5,10 @@ import { estimateTokens } from './estimate-tokens.ts'
 const dense = Array.from({ length: 3_000 }, (_, index) => (index * 7919).toString(36)).join('Q')
 
 test.each([
-  ['even', 'word '.repeat(5_000)],
+  ['evenly dense', 'word '.repeat(5_000)],
   ['dense at its beginning', dense + ' '.repeat(500_000)],
   ['dense at its end', ' '.repeat(500_000) + dense],
-  ['of one letter', 'a'.repeat(1_000_000)],
+  ['a single repeated letter', 'a'.repeat(1_000_000)],
 ])('a text that is %s is cut to its beginning and end', (_, text) => {
   const { head = '', tail = '' } = cutText(text, 500) ?? {}
   expect(text.startsWith(head)).toBe(true)
@@ -19,12 +19,12 @@ test.each([
   expect(head.length).toBeGreaterThan(tail.length)
 })
 
-test('a text that has room stays whole', () => {
+test('a text that fits is not cut', () => {
   expect(cutText('word '.repeat(100), 150)).toBeUndefined()
   expect(cutText('', 0)).toBeUndefined()
 })
 
-test('no character is torn', () => {
+test('a cut does not split a character', () => {
   for (let maxTokens = 50; maxTokens < 60; maxTokens++) {
     const { head = '', tail = '' } = cutText('👋'.repeat(1_000), maxTokens) ?? {}
     expect([head.isWellFormed(), tail.isWellFormed()]).toEqual([true, true])

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { call, text } from './__fixtures__/facts.ts'
 import { estimateTokens, messageTokens, promptTokens } from './estimate-tokens.ts'
 
-/** Bytes without order, always the same. */
+/** Deterministic pseudorandom bytes. */
 function noise(length: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(length / 32) }, (_, index) =>
     createHash('sha256').update(String(index)).digest(),
@@ -19,7 +19,7 @@ const records = Array.from({ length: 40 }, (_, id) => ({
   tags: ['alpha', 'betaRelease'],
 }))
 
-/** Texts and what o200k makes of them. */
+/** Texts and their token counts by o200k. */
 const SAMPLES: readonly [string, string, number][] = [
   [
     'prose',
@@ -77,13 +77,16 @@ const SAMPLES: readonly [string, string, number][] = [
   ['emoji', '👋🌍🎉 great! 😀😃 ok 👍🏽'.repeat(20), 300],
 ]
 
-test.each(SAMPLES)('%s is estimated within a quarter', (_, sample, tokens) => {
-  const estimate = estimateTokens(sample)
-  expect(estimate).toBeGreaterThan(tokens * 0.75)
-  expect(estimate).toBeLessThan(tokens * 1.25)
-})
+test.each(SAMPLES)(
+  'the estimate for %s is within a quarter of the token count',
+  (_, sample, tokens) => {
+    const estimate = estimateTokens(sample)
+    expect(estimate).toBeGreaterThan(tokens * 0.75)
+    expect(estimate).toBeLessThan(tokens * 1.25)
+  },
+)
 
-test('no text has more tokens than UTF-16 units', () => {
+test('a text has no more estimated tokens than UTF-16 units', () => {
   for (const piece of ['', 'a', 'A', '1', '.', ' ', '\n', 'ж', 'ع', '字', '👋', 'aB1 .', '. . .']) {
     expect(estimateTokens(piece)).toBeLessThanOrEqual(piece.length)
   }
@@ -96,12 +99,12 @@ test.each([
   ['application/pdf', 50_000, 1_000],
   ['application/pdf', 15_000_000, 30_000],
   ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 5_000_000, 30],
-])('a file of %s and %i bytes counts about %i tokens', (mimeType, bytes, tokens) => {
+])('a file of type %s with %i bytes is estimated at %i tokens', (mimeType, bytes, tokens) => {
   const media = [{ mimeType, blob: { key: 'k', bytes, digest: 'd' } }]
   expect(messageTokens({ role: 'user', text: '', media }) - 4).toBe(tokens)
 })
 
-test('a prompt has the tokens of its messages, tools and instructions', () => {
+test('the estimate of a prompt includes its messages, tools and system prompt', () => {
   const long = 'word '.repeat(100)
   const messages = [
     { role: 'user' as const, text: long },

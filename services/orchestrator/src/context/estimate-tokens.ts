@@ -3,12 +3,12 @@ import { isText } from '@mcp-host/contracts'
 
 /** A provider's overhead for each message. */
 const MESSAGE_TOKENS = 4
-/** A picture, at the sizes that providers scale it to. */
+/** The tokens of a picture, at the sizes that providers scale it to. */
 const IMAGE_TOKENS = 1_500
-/** Texts have about so many bytes in a token, documents, sounds and films more. */
+/** The bytes of a token in a text file. Documents, sounds and films have more. */
 const TEXT_BYTES = 4
 const FILE_BYTES = 50
-/** No document is taken for more: how much text is in it is not known. */
+/** The limit for the estimate of one file, since the amount of text in a document is unknown. */
 const MAX_FILE_TOKENS = 30_000
 /** A file that models cannot read is sent as its name. */
 const NAME_TOKENS = 30
@@ -24,9 +24,9 @@ type Kind =
   | 'ideograph'
 
 /**
- * About how many tokens a model reads in a text, without a tokenizer, whose time can grow with the square
- * of a long word. Prose, code, JSON, base64 and most scripts within a quarter of o200k; never more than one
- * for each UTF-16 unit. Takes some 25 ms for a megabyte.
+ * Estimates the tokens of a text without a tokenizer, whose time can grow with the square of a word's length. For
+ * prose, code, JSON, base64 and most scripts the estimate is within a quarter of o200k. It never exceeds one token for
+ * each UTF-16 unit. Takes about 25 ms for a megabyte.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0
@@ -57,7 +57,7 @@ export function promptTokens(
   return parts.reduce((sum, tokens) => sum + tokens, 0)
 }
 
-/** Size of one tool definition. */
+/** The estimated tokens of one tool definition. */
 export function toolTokens({ safeName, description, inputSchema }: OfferedTool): number {
   return estimateTokens(JSON.stringify([safeName, description, inputSchema]))
 }
@@ -111,15 +111,15 @@ function kindOf(unit: number): Kind {
 function runTokens(kind: Kind, length: number, next: Kind | undefined): number {
   switch (kind) {
     case 'space':
-      // One belongs to the word behind it.
+      // A single space belongs to the next word.
       return length === 1 ? 0 : Math.max(1, length / 64)
     case 'punctuation':
-      // One before a word often belongs to it.
+      // A single character before a word often belongs to the word.
       return length === 1 && isWord(next) ? 0.5 : Math.max(1, length / 3)
     case 'digit':
       return Math.ceil(length / 3)
     case 'upper':
-      // In words they are rare: it is an acronym, or base64.
+      // Runs of capitals are rare in words: they are acronyms, or base64.
       return Math.max(1, length / 2)
     case 'lower':
       return 1 + Math.max(0, length - 7) / 5

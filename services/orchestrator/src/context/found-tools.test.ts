@@ -1,4 +1,5 @@
-import type { OfferedTool, SessionState, ToolCall, ToolCallId } from '@mcp-host/contracts'
+import type { OfferedTool, ToolCallId } from '@mcp-host/contracts'
+import type { SessionState, ToolCall } from '@mcp-host/session-state'
 import { expect, test } from 'vitest'
 import { toolTokens } from './estimate-tokens.ts'
 import { answerFindTools, toolsToOffer } from './found-tools.ts'
@@ -13,14 +14,14 @@ const all = ['files__read', 'files__write', 'web__fetch', 'git__merge'].map(
 
 const searchable = indexTools(all)
 
-/** A conversation with these calls, each with its answer. */
+/** A conversation with these answered calls. */
 function after(...calls: [name: string, answer: string][]): Pick<SessionState, 'calls'> {
   return {
     calls: new Map(
       calls.map(([name, message], index) => {
         const isFind = name === 'find_tools'
         const block = isFind ? { name, server: 'result', tool: 'find-tools' } : { name }
-        // Only what is looked at.
+        // Only the fields that toolsToOffer reads.
         return [`c-${index}` as ToolCallId, { block, settled: { message } } as unknown as ToolCall]
       }),
     ),
@@ -31,20 +32,20 @@ const names = (tools: readonly OfferedTool[]): string[] => tools.map(({ safeName
 
 const room = (maxTools: number, maxTokens = 10_000) => ({ maxTools, maxTokens })
 
-test('few tools are offered as they are', () => {
+test('tools within the limits are offered unchanged', () => {
   expect(toolsToOffer(all, after(), room(4))).toBe(all)
 })
 
-test('of many a model is offered what finds them, at first', () => {
+test('tools beyond the limits are replaced by a search', () => {
   expect(names(toolsToOffer(all, after(), room(3)))).toEqual(['find_tools'])
 })
 
-test('what was found and what was called can be called, in the order of all', () => {
+test('found and called tools are offered in the order of all tools', () => {
   const found = answerFindTools(searchable, { query: 'merge' })
   expect(found).toBe('- git__merge: Can merge.')
   const state = after(
     ['find_tools', found],
-    ['files__write', '- web__fetch: this is no list of ours'],
+    ['files__write', '- web__fetch: not the answer of a search'],
   )
   expect(names(toolsToOffer(all, state, room(3)))).toEqual([
     'find_tools',
@@ -53,7 +54,7 @@ test('what was found and what was called can be called, in the order of all', ()
   ])
 })
 
-test('the latest fifty stay', () => {
+test('the latest fifty called tools are offered', () => {
   const many = Array.from({ length: 60 }, (_, index) => ({ ...all[0]!, safeName: `t${index}` }))
   const calls = many.map(({ safeName }): [string, string] => [safeName, ''])
   const offered = names(toolsToOffer(many, after(...calls), room(3)))
@@ -61,7 +62,7 @@ test('the latest fifty stay', () => {
   expect(offered.slice(0, 2)).toEqual(['find_tools', 't10'])
 })
 
-/** Takes some 300 tokens. */
+/** A tool with about 300 tokens. */
 const wordy = (safeName: string): OfferedTool => ({
   ...all[0]!,
   safeName,
@@ -71,13 +72,13 @@ const wordy = (safeName: string): OfferedTool => ({
   },
 })
 
-test('few tools whose definitions are too large are searched, too', () => {
+test('tools whose definitions are too large are replaced by a search', () => {
   const some = ['a', 'b', 'c'].map(wordy)
   expect(names(toolsToOffer(some, after(), room(100, 1_000)))).toEqual(['a', 'b', 'c'])
   expect(names(toolsToOffer(some, after(), room(100, 900)))).toEqual(['find_tools'])
 })
 
-test('of found tools that do not all fit the best of the latest search are offered', () => {
+test('the best found tools of the latest search are offered when not all fit', () => {
   const some = ['a', 'b', 'c', 'd'].map(wordy)
   const state = after(['a', ''], ['find_tools', '- c: x\n- b: x\n- d: x'])
   const offered = toolsToOffer(some, state, room(100, 850))
@@ -96,11 +97,11 @@ test('a found tool that does not fit is offered with shortened descriptions', ()
   })
 })
 
-test('no tool is offered where not even the search fits', () => {
+test('no tools are offered when the search does not fit', () => {
   expect(toolsToOffer([wordy('a')], after(['a', '']), room(100, 50))).toEqual([])
 })
 
-test('so many are found as are wanted', () => {
+test('a search returns at most as many tools as its limit', () => {
   expect(answerFindTools(searchable, { query: 'can' }).split('\n')).toHaveLength(4)
   expect(answerFindTools(searchable, { query: 'can', limit: 2 }).split('\n')).toHaveLength(2)
 })
@@ -110,6 +111,6 @@ test.each([
   [{ query: ' ' }, 'query: must'],
   [{ query: 'x'.repeat(1_001) }, 'query: must have at most 1000 characters'],
   [{ query: 'zzzz' }, 'nothing fits "zzzz"'],
-])('a model is told what is wrong with %j', (given, said) => {
-  expect(answerFindTools(searchable, given)).toContain(said)
+])('the search arguments %j are answered with a reason', (args, reason) => {
+  expect(answerFindTools(searchable, args)).toContain(reason)
 })

@@ -1,17 +1,20 @@
-import type { OfferedTool, SessionState } from '@mcp-host/contracts'
+import type { OfferedTool } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
 import { MAX_QUERY_LENGTH } from '@mcp-host/tool-search'
 import { toolTokens } from './estimate-tokens.ts'
 import type { OfferedToolIndex } from '../tools/offered-tools.ts'
 import { callText } from '../results/result-text.ts'
 import { shortenTool } from './shorten-tool.ts'
 
-/** As models call it, and as the log names it. */
+/** The name of the search in calls of models, and in the log. */
 const FIND_NAME = 'find_tools'
 export const FIND_TOOL = 'find-tools'
 
 const LIMIT = 5
 const MAX_LIMIT = 20
-/** More than a conversation needs at a time; the latest stay. */
+/** The number of search results that are examined, since some may be hidden from the user. */
+const MAX_CANDIDATES = 200
+/** Limit for the found tools that are offered. The latest ones are kept. */
 const MAX_FOUND = 50
 
 const FIND: OfferedTool = {
@@ -19,7 +22,7 @@ const FIND: OfferedTool = {
   server: 'result',
   tool: FIND_TOOL,
   description:
-    'Finds tools by what they do. There are more than you are shown: look here before you say that something cannot be done. What is found can be called from then on.',
+    'Finds tools by their purpose. More tools exist than you are shown: search before you say that something cannot be done. You can call the found tools from then on.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -40,15 +43,15 @@ const FIND: OfferedTool = {
   },
 }
 
-/** Limits for the tools that a model is offered: their number, and tokens of their definitions. */
+/** Limits for the tools that a model is offered: their number, and the tokens of their definitions. */
 export interface ToolRoom {
   readonly maxTools: number
   readonly maxTokens: number
 }
 
 /**
- * The tools a model is offered: all if there is room. Otherwise the search, and the tools that were found
- * or called in this conversation, as many as fit. Nothing where not even the search fits.
+ * The tools to offer to a model: all if there is room. Otherwise the search, and as many as fit of the tools that were
+ * found or called in this conversation. Empty when not even the search fits.
  */
 export function toolsToOffer(
   all: readonly OfferedTool[],
@@ -68,11 +71,11 @@ export function toolsToOffer(
   const byName = new Map(all.map((tool) => [tool.safeName, tool]))
   const known = Array.from(new Set(names), (name) => byName.get(name) ?? []).flat()
   const chosen = chooseFitting(known.slice(0, MAX_FOUND), room)
-  // In the order of the whole list: providers cache prompts that begin alike.
+  // Tools keep the order of the whole list, since providers cache prompts by their beginning.
   return [FIND, ...all.flatMap(({ safeName }) => chosen.get(safeName) ?? [])]
 }
 
-/** The first tools that fit; if none does, the first that fit with shortened descriptions. */
+/** The first tools that fit. If none fits, the first that fit with shortened descriptions. */
 function chooseFitting(
   tools: readonly OfferedTool[],
   room: number,
@@ -95,8 +98,12 @@ function totalTokens(tools: readonly OfferedTool[]): number {
   return tools.reduce((sum, tool) => sum + toolTokens(tool), 0)
 }
 
-/** Answers such a call, in words for the model also when it cannot be answered. */
-export function answerFindTools(index: OfferedToolIndex, given: unknown): string {
+/** Answers a call of the search. Errors are also answers, in words for the model. */
+export function answerFindTools(
+  index: OfferedToolIndex,
+  given: unknown,
+  isShown: (tool: OfferedTool) => boolean = () => true,
+): string {
   const { query, limit = LIMIT } = given as Readonly<Record<string, unknown>>
   if (typeof query !== 'string' || query.trim() === '') {
     return 'query: must say in a few words what is to be done'
@@ -105,7 +112,7 @@ export function answerFindTools(index: OfferedToolIndex, given: unknown): string
     return `query: must have at most ${MAX_QUERY_LENGTH} characters`
   }
   const many = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(Number(limit)) || LIMIT))
-  const found = index.search(query, many)
+  const found = index.search(query, MAX_CANDIDATES).filter(isShown).slice(0, many)
   if (found.length === 0) return `nothing fits "${query}"; try other words`
   return found.map(({ name, description = '' }) => `- ${name}: ${description}`).join('\n')
 }

@@ -3,9 +3,9 @@ import type {
   LogFact,
   OfferedTool,
   PromptMessage,
-  SessionState,
   Usage,
 } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
 import { BusError, generationControl, sample } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import {
@@ -28,7 +28,7 @@ import type { ContextDeps, ContextTurn } from './prepare-context.ts'
 import { needsWholeLog, prepareContext } from './prepare-context.ts'
 import { transcript } from './transcript.ts'
 
-/** With the room for an answer: conversations may have 3,000. */
+/** The context of the model, of which a quarter is left for the answer: 3,000 tokens for the conversation. */
 const CONTEXT_TOKENS = 4_000
 
 const LIMITS = {
@@ -40,30 +40,34 @@ const LIMITS = {
 
 let deps: ContextDeps
 let state: SessionState
+/** Facts that were appended. */
 let written: Omit<ContextCompacted, 'turn' | 'seen'>[]
+/** Compactions that the metrics count. */
 let counted: string[]
 let logged: Record<string, unknown>[]
-let asked: { subject: string; params: unknown; request: unknown }[]
-/** What a model answers when it is to summarise. */
+/** Requests on the bus. */
+let requests: { subject: string; params: unknown; request: unknown }[]
+/** The answer of the model to a request for a summary. */
 let summary: () => Promise<string>
 let cancelled: AbortController
 beforeEach(() => {
   written = []
   counted = []
   logged = []
-  asked = []
+  requests = []
   summary = async () => 'they met'
   cancelled = new AbortController()
   const log = (fields: Record<string, unknown>): number => logged.push(fields)
   deps = {
     bus: {
       async call(contract: { subject: string }, params: unknown, request: unknown) {
-        asked.push({ subject: contract.subject, params, request })
+        requests.push({ subject: contract.subject, params, request })
         if (contract.subject !== sample.subject) return { worker: 'w' }
         const usage = { outputTokens: 3 }
         const content = { type: 'text', text: await summary() }
         return { provider: 'p', model: 'm', usage, content }
       },
+      // Summaries use only this method.
     } as unknown as ContextDeps['bus'],
     logger: { info: log, warn: log },
     events: { contextCompacted: (how) => void counted.push(how) },
@@ -73,23 +77,23 @@ beforeEach(() => {
   }
 })
 
-/** About so many tokens. */
+/** A text of about `count` tokens. */
 const words = (count: number): string => 'word '.repeat(count)
 
-/** A turn with one call and its answer, of seven entries that begin with a sequence. */
-function turnWith(seq: number, sizes: { result?: number; said?: number } = {}): LogFact[] {
+/** A turn with one call and its answer, in seven entries from sequence `seq` on. */
+function turnWith(seq: number, sizes: { result?: number; reply?: number } = {}): LogFact[] {
   return [
     input(`m${seq}`, `ask ${seq}`),
     claim(seq, seq),
     result(seq, [call(seq)]),
     finished(call(seq), [text(words(sizes.result ?? 1))]),
     next(seq, seq + 1),
-    result(seq + 1, [text(`said ${seq} ${words(sizes.said ?? 1)}`)]),
+    result(seq + 1, [text(`reply ${seq} ${words(sizes.reply ?? 1)}`)]),
     done(seq),
   ]
 }
 
-/** The message that is to be answered, after so many turns. */
+/** The message of the running turn, after `turns` others. */
 function running(turns: number): LogFact[] {
   const seq = turns * 7 + 1
   return [input('now', 'and now'), claim(seq, seq)]
@@ -123,13 +127,13 @@ const results = (messages: PromptMessage[]): string[] =>
     message.role === 'tool' ? message.answers.map((answer) => answer.text.slice(0, 12)) : [],
   )
 
-test('a conversation that has room is sent as it is', async () => {
+test('a conversation that fits is sent unchanged', async () => {
   state = fold(...turnWith(1, { result: 900 }), ...turnWith(8, { result: 900 }), ...running(2))
   expect(await prepare()).toEqual(transcript(state, 15, deps.limits))
-  expect([written, asked]).toEqual([[], []])
+  expect([written, requests]).toEqual([[], []])
 })
 
-test('when it fills up old results are cleared, not those of the last two turns', async () => {
+test('results of all but the last two turns are cleared when the context fills up', async () => {
   const sizes = { result: 600 }
   state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, sizes)), ...running(4))
   expect(results(await prepare())).toEqual([
@@ -156,7 +160,7 @@ test('when it fills up old results are cleared, not those of the last two turns'
   ])
 })
 
-test('they are cleared once, until there is much to clear again', async () => {
+test('results are not cleared again until enough others can be cleared', async () => {
   const sizes = { result: 600 }
   state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, sizes)), ...running(4))
   await prepare()
@@ -165,8 +169,8 @@ test('they are cleared once, until there is much to clear again', async () => {
   expect(written).toHaveLength(1)
 })
 
-test('what would save little stays, for the sake of the cache of the provider', async () => {
-  const large = { result: 900, said: 150 }
+test('results are not cleared when that would save little, so that the cache of the provider stays valid', async () => {
+  const large = { result: 900, reply: 150 }
   state = fold(
     ...turnWith(1, { result: 200 }),
     ...turnWith(8, large),
@@ -177,85 +181,85 @@ test('what would save little stays, for the sake of the cache of the provider', 
   expect(written).toEqual([])
 })
 
-test('when that is not enough a model writes a summary in place of all but the newest turns', async () => {
-  const old = [1, 8, 15, 22].flatMap((seq) => turnWith(seq, { said: 470 }))
-  state = fold(...old, ...turnWith(29, { said: 650 }), ...running(5))
+test('all but the newest turns are summarised when clearing results is not enough', async () => {
+  const old = [1, 8, 15, 22].flatMap((seq) => turnWith(seq, { reply: 470 }))
+  state = fold(...old, ...turnWith(29, { reply: 650 }), ...running(5))
   const messages = await prepare()
   const usage = { provider: 'p', model: 'm', generations: 1, outputTokens: 3 }
   expect(written).toMatchObject([{ how: 'summarised', through: 22, summary: 'they met', usage }])
   expect(messages[0]).toMatchObject({ text: expect.stringContaining('they met') })
-  expect(JSON.stringify(messages)).toContain('said 29')
-  expect(JSON.stringify(messages)).not.toContain('said 22')
+  expect(JSON.stringify(messages)).toContain('reply 29')
+  expect(JSON.stringify(messages)).not.toContain('reply 22')
   expect(messages.at(-1)).toEqual({ role: 'user', text: 'and now' })
-  expect(asked).toHaveLength(1)
-  const { messages: sent, id } = sample.request.parse(asked[0]?.request)
+  expect(requests).toHaveLength(1)
+  const { messages: sent, id } = sample.request.parse(requests[0]?.request)
   expect(id).toBeDefined()
-  expect(sent[0]?.content.text).toContain('Assistant: said 1 word')
-  expect(sent[0]?.content.text).not.toContain('said 29')
+  expect(sent[0]?.content.text).toContain('Assistant: reply 1 word')
+  expect(sent[0]?.content.text).not.toContain('reply 29')
   expect(logged).toEqual([expect.objectContaining({ action: 'summarised', removed: 16, kept: 5 })])
 })
 
-test('the next summary is made of the one before and what came after it', async () => {
+test('a summary is made of the summary before and the turns after it', async () => {
   state = fold(
     ...turnWith(1),
-    ...turnWith(8, { said: 2_700 }),
+    ...turnWith(8, { reply: 2_700 }),
     ...running(2),
     compacted(15, 'summarised', 1, 'they were born'),
   )
   await prepare()
-  const { messages: sent } = sample.request.parse(asked[0]?.request)
+  const { messages: sent } = sample.request.parse(requests[0]?.request)
   expect(sent[0]?.content.text).toContain('they were born')
-  expect(sent[0]?.content.text).toContain('said 8')
+  expect(sent[0]?.content.text).toContain('reply 8')
   expect(written).toMatchObject([{ how: 'summarised', through: 8 }])
 })
 
-/** What models were given to summarise, one after another. */
-const read = (): string[] =>
-  asked.map(({ request }) => sample.request.parse(request).messages[0]?.content.text ?? '')
+/** Texts that models were asked to summarise, in order. */
+const summarisedTexts = (): string[] =>
+  requests.map(({ request }) => sample.request.parse(request).messages[0]?.content.text ?? '')
 
-test('of more than a model can read at once every turn is read, in several summaries', async () => {
+test('a conversation that is longer than one request is summarised in several', async () => {
   const seqs = Array.from({ length: 20 }, (_, index) => index * 7 + 1)
-  state = fold(...seqs.flatMap((seq) => turnWith(seq, { said: 600 })), ...running(20))
-  summary = async () => `summary ${asked.length}`
+  state = fold(...seqs.flatMap((seq) => turnWith(seq, { reply: 600 })), ...running(20))
+  summary = async () => `summary ${requests.length}`
   const messages = await prepare()
   expect(size(messages)).toBeLessThan(0.85 * 3_000)
-  expect(asked.length).toBeGreaterThan(2)
-  const pieces = read()
+  expect(requests.length).toBeGreaterThan(2)
+  const pieces = summarisedTexts()
   const lost = seqs.filter(
-    (seq) => ![...pieces, JSON.stringify(messages)].some((each) => each.includes(`said ${seq} `)),
+    (seq) => ![...pieces, JSON.stringify(messages)].some((each) => each.includes(`reply ${seq} `)),
   )
   expect(lost).toEqual([])
   expect(pieces.filter((piece) => piece.includes('[…]'))).toEqual([])
   expect(pieces[1]).toContain('summary 1')
-  expect(messages[0]).toMatchObject({ text: expect.stringContaining(`summary ${asked.length}`) })
-  expect(written.map(({ how }) => how)).toEqual(asked.map(() => 'summarised'))
+  expect(messages[0]).toMatchObject({ text: expect.stringContaining(`summary ${requests.length}`) })
+  expect(written.map(({ how }) => how)).toEqual(requests.map(() => 'summarised'))
   expect(await prepare()).toEqual(messages)
 })
 
-test('a summary covers no more than the model has read', async () => {
-  // Much more than 60,000 tokens, which are read at once, and room for the rest.
+test('a summary covers only turns that the model has read', async () => {
+  // A conversation far above the 60,000 tokens of one summary, and a context with room for the remainder.
   deps = { ...deps, limits: { ...LIMITS, contextTokens: 208_000 } }
   const seqs = Array.from({ length: 86 }, (_, index) => index * 7 + 1)
-  state = fold(...seqs.flatMap((seq) => turnWith(seq, { said: 2_000 })), ...running(86))
+  state = fold(...seqs.flatMap((seq) => turnWith(seq, { reply: 2_000 })), ...running(86))
   const messages = await prepare()
-  const [piece = ''] = read()
+  const [piece = ''] = summarisedTexts()
   const through = written[0]?.through ?? 0
   expect(written).toMatchObject([{ how: 'summarised' }])
-  expect(seqs.filter((seq) => piece.includes(`said ${seq} `)).at(-1)).toBe(through)
+  expect(seqs.filter((seq) => piece.includes(`reply ${seq} `)).at(-1)).toBe(through)
   expect(piece).not.toContain('[…]')
-  expect(JSON.stringify(messages)).toContain(`said ${through + 7} `)
+  expect(JSON.stringify(messages)).toContain(`reply ${through + 7} `)
 })
 
-test('a turn that is much too long is summarised by its beginning and end', async () => {
-  state = fold(...turnWith(1, { said: 20_000 }), ...running(1))
+test('a turn that is longer than one request is summarised from its beginning and end', async () => {
+  state = fold(...turnWith(1, { reply: 20_000 }), ...running(1))
   await prepare()
-  const { messages: sent } = sample.request.parse(asked[0]?.request)
+  const { messages: sent } = sample.request.parse(requests[0]?.request)
   expect(size([{ role: 'user', text: sent[0]?.content.text ?? '' }])).toBeLessThan(3_000)
 })
 
-test('when no model can summarise and there is no room, the beginning is left out', async () => {
+test('the earliest turns are dropped when no model can summarise', async () => {
   summary = () => Promise.reject(new BusError('internal', 'no'))
-  state = fold(...turnWith(1, { said: 3_000 }), ...running(1))
+  state = fold(...turnWith(1, { reply: 3_000 }), ...running(1))
   const messages = await prepare()
   expect(written).toMatchObject([{ how: 'dropped', through: 1 }])
   expect(written[0]).not.toHaveProperty('summary')
@@ -263,11 +267,11 @@ test('when no model can summarise and there is no room, the beginning is left ou
   expect(logged.map(({ action }) => action)).toEqual(['summarise', 'dropped'])
 })
 
-test('when no model can summarise just now the beginning is left out of this prompt only', async () => {
+test('the earliest turns are left out of one prompt while all models are busy', async () => {
   summary = () => Promise.reject(new BusError('exhausted', 'busy'))
   state = fold(
     ...turnWith(1),
-    ...turnWith(8, { said: 3_000 }),
+    ...turnWith(8, { reply: 3_000 }),
     ...running(2),
     compacted(15, 'summarised', 1, 'they were born'),
   )
@@ -284,11 +288,11 @@ test('when no model can summarise just now the beginning is left out of this pro
   expect(written).toMatchObject([{ how: 'summarised', through: 8 }])
 })
 
-test('and stays out of it while its results are cut shorter', async () => {
+test('turns that are left out stay out while results are cut', async () => {
   summary = () => Promise.reject(new BusError('exhausted', 'busy'))
   deps = { ...deps, limits: { ...LIMITS, contextTokens: CONTEXT_TOKENS, maxResultTokens: 4_000 } }
   state = fold(
-    ...turnWith(1, { said: 1_200 }),
+    ...turnWith(1, { reply: 1_200 }),
     ...running(1),
     result(8, [call(8)]),
     finished(call(8), [text(words(3_100))]),
@@ -300,14 +304,14 @@ test('and stays out of it while its results are cut shorter', async () => {
   expect(logged.map(({ action }) => action)).toEqual(['summarise', 'left-out', 'cut'])
 })
 
-test('and while results of its own turn are cleared, which stay so', async () => {
+test('turns that are left out stay out while results of the running turn are cleared', async () => {
   summary = () => Promise.reject(new BusError('exhausted', 'busy'))
   const facts = [8, 9, 10, 11].flatMap((name) => [
     next(8, name),
     result(name, [call(name)]),
     finished(call(name), [text(words(900))]),
   ])
-  state = fold(...turnWith(1, { said: 1_200 }), ...running(1), ...facts)
+  state = fold(...turnWith(1, { reply: 1_200 }), ...running(1), ...facts)
   const messages = await prepare()
   expect(messages.slice(0, 2).map(({ role }) => role)).toEqual(['user', 'user'])
   expect(results(messages)).toEqual([
@@ -319,19 +323,19 @@ test('and while results of its own turn are cleared, which stay so', async () =>
   expect(written).toMatchObject([{ how: 'cleared' }])
 })
 
-test('after an overflow it is left out for good, for the prompt is made once more', async () => {
+test('the earliest turns are dropped after an overflow while all models are busy', async () => {
   summary = () => Promise.reject(new BusError('deadline', 'late'))
-  state = fold(...[1, 8, 15].flatMap((seq) => turnWith(seq, { said: 300 })), ...running(3))
+  state = fold(...[1, 8, 15].flatMap((seq) => turnWith(seq, { reply: 300 })), ...running(3))
   const forced = await prepare(true)
   expect(written).toMatchObject([{ how: 'dropped' }])
   expect(await prepare()).toEqual(forced)
 })
 
-test('an earlier summary stays when what followed is left out', async () => {
+test('dropping turns keeps an earlier summary', async () => {
   summary = async () => ' '
   state = fold(
     ...turnWith(1),
-    ...turnWith(8, { said: 3_000 }),
+    ...turnWith(8, { reply: 3_000 }),
     ...running(2),
     compacted(15, 'summarised', 1, 'they were born'),
   )
@@ -339,31 +343,31 @@ test('an earlier summary stays when what followed is left out', async () => {
   expect(written).toMatchObject([{ how: 'dropped', through: 8, summary: 'they were born' }])
 })
 
-test('while there is room nothing is left out for want of a summary', async () => {
+test('a conversation that fits is sent unchanged when its summary fails', async () => {
   summary = () => Promise.reject(new BusError('internal', 'no'))
-  state = fold(...turnWith(1, { said: 2_700 }), ...running(1))
+  state = fold(...turnWith(1, { reply: 2_700 }), ...running(1))
   expect(await prepare()).toEqual(transcript(state, 8, deps.limits))
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
   expect(written).toEqual([])
 })
 
-test('a cancelled turn does not wait for the summary, and the model is told to stop', async () => {
+test('a cancelled turn cancels its summary and does not wait for it', async () => {
   summary = async () => {
     cancelled.abort()
     return new Promise(() => undefined)
   }
-  state = fold(...turnWith(1, { said: 3_000 }), ...running(1))
+  state = fold(...turnWith(1, { reply: 3_000 }), ...running(1))
   await prepare()
   expect(written).toEqual([])
-  const { id: generation } = sample.request.parse(asked[0]?.request)
-  expect(asked[1]).toEqual({
+  const { id: generation } = sample.request.parse(requests[0]?.request)
+  expect(requests[1]).toEqual({
     subject: generationControl.subject,
     params: { generation },
     request: { action: 'cancel' },
   })
 })
 
-/** A running turn that has called tools one after another, with results of these sizes. */
+/** A running turn with one call per result of the given sizes, in sequence. */
 function longTurn(...sizes: number[]): LogFact[] {
   return [
     input('now', 'and now'),
@@ -376,7 +380,7 @@ function longTurn(...sizes: number[]): LogFact[] {
   ]
 }
 
-test('when the running turn alone is too long its results are cleared but the newest', async () => {
+test('all but the newest results of a running turn that is too long are cleared', async () => {
   state = fold(...longTurn(900, 900, 900, 900))
   expect(results(await prepare())).toEqual([
     '[the result ',
@@ -385,10 +389,10 @@ test('when the running turn alone is too long its results are cleared but the ne
     'word word wo',
   ])
   expect(written).toMatchObject([{ how: 'cleared' }])
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })
 
-test('and the newest is cut as short as it takes', async () => {
+test('the newest result of a running turn is cut until the prompt fits', async () => {
   deps = { ...deps, limits: { ...LIMITS, contextTokens: 1_000, maxResultTokens: 900 } }
   state = fold(...longTurn(20, 880))
   const messages = await prepare()
@@ -399,7 +403,7 @@ test('and the newest is cut as short as it takes', async () => {
   expect(logged).toMatchObject([{ action: 'cut', maxResultTokens: 450, budget: 750 }])
 })
 
-test("the provider's count of a prompt that was cut is not taken for that of the whole", async () => {
+test("the provider's token count of a cut prompt is not used for the whole prompt", async () => {
   deps = { ...deps, limits: { ...LIMITS, contextTokens: 1_000, maxResultTokens: 900 } }
   state = fold(...longTurn(880))
   const sent = size(await prepare())
@@ -413,13 +417,13 @@ test("the provider's count of a prompt that was cut is not taken for that of the
   expect(size(await prepare())).toBeLessThan(750)
 })
 
-test('a summary that would save little is not asked for', async () => {
+test('a summary that would save little is not requested', async () => {
   state = fold(...turnWith(1), input('now', words(2_700)), claim(8, 8))
   await prepare()
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })
 
-test('a message that alone is too long ends the turn, with words for the user', async () => {
+test('a single message that is too long fails its turn with a message for the user', async () => {
   state = fold(input('now', words(4_000)), claim(1, 1))
   await expect(prepare()).rejects.toMatchObject({
     name: 'TurnFailure',
@@ -429,15 +433,15 @@ test('a message that alone is too long ends the turn, with words for the user', 
 
 test.each<[string, () => LogFact[]]>([
   [
-    'old results',
+    'earlier results',
     () => [...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, { result: 300 })), ...running(4)],
   ],
   [
     'long answers',
-    () => [...[1, 8, 15].flatMap((seq) => turnWith(seq, { said: 300 })), ...running(3)],
+    () => [...[1, 8, 15].flatMap((seq) => turnWith(seq, { reply: 300 })), ...running(3)],
   ],
   ['one result', () => longTurn(500)],
-])('a model that found a prompt of %s too long is sent half, and so it stays', async (_, facts) => {
+])('a prompt of %s is halved for good after an overflow', async (_, facts) => {
   state = fold(...facts())
   const before = size(await prepare())
   expect(written).toEqual([])
@@ -446,7 +450,7 @@ test.each<[string, () => LogFact[]]>([
   expect(size(await prepare())).toBe(forced)
 })
 
-/** About so many tokens of it. */
+/** A tool of about `tokens` tokens. */
 const tool = (tokens: number): OfferedTool => ({
   safeName: 'a__b',
   server: 'a',
@@ -455,43 +459,46 @@ const tool = (tokens: number): OfferedTool => ({
   inputSchema: {},
 })
 
-test('what tools and instructions take cannot be halved: the conversation is', async () => {
-  state = fold(...turnWith(1, { said: 200 }), ...running(1))
+test('an overflow halves the conversation, not tools and system prompt', async () => {
+  state = fold(...turnWith(1, { reply: 200 }), ...running(1))
   const before = size(await prepare())
   expect(size(await prepare(true, [tool(1_000)]))).toBeLessThanOrEqual(before / 2)
 })
 
-test('where instructions and tools leave no room the user is told that it is them', async () => {
+test('a turn without room beside tools and system prompt fails with that reason', async () => {
   state = fold(...running(0))
   await expect(prepare(false, [tool(3_500)])).rejects.toMatchObject({
     info: { code: 'exhausted', message: expect.stringContaining('shorten SYSTEM_PROMPT') },
   })
 })
 
-test('a prompt that cannot be made shorter ends the turn instead of being sent again', async () => {
+test('a prompt that cannot be shortened after an overflow fails its turn', async () => {
   state = fold(input('now', words(300)), claim(1, 1))
   await expect(prepare(true)).rejects.toMatchObject({ info: { code: 'exhausted' } })
 })
 
 test.each<[string, Usage, number]>([
-  ['more than is estimated', { inputTokens: 2_400 }, 1],
-  ['so much more that it was of another prompt', { inputTokens: 24_000 }, 0],
-  ['nothing and the worker estimated', { inputTokens: 2_400, isEstimate: true }, 0],
-])('where the provider counted %s it is believed accordingly', async (_, usage, steps) => {
-  state = fold(
-    ...[1, 8, 15].flatMap((seq) => turnWith(seq, { result: 500 })),
-    ...running(3),
-    result(22, [call(22)], { usage }),
-    finished(call(22), [text('fine')]),
-    next(22, 23),
-  )
-  await prepare()
-  expect(written).toHaveLength(steps)
-})
+  ['a higher count', { inputTokens: 2_400 }, 1],
+  ['a count that must be of another prompt', { inputTokens: 24_000 }, 0],
+  ['an estimate of the worker', { inputTokens: 2_400, isEstimate: true }, 0],
+])(
+  '%s of tokens for the last prompt leads to the expected number of compactions',
+  async (_, usage, steps) => {
+    state = fold(
+      ...[1, 8, 15].flatMap((seq) => turnWith(seq, { result: 500 })),
+      ...running(3),
+      result(22, [call(22)], { usage }),
+      finished(call(22), [text('fine')]),
+      next(22, 23),
+    )
+    await prepare()
+    expect(written).toHaveLength(steps)
+  },
+)
 
-test('the budget is what the model takes, where nothing else is said, without room for the answer', async () => {
-  state = fold(...turnWith(1, { said: 2_700 }), ...running(1))
-  const takes = async (contextWindow?: number): Promise<number> => {
+test('the default budget is the context window of the model less room for the answer', async () => {
+  state = fold(...turnWith(1, { reply: 2_700 }), ...running(1))
+  const compactionsWith = async (contextWindow?: number): Promise<number> => {
     deps = {
       ...deps,
       limits: LIMITS,
@@ -500,12 +507,12 @@ test('the budget is what the model takes, where nothing else is said, without ro
     await prepare()
     return written.length
   }
-  expect(await takes()).toBe(0)
-  expect(await takes(12_000)).toBe(0)
-  expect(await takes(4_000)).toBe(1)
+  expect(await compactionsWith()).toBe(0)
+  expect(await compactionsWith(12_000)).toBe(0)
+  expect(await compactionsWith(4_000)).toBe(1)
 })
 
-test('the whole log is needed for a branch with turns that the state has no words of', () => {
+test('the whole log is needed for a branch with turns whose text was pruned from the state', () => {
   const facts = [...turnWith(1), ...turnWith(8), input('c', 'and now')]
   const pruned = (...more: LogFact[]): SessionState => {
     const folded = fold(...facts, ...more)
@@ -520,35 +527,37 @@ test('the whole log is needed for a branch with turns that the state has no word
   expect(needsWholeLog(pruned(input('d', 'new start', 'm1')), 16)).toBe(false)
 })
 
-/** How many messages stay as they are, and of how many turns. */
-async function kept(limits: Partial<typeof LIMITS>): Promise<[messages: number, turns: number]> {
+/** The number of messages in the prompt, and of turns. */
+async function promptSize(
+  limits: Partial<typeof LIMITS>,
+): Promise<[messages: number, turns: number]> {
   deps = { ...deps, limits: { contextTokens: 40_000, ...LIMITS, ...limits } }
-  state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, { said: 500 })), ...running(4))
+  state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, { reply: 500 })), ...running(4))
   const messages = await prepare()
   return [messages.length, messages.filter(({ role }) => role === 'user').length]
 }
 
-test('more messages than a model may be sent are summarised, so that there is room for some', async () => {
-  expect(await kept({ maxHistoryLength: 17 })).toEqual([17, 5])
+test('a conversation beyond maxHistoryLength is summarised to leave room for further messages', async () => {
+  expect(await promptSize({ maxHistoryLength: 17 })).toEqual([17, 5])
   expect(written).toEqual([])
-  // The summary, one turn of four messages and the question.
-  expect(await kept({ maxHistoryLength: 12 })).toEqual([6, 3])
+  // The summary, one turn of four messages and the running message.
+  expect(await promptSize({ maxHistoryLength: 12 })).toEqual([6, 3])
   expect(written).toMatchObject([{ how: 'summarised', through: 15 }])
 })
 
-test('a conversation is summarised from the part of the context on that is set', async () => {
-  expect(await kept({ summarizationThreshold: 10 })).toEqual([17, 5])
+test('a conversation is summarised above summarizationThreshold', async () => {
+  expect(await promptSize({ summarizationThreshold: 10 })).toEqual([17, 5])
   deps = { ...deps, limits: { ...LIMITS, contextTokens: 6_000, summarizationThreshold: 40 } }
   await prepare()
   expect(written).toMatchObject([{ how: 'summarised' }])
 })
 
-test('so many of the newest messages as are set stay beside a summary', async () => {
+test('retainNewestMessages of the newest messages stay beside a summary', async () => {
   const limits = { ...LIMITS, contextTokens: 4_000, summarizationThreshold: 50 }
   const through = async (retainNewestMessages: number): Promise<unknown> => {
     written = []
     deps = { ...deps, limits: { ...limits, retainNewestMessages } }
-    state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, { said: 500 })), ...running(4))
+    state = fold(...[1, 8, 15, 22].flatMap((seq) => turnWith(seq, { reply: 500 })), ...running(4))
     await prepare()
     return written[0]?.through
   }

@@ -1,14 +1,12 @@
 import type { Bus } from '@mcp-host/bus'
 import type {
   ContextCompacted,
-  Generation,
-  Input,
   ModelEntry,
   OfferedTool,
   PromptMessage,
-  SessionState,
   ToolAnswer,
 } from '@mcp-host/contracts'
+import type { Generation, Input, SessionState } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import { TurnFailure } from '../turn/turn-failure.ts'
@@ -16,36 +14,39 @@ import type { ClaimedTurn, Limits } from '../turn/turn.ts'
 import { messageTokens, promptTokens } from './estimate-tokens.ts'
 import { readTokens, summarise } from './summarise.ts'
 import type { SourcedMessage, TranscriptLimits } from './transcript.ts'
-import { isPruned, sinceCheckpoint, tell } from './transcript.ts'
+import { isPruned, sinceCheckpoint, sourcedMessages } from './transcript.ts'
 
-/** For models of which is not known how much they take. */
+/** The context window of models that report none. */
 const DEFAULT_WINDOW = 128_000
-/** More is not sent unless it is asked for: every token of it is paid at each step. */
+/** The limit for the context window of models, unless a setting raises it: each token is paid for at each step. */
 const MAX_WINDOW = 200_000
-/** Room for the answer: this part, but not more than so many tokens. */
+/** The share of the context window that is kept free for the answer, up to a number of tokens. */
 const RESERVE = 0.25
 const MAX_RESERVE = 8_000
 
-/** From this part of the budget on old results are cleared, but not later than what was said is summarised. */
+/**
+ * The share of the budget from which on old results are cleared. Results are also cleared before messages are
+ * summarised.
+ */
 const CLEAR_AT = 0.7
-/** Smaller savings are postponed: every change invalidates the provider's prompt cache. */
+/** The minimum saving, as a share of the budget: every change invalidates the provider's prompt cache. */
 const WORTH = 0.1
-/** Turns before the running one that keep their results. */
+/** The number of turns before the running one that keep their results. */
 const WHOLE_TURNS = 2
-/** The share of the conversation's budget that the newest messages keep beside a summary. */
+/** The share of the conversation's budget for the newest messages, beside a summary. */
 const KEPT = 0.25
-/** The share where a setting asks for more messages. */
+/** The same share when a setting keeps more messages. */
 const MAX_KEPT = 0.6
-/** After a model found the prompt too long: how much of the conversation is sent instead. */
+/** The share of the conversation that is sent after a context overflow. */
 const FORCED = 0.5
 
 const MAX_SUMMARY_TOKENS = 4_000
-/** The part for one summary must fit into one message of the broker; longer parts take several summaries. */
+/** The limit for the messages of one summary request, which must fit into one message of the broker. */
 const MAX_SUMMARISED_TOKENS = 60_000
-/** Results that are cut to less say nothing. */
+/** The minimum length of a cut result; a shorter one is of no use. */
 const MIN_RESULT_TOKENS = 100
 
-/** A provider's count that is so far from the estimate, either way, was of another prompt. */
+/** A provider's count that differs by more than this factor from the estimate, either way, was for another prompt. */
 const MAX_SCALE = 2
 
 type Compacted = Omit<ContextCompacted, 'turn' | 'seen'>
@@ -54,12 +55,12 @@ export interface ContextDeps {
   readonly bus: Pick<Bus, 'call'>
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly events: { contextCompacted(how: ContextCompacted['how']): void }
-  /** `contextTokens`: the budget with the room for the answer, instead of what the model says it takes. */
+  /** `contextTokens`: the budget with the room for the answer, which replaces the model's context window. */
   readonly limits: TranscriptLimits &
     Pick<Limits, 'maxHistoryLength' | 'summarizationThreshold' | 'retainNewestMessages'> & {
       readonly contextTokens?: number
     }
-  /** By its name, else the one that answers by default. */
+  /** The catalog's entry of a model by its name, else of the default model. */
   readonly model: (reference?: string) => Pick<ModelEntry, 'contextWindow'> | undefined
   readonly systemPrompt: string
 }
@@ -77,28 +78,27 @@ export interface ContextTurn extends Pick<
 
 /** A prompt, and its size in tokens. */
 interface Draft {
-  readonly told: readonly SourcedMessage[]
+  readonly messages: readonly SourcedMessage[]
   readonly tokens: number
-  /** Changes against the state it was made of. */
+  /** The changes to the state that this prompt assumes. */
   readonly change: Partial<SessionState>
 }
 
 interface Work {
   readonly deps: ContextDeps
   readonly turn: ContextTurn
-  /** In tokens; what tools and instructions take of it. */
+  /** The token budget of the prompt; `fixed`: the tokens of its tools and instructions. */
   readonly budget: number
   readonly fixed: number
   readonly force: boolean
-  /** As it would be with a change of the state, or of the limits. */
+  /** The prompt with other changes to the state, or with other limits. */
   readonly draftWith: (change: Partial<SessionState>, limits?: TranscriptLimits) => Draft
 }
 
 /**
- * The conversation as the model is to be sent it, made to fit. What is left out for that is written into
- * the log, so that it stays out; except what is missing in this prompt only because no model could
- * summarise it just now. `force`: the model found the last prompt too long; half of the conversation is
- * sent, and all that is left out stays out. Throws `TurnFailure` when the running turn alone is too long.
+ * Builds the prompt of a conversation and makes it fit. Omissions are recorded in the log, so that they stay; except
+ * those that are made only because no model could summarise at the moment. `force`: after a context overflow, half of
+ * the conversation is sent, and all omissions stay. Throws `TurnFailure` when the running turn alone is too long.
  */
 export async function prepareContext(
   deps: ContextDeps,
@@ -108,17 +108,17 @@ export async function prepareContext(
 ): Promise<PromptMessage[]> {
   const { limits } = deps
   const { systemPrompt = deps.systemPrompt } = turn.view.state.settings
-  const count = (told: readonly SourcedMessage[]): number =>
+  const count = (messages: readonly SourcedMessage[]): number =>
     promptTokens(
-      told.map(({ message }) => message),
+      messages.map(({ message }) => message),
       tools,
       systemPrompt,
     )
   const full = contextBudget(deps, turn.view.state.inputs.get(turn.input)?.model)
-  const whole = tell(turn.view.state, turn.input, limits)
+  const whole = sourcedMessages(turn.view.state, turn.input, limits)
   const estimate = count(whole)
   const scale = providerScale(whole, estimate, full)
-  let draft: Draft = { told: whole, tokens: Math.ceil(scale * estimate), change: {} }
+  let draft: Draft = { messages: whole, tokens: Math.ceil(scale * estimate), change: {} }
   const fixed = Math.ceil(scale * count([]))
   const half = fixed + Math.floor((draft.tokens - fixed) * FORCED)
   const budget = force ? Math.min(full, half) : full
@@ -129,8 +129,8 @@ export async function prepareContext(
     fixed,
     force,
     draftWith: (change, otherLimits = limits) => {
-      const told = tell({ ...turn.view.state, ...change }, turn.input, otherLimits)
-      return { told, tokens: Math.ceil(scale * count(told)), change }
+      const messages = sourcedMessages({ ...turn.view.state, ...change }, turn.input, otherLimits)
+      return { messages, tokens: Math.ceil(scale * count(messages)), change }
     },
   }
 
@@ -141,20 +141,21 @@ export async function prepareContext(
   }
   draft = await summariseOld(work, draft)
   if (draft.tokens > budget && !isUnwanted(turn)) {
-    // Also in the running turn. After an overflow also its newest results: cut results are not stored.
+    // This includes the running turn, after an overflow even its newest results, since a cut of results is not
+    // recorded.
     const own = generationsOf(turn.view.state, inputs.slice(-1))
     draft = await clearResults(work, draft, force ? own : own.slice(0, -1), 1)
   }
   if (draft.tokens > budget && !isUnwanted(turn)) draft = cutResults(work, draft)
-  return draft.told.map(({ message }) => message)
+  return draft.messages.map(({ message }) => message)
 }
 
-/** Whether the conversation reaches back to turns of which the state has only the places. */
+/** Whether the conversation includes turns whose content the state does not have. */
 export function needsWholeLog(state: SessionState, input: number): boolean {
   return sinceCheckpoint(state, input).inputs.some((each) => isPruned(state, each))
 }
 
-/** The token budget of a prompt, tool definitions and system prompt included. */
+/** The token budget of a prompt, including tool definitions and the system prompt. */
 export function contextBudget(
   { limits, model }: Pick<ContextDeps, 'limits' | 'model'>,
   reference: string | undefined,
@@ -165,15 +166,19 @@ export function contextBudget(
 }
 
 /** Corrects the estimate by the provider's last count. */
-function providerScale(told: readonly SourcedMessage[], estimate: number, budget: number): number {
-  const last = told.findLastIndex(
+function providerScale(
+  messages: readonly SourcedMessage[],
+  estimate: number,
+  budget: number,
+): number {
+  const last = messages.findLastIndex(
     ({ message, generation }) =>
       message.role === 'assistant' && countedTokens(generation) !== undefined,
   )
-  const counted = countedTokens(told[last]?.generation)
+  const counted = countedTokens(messages[last]?.generation)
   if (counted === undefined) return 1
-  const added = tokensOf(told.slice(last))
-  // More than was allowed cannot have been sent: its results were cut, and not as they are here.
+  const added = tokensOf(messages.slice(last))
+  // A prompt above the budget cannot have been sent as it is estimated here: its results were cut.
   if (estimate - added > budget) return 1
   const scale = (counted + added) / estimate
   return scale >= 1 / MAX_SCALE && scale <= MAX_SCALE ? scale : 1
@@ -191,7 +196,7 @@ function generationsOf(state: SessionState, inputs: readonly Input[]): Generatio
     .filter(({ calls }) => calls.size > 0)
 }
 
-/** Clears the results up to the last of these generations, if that saves so many tokens. */
+/** Clears the results up to the last of these generations, if that saves enough tokens. */
 async function clearResults(
   work: Work,
   before: Draft,
@@ -209,18 +214,18 @@ async function clearResults(
   return after
 }
 
-function answersOf({ told }: Draft): ToolAnswer[] {
-  return told.flatMap(({ message }) => (message.role === 'tool' ? message.answers : []))
+function answersOf({ messages }: Draft): ToolAnswer[] {
+  return messages.flatMap(({ message }) => (message.role === 'tool' ? message.answers : []))
 }
 
 /**
- * Puts a summary in place of all but the newest turns; of more than a model can read at once one after
- * another, each with the one before. Nothing, when no model can write one.
+ * Replaces all but the newest turns by a summary. Conversations that exceed one summary request are summarised in
+ * steps, each with the previous summary. Without a model that can summarise, nothing changes while there is room.
  */
 async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   const { deps, turn, budget, fixed, force, draftWith } = work
   const { summarizationThreshold, maxHistoryLength } = deps.limits
-  const isManyMessages = maxHistoryLength > 0 && before.told.length > maxHistoryLength
+  const isManyMessages = maxHistoryLength > 0 && before.messages.length > maxHistoryLength
   if (before.tokens <= (summarizationThreshold / 100) * budget && !isManyMessages) return before
   const { state } = turn.view
   const { checkpoint, inputs } = sinceCheckpoint(state, turn.input)
@@ -237,7 +242,7 @@ async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   if (read === undefined) return before
   const messages = upTo(before, read).map(({ message }) => message)
   const written = await summarise(deps, turn, messages, { maxTokens })
-  // There is room left; another model may summarise at the next step.
+  // There is room left, so a model may summarise at the next step instead.
   if (written.state !== 'written' && (!isTooLong || isUnwanted(turn))) return before
   const isWritten = written.state === 'written'
   const through = isWritten ? read : last
@@ -249,8 +254,8 @@ async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   }
   const after = draftWith({ checkpoints: new Map(state.checkpoints).set(through, next) })
   const removed = upTo(before, through).length
-  const counts = { removed, kept: before.told.length - removed }
-  // After an overflow the prompt is built from the log: it would be too long again.
+  const counts = { removed, kept: before.messages.length - removed }
+  // After an overflow the omission is recorded, since the next prompt is built from the log.
   if (written.state === 'busy' && !force) {
     noteOnce(work, 'left-out', before, after, counts)
     return after
@@ -259,15 +264,15 @@ async function summariseOld(work: Work, before: Draft): Promise<Draft> {
   return summariseOld(work, after)
 }
 
-function upTo({ told }: Draft, through: number): SourcedMessage[] {
-  return told.filter(({ input = 0 }) => input <= through)
+function upTo({ messages }: Draft, through: number): SourcedMessage[] {
+  return messages.filter(({ input = 0 }) => input <= through)
 }
 
-/** The last of the turns, the oldest first, that a model reads whole; the first in any case. */
-function lastRead(told: readonly SourcedMessage[], room: number): number | undefined {
+/** The last turn up to which the messages fit into `room` tokens, from the oldest on; at least the first turn. */
+function lastRead(messages: readonly SourcedMessage[], room: number): number | undefined {
   let last: number | undefined
   let tokens = 0
-  for (const [seq, part] of Map.groupBy(told, ({ input = 0 }) => input)) {
+  for (const [seq, part] of Map.groupBy(messages, ({ input = 0 }) => input)) {
     tokens += readTokens(part.map(({ message }) => message))
     if (tokens > room && last !== undefined) break
     // A checkpoint is not a turn.
@@ -279,7 +284,7 @@ function lastRead(told: readonly SourcedMessage[], room: number): number | undef
 /** Limits for the newest messages that are not summarised. */
 interface KeptRoom {
   readonly tokens: number
-  /** So many messages stay although they take more tokens, up to `maxTokens`. */
+  /** The number of messages that are kept even if they exceed `tokens`, up to `maxTokens`. */
   readonly messages: number
   readonly maxTokens: number
   readonly maxMessages: number
@@ -289,40 +294,39 @@ function keptRoom(
   { maxHistoryLength, retainNewestMessages }: ContextDeps['limits'],
   room: number,
 ): KeptRoom {
-  // Half of what is allowed: else the next message is one too many again.
+  // Half of the allowed number, since the next message would exceed it again.
   const half = maxHistoryLength === 0 ? Infinity : Math.floor(maxHistoryLength / 2)
   const messages = Math.min(retainNewestMessages, half)
   return { tokens: KEPT * room, messages, maxTokens: MAX_KEPT * room, maxMessages: half }
 }
 
-/** The first message that has room, at the latest the running turn's. */
-function firstKept(inputs: readonly Input[], { told }: Draft, room: KeptRoom): number {
+/** The index of the first message that fits into the room, at the latest that of the running turn. */
+function firstKept(inputs: readonly Input[], { messages }: Draft, room: KeptRoom): number {
   let first = inputs.length - 1
   let tokens = 0
-  let messages = 0
+  let count = 0
   for (let index = first; index >= 0; index--) {
     const seq = inputs[index]?.seq
-    const part = told.filter(({ input }) => input === seq)
+    const part = messages.filter(({ input }) => input === seq)
     tokens += tokensOf(part)
-    messages += part.length
+    count += part.length
     const isOver =
-      messages > room.maxMessages ||
-      tokens > (messages <= room.messages ? room.maxTokens : room.tokens)
+      count > room.maxMessages || tokens > (count <= room.messages ? room.maxTokens : room.tokens)
     if (index < inputs.length - 1 && isOver) break
     first = index
   }
   return first
 }
 
-function tokensOf(told: readonly SourcedMessage[]): number {
-  return told.reduce((sum, { message }) => sum + messageTokens(message), 0)
+function tokensOf(messages: readonly SourcedMessage[]): number {
+  return messages.reduce((sum, { message }) => sum + messageTokens(message), 0)
 }
 
 function isUnwanted({ cancelled, leaving, over }: ContextTurn): boolean {
   return cancelled.aborted || leaving.aborted || over.aborted
 }
 
-/** Writes down what is left out from here on. */
+/** Records an omission in the log, so that later prompts have it, too. */
 async function record(
   { deps, turn, budget }: Work,
   fact: Pick<Compacted, 'how' | 'through' | 'summary' | 'usage'>,
@@ -335,10 +339,13 @@ async function record(
   await turn.writer.folded()
   deps.events.contextCompacted(how)
   const fields = { through, tokensBefore, tokensAfter, budget, ...counts }
-  deps.logger.info({ ...about(turn), action: how, ...fields }, 'less of the conversation is sent')
+  deps.logger.info(
+    { ...about(turn), action: how, ...fields },
+    'a part of the conversation is left out from now on',
+  )
 }
 
-/** Cuts every result shorter and shorter until all fits, in this prompt only. */
+/** Cuts the results to ever shorter lengths until the prompt fits. Only this prompt is affected. */
 function cutResults(work: Work, before: Draft): Draft {
   const { deps, budget, fixed, draftWith } = work
   const { limits } = deps
@@ -359,7 +366,7 @@ function cutResults(work: Work, before: Draft): Draft {
   return after
 }
 
-/** Says what is left out of this prompt, and of no other. */
+/** Logs an omission that affects only this prompt. */
 function noteOnce(
   { deps, turn, budget }: Work,
   action: 'cut' | 'left-out',
@@ -368,7 +375,7 @@ function noteOnce(
   fields: Readonly<Record<string, number>>,
 ): void {
   const all = { ...about(turn), action, ...fields, tokensBefore, tokensAfter, budget }
-  deps.logger.info(all, 'less of the conversation is sent this time')
+  deps.logger.info(all, 'a part of the conversation is left out of this prompt')
 }
 
 function about({ envelope, session, input }: ContextTurn): Record<string, unknown> {

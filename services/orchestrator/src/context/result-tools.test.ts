@@ -1,4 +1,5 @@
-import type { PromptMessage, SessionState, ToolCall, ToolCallBlock } from '@mcp-host/contracts'
+import type { PromptMessage, ToolCallBlock } from '@mcp-host/contracts'
+import type { SessionState, ToolCall } from '@mcp-host/session-state'
 import { BusError } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import { call, claim, finished, fold, input, result, settled, text } from './__fixtures__/facts.ts'
@@ -6,8 +7,9 @@ import { ResultTexts } from '../results/result-texts.ts'
 import { answerResultTool, resultTools } from './result-tools.ts'
 import { transcript } from './transcript.ts'
 
-/** What is in the object store, by key. */
+/** Texts in the object store, by key. */
 let stored: Map<string, string>
+/** Keys that were read from the object store. */
 let read: string[]
 let results: ResultTexts
 beforeEach(() => {
@@ -48,12 +50,12 @@ const state: SessionState = fold(
   settled(1, refused, 'refused', 'not run'),
 )
 
-function ask(tool: string, given: ToolCall['block']['arguments']): Promise<string> {
-  const block = { ...call(9), name: `result__${tool}`, server: 'result', tool, arguments: given }
+function ask(tool: string, args: ToolCall['block']['arguments']): Promise<string> {
+  const block = { ...call(9), name: `result__${tool}`, server: 'result', tool, arguments: args }
   return answerResultTool({ results }, state, { block, attempt: 0, starts: [] })
 }
 
-test('tools to read results are offered when one is not whole, and else none', () => {
+test('tools to read results are offered when the prompt has a cut result', () => {
   const cut = transcript(state, 1, { maxResultTokens: 100 })
   expect(resultTools(cut).map(({ safeName, server, tool }) => [safeName, server, tool])).toEqual([
     ['result__read', 'result', 'read'],
@@ -63,7 +65,7 @@ test('tools to read results are offered when one is not whole, and else none', (
   expect(resultTools(whole)).toEqual([])
 })
 
-test('a result is read in parts, each of which says where the next begins', async () => {
+test('a result is read in parts that name the offset of the next one', async () => {
   let offset = 0
   let whole = ''
   for (let parts = 0; parts < 100; parts++) {
@@ -79,7 +81,7 @@ test('a result is read in parts, each of which says where the next begins', asyn
   expect(whole).toBe(long)
 })
 
-test('no character is torn between two parts', async () => {
+test('a part does not split a character', async () => {
   stored.set('k', `${'x'.repeat(99)}👋${'y'.repeat(200)}`)
   expect(await ask('read', { call: large.id, length: 100 })).toMatch(/x$/)
   expect(await ask('read', { call: large.id, offset: 99, length: 100 })).toMatch(/\n👋y/)
@@ -92,16 +94,16 @@ test.each([
   [{ length: 'all' }, 8_000],
   [{ length: 0 }, 100],
   [{ length: '200', offset: -5 }, 200],
-])('of what is asked for as %j %d characters are read', async (given, length) => {
-  const answer = await ask('read', { call: plain.id, ...given })
+])('the arguments %j read %d characters', async (args, length) => {
+  const answer = await ask('read', { call: plain.id, ...args })
   expect(answer).toContain(`characters 0 to ${length} of`)
 })
 
-test('reading from behind the end says that there is no more', async () => {
+test('a part beyond the end states that the result has ended', async () => {
   expect(await ask('read', { call: plain.id, offset: 1_000_000 })).toContain('this is its end')
 })
 
-test('a result that is kept elsewhere is read whole from there, and fetched once', async () => {
+test('a stored result is fetched whole, once for several reads', async () => {
   stored.set('k', 'beginning and all the rest')
   const answers = await Promise.all([
     ask('read', { call: large.id }),
@@ -112,19 +114,19 @@ test('a result that is kept elsewhere is read whole from there, and fetched once
   expect(read).toEqual(['k'])
 })
 
-test('a very large result is read while others have their turn', async () => {
+test('a large result is read without blocking the event loop', async () => {
   const whole = 'é"👋\n'.repeat(500_000)
   stored.set('k', whole)
-  let turns = 0
-  const others = setInterval(() => turns++, 1)
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 1)
   const part = await ask('read', { call: large.id, offset: 2_499_900 })
-  clearInterval(others)
-  expect(turns).toBeGreaterThan(1)
+  clearInterval(timer)
+  expect(ticks).toBeGreaterThan(1)
   const head = '[characters 2499900 to 2500000 of 2500000; this is its end]'
   expect(part).toBe(`${head}\n${whole.slice(-100)}`)
 })
 
-test('a text is found wherever it stands and however it is written, with what is around it', async () => {
+test('a search ignores case and returns matches with the lines around them', async () => {
   const answer = await ask('search', { call: plain.id, text: 'LINE 499', limit: 2 })
   const [first, second] = [long.indexOf('line 499'), long.indexOf('line 4990')]
   expect(answer).toContain('[2 places')
@@ -134,20 +136,20 @@ test('a text is found wherever it stands and however it is written, with what is
   expect(answer).toContain(`more from offset ${long.indexOf('line 4991')} on`)
 })
 
-test('a search goes on from an offset, and says when there is no more', async () => {
+test('a search continues from an offset and states when there are no more matches', async () => {
   const offset = long.indexOf('line 4999')
   const answer = await ask('search', { call: plain.id, text: 'line 499', offset })
   expect(answer).toContain(`[1 places in characters ${offset} to ${long.length}; no more]`)
 })
 
-test('what is searched for is a text and no pattern', async () => {
+test('a search takes its text literally, not as a pattern', async () => {
   stored.set('k', 'a.c abc (a+)+$ [x-y] C:\\dir/{1}|^')
-  for (const wanted of ['a.c', '(a+)+$', '[x-y]', 'C:\\dir/{1}|^']) {
-    expect(await ask('search', { call: large.id, text: wanted })).toContain('[1 places')
+  for (const literal of ['a.c', '(a+)+$', '[x-y]', 'C:\\dir/{1}|^']) {
+    expect(await ask('search', { call: large.id, text: literal })).toContain('[1 places')
   }
 })
 
-test('a text is found across the pieces in which a large result is searched', async () => {
+test('a match across the chunks of a large result is found', async () => {
   const before = 'x'.repeat(1024 * 1024 - 3)
   stored.set('k', `${before}needle${'x'.repeat(2_000_000)}Needle`)
   const answer = await ask('search', { call: large.id, text: 'needle' })
@@ -163,15 +165,15 @@ test.each<[string, string, ToolCall['block']['arguments'], string]>([
   ['nothing to search for', 'search', { call: plain.id }, 'text: must be'],
   ['far too much to search for', 'search', { call: plain.id, text: long }, 'text: must be'],
   ['another tool', 'write', { call: plain.id }, 'there is no tool'],
-])('%s is answered in words', async (_, tool, given, words) => {
-  expect(await ask(tool, given)).toContain(words)
+])('%s is answered with a reason', async (_, tool, args, reason) => {
+  expect(await ask(tool, args)).toContain(reason)
 })
 
-test('what was said in place of a result can be read too', async () => {
+test('the message of a settled call can be read as its result', async () => {
   expect(await ask('read', { call: refused.id })).toContain('not run')
 })
 
-test('a store that is away is said to be, and asked again the next time', async () => {
+test('an unavailable store is named in the answer and retried at the next read', async () => {
   const away = { get: () => Promise.reject(new BusError('unavailable', 'the broker is away')) }
   let current: typeof blobs | typeof away = away
   results = new ResultTexts({ get: (key) => current.get(key) }, 1_000)
@@ -181,14 +183,14 @@ test('a store that is away is said to be, and asked again the next time', async 
   expect(await ask('read', { call: large.id })).toContain('back again')
 })
 
-test('of the fetched texts the last used ones are kept, as many as there is room for', async () => {
+test('the least recently used texts are evicted from the cache', async () => {
   for (const key of ['a', 'b', 'c']) stored.set(key, key)
   const get = (key: string): Promise<string> => results.get(blob(key, 400))
   for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) expect(await get(key)).toBe(key)
   expect(read).toEqual(['a', 'b', 'c', 'b'])
 })
 
-test('one that is larger than all the room is kept until the next', async () => {
+test('a text beyond the size of the cache is kept until the next fetch', async () => {
   for (const key of ['a', 'b']) stored.set(key, key)
   for (const key of ['a', 'a', 'b', 'b']) await results.get(blob(key, 5_000))
   expect(read).toEqual(['a', 'b'])

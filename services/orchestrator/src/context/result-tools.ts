@@ -1,11 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
-import type {
-  OfferedTool,
-  PromptMessage,
-  SessionState,
-  ToolCall,
-  ToolCallId,
-} from '@mcp-host/contracts'
+import type { OfferedTool, PromptMessage, ToolCallId } from '@mcp-host/contracts'
+import type { SessionState, ToolCall } from '@mcp-host/session-state'
 import { BusError } from '@mcp-host/contracts'
 import { charStart } from './cut-text.ts'
 import { callText } from '../results/result-text.ts'
@@ -15,17 +10,17 @@ import { READ_TOOL, SEARCH_TOOL } from './transcript.ts'
 /** Lengths and offsets are in UTF-16 units. */
 const READ_LENGTH = 8_000
 const MAX_READ_LENGTH = 16_000
-/** So much at least, that reading on gets on. */
+/** The minimum length of one read, so that a model that reads on makes progress. */
 const MIN_READ_LENGTH = 100
 const MATCHES = 10
 const MAX_MATCHES = 50
 const MAX_SEARCHED_LENGTH = 1_000
 /** Characters around a match, on either side. */
 const AROUND = 100
-/** Characters between two yields to the event loop. */
+/** The number of characters that are searched between two yields to the event loop. */
 const SEARCH_STEP = 1024 * 1024
 
-const call = { type: 'string', description: 'The call whose result it is, as it was named.' }
+const call = { type: 'string', description: 'The id of the call, from the shortened result.' }
 
 const TOOLS: readonly OfferedTool[] = [
   {
@@ -73,7 +68,7 @@ const TOOLS: readonly OfferedTool[] = [
   },
 ]
 
-/** The tools that read results, offered when a result in the prompt is not whole. */
+/** The tools that read results, offered when a result in the prompt was cut. */
 export function resultTools(messages: readonly PromptMessage[]): OfferedTool[] {
   const isNeeded = messages.some(
     (message) =>
@@ -82,7 +77,7 @@ export function resultTools(messages: readonly PromptMessage[]): OfferedTool[] {
   return isNeeded ? [...TOOLS] : []
 }
 
-/** Answers such a call, in words for the model also when it cannot be answered. */
+/** Answers a call of these tools. Errors are also answers, in words for the model. */
 export async function answerResultTool(
   { results }: { readonly results: Pick<ResultTexts, 'get'> },
   state: SessionState,
@@ -90,7 +85,7 @@ export async function answerResultTool(
 ): Promise<string> {
   const given = block.arguments as Record<string, unknown>
   const { call: id } = given
-  if (typeof id !== 'string') return 'call: must be the call whose result is to be read'
+  if (typeof id !== 'string') return 'call: must be the id of a call with a result'
   const asked = state.calls.get(id as ToolCallId)
   const blob = asked?.settled === undefined ? asked?.result?.blob : undefined
   let text = asked && callText(asked)
@@ -126,7 +121,7 @@ function read(text: string, given: Record<string, unknown>): string {
 async function search(text: string, given: Record<string, unknown>): Promise<string> {
   const { text: wanted } = given
   if (typeof wanted !== 'string' || wanted === '' || wanted.length > MAX_SEARCHED_LENGTH) {
-    return `text: must be what to search for, 1 to ${MAX_SEARCHED_LENGTH} characters`
+    return `text: must be a text of 1 to ${MAX_SEARCHED_LENGTH} characters`
   }
   const limit = integer(given['limit'], MATCHES, 1, MAX_MATCHES)
   const begin = integer(given['offset'], 0, 0, text.length)
@@ -150,7 +145,7 @@ async function search(text: string, given: Record<string, unknown>): Promise<str
 async function* placesOf(text: string, wanted: string, begin: number): AsyncIterable<number> {
   const literal = new RegExp(wanted.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`), 'gi')
   for (let at = begin; at < text.length; at += SEARCH_STEP) {
-    // One that begins in this piece may end in the next.
+    // A match that begins in this piece may end in the next.
     const piece = text.slice(at, at + SEARCH_STEP + wanted.length - 1)
     for (const { index } of piece.matchAll(literal)) yield at + index
     await nextTick()

@@ -1,6 +1,6 @@
 import type { OfferedTool } from '@mcp-host/contracts'
 
-/** Descriptions are cut to so many UTF-16 units. */
+/** The largest length of a description, in UTF-16 units. */
 const MAX_LENGTH = 80
 const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment'])
 /** Keywords that hold values, not schemas. */

@@ -9,13 +9,14 @@ import { readTokens, summarise } from './summarise.ts'
 const maxTokens = { read: 10_000, write: 500 }
 
 let deps: SummaryDeps
-let asked: { subject: string; request: unknown; options: { timeoutMs: number } }[]
+/** Requests on the bus. */
+let requests: { subject: string; request: unknown; options: { timeoutMs: number } }[]
 let warned: unknown[]
-/** What workers answer, one after another. */
+/** Answers of workers, in order. */
 let replies: (string | Error)[]
 let cancelled: AbortController
 beforeEach(() => {
-  asked = []
+  requests = []
   warned = []
   replies = []
   cancelled = new AbortController()
@@ -27,11 +28,12 @@ beforeEach(() => {
         request: unknown,
         options: { timeoutMs: number },
       ) {
-        asked.push({ subject, request, options })
+        requests.push({ subject, request, options })
         const reply = replies.shift() ?? ''
         if (reply instanceof Error) throw reply
         return { content: { type: 'text', text: reply } }
       },
+      // Summaries use only this method.
     } as unknown as SummaryDeps['bus'],
     logger: { warn: (fields: unknown) => warned.push(fields) },
   }
@@ -46,7 +48,7 @@ function ask(messages: PromptMessage[], pauseMs = 0, watchMs = 10_000): Promise<
 
 const hello: PromptMessage = { role: 'user', text: 'hello' }
 
-test('a model reads who said what, which tools were called and the beginnings of their answers', async () => {
+test('the text to summarise has roles, calls and the beginnings of results', async () => {
   replies = ['  they met \n']
   const long = 'word '.repeat(2_000)
   const summary = await ask([
@@ -64,7 +66,7 @@ test('a model reads who said what, which tools were called and the beginnings of
     },
   ])
   expect(summary).toEqual({ state: 'written', text: 'they met' })
-  const { messages, maxTokens: write } = sample.request.parse(asked[0]?.request)
+  const { messages, maxTokens: write } = sample.request.parse(requests[0]?.request)
   const sent = messages[0]?.content.text ?? ''
   expect(sent).toContain('User: hello\n\nAssistant: hi\n\nAssistant calls test__echo0: {"a":1}')
   expect(sent).toContain('Result of echo: word')
@@ -74,60 +76,61 @@ test('a model reads who said what, which tools were called and the beginnings of
   expect(write).toBe(500)
 })
 
-test('workers that are not there yet or have too much to do are asked again', async () => {
+test('a summary is retried while workers are absent or busy', async () => {
   replies = [new BusError('unavailable', 'nobody'), new BusError('exhausted', 'busy'), 'they met']
   expect(await ask([hello])).toMatchObject({ text: 'they met' })
-  expect(asked).toHaveLength(3)
+  expect(requests).toHaveLength(3)
   expect(warned).toEqual([])
 })
 
 test.each<[string, BusError, number, Summary['state']]>([
   ['does not answer in time', new BusError('deadline', 'late'), 1, 'unable'],
-  ['is never there', new BusError('unavailable', 'nobody'), 3, 'busy'],
-  ['has too much to do', new BusError('exhausted', 'busy'), 3, 'busy'],
+  ['stays absent', new BusError('unavailable', 'nobody'), 3, 'busy'],
+  ['is busy', new BusError('exhausted', 'busy'), 3, 'busy'],
   ['fails', new BusError('internal', 'no'), 1, 'unable'],
-])(
-  'from a model that %s there is no summary, and the log says why',
-  async (_, error, tries, state) => {
-    replies = Array.from({ length: 9 }, () => error)
-    expect(await ask([hello])).toEqual({ state })
-    expect(asked).toHaveLength(tries)
-    expect(warned).toMatchObject([{ action: 'summarise', sessionId: session }])
-  },
-)
+])('a summary by a worker that %s fails and is logged', async (_, error, tries, state) => {
+  replies = Array.from({ length: 9 }, () => error)
+  expect(await ask([hello])).toEqual({ state })
+  expect(requests).toHaveLength(tries)
+  expect(warned).toMatchObject([{ action: 'summarise', sessionId: session }])
+})
 
-test('a model that says nothing has not summarised', async () => {
+test('an empty answer is not a summary', async () => {
   expect(await ask([hello])).toEqual({ state: 'unable' })
 })
 
-test('what fits by its own count is read whole', async () => {
+test('a conversation within maxTokens.read is sent whole', async () => {
   replies = ['they met']
   const long: PromptMessage = { role: 'user', text: 'word '.repeat(9_900) }
   expect(readTokens([long])).toBeLessThanOrEqual(maxTokens.read)
   await ask([long])
-  expect(sample.request.parse(asked[0]?.request).messages[0]?.content.text).toContain(long.text)
+  expect(sample.request.parse(requests[0]?.request).messages[0]?.content.text).toContain(long.text)
 })
 
-test('who waits to ask again stops when the turn is cancelled', async () => {
+test('a cancelled turn ends the pause before a retry', async () => {
   replies = [new BusError('unavailable', 'nobody')]
   const summary = ask([hello], 60_000)
-  // By then the answer was heard.
+  // After this tick the rejection of the first request has been handled.
   await nextTick()
   cancelled.abort()
   expect(await summary).toEqual({ state: 'busy' })
-  expect(asked.map(({ subject }) => subject)).toEqual([sample.subject, generationControl.subject])
+  expect(requests.map(({ subject }) => subject)).toEqual([
+    sample.subject,
+    generationControl.subject,
+  ])
 })
 
-test('a worker that dies with it does not hold it up: another is asked', async () => {
+test('a summary whose worker dies is retried at another worker', async () => {
   const { call: answer } = deps.bus
   let samples = 0
-  const callOf = (...given: Parameters<typeof answer>) => {
-    if (given[0].subject === generationControl.subject) {
-      return Promise.reject(new BusError('unavailable', 'nobody is there'))
+  const callOf = (...args: Parameters<typeof answer>) => {
+    if (args[0].subject === generationControl.subject) {
+      return Promise.reject(new BusError('unavailable', 'nobody answers'))
     }
-    // The first one takes it and is never heard of again.
-    return samples++ === 0 ? new Promise<never>(() => undefined) : answer(...given)
+    // The first request is taken and never answered.
+    return samples++ === 0 ? new Promise<never>(() => undefined) : answer(...args)
   }
+  // Summaries use only this method.
   deps = { ...deps, bus: { call: callOf } as unknown as SummaryDeps['bus'] }
   replies = ['they met']
   expect(await ask([hello], 0, 10)).toEqual({ state: 'written', text: 'they met' })

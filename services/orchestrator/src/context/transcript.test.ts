@@ -1,4 +1,5 @@
-import type { PromptMessage, SessionState } from '@mcp-host/contracts'
+import type { PromptMessage } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
 import { describe, expect, test } from 'vitest'
 import {
   call,
@@ -16,10 +17,10 @@ import {
 } from './__fixtures__/facts.ts'
 import { transcript } from './transcript.ts'
 
-const tell = (state: SessionState, current: number): PromptMessage[] =>
+const messagesFor = (state: SessionState, current: number): PromptMessage[] =>
   transcript(state, current, { maxResultTokens: 100 })
 
-test('the turns that were begun are told in order, then the message to be answered', () => {
+test('a transcript has the claimed turns in order, then the current message', () => {
   const state = fold(
     input('a', 'one'),
     claim(1, 0),
@@ -27,19 +28,19 @@ test('the turns that were begun are told in order, then the message to be answer
     done(1),
     input('b', 'two'),
   )
-  expect(tell(state, 5)).toEqual([
+  expect(messagesFor(state, 5)).toEqual([
     { role: 'user', text: 'one' },
     { role: 'assistant', content: [text('first')] },
     { role: 'user', text: 'two' },
   ])
 })
 
-test('messages that wait for their turn are not told', () => {
+test('a transcript leaves out queued messages', () => {
   const state = fold(input('a', 'one'), input('b', 'two'), input('c', 'three'), claim(1, 0))
-  expect(tell(state, 1)).toEqual([{ role: 'user', text: 'one' }])
+  expect(messagesFor(state, 1)).toEqual([{ role: 'user', text: 'one' }])
 })
 
-test('the answers stand behind their own messages, whenever these were sent', () => {
+test('answers follow their own messages, whenever these were sent', () => {
   const state = fold(
     input('a', 'one'),
     input('b', 'two'),
@@ -48,16 +49,20 @@ test('the answers stand behind their own messages, whenever these were sent', ()
     done(1),
     claim(2, 3),
   )
-  expect(tell(state, 2).map((message) => message.role)).toEqual(['user', 'assistant', 'user'])
-  expect(tell(state, 2).at(-1)).toEqual({ role: 'user', text: 'two' })
+  expect(messagesFor(state, 2).map((message) => message.role)).toEqual([
+    'user',
+    'assistant',
+    'user',
+  ])
+  expect(messagesFor(state, 2).at(-1)).toEqual({ role: 'user', text: 'two' })
 })
 
-test('a message that was stored twice is told once', () => {
+test('a message that was stored twice appears once', () => {
   const state = fold(input('a', 'one'), claim(1, 0), result(0, []), input('a', 'one'))
-  expect(tell(state, 1)).toEqual([{ role: 'user', text: 'one' }])
+  expect(messagesFor(state, 1)).toEqual([{ role: 'user', text: 'one' }])
 })
 
-test('each reply is followed by the answers of its calls, in the order of the calls', () => {
+test('each reply is followed by the results of its calls, in the order of the calls', () => {
   const [one, two] = [call(0), call(0, 1)]
   const state = fold(
     input('a', 'one'),
@@ -68,7 +73,7 @@ test('each reply is followed by the answers of its calls, in the order of the ca
     next(1, 3),
     result(3, [text('so')]),
   )
-  expect(tell(state, 1)).toEqual([
+  expect(messagesFor(state, 1)).toEqual([
     { role: 'user', text: 'one' },
     { role: 'assistant', content: [reasoning('hm'), one, two] },
     {
@@ -82,7 +87,7 @@ test('each reply is followed by the answers of its calls, in the order of the ca
   ])
 })
 
-test('what a generation wrote that was given up is not told, and neither are its calls', () => {
+test('text and calls of a void generation are left out', () => {
   const state = fold(
     input('a', 'one'),
     claim(1, 0),
@@ -90,55 +95,58 @@ test('what a generation wrote that was given up is not told, and neither are its
     result(0, [text('late'), call(0)]),
     result(2, [text('anew')]),
   )
-  expect(tell(state, 1).slice(1)).toEqual([{ role: 'assistant', content: [text('anew')] }])
+  expect(messagesFor(state, 1).slice(1)).toEqual([{ role: 'assistant', content: [text('anew')] }])
 })
 
-test('but it is when its result came just before', () => {
+test('a generation whose result came before it was voided is kept', () => {
   const facts = [input('a', 'one'), claim(1, 0), result(0, [text('in time')]), next(1, 2, 0)]
-  expect(tell(fold(...facts), 1).slice(1)).toEqual([
+  expect(messagesFor(fold(...facts), 1).slice(1)).toEqual([
     { role: 'assistant', content: [text('in time')] },
   ])
 })
 
-test('of a reply that failed only the text is told', () => {
+test('only the text of a failed reply is kept', () => {
   const content = [reasoning('hm'), text('half a'), call(0)]
   const state = fold(input('a', 'one'), claim(1, 0), result(0, content, { outcome: 'failed' }))
-  expect(tell(state, 1).slice(1)).toEqual([{ role: 'assistant', content: [text('half a')] }])
+  expect(messagesFor(state, 1).slice(1)).toEqual([{ role: 'assistant', content: [text('half a')] }])
 })
 
-test('a reply that failed before its first text is not told', () => {
+test('a reply that failed before its first text is left out', () => {
   const state = fold(
     input('a', 'one'),
     claim(1, 0),
     result(0, [reasoning('hm')], { outcome: 'failed' }),
   )
-  expect(tell(state, 1)).toEqual([{ role: 'user', text: 'one' }])
+  expect(messagesFor(state, 1)).toEqual([{ role: 'user', text: 'one' }])
 })
 
-test.each(['refused', 'unknown'] as const)('a call that was %s is answered by why', (outcome) => {
-  const state = fold(
-    input('a', 'one'),
-    claim(1, 0),
-    result(0, [call(0)]),
-    settled(1, call(0), outcome),
-  )
-  expect(tell(state, 1).at(-1)).toMatchObject({
-    answers: [{ text: `it is ${outcome}`, isError: true }],
-  })
-})
+test.each(['refused', 'unknown'] as const)(
+  'a call that was %s is answered with the reason',
+  (outcome) => {
+    const state = fold(
+      input('a', 'one'),
+      claim(1, 0),
+      result(0, [call(0)]),
+      settled(1, call(0), outcome),
+    )
+    expect(messagesFor(state, 1).at(-1)).toMatchObject({
+      answers: [{ text: `it is ${outcome}`, isError: true }],
+    })
+  },
+)
 
-test('facts after a call was closed do not change what the model was sent', () => {
+test('facts after the settlement of a call do not change the transcript', () => {
   const facts = [
     input('a', 'one'),
     claim(1, 0),
     result(0, [call(0)]),
     settled(1, call(0), 'unknown'),
   ]
-  const before = tell(fold(...facts), 1)
-  expect(tell(fold(...facts, finished(call(0), [text('late')])), 1)).toEqual(before)
+  const before = messagesFor(fold(...facts), 1)
+  expect(messagesFor(fold(...facts, finished(call(0), [text('late')])), 1)).toEqual(before)
 })
 
-test("a tool's own error and a failure of the host are answers that are errors", () => {
+test("a tool's own error and a failure of the host are results with isError", () => {
   const facts = [input('a', 'one'), claim(1, 0), result(0, [call(0), call(0, 1)])]
   const error = { code: 'deadline' as const, message: 'it took too long' }
   const state = fold(
@@ -146,7 +154,7 @@ test("a tool's own error and a failure of the host are answers that are errors",
     finished(call(0), [text('out of paper')], { outcome: 'error' }),
     finished(call(0, 1), [], { outcome: 'error', error }),
   )
-  expect(tell(state, 1).at(-1)).toMatchObject({
+  expect(messagesFor(state, 1).at(-1)).toMatchObject({
     answers: [
       { text: 'out of paper', isError: true },
       { text: 'it took too long', isError: true },
@@ -154,14 +162,14 @@ test("a tool's own error and a failure of the host are answers that are errors",
   })
 })
 
-test('every call of a reply has an answer, as providers demand, also one that was cut off', () => {
+test('every call of a reply has a result, as providers require, also an unfinished one', () => {
   const state = fold(input('a', 'one'), claim(1, 0), result(0, [call(0)]))
-  expect(tell(state, 1).at(-1)).toMatchObject({
+  expect(messagesFor(state, 1).at(-1)).toMatchObject({
     answers: [{ text: 'no answer', isError: true }],
   })
 })
 
-/** A turn with one call, in seven entries from a sequence on. */
+/** A turn with one call, in seven entries from sequence `seq` on. */
 function turnWith(seq: number, id: string, content: string): Parameters<typeof fold> {
   const block = call(seq)
   return [
@@ -170,34 +178,34 @@ function turnWith(seq: number, id: string, content: string): Parameters<typeof f
     result(seq, [block]),
     finished(block, [text(content)]),
     next(seq, seq + 1),
-    result(seq + 1, [text(`said ${id}`)]),
+    result(seq + 1, [text(`reply ${id}`)]),
     done(seq),
   ]
 }
 
-const said = (messages: PromptMessage[]): string[] =>
+const linesOf = (messages: PromptMessage[]): string[] =>
   messages.flatMap((message) => {
     if (message.role === 'tool') return message.answers.map((answer) => answer.text)
     if (message.role === 'user') return [message.text]
     return message.content.map((block) => (block.type === 'tool-call' ? 'call' : block.text))
   })
 
-test('a message that replaces another begins a branch: what followed that one is not told', () => {
+test('a message that replaces another begins a branch without the later turns', () => {
   const state = fold(
     ...turnWith(1, 'a', 'x'),
     ...turnWith(8, 'b', 'y'),
     input('c', 'differently', 'b'),
   )
-  expect(said(tell(state, 15))).toEqual(['ask a', 'call', 'x', 'said a', 'differently'])
-  expect(said(tell(state, 8)).at(-1)).toBe('said b')
+  expect(linesOf(messagesFor(state, 15))).toEqual(['ask a', 'call', 'x', 'reply a', 'differently'])
+  expect(linesOf(messagesFor(state, 8)).at(-1)).toBe('reply b')
 })
 
-test('a message that was withdrawn before its turn ran is not told', () => {
-  const never = [input('a', 'never mind'), claim(1), done(1, 'cancelled'), input('b', 'but this')]
-  expect(said(tell(fold(...never), 4))).toEqual(['but this'])
+test('a message that was cancelled before its turn ran is left out', () => {
+  const facts = [input('a', 'withdrawn'), claim(1), done(1, 'cancelled'), input('b', 'but this')]
+  expect(linesOf(messagesFor(fold(...facts), 4))).toEqual(['but this'])
 })
 
-test('of a turn that was cancelled stays what was written, and that the user stopped it', () => {
+test('a cancelled turn keeps its text and a note that the user stopped it', () => {
   const state = fold(
     input('a', 'one'),
     claim(1, 0),
@@ -208,7 +216,7 @@ test('of a turn that was cancelled stays what was written, and that the user sto
     done(1, 'cancelled'),
     input('b', 'two'),
   )
-  expect(said(tell(state, 8))).toEqual([
+  expect(linesOf(messagesFor(state, 8))).toEqual([
     'one',
     'call',
     'it is cancelled',
@@ -218,7 +226,7 @@ test('of a turn that was cancelled stays what was written, and that the user sto
   ])
 })
 
-test('of a turn that failed stays what tools did, not the text that broke off', () => {
+test('a failed turn keeps its tool results but not its partial text', () => {
   const state = fold(
     input('a', 'send the mail'),
     claim(1, 0),
@@ -229,7 +237,7 @@ test('of a turn that failed stays what tools did, not the text that broke off', 
     done(1, 'failed'),
     input('b', 'send the mail'),
   )
-  expect(said(tell(state, 8))).toEqual([
+  expect(linesOf(messagesFor(state, 8))).toEqual([
     'send the mail',
     'I send it',
     'call',
@@ -239,7 +247,7 @@ test('of a turn that failed stays what tools did, not the text that broke off', 
   ])
 })
 
-test('of a turn that failed before a tool ran only the message is told', () => {
+test('a turn that failed before a tool ran keeps only its message', () => {
   const state = fold(
     input('a', 'one'),
     claim(1, 0),
@@ -247,16 +255,18 @@ test('of a turn that failed before a tool ran only the message is told', () => {
     done(1, 'failed'),
     input('b', 'two'),
   )
-  expect(said(tell(state, 5))).toEqual(['one', 'two'])
+  expect(linesOf(messagesFor(state, 5))).toEqual(['one', 'two'])
 })
 
-test('what the host itself answered is no error', () => {
+test('an answer of the host itself is not an error', () => {
   const facts = [input('a', 'one'), claim(1, 0), result(0, [call(0)])]
   const state = fold(...facts, settled(1, call(0), 'answered', 'part two'))
-  expect(tell(state, 1).at(-1)).toMatchObject({ answers: [{ text: 'part two', isError: false }] })
+  expect(messagesFor(state, 1).at(-1)).toMatchObject({
+    answers: [{ text: 'part two', isError: false }],
+  })
 })
 
-test('a summary stands in place of all that it covers', () => {
+test('a summary replaces the turns that it covers', () => {
   const state = fold(
     ...turnWith(1, 'a', 'x'),
     ...turnWith(8, 'b', 'y'),
@@ -264,13 +274,13 @@ test('a summary stands in place of all that it covers', () => {
     claim(15, 15),
     compacted(15, 'summarised', 1, 'they met'),
   )
-  const told = said(tell(state, 15))
-  expect(told[0]).toContain('Summary of the conversation so far')
-  expect(told[0]).toContain('they met')
-  expect(told.slice(1)).toEqual(['ask b', 'call', 'y', 'said b', 'and now'])
+  const lines = linesOf(messagesFor(state, 15))
+  expect(lines[0]).toContain('Summary of the conversation so far')
+  expect(lines[0]).toContain('they met')
+  expect(lines.slice(1)).toEqual(['ask b', 'call', 'y', 'reply b', 'and now'])
 })
 
-test('of two checkpoints the newer one counts, and one of another branch does not', () => {
+test('the latest checkpoint of the branch is used', () => {
   const state = fold(
     ...turnWith(1, 'a', 'x'),
     ...turnWith(8, 'b', 'y'),
@@ -281,21 +291,30 @@ test('of two checkpoints the newer one counts, and one of another branch does no
     done(15),
     input('d', 'differently', 'b'),
   )
-  expect(said(tell(state, 15))).toEqual([expect.stringContaining('they met twice'), 'and now'])
-  expect(said(tell(state, 20))).toEqual([expect.stringContaining('they met'), 'differently'])
+  expect(linesOf(messagesFor(state, 15))).toEqual([
+    expect.stringContaining('they met twice'),
+    'and now',
+  ])
+  expect(linesOf(messagesFor(state, 20))).toEqual([
+    expect.stringContaining('they met'),
+    'differently',
+  ])
 })
 
-test('where the beginning was dropped the model is told so', () => {
+test('a transcript states that its beginning was dropped', () => {
   const state = fold(
     ...turnWith(1, 'a', 'x'),
     input('b', 'and now'),
     claim(8, 8),
     compacted(8, 'dropped', 1),
   )
-  expect(said(tell(state, 8))).toEqual([expect.stringContaining('was left out'), 'and now'])
+  expect(linesOf(messagesFor(state, 8))).toEqual([
+    expect.stringContaining('was left out'),
+    'and now',
+  ])
 })
 
-test('cleared results are stubs that say how to read them; calls, short results and newer ones stay', () => {
+test('cleared results are replaced by stubs that name the tool to read them', () => {
   const long = 'word '.repeat(60)
   const state = fold(
     ...turnWith(1, 'a', long),
@@ -306,19 +325,19 @@ test('cleared results are stubs that say how to read them; calls, short results 
     claim(29, 29),
     compacted(29, 'cleared', 17),
   )
-  const answers = tell(state, 29).flatMap((message) =>
+  const answers = messagesFor(state, 29).flatMap((message) =>
     message.role === 'tool' ? message.answers.map((answer) => answer.text) : [],
   )
   const cleared = (seq: number): unknown =>
     expect.stringMatching(`cleared .* result__read and call "${call(seq).id}"`)
   expect(answers).toEqual([cleared(1), 'short', cleared(15), long])
-  expect(said(tell(state, 29)).filter((line) => line === 'call')).toHaveLength(4)
+  expect(linesOf(messagesFor(state, 29)).filter((line) => line === 'call')).toHaveLength(4)
 })
 
-test('of a long result beginning and end are told, how much is left out and how to read it', () => {
+test('a long result is cut to its beginning and end with a note on how to read the rest', () => {
   const long = Array.from({ length: 200 }, (_, index) => `line ${index}`).join('\n')
   const facts = [input('a', 'one'), claim(1, 0), result(0, [call(0)])]
-  const [, , shown = ''] = said(tell(fold(...facts, finished(call(0), [text(long)])), 1))
+  const [, , shown = ''] = linesOf(messagesFor(fold(...facts, finished(call(0), [text(long)])), 1))
   expect(shown.length).toBeLessThan(long.length / 2)
   const [head = '', note = '', tail = ''] = shown.split(/\n(\[….*…\])\n/)
   expect([long.startsWith(head), long.endsWith(tail)]).toEqual([true, true])
@@ -329,7 +348,7 @@ test('of a long result beginning and end are told, how much is left out and how 
 })
 
 test.each([30, 3_000])(
-  'of a result that is kept elsewhere %d words of its excerpt are told as far as there is room, and where it goes on',
+  'a stored result is shown as its excerpt of %d words as far as that fits, with the offset of the rest',
   (words) => {
     const excerpt = 'word '.repeat(words)
     const blob = { key: 'k', bytes: 700_000, digest: 'd' }
@@ -340,7 +359,7 @@ test.each([30, 3_000])(
       result(0, [call(0)]),
       finished(call(0), content, { blob }),
     )
-    const [, , shown = ''] = said(tell(state, 1))
+    const [, , shown = ''] = linesOf(messagesFor(state, 1))
     const [head = '', note] = shown.split('\n')
     expect(excerpt.startsWith(head)).toBe(true)
     expect(head.length).toBe(words === 30 ? excerpt.length : head.length)
@@ -350,26 +369,26 @@ test.each([30, 3_000])(
   },
 )
 
-test('turns of which the state has only the places are not told', () => {
+test('turns whose text was pruned from the state are left out', () => {
   const state = fold(...turnWith(1, 'a', 'x'), input('b', 'two'))
   const first = state.inputs.get(1)
   if (first === undefined) throw new Error('there is a first message')
   state.inputs.set(1, { ...first, text: '' })
   state.prunedThrough = 1
-  expect(said(tell(state, 8))).toEqual(['two'])
+  expect(linesOf(messagesFor(state, 8))).toEqual(['two'])
 })
 
 describe('files', () => {
   const blob = { key: 'k', bytes: 3, digest: 'd' }
   const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' }
 
-  test('that came with a message are told with it', () => {
+  test('files of a message are part of it', () => {
     const attachments = [{ mimeType: 'image/png', name: 'a.png', blob }]
     const state = fold({ kind: 'input', fact: { id: 'a', text: 'look', attachments } })
-    expect(tell(state, 1)).toEqual([{ role: 'user', text: 'look', media: attachments }])
+    expect(messagesFor(state, 1)).toEqual([{ role: 'user', text: 'look', media: attachments }])
   })
 
-  test('that a tool returned are told with its answer, until it is cleared', () => {
+  test('files of a tool result are part of it until the result is cleared', () => {
     const block = call(0, 0)
     const stored = { type: 'image', mimeType: 'image/gif', stored: blob }
     const facts = [
@@ -381,7 +400,7 @@ describe('files', () => {
       input('b', 'two'),
     ]
     const answers = (state: SessionState) =>
-      tell(state, 6).flatMap((each) => (each.role === 'tool' ? each.answers : []))
+      messagesFor(state, 6).flatMap((each) => (each.role === 'tool' ? each.answers : []))
     expect(answers(fold(...facts))).toMatchObject([
       {
         media: [

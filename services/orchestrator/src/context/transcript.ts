@@ -1,25 +1,28 @@
 import type {
-  Checkpoint,
   ContentBlock,
-  Generation,
-  Input,
   Media,
   PromptMessage,
-  SessionState,
   ToolAnswer,
-  ToolCall,
   ToolFinished,
-  Turn,
 } from '@mcp-host/contracts'
-import { blockText, branchOf, mediaOf } from '@mcp-host/contracts'
+import type {
+  Checkpoint,
+  Generation,
+  Input,
+  SessionState,
+  ToolCall,
+  Turn,
+} from '@mcp-host/session-state'
+import { blockText, mediaOf } from '@mcp-host/contracts'
+import { branchOf } from '@mcp-host/session-state'
 import { cutText } from './cut-text.ts'
 import { callText } from '../results/result-text.ts'
 
-/** The tool by which models read results; `result-tools.ts` offers it. */
+/** The tool by which models read results. `result-tools.ts` offers it. */
 export const READ_TOOL = 'result__read'
 export const SEARCH_TOOL = 'result__search'
 
-/** Results that are not longer stay when results are cleared. In UTF-16 units. */
+/** Results up to this length are kept when results are cleared. In UTF-16 units. */
 const KEPT_LENGTH = 200
 
 const STOPPED = '[I stopped this answer here.]'
@@ -31,10 +34,10 @@ export interface TranscriptLimits {
   readonly maxResultTokens: number
 }
 
-/** A message of the conversation and where it comes from. */
+/** A message of the conversation, with its source. */
 export interface SourcedMessage {
   readonly message: PromptMessage
-  /** Log sequence of the user message of its turn; absent of what stands for a checkpoint. */
+  /** Log sequence of the turn's user message; absent for the message of a checkpoint. */
   readonly input?: number
   readonly generation?: Generation
 }
@@ -45,11 +48,11 @@ export function transcript(
   input: number,
   limits: TranscriptLimits,
 ): PromptMessage[] {
-  return tell(state, input, limits).map(({ message }) => message)
+  return sourcedMessages(state, input, limits).map(({ message }) => message)
 }
 
-/** As `transcript`, with the source of each message. */
-export function tell(
+/** Like `transcript`, with the source of each message. */
+export function sourcedMessages(
   state: SessionState,
   current: number,
   limits: TranscriptLimits,
@@ -79,12 +82,12 @@ export function sinceCheckpoint(
   }
 }
 
-/** Whether the state has no more than the place of a message and its turn. */
+/** Whether the state has a message's place only, without its content. */
 export function isPruned({ prunedThrough }: SessionState, { seq, text }: Input): boolean {
   return seq <= prunedThrough && text === ''
 }
 
-/** Whether it was cancelled before any model was asked. */
+/** Whether the turn was cancelled before a model was asked. */
 function isWithdrawn(turn: Turn | undefined): boolean {
   return turn === undefined || (turn.done?.outcome === 'cancelled' && turn.generations.length === 0)
 }
@@ -104,7 +107,7 @@ function tellTurn(
   limits: TranscriptLimits,
 ): SourcedMessage[] {
   const outcome = turn?.done?.outcome
-  // A failed answer was replaced by an apology; results of its tools are kept, for they must not run again.
+  // For a failed answer the user got an apology. Results of its tools are kept, since the calls must not run again.
   const generations =
     turn?.generations.filter(({ calls }) => outcome !== 'failed' || calls.size > 0) ?? []
   const answer = generations.flatMap((generation) =>
@@ -132,7 +135,7 @@ function tellGeneration(
   limits: TranscriptLimits,
 ): PromptMessage[] {
   if (isVoid || result === undefined) return []
-  // A reply that broke off was shown to the user; its tool calls never ran.
+  // The user saw the text of a reply that broke off. Its tool calls never ran.
   const content =
     result.outcome === 'completed' ? result.content : result.content.filter(isPlainText)
   if (content.length === 0) return []
@@ -148,7 +151,7 @@ function isPlainText(block: ContentBlock): boolean {
   return block.type === 'text'
 }
 
-/** Every call has an answer: providers refuse a prompt where one has not. */
+/** The answer to a call. Every call needs one, since providers refuse prompts with unanswered calls. */
 function toAnswer(call: ToolCall, isCleared: boolean, limits: TranscriptLimits): ToolAnswer {
   const { block, settled, result } = call
   const base = { call: block.id, name: block.name }
@@ -172,7 +175,7 @@ function mediaIn(block: ToolFinished['content'][number]): Media[] {
   return media === undefined ? [] : [media]
 }
 
-/** As much of a result as there is room for, and how to read the rest. */
+/** As much of a result as fits, and the way to read the rest. */
 function shown(
   { block: { id }, settled, result }: ToolCall,
   text: string,

@@ -6,7 +6,7 @@ import type { TurnDeps } from '../turn/turn.ts'
 /** The sessions that this process works on. */
 export type Runs = Map<SessionId, SessionRun>
 
-/** Sees to it that what a user said has its effect; answers when it has, or when to look again. */
+/** Runs a session until an input has had its effect. Returns `done`, or the delay before the input is checked again. */
 export async function runSession(
   deps: TurnDeps,
   runs: Runs,

@@ -1,4 +1,4 @@
-import type { ToolCall } from '@mcp-host/contracts'
+import type { ToolCall } from '@mcp-host/session-state'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 
 /** Asks the user whether a call may run. */

@@ -2,16 +2,13 @@ import type {
   ApprovalRequired,
   ContentBlock,
   ErrorInfo,
-  Generation,
   GenerationId,
   GenerationResult,
   InputAnswered,
-  QuestionEnd,
-  ToolCall,
   ToolCallBlock,
   ToolFinished,
-  Turn,
 } from '@mcp-host/contracts'
+import type { Generation, QuestionEnd, ToolCall, Turn } from '@mcp-host/session-state'
 import { toolCallId } from '@mcp-host/contracts'
 import { describe, expect, test } from 'vitest'
 import type { Rules, Step } from './decide.ts'
@@ -32,15 +29,22 @@ const limits = {
   approvalTimeoutMs: 1_000,
 }
 
-/** All begins at 100 and is looked at then. */
+/** The next step of a turn that began at 100, decided at 100. */
 function next(
-  given: Turn,
+  current: Turn,
   changed: Partial<typeof limits> = {},
   { cancelledAt, ...rules }: Partial<Rules> & { cancelledAt?: number } = {},
 ): Step {
   const input = cancelledAt === undefined ? {} : { cancelledAt }
-  const all = { limits: { ...limits, ...changed }, needsApproval: () => false, now: 100, ...rules }
-  return decide(given, input, all)
+  const allRules = {
+    limits: { ...limits, ...changed },
+    effectOf: () => 'allow' as const,
+    usesServer: () => true,
+    isRunning: () => false,
+    now: 100,
+    ...rules,
+  }
+  return decide(current, input, allRules)
 }
 
 function turn(...generations: Generation[]): Turn {
@@ -56,7 +60,7 @@ function turn(...generations: Generation[]): Turn {
   }
 }
 
-/** A generation that is over, and had asked for these calls. */
+/** A completed generation with these calls. */
 function generation(
   name: string,
   calls: ToolCall[] = [],
@@ -119,12 +123,12 @@ function unknownTool(): ToolCall {
   return { ...rest, block: without }
 }
 
-describe('the next step', () => {
-  test('of a turn without a generation is to start one', () => {
+describe('next steps', () => {
+  test('a turn without a generation starts one', () => {
     expect(next(turn())).toEqual({ type: 'generate', withTools: true })
   })
 
-  test('is to wait for a generation that runs', () => {
+  test('a turn with a running generation waits for it', () => {
     const now = running('a')
     expect(next(turn(now))).toEqual({
       type: 'await-generation',
@@ -133,45 +137,45 @@ describe('the next step', () => {
     })
   })
 
-  test('after an answer without calls is the end', () => {
+  test('a turn ends after a reply without calls', () => {
     const step = next(turn(generation('a')))
     expect(step).toEqual({ type: 'finish', outcome: 'completed' })
   })
 
-  test('is to run all open calls of a reply, and only those', () => {
+  test('a turn runs all open calls of its last reply', () => {
     const [one, two] = [call(), call()]
     const reply = generation('a', [one, answered(), two])
     const step = next(turn(reply))
     expect(step).toEqual({ type: 'run-tools', generation: reply, calls: [one, two] })
   })
 
-  test('after the last answer of a tool is to go on', () => {
+  test('a turn starts another generation after the last result of a call', () => {
     const step = next(turn(generation('a', [answered(), settled()])))
     expect(step).toEqual({ type: 'generate', withTools: true })
   })
 
-  test('looks at the last generation only', () => {
+  test('only the last generation decides the next step', () => {
     const now = running('b')
     const step = next(turn(generation('a', [answered()]), now))
     expect(step).toMatchObject({ type: 'await-generation', generation: now })
   })
 })
 
-describe('a generation that was given up', () => {
-  test('does not count, whatever it has', () => {
+describe('void generations', () => {
+  test('a void generation does not end a turn', () => {
     const dead = { ...generation('a'), isVoid: true }
     expect(next(turn(dead))).toEqual({ type: 'generate', withTools: true })
   })
 
-  test('leaves its calls out of the limit', () => {
+  test('calls of a void generation do not count against the limit', () => {
     const dead = { ...generation('a', [call(), call(), call()]), isVoid: true }
     const now = running('b')
     expect(next(turn(dead, now))).toMatchObject({ generation: now, withTools: true })
   })
 })
 
-describe('a call is refused without reaching a server', () => {
-  test('when there is no such tool', () => {
+describe('calls that are refused without a server', () => {
+  test('a call of an unknown tool is settled with a message', () => {
     const bad = unknownTool()
     const step = next(turn(generation('a', [call(), bad])))
     expect(step).toEqual({
@@ -181,28 +185,31 @@ describe('a call is refused without reaching a server', () => {
     })
   })
 
-  test.each([['text'], [null], [7], [['a']]])('when its arguments are %j, no object', (given) => {
-    const bad = call({ arguments: given })
-    expect(next(turn(generation('a', [bad])))).toEqual({
-      type: 'settle',
-      call: bad,
-      message:
-        'the arguments of "test__echo" must be a JSON object of at most 256 levels; what you wrote is not.',
-    })
-  })
+  test.each([['text'], [null], [7], [['a']]])(
+    'a call with the arguments %j instead of an object is settled with a message',
+    (args) => {
+      const bad = call({ arguments: args })
+      expect(next(turn(generation('a', [bad])))).toEqual({
+        type: 'settle',
+        call: bad,
+        message:
+          'the arguments of "test__echo" must be a JSON object of at most 256 levels; what you wrote is not.',
+      })
+    },
+  )
 
-  test('when the turn has made all the calls it may, counted over its replies', () => {
-    const past = generation('a', [answered(), settled()])
-    const [last, over] = [call(), call()]
-    const step = next(turn(past, generation('b', [last, over])))
+  test('a call beyond the limit of its turn is settled with a message', () => {
+    const earlier = generation('a', [answered(), settled()])
+    const [last, excess] = [call(), call()]
+    const step = next(turn(earlier, generation('b', [last, excess])))
     expect(step).toEqual({
       type: 'settle',
-      call: over,
+      call: excess,
       message: expect.stringContaining('this turn may make 3 tool calls'),
     })
   })
 
-  test('and what it was told is not told again', () => {
+  test('a settled call is not settled again', () => {
     const reply = generation('a', [
       { ...unknownTool(), settled: { outcome: 'refused', message: '', time: 100 } },
     ])
@@ -210,46 +217,67 @@ describe('a call is refused without reaching a server', () => {
   })
 })
 
-describe('the limit of tool calls', () => {
-  test('lets the last allowed call run', () => {
-    const past = generation('a', [answered(), answered()])
+describe('limits of tool calls', () => {
+  test('the last call within the limit runs', () => {
+    const earlier = generation('a', [answered(), answered()])
     const last = call()
-    const step = next(turn(past, generation('b', [last])))
+    const step = next(turn(earlier, generation('b', [last])))
     expect(step).toMatchObject({ type: 'run-tools', calls: [last] })
   })
 
-  test('once reached lets the model answer without tools', () => {
-    const past = generation('a', [answered(), answered(), answered()])
-    expect(next(turn(past))).toEqual({ type: 'generate', withTools: false })
-    expect(next(turn(past, running('b')))).toMatchObject({ withTools: false })
+  test('a turn at its limit of calls generates without tools', () => {
+    const earlier = generation('a', [answered(), answered(), answered()])
+    expect(next(turn(earlier))).toEqual({ type: 'generate', withTools: false })
+    expect(next(turn(earlier, running('b')))).toMatchObject({ withTools: false })
   })
 
-  test('ends the turn when the model calls all the same', () => {
-    const past = generation('a', [answered(), answered(), answered()])
-    expect(next(turn(past, generation('b', [settled()])))).toMatchObject({
+  test('a call of a model that was offered no tools ends the turn', () => {
+    const earlier = generation('a', [answered(), answered(), answered()])
+    expect(next(turn(earlier, generation('b', [settled()])))).toMatchObject({
       type: 'finish',
       outcome: 'limit',
       error: { code: 'exhausted', message: expect.stringContaining('more than 3 tool calls') },
     })
   })
 
-  test('of none never offers a tool', () => {
+  test('a call of a server that the session does not use is refused, unless it has begun', () => {
+    const usesServer = (server: string): boolean => server !== 'test'
+    const open = call()
+    expect(next(turn(generation('a', [open])), {}, { usesServer })).toEqual({
+      type: 'settle',
+      call: open,
+      message: expect.stringContaining('switched off the tools of "test"'),
+    })
+    const begun = { ...call(), attempt: 1 }
+    expect(next(turn(generation('a', [begun])), {}, { usesServer })).toMatchObject({
+      type: 'run-tools',
+    })
+    // It was sent to a supervisor, whose start of it may not be in the log yet.
+    const sent = { usesServer, effectOf: () => 'deny' as const, isRunning: () => true }
+    expect(next(turn(generation('a', [open])), {}, sent)).toMatchObject({ type: 'run-tools' })
+    const search = call({ server: 'result', tool: 'find-tools' })
+    expect(next(turn(generation('a', [search])), {}, { usesServer: () => false })).toMatchObject({
+      type: 'answer',
+    })
+  })
+
+  test('a limit of zero calls offers no tools', () => {
     expect(next(turn(), { maxToolCalls: 0 })).toEqual({ type: 'generate', withTools: false })
   })
 })
 
-describe('a model that failed', () => {
+describe('failed models', () => {
   const failed = (code: ErrorInfo['code'], more: Partial<ErrorInfo> = {}): Generation =>
     generation('a', [], { outcome: 'failed', error: { code, message: 'busy', ...more } })
-  const gone = (one: Generation): Generation => ({ ...one, isVoid: true })
+  const voided = (one: Generation): Generation => ({ ...one, isVoid: true })
 
-  test('is asked again, each time after twice as long, and not for ever', () => {
+  test('a failed model is retried with exponential backoff up to a limit', () => {
     const one = failed('unavailable')
     const again = { voids: one, reason: 'busy', at: 110, attempt: 1 }
     expect(next(turn(one))).toEqual({ type: 'generate', withTools: true, again })
-    const later = next(turn(gone(one), one))
+    const later = next(turn(voided(one), one))
     expect(later).toMatchObject({ again: { at: 120, attempt: 2 } })
-    expect(next(turn(gone(one), gone(one), one))).toMatchObject({
+    expect(next(turn(voided(one), voided(one), one))).toMatchObject({
       type: 'finish',
       outcome: 'failed',
       error: { code: 'unavailable', message: 'busy', attempt: 3, recovery: 'tell-user' },
@@ -257,28 +285,28 @@ describe('a model that failed', () => {
     })
   })
 
-  test('is asked as often again after each reply that came', () => {
+  test('a reply resets the retries of a model', () => {
     const one = failed('exhausted')
     const reply = generation('b', [answered()])
-    const step = next(turn(gone(one), gone(one), reply, one))
+    const step = next(turn(voided(one), voided(one), reply, one))
     expect(step).toMatchObject({ type: 'generate', again: { at: 110 } })
   })
 
   test.each(['denied', 'invalid', 'internal', 'unauthenticated'] as const)(
-    'with %s is not asked again',
+    'a model that failed with %s is not retried',
     (code) => {
       expect(next(turn(failed(code)))).toMatchObject({ type: 'finish', outcome: 'failed' })
     },
   )
 
-  test('because of its length is asked again with less, not for ever', () => {
+  test('a context overflow is retried with a shorter prompt up to a limit', () => {
     const long = failed('invalid', { reason: 'context-overflow' })
     expect(next(turn(long))).toEqual({ type: 'shrink', generation: long, withTools: true })
-    const often = Array.from({ length: 3 }, () => gone(long))
-    expect(next(turn(...often, long))).toMatchObject({ type: 'finish', outcome: 'failed' })
+    const earlier = Array.from({ length: 3 }, () => voided(long))
+    expect(next(turn(...earlier, long))).toMatchObject({ type: 'finish', outcome: 'failed' })
   })
 
-  test('after it had begun to write says so in a paragraph of its own', () => {
+  test('the message of a failure after partial text is a separate paragraph', () => {
     const half = failed('denied')
     half.result?.content.push({ type: 'text', text: 'half' })
     expect(next(turn(half))).toMatchObject({ message: expect.stringMatching(/^\n\nI could not/) })
@@ -287,21 +315,21 @@ describe('a model that failed', () => {
     })
   })
 
-  test('after tools had run says that what they did stays done', () => {
-    const after = (one: ToolCall): Step => next(turn(generation('b', [one]), failed('denied')))
-    const remembered = expect.stringContaining('What the tools did so far stays done')
-    expect(after(answered())).toMatchObject({ message: remembered })
-    expect(after({ ...settled(), attempt: 1 })).toMatchObject({ message: remembered })
-    expect(after(settled())).not.toMatchObject({ message: remembered })
+  test('the message of a failure after tool calls states that their effects remain', () => {
+    const stepAfter = (one: ToolCall): Step => next(turn(generation('b', [one]), failed('denied')))
+    const note = expect.stringContaining('What the tools did so far stays done')
+    expect(stepAfter(answered())).toMatchObject({ message: note })
+    expect(stepAfter({ ...settled(), attempt: 1 })).toMatchObject({ message: note })
+    expect(stepAfter(settled())).not.toMatchObject({ message: note })
   })
 
-  test('that nobody cancelled but says so has failed', () => {
+  test('a generation that ends as cancelled without a cancel is retried', () => {
     const step = next(turn(generation('a', [], { outcome: 'cancelled' })))
     expect(step).toMatchObject({ type: 'generate', again: { reason: 'the model broke off' } })
   })
 })
 
-test('workers may die over an answer some times, and since the last reply that came', () => {
+test('the deaths of workers are counted since the last reply', () => {
   const dead = { ...running('a'), isVoid: true }
   const deaths = (times: number): Generation[] => Array.from({ length: times }, () => dead)
   expect(diesTooOften(turn(...deaths(5)))).toBe(false)
@@ -309,16 +337,16 @@ test('workers may die over an answer some times, and since the last reply that c
   expect(diesTooOften(turn(...deaths(5), generation('b', [answered()]), running('c')))).toBe(false)
 })
 
-describe('a turn is stopped', () => {
+describe('stopped turns', () => {
   test.each([
-    ['before it began', turn()],
+    ['before its first generation', turn()],
     ['while a model writes', turn(running('a'))],
     ['while tools run', turn(generation('a', [call()]))],
-  ])('when its user cancels it %s', (_, given) => {
-    expect(next(given, {}, { cancelledAt: 100 })).toEqual({ type: 'stop', outcome: 'cancelled' })
+  ])('a turn that is cancelled %s is stopped', (_, current) => {
+    expect(next(current, {}, { cancelledAt: 100 })).toEqual({ type: 'stop', outcome: 'cancelled' })
   })
 
-  test('when it runs too long, if there is a limit', () => {
+  test('a turn is stopped after maxTurnMs, if that is set', () => {
     expect(next(turn(running('a')), {}, { now: 1_100 })).toMatchObject({ type: 'await-generation' })
     expect(next(turn(running('a')), {}, { now: 1_101 })).toMatchObject({
       type: 'stop',
@@ -329,7 +357,7 @@ describe('a turn is stopped', () => {
     expect(unlimited).toMatchObject({ type: 'await-generation' })
   })
 
-  test('when its models have written too much, if there is a limit', () => {
+  test('a turn is stopped at maxTurnTokens, if that is set', () => {
     const wordy = (outputTokens: number): Turn => ({
       ...turn(generation('a', [answered()])),
       usage: [
@@ -347,8 +375,8 @@ describe('a turn is stopped', () => {
   })
 })
 
-describe('a call that needs permission', () => {
-  const rules = { needsApproval: ({ tool }: ToolCallBlock) => tool === 'delete' }
+describe('calls that need approval', () => {
+  const rules = { effectOf: ({ tool }: ToolCallBlock) => (tool === 'delete' ? 'approve' : 'allow') }
   const risky = (end?: QuestionEnd): ToolCall => {
     const one = call({ tool: 'delete' })
     const asked: ApprovalRequired = {
@@ -372,13 +400,13 @@ describe('a call that needs permission', () => {
     answer: { type: 'input-answered', id: 'q', action },
   })
 
-  test('is asked for before anything runs', () => {
+  test('approval is requested before any call of the reply runs', () => {
     const [harmless, one] = [call(), call({ tool: 'delete' })]
     const step = next(turn(generation('a', [harmless, one])), {}, rules)
     expect(step).toEqual({ type: 'ask', call: one })
   })
 
-  test('lets the others run, then is waited for', () => {
+  test('other calls run before the turn waits for an approval', () => {
     const harmless = call()
     const both = next(turn(generation('a', [harmless, risky()])), {}, rules)
     expect(both).toMatchObject({ type: 'run-tools', calls: [harmless] })
@@ -386,7 +414,7 @@ describe('a call that needs permission', () => {
     expect(alone).toEqual({ type: 'wait', until: 500 })
   })
 
-  test('runs once it has it', () => {
+  test('an approved call runs', () => {
     const one = risky(answer('accept'))
     expect(next(turn(generation('a', [one])), {}, rules)).toMatchObject({
       type: 'run-tools',
@@ -395,7 +423,7 @@ describe('a call that needs permission', () => {
   })
 
   test.each(['decline', 'cancel'] as const)(
-    'does not run after %s, and the model is told',
+    'a call is settled with a message after %s',
     (action) => {
       expect(next(turn(generation('a', [risky(answer(action))])), {}, rules)).toMatchObject({
         type: 'settle',
@@ -404,22 +432,32 @@ describe('a call that needs permission', () => {
     },
   )
 
-  test('does not run when nobody answers in time', () => {
-    const given = turn(generation('a', [risky()]))
-    expect(next(given, {}, { ...rules, now: 499 })).toMatchObject({ type: 'wait' })
-    expect(next(given, {}, { ...rules, now: 500 })).toMatchObject({
+  test('a call without approval in time is settled with a message', () => {
+    const current = turn(generation('a', [risky()]))
+    expect(next(current, {}, { ...rules, now: 499 })).toMatchObject({ type: 'wait' })
+    expect(next(current, {}, { ...rules, now: 500 })).toMatchObject({
       type: 'settle',
       message: expect.stringContaining('in time'),
     })
   })
 
-  test('is not asked for again once it was started', () => {
+  test('approval is not requested for a call that was started', () => {
     const one = { ...call({ tool: 'delete' }), attempt: 1 }
     expect(next(turn(generation('a', [one])), {}, rules)).toMatchObject({ type: 'run-tools' })
   })
 })
 
-test('a tool of the host itself is answered by it', () => {
+test('a call of a built-in tool is answered by the orchestrator', () => {
   const own = call({ server: 'result', tool: 'read' })
   expect(next(turn(generation('a', [own])))).toEqual({ type: 'answer', call: own })
+})
+
+test('a call that the policy denies is settled without asking or running it', () => {
+  const denied = call({ tool: 'delete' })
+  const step = next(turn(generation('a', [denied])), {}, { effectOf: () => 'deny' })
+  expect(step).toMatchObject({
+    type: 'settle',
+    call: denied,
+    message: expect.stringContaining('the policy of this host does not allow this call'),
+  })
 })

@@ -1,13 +1,11 @@
 import type {
   ErrorInfo,
-  Generation,
   GenerationResult,
-  Input,
-  ToolCall,
   ToolCallBlock,
-  Turn,
+  ToolCallId,
   TurnOutcome,
 } from '@mcp-host/contracts'
+import type { Generation, Input, ToolCall, Turn } from '@mcp-host/session-state'
 import { BusError } from '@mcp-host/contracts'
 import { MAX_JSON_DEPTH } from '@mcp-host/service'
 import type { Limits } from '../turn/turn.ts'
@@ -16,37 +14,37 @@ import type { Limits } from '../turn/turn.ts'
 export type Step =
   | {
       readonly type: 'generate'
-      /** False once the turn has used up its tool calls. */
+      /** False when the turn has used up its tool calls. */
       readonly withTools: boolean
-      /** A generation that failed and is tried again, why, and when (epoch milliseconds). */
+      /** The failed generation that is retried, with the reason and the time of the retry (epoch milliseconds). */
       readonly again?: {
         readonly voids: Generation
         readonly reason: string
         readonly at: number
-        /** The one that failed, counted from 1. */
+        /** The number of the failed attempt, from 1. */
         readonly attempt: number
       }
     }
   | {
       readonly type: 'await-generation'
       readonly generation: Generation
-      /** For the one that replaces it, should its worker die. */
+      /** Whether a generation that replaces this one after its worker died gets tools. */
       readonly withTools: boolean
     }
-  /** The model was sent too much: less of the conversation, and again. */
+  /** Send less of the conversation after a context overflow. */
   | { readonly type: 'shrink'; readonly generation: Generation; readonly withTools: boolean }
   | { readonly type: 'settle'; readonly call: ToolCall; readonly message: string }
   | { readonly type: 'ask'; readonly call: ToolCall }
-  /** A tool of the host's own. */
+  /** Answer a call of one of the host's own tools. */
   | { readonly type: 'answer'; readonly call: ToolCall }
   | {
       readonly type: 'run-tools'
       readonly generation: Generation
       readonly calls: readonly ToolCall[]
     }
-  /** Nothing to do before the user has answered, or this time has come. */
+  /** Wait until the user has answered, or until this time. */
   | { readonly type: 'wait'; readonly until: number }
-  /** End what runs, then the turn. */
+  /** End the work in flight, then the turn. */
   | { readonly type: 'stop'; readonly outcome: TurnOutcome; readonly error?: ErrorInfo }
   | {
       readonly type: 'finish'
@@ -58,19 +56,25 @@ export type Step =
 
 export interface Rules {
   readonly limits: Limits
-  readonly needsApproval: (call: ToolCallBlock) => boolean
+  /** Whether a call runs at once, needs a user's approval, or is denied. */
+  readonly effectOf: (call: ToolCallBlock) => 'allow' | 'approve' | 'deny'
+  /** Whether the session uses the tools of a server. */
+  readonly usesServer: (server: string) => boolean
+  /** Whether this orchestrator has sent a call to a supervisor, which may not be in the log yet. */
+  readonly isRunning: (call: ToolCallId) => boolean
   /** Epoch milliseconds. */
   readonly now: number
 }
 
-/** The host's own tools are offered under this server's name. */
+/** The host's own tools are offered under this server name. */
 const HOST_SERVER = 'result'
-/** A model that was sent less so often and still finds it too much never gets on. */
+/** After this number of overflows, each with less of the conversation, the turn fails. */
 const MAX_OVERFLOWS = 3
-/** So many workers that died over one answer are not bad luck. */
+const DENIED = 'not run: the policy of this host does not allow this call. Do not try it again.'
+/** When this number of workers died during one answer, the answer counts as the cause. */
 const MAX_DEATHS = 5
 
-/** Takes the next step from what the log says, and nothing else. Pure. */
+/** Decides the next step from the log alone. Pure. */
 export function decide(turn: Turn, input: Pick<Input, 'cancelledAt'>, rules: Rules): Step {
   const { limits, now } = rules
   if (input.cancelledAt !== undefined) return { type: 'stop', outcome: 'cancelled' }
@@ -91,11 +95,17 @@ export function decide(turn: Turn, input: Pick<Input, 'cancelledAt'>, rules: Rul
   const open = calls.filter(isOpen)
   for (const call of open) {
     const position = before + calls.indexOf(call)
-    const message = refusal(call, position, limits.maxToolCalls) ?? disallowed(call, now)
+    const isBegun = call.attempt > 0 || rules.isRunning(call.block.id)
+    const message =
+      refusal(call, position, limits.maxToolCalls) ??
+      (isBegun ? undefined : switchedOff(call, rules)) ??
+      disallowed(call, now)
     if (message !== undefined) return { type: 'settle', call, message }
     if (call.block.server === HOST_SERVER) return { type: 'answer', call }
-    const isAsked = call.attempt > 0 || call.approval !== undefined
-    if (!isAsked && rules.needsApproval(call.block)) return { type: 'ask', call }
+    const isAsked = isBegun || call.approval !== undefined
+    const effect = isAsked ? 'allow' : rules.effectOf(call.block)
+    if (effect === 'deny') return { type: 'settle', call, message: DENIED }
+    if (effect === 'approve') return { type: 'ask', call }
   }
   const runnable = open.filter(
     ({ approval }) => approval === undefined || approval.end !== undefined,
@@ -118,7 +128,7 @@ export function isOpen(call: ToolCall): boolean {
   return call.settled === undefined && call.result === undefined
 }
 
-/** Whether workers died over this answer again and again. */
+/** Whether so many workers died during this answer that it counts as the cause. */
 export function diesTooOften({ generations }: Turn): boolean {
   return sinceProgress(generations).filter(({ result }) => result === undefined).length > MAX_DEATHS
 }
@@ -130,7 +140,7 @@ export function countOverflows({ generations }: Pick<Turn, 'generations'>): numb
   ).length
 }
 
-/** Abandoned generations, and the one after them, since the last one that completed. */
+/** The generations after the last one that completed. */
 function sinceProgress(generations: readonly Generation[]): readonly Generation[] {
   const last = generations.findLastIndex(
     ({ isVoid, result }) => !isVoid && result?.outcome === 'completed',
@@ -165,7 +175,7 @@ function afterFailure(
   return { type: 'finish', outcome: 'failed', error: told, message: apology(turn, failure) }
 }
 
-/** Text for the user when no model could answer; `transcript()` shows it to the next model. */
+/** The text for the user when no model could answer. `transcript()` also shows it to the next model. */
 export function apology(
   { generations }: Pick<Turn, 'generations'>,
   { message }: ErrorInfo,
@@ -198,7 +208,7 @@ function reachedLimit(
   return undefined
 }
 
-/** Why a call must not reach a server, in words for the model. */
+/** Why a call is not sent to a server, in words for the model; `undefined` when it may be. */
 function refusal({ block }: ToolCall, position: number, limit: number): string | undefined {
   if (position >= limit) {
     return `not run: this turn may make ${limit} tool calls. Answer with what you have.`
@@ -213,7 +223,14 @@ function refusal({ block }: ToolCall, position: number, limit: number): string |
   return undefined
 }
 
-/** Why the user does not let the call run, if that is so. */
+/** Why the session's choice of servers forbids the call, if it does. */
+function switchedOff({ block: { server } }: ToolCall, { usesServer }: Rules): string | undefined {
+  if (server === undefined || server === HOST_SERVER) return undefined
+  if (usesServer(server)) return undefined
+  return `not run: the user has switched off the tools of "${server}" in this chat. Do not try them again.`
+}
+
+/** Why the user's answer forbids the call, if it does. */
 function disallowed({ approval, attempt }: ToolCall, now: number): string | undefined {
   if (approval === undefined || attempt > 0) return undefined
   const { asked, end } = approval

@@ -1,4 +1,5 @@
-import type { Generation, GenerationId } from '@mcp-host/contracts'
+import type { GenerationId } from '@mcp-host/contracts'
+import type { Generation } from '@mcp-host/session-state'
 import {
   BusError,
   childEnvelope,
@@ -12,28 +13,29 @@ import { resultTools } from '../context/result-tools.ts'
 import { countOverflows } from './decide.ts'
 import { pause } from '../turn/pause.ts'
 import { probe } from '../turn/probe.ts'
+import { usesServer } from '../turn/session-servers.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import { TurnFailure } from '../turn/turn-failure.ts'
 
-/** A model that has not finished by then never will. */
+/** The time limit for a generation. */
 const GENERATION_LIMIT_MS = 600_000
-/** The time limit for a worker with room. */
+/** The time limit for finding a worker with room. */
 const WORKER_PATIENCE_MS = 30_000
 const ACCEPT_TIMEOUT_MS = 2_000
-/** After so much silence the worker is asked whether it lives. */
+/** After this silence the worker is pinged. */
 const QUIET_MS = 1_000
 /** Longer prompts go through the object store. */
 const MAX_INLINE_BYTES = 512 * 1024
-/** Part of the context budget for tool definitions, by how often the model found the prompt too long. */
+/** The share of the context budget for tool definitions, by the number of context overflows. */
 const TOOL_SHARES: readonly number[] = [0.25, 0.125]
 
-/** The id a generation gets that is started by the next append. */
+/** The id of the generation that the next append starts. */
 export function nextGeneration(
   { bus }: Pick<TurnDeps, 'bus'>,
   { session, view }: Pick<ClaimedTurn, 'session' | 'view'>,
 ): GenerationId {
   const { fence } = view.state
-  // The id may have been used in lost entries, and clients may have its text.
+  // Lost entries may have used the id, and clients may have the text of that generation.
   const lost = bus.sessions.lostRanges.findLast(({ after }) => after >= fence)
   return generationId(session, lost?.through ?? fence)
 }
@@ -60,7 +62,7 @@ export async function startGeneration(
   })
   if (voids !== undefined) {
     await turn.writer.folded()
-    // The other one's result came just before.
+    // The replaced generation was alive: its result was stored just before, so the new generation is void.
     if (turn.view.state.generations.get(generation)?.isVoid === true) return
   }
   await requestGeneration(deps, turn, generation, withTools)
@@ -95,14 +97,14 @@ export async function requestGeneration(
   while (!isUnwanted(turn)) {
     try {
       await bus.call(generate, {}, request, {
-        // A worker that was frozen must not begin what was given up meanwhile.
+        // The deadline keeps a worker that was frozen from beginning a generation that was given up.
         envelope: childEnvelope(envelope, Date.now() + ACCEPT_TIMEOUT_MS),
         timeoutMs: ACCEPT_TIMEOUT_MS,
       })
       return
     } catch (error) {
       const failure = BusError.from(error)
-      // The outcome is unknown: a missing worker shows soon.
+      // The outcome is unknown. The checks of running generations detect a missing worker soon.
       if (failure.code === 'deadline') return
       if (failure.code !== 'unavailable') throw new TurnFailure(failure.toInfo())
       if (Date.now() > giveUpAt) {
@@ -114,7 +116,7 @@ export async function requestGeneration(
   }
 }
 
-/** Models whose answer in this turn broke off; another model may succeed. */
+/** Models whose answer in this turn broke off, since another model may succeed. */
 function brokeOff(generations: readonly Generation[]): string[] {
   const failed = generations.flatMap(({ result }) =>
     result?.outcome === 'failed' && result.content.length > 0
@@ -126,16 +128,19 @@ function brokeOff(generations: readonly Generation[]): string[] {
 
 type Prompt = Pick<Parameters<typeof toSend>[2], 'messages' | 'tools'>
 
-/** The prompt, after the conversation was made to fit. */
+/** The prompt, with the conversation made to fit. */
 async function prepare(
   deps: TurnDeps,
   turn: ClaimedTurn,
   withTools: boolean,
   force: boolean,
 ): Promise<Prompt> {
-  const { view, input } = turn
+  const { view, input, envelope } = turn
   if (needsWholeLog(view.state, input)) await view.readWhole()
-  const all = withTools ? await deps.tools.offered() : []
+  const known = withTools ? await deps.tools.offered() : []
+  const all = known.filter(
+    (tool) => usesServer(view.state.settings, tool.server) && !deps.policy.isHidden(envelope, tool),
+  )
   const maxTokens = toolTokenLimit(deps, turn)
   const offered =
     maxTokens === 0
@@ -146,13 +151,13 @@ async function prepare(
     const own = withTools && maxTokens > 0 ? resultTools(messages) : []
     return { messages, tools: [...offered, ...own] }
   } catch (error) {
-    // A conversation must not end because of its tools.
+    // Too many tools must not end a conversation, so the prompt is built without them.
     if (!(error instanceof TurnFailure) || offered.length === 0) throw error
     return { messages: await prepareContext(deps, turn, [], { force }), tools: [] }
   }
 }
 
-/** A quarter of what the model is sent; less each time the model found that too long. */
+/** The token limit of tool definitions: a quarter of the context budget, and less after each context overflow. */
 function toolTokenLimit(deps: TurnDeps, { view, input }: ClaimedTurn): number {
   const { inputs, turns } = view.state
   const overflows = countOverflows(turns.get(input) ?? { generations: [] })
@@ -186,7 +191,7 @@ export async function watchGeneration(
   const params = { generation: generation.id }
   const worker = await probe(bus, generationControl, params, { action: 'ping' }, envelope)
   if (worker !== undefined) return 'news'
-  // It may have ended between two looks: the log has the last word.
+  // The generation may have ended between two looks. The log decides.
   const last = await bus.sessions.lastSequence(session)
   if (last > view.state.seq) {
     await view.reach(last)

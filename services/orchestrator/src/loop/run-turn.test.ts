@@ -1,4 +1,5 @@
-import type { LogFact, SessionState } from '@mcp-host/contracts'
+import type { LogFact } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
 import { BusError, generationControl } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
@@ -19,13 +20,13 @@ import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import type { TurnFact } from '../turn/turn-writer.ts'
 
 let state: SessionState
-/** What was done, in order: facts written, and who was told what. */
-let done: string[]
+/** Appended facts and requests on the bus, in order. */
+let steps: string[]
 let written: TurnFact[]
-/** The answer to a request to stop. */
+/** Answers a request to cancel. */
 let onCancel: () => void
 beforeEach(() => {
-  done = []
+  steps = []
   written = []
   onCancel = () => undefined
   vi.useFakeTimers()
@@ -38,7 +39,7 @@ const deps = {
     id: 'o',
     sessions: { lostRanges: [] },
     async call({ subject }: { subject: string }, _: unknown, { action }: { action: string }) {
-      done.push(`${subject} ${action}`)
+      steps.push(`${subject} ${action}`)
       onCancel()
     },
   },
@@ -47,9 +48,11 @@ const deps = {
   logger: { info: quiet },
   events: { turnDone: quiet, cancelReached: quiet },
   note: quiet,
+  chargeTokens: quiet,
+  // runTurn uses only these members.
 } as unknown as TurnDeps
 
-/** Claims the only turn of a log, and takes it as far as it goes. */
+/** Claims the only turn of a log and runs it to its end. */
 async function run(facts: readonly LogFact[], epoch = 1): Promise<TurnEnd> {
   state = fold(...facts)
   const never = new AbortController().signal
@@ -65,7 +68,7 @@ async function run(facts: readonly LogFact[], epoch = 1): Promise<TurnEnd> {
     },
     writer: {
       append: async (fact: TurnFact) => {
-        done.push(fact.type)
+        steps.push(fact.type)
         written.push(fact)
         append(state, { kind: 'turn', fact: { ...fact, turn: 1, seen: 0 } })
       },
@@ -74,32 +77,33 @@ async function run(facts: readonly LogFact[], epoch = 1): Promise<TurnEnd> {
     cancelled: never,
     leaving: never,
     over: never,
+    // runTurn uses only these members.
   } as unknown as ClaimedTurn
   const end = runTurn(deps, turn)
-  // It is awaited below, after the time has passed.
+  // A rejection is handled by the caller, after the timers have run.
   end.catch(() => undefined)
   await vi.runAllTimersAsync()
   return end
 }
 
-const place = { branches: [], checkpoint: undefined }
+const position = { branches: [], checkpoint: undefined }
 const message = input('m', 'do it')
 const cancel: LogFact = { kind: 'control', fact: { type: 'cancel-requested', messageId: 'm' } }
 
-test('a turn that got nowhere again and again is given up, and what still runs is stopped before', async () => {
+test('a turn that was claimed too often without progress fails, after its generation is cancelled', async () => {
   onCancel = () => append(state, result(0, [text('so far')], { outcome: 'cancelled' }))
   const claims = Array.from({ length: 4 }, () => claim(1))
   expect(await run([message, claim(1, 0), ...claims])).toEqual({ state: 'done' })
-  expect(done).toEqual(['turn-claimed', `${generationControl.subject} cancel`, 'turn-done'])
+  expect(steps).toEqual(['turn-claimed', `${generationControl.subject} cancel`, 'turn-done'])
   expect(written.at(-1)).toMatchObject({
     outcome: 'failed',
     error: { code: 'internal' },
-    // It stands below what was shown already.
+    // The blank line separates the message from the partial text.
     message: expect.stringMatching(/^\n\nI could not answer this: it broke off again and again\./),
   })
 })
 
-test('a turn that ends without the result of its generation takes back what that wrote', async () => {
+test('a turn that ends without the result of its generation voids it', async () => {
   onCancel = () => {
     throw new BusError('unavailable', 'the worker died')
   }
@@ -110,24 +114,24 @@ test('a turn that ends without the result of its generation takes back what that
     voids: `${session}-0`,
   })
   const [turn] = state.turns.values()
-  const before = turnMessages(state.inputs.get(1)!, turn, place)
+  const before = turnMessages(state.inputs.get(1)!, turn, position)
   append(state, result(0, [text('late')]))
-  expect(turnMessages(state.inputs.get(1)!, turn, place)).toEqual(before)
+  expect(turnMessages(state.inputs.get(1)!, turn, position)).toEqual(before)
 })
 
 test.each<[string, readonly LogFact[], string]>([
   ['took too long', [], 'not run: the turn was stopped after 1 s, the limit for one turn.'],
   ['was cancelled', [cancel], 'not run: the user stopped the turn.'],
-])('of a turn that %s the model is told so by the calls it had open', async (_, end, words) => {
+])('the open calls of a turn that %s are settled with the reason', async (_, end, reason) => {
   await run([message, claim(1, 0), result(0, [call(0)]), ...end])
-  expect(written).toMatchObject([{}, { type: 'tool-settled', message: words }, {}])
+  expect(written).toMatchObject([{}, { type: 'tool-settled', message: reason }, {}])
 })
 
-test('a turn that somebody else has claimed meanwhile is left alone', async () => {
+test('a turn that another orchestrator has claimed is not changed', async () => {
   const claims = Array.from({ length: 4 }, () => claim(1))
-  const passed = run([message, claim(1, 0), ...claims], 7)
-  // Read after ours.
+  const outcome = run([message, claim(1, 0), ...claims], 7)
+  // A claim after the one of this orchestrator.
   append(state, claim(1))
-  await expect(passed).rejects.toBeInstanceOf(BusError)
-  expect(done).toEqual(['turn-claimed'])
+  await expect(outcome).rejects.toBeInstanceOf(BusError)
+  expect(steps).toEqual(['turn-claimed'])
 })

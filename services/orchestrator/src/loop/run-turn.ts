@@ -1,10 +1,11 @@
-import type { ErrorInfo, Generation, ToolCall, Turn, TurnOutcome } from '@mcp-host/contracts'
+import type { ErrorInfo, OfferedTool, ToolCallBlock, TurnOutcome } from '@mcp-host/contracts'
+import type { Generation, ToolCall, Turn } from '@mcp-host/session-state'
 import { BusError } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { answerFindTools, FIND_TOOL } from '../context/found-tools.ts'
 import { answerResultTool } from '../context/result-tools.ts'
 import { askApproval } from './approval.ts'
-import type { Step } from './decide.ts'
+import type { Rules, Step } from './decide.ts'
 import { apology, countOverflows, decide, diesTooOften } from './decide.ts'
 import {
   nextGeneration,
@@ -14,12 +15,13 @@ import {
 } from './generation-step.ts'
 import { pause } from '../turn/pause.ts'
 import { sessionLimits } from '../turn/session-limits.ts'
+import { usesServer } from '../turn/session-servers.ts'
 import { stopTurn } from './stop-turn.ts'
 import { settleCall, ToolRuns } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import { TurnFailure } from '../turn/turn-failure.ts'
 
-/** Bounds the claims of a turn that makes no progress. */
+/** Limits the claims of a turn without progress. */
 const MAX_IDLE_CLAIMS = 5
 /** The period without news after which the turn is checked. */
 const QUIET_MS = 1_000
@@ -29,15 +31,19 @@ export type TurnEnd =
   | { readonly state: 'done' | 'left' }
   | { readonly state: 'waiting'; readonly until: number }
 
-/** Claims the turn and takes it as far as it can go. Throws `conflict` when another orchestrator has it. */
+/**
+ * Claims the turn and takes steps until its end, a wait, or a handover. Throws `conflict` when another orchestrator has
+ * the turn.
+ */
 export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEnd> {
   const { view, input, writer, epoch, messageId, cancelled, session } = turn
   const before = view.state.turns.get(input)
   const idleClaims = before?.idleClaims ?? 0
-  // Claim and first generation are one append: nothing durable stands before the first text but these.
+  // One append has the claim and the first generation, so that only one write is needed before the first text.
   const generation =
     before === undefined && !cancelled.aborted ? nextGeneration(deps, turn) : undefined
-  const missing = deps.tools.missing()
+  const { settings } = view.state
+  const missing = deps.tools.missing().filter((server) => usesServer(settings, server))
   await writer.append({
     type: 'turn-claimed',
     messageId,
@@ -51,7 +57,7 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
     if (idleClaims >= MAX_IDLE_CLAIMS) {
       const message = 'it broke off again and again'
       await writer.folded()
-      // Work of an earlier owner may still run, and costs.
+      // Work of an earlier owner may still run and cost tokens.
       await stopTurn(deps, turn, ownTurn(deps, turn), message)
       throw new TurnFailure({ code: 'internal', message })
     }
@@ -74,18 +80,20 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
   }
 }
 
-/** Answers a call of a tool that is the host's own. */
+/** Answers a call of one of the host's own tools. */
 async function answerOwnTool(
   deps: TurnDeps,
-  { view }: ClaimedTurn,
+  { view, envelope }: ClaimedTurn,
   call: ToolCall,
 ): Promise<string> {
   const { tool, arguments: given } = call.block
   if (tool !== FIND_TOOL) return answerResultTool(deps, view.state, call)
-  return answerFindTools(await deps.tools.index(), given)
+  const isShown = (found: OfferedTool): boolean =>
+    usesServer(view.state.settings, found.server) && !deps.policy.isHidden(envelope, found)
+  return answerFindTools(await deps.tools.index(), given, isShown)
 }
 
-/** Does what the log says is next. Answers with the end of this claim, if that was it. */
+/** Takes the next step. Returns the end of the claim, if the step was the last one. */
 async function takeStep(
   deps: TurnDeps,
   turn: ClaimedTurn,
@@ -95,7 +103,7 @@ async function takeStep(
   await writer.folded()
   const state = ownTurn(deps, turn)
   if (leaving.aborted) return leave(turn, runs)
-  const step = nextStep(deps, turn, state)
+  const step = nextStep(deps, turn, state, (call) => runs.isRunning(call))
   switch (step.type) {
     case 'generate': {
       const { withTools, again } = step
@@ -158,7 +166,7 @@ async function takeStep(
   }
 }
 
-/** A failure of a model that the turn recovers from. */
+/** Logs a failure of a model that the turn recovers from. */
 function logFailure(
   { logger }: TurnDeps,
   { session, input, envelope }: ClaimedTurn,
@@ -181,11 +189,23 @@ function ownTurn({ bus }: TurnDeps, { view, input, epoch }: ClaimedTurn): Turn {
   return state
 }
 
-function nextStep(deps: TurnDeps, { view, input }: ClaimedTurn, state: Turn): Step {
-  const { needsApproval } = deps
+function nextStep(
+  deps: TurnDeps,
+  { view, input, envelope }: ClaimedTurn,
+  state: Turn,
+  isRunning: Rules['isRunning'],
+): Step {
+  const effectOf = (call: ToolCallBlock) => deps.policy.effectOf(envelope, call)
   const limits = sessionLimits(deps.limits, view.state, input)
-  const message = view.state.inputs.get(input)
-  return decide(state, message ?? {}, { limits, needsApproval, now: Date.now() })
+  const { inputs, settings } = view.state
+  const rules = {
+    limits,
+    effectOf,
+    usesServer: (server: string) => usesServer(settings, server),
+    isRunning,
+    now: Date.now(),
+  }
+  return decide(state, inputs.get(input) ?? {}, rules)
 }
 
 /** Releases the turn until its user has answered; any orchestrator that gets the answer claims it. */
@@ -196,12 +216,12 @@ async function wait(
 ): Promise<TurnEnd | undefined> {
   await turn.writer.append({ type: 'turn-waiting', for: 'approval', until })
   await turn.writer.folded()
-  // No other process gets an answer that was stored before this.
-  const isStill = nextStep(deps, turn, ownTurn(deps, turn)).type === 'wait'
+  // An answer that was stored before this wakes no other process.
+  const isStill = nextStep(deps, turn, ownTurn(deps, turn), () => false).type === 'wait'
   return isStill ? { state: 'waiting', until } : { state: 'waiting', until: 0 }
 }
 
-/** Gives the turn away between two steps: what runs goes on, and the next owner finds it in the log. */
+/** Hands the turn over between two steps. Work in flight goes on, and the next owner finds it in the log. */
 async function leave({ writer, view, input }: ClaimedTurn, runs: ToolRuns): Promise<TurnEnd> {
   await runs.ended()
   if (view.state.turns.get(input)?.done === undefined) {
@@ -212,7 +232,7 @@ async function leave({ writer, view, input }: ClaimedTurn, runs: ToolRuns): Prom
 }
 
 async function finish(
-  { logger, events, note }: TurnDeps,
+  { logger, events, note, chargeTokens }: TurnDeps,
   { session, input, messageId, writer, view, envelope }: ClaimedTurn,
   end: { readonly outcome: TurnOutcome; readonly error?: ErrorInfo; readonly message?: string },
 ): Promise<void> {
@@ -230,6 +250,11 @@ async function finish(
   })
   await writer.folded()
   events.turnDone(outcome, usage)
+  const used = usage.map(({ inputTokens = 0, outputTokens = 0 }) => inputTokens + outputTokens)
+  chargeTokens(
+    envelope.principal,
+    used.reduce((sum, each) => sum + each, 0),
+  )
   note(session, view.state)
   logger.info(
     {

@@ -1,4 +1,4 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 import type { FollowItem } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
@@ -9,47 +9,48 @@ import type { ViewBus } from '../turn/session-view.ts'
 import { SessionViews } from '../turn/session-views.ts'
 import type { TurnDeps } from '../turn/turn.ts'
 
-test('waiting for a long time leaves nothing behind', async () => {
+test('a long wait of queued messages leaks no promises', async () => {
   const log = new MemoryLog()
-  log.claim(log.say('first'))
-  const inputs = Array.from({ length: 20 }, (_, index) => log.say(`${index}`))
+  log.claim(log.addInput('first'))
+  const inputs = Array.from({ length: 20 }, (_, index) => log.addInput(`${index}`))
   const answer = Promise.withResolvers<{ running: boolean }>()
-  let heard = Promise.withResolvers<void>()
+  let news = Promise.withResolvers<void>()
   const bus = {
     id: 'me',
     sessions: {
       read: log.read.bind(log),
       lastSequence: log.lastSequence.bind(log),
       async *follow(_: SessionId, { signal }: { signal: AbortSignal }): AsyncIterable<FollowItem> {
-        signal.addEventListener('abort', () => heard.resolve())
+        signal.addEventListener('abort', () => news.resolve())
         for (;;) {
-          await heard.promise
+          await news.promise
           if (signal.aborted) return
-          heard = Promise.withResolvers()
+          news = Promise.withResolvers()
           yield { type: 'caught-up' }
         }
       },
     },
-    // Who has the turn takes its time to say so.
+    // The orchestrator that claimed the turn answers late.
     call: () => answer.promise,
   }
+  // Neither uses other members of the bus than these.
   const views = new SessionViews(bus as unknown as ViewBus)
   const deps = { bus, views } as unknown as TurnDeps
   const entries = log.entries.filter(({ seq }) => inputs.includes(seq))
   const [first] = entries
-  if (first === undefined) throw new Error('nothing was said')
+  if (first === undefined) throw new Error('there is no entry')
   const run = new SessionRun(deps, first, new AbortController().signal)
   const verdicts = entries.map((entry) => run.verdict(entry))
-  const hear = async (times: number): Promise<number> => {
+  const receive = async (times: number): Promise<number> => {
     for (let time = 0; time < times; time++) {
-      heard.resolve()
-      await turnOfTheLoop()
+      news.resolve()
+      await nextTick()
     }
     return queryObjects(Promise, { format: 'count' })
   }
-  const before = await hear(10)
-  // 20 who wait hear of 200 things.
-  expect((await hear(200)) - before).toBeLessThan(400)
+  const before = await receive(10)
+  // 20 messages wait while 200 items arrive.
+  expect((await receive(200)) - before).toBeLessThan(400)
   answer.resolve({ running: true })
   for (const verdict of verdicts) expect(await verdict).toEqual({ retryMs: 1_000 })
 })

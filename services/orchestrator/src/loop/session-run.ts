@@ -1,5 +1,7 @@
-import type { LogEntry, SessionId, Turn } from '@mcp-host/contracts'
-import { BusError, nextInput, orchestratorControl } from '@mcp-host/contracts'
+import type { LogEntry, SessionId } from '@mcp-host/contracts'
+import type { Turn } from '@mcp-host/session-state'
+import { BusError, orchestratorControl } from '@mcp-host/contracts'
+import { nextInput } from '@mcp-host/session-state'
 import { requestFields } from '@mcp-host/service'
 import { isOpen } from './decide.ts'
 import { probe } from '../turn/probe.ts'
@@ -12,27 +14,29 @@ import { TurnWriter } from '../turn/turn-writer.ts'
 
 /** The delay before a session of another orchestrator is checked again. */
 const ELSEWHERE_MS = 1_000
-/** An older input waited for an orchestrator, or for the turn before it. */
+/** An input of this age has waited for an orchestrator, or for the previous turn. */
 export const WAITED_MS = 250
-/** The period of checks while the user is asked; an answer wakes the session at once. */
+/** The period of checks while the user is asked. An answer wakes the session at once. */
 const WAITING_MS = 30_000
+
+const NO_SLOT: AsyncDisposable = { [Symbol.asyncDispose]: async () => undefined }
 
 /** The outcome for an entry: done, or the delay before it is checked again. */
 export type Verdict = 'done' | { readonly retryMs: number }
 
-/** Takes one session's user messages in order, one turn at a time, until none is left to be run here. */
+/** Runs the turns of one session's user messages in order, until this process has none left to run. */
 export class SessionRun {
   readonly #deps: TurnDeps
   readonly #session: SessionId
-  /** The log was opened with all that is stored up to here. */
+  /** The sequence up to which the log was read at the opening. */
   readonly #through: number
   readonly #leaving: AbortSignal
   readonly #used: Promise<UsedView>
   readonly #end: Promise<void>
   #hasEnded = false
-  /** All up to here was known when this run last decided whether there is something to do. */
+  /** The sequence up to which this run had read the log when it last looked for work. */
   #seen = 0
-  /** When to look again at what this run did not bring to its end. */
+  /** The delay before inputs are checked again that this run left unfinished. */
   #retryMs = ELSEWHERE_MS
 
   constructor(deps: TurnDeps, first: LogEntry, leaving: AbortSignal) {
@@ -42,18 +46,18 @@ export class SessionRun {
     this.#leaving = leaving
     this.#used = openView(deps, first)
     this.#end = this.#run()
-    // Callers that wait for the outcome get the failure; without any, it was logged where it arose.
+    // Callers that await the outcome get the failure. Its cause was logged where it arose.
     this.#end.catch(() => undefined)
   }
 
-  /** Resolves when the run is over, however it ended. */
+  /** Resolves at the end of the run, even after a failure. */
   async ended(): Promise<void> {
     await this.#end.catch(() => undefined)
   }
 
   /**
-   * Waits until an entry is done, or the run is over. `undefined`: it was stored too late for this run, and needs
-   * another.
+   * Waits until an entry is done, or the run is over. `undefined`: the entry was stored too late for this run, and
+   * needs another.
    */
   async verdict(entry: LogEntry): Promise<Verdict | undefined> {
     const { view } = await this.#used
@@ -62,13 +66,13 @@ export class SessionRun {
       if (entry.kind === 'input' && isAnswered(view, entry.seq)) return 'done'
       if (this.#hasEnded) {
         await this.#end
-        // Entries that are missing after the opening were purged.
+        // Entries up to the opening that are missing were purged.
         if (view.state.seq < entry.seq && entry.seq <= this.#through) return 'done'
         if (this.#seen < entry.seq) return undefined
-        // Control facts of users have been read: the orchestrator that runs the turn knows them.
+        // This run has read the control fact, so the orchestrator that runs the turn knows it.
         return entry.kind === 'input' ? { retryMs: this.#retryMs } : 'done'
       }
-      // Also wakes at the end of the run; a race with that would leave something behind each time.
+      // The end of the run also wakes this. A race between two promises would leak a listener each time.
       await view.change(Infinity)
     }
   }
@@ -95,8 +99,10 @@ export class SessionRun {
       const turn = view.state.turns.get(input)
       const { fence } = view.state
       if (turn !== undefined && (await this.#isElsewhere(view, turn))) return
-      // While that was asked the turn may have gone on, or ended.
+      // The turn may have gone on or ended during this check.
       if (view.state.fence !== fence) continue
+      await using slot = await this.#slotFor(view, input)
+      if (slot === undefined) return
       try {
         const end = await this.#runTurn(view, input, fence)
         if (end.state === 'left') {
@@ -113,10 +119,24 @@ export class SessionRun {
         })
       } catch (err) {
         if (BusError.from(err).code !== 'conflict') throw err
-        // Another process has written: read that first.
+        // Another process has written, so the log is read first.
         if (!(await view.passes(fence))) throw err
       }
     }
+  }
+
+  /** A slot for a turn; `undefined` when all slots of its principal are in use, and the message waits. */
+  async #slotFor(view: SessionView, input: number): Promise<AsyncDisposable | undefined> {
+    const message = view.state.inputs.get(input)
+    const principal = message?.envelope.principal ?? ''
+    // The end of a cancelled turn takes no time, so it needs no slot.
+    if (message?.cancelledAt !== undefined) return NO_SLOT
+    const begun = view.state.turns.get(input)?.orchestrator
+    const slot = await this.#deps.slots.acquire(principal, begun)
+    // A turn that has begun goes on without a slot.
+    if (slot === undefined && begun !== undefined) return NO_SLOT
+    if (slot === undefined) this.#retryMs = ELSEWHERE_MS
+    return slot
   }
 
   async #runTurn(view: SessionView, input: number, fence: number): Promise<TurnEnd> {
@@ -186,11 +206,14 @@ export class SessionRun {
 
 function isAnswered({ state }: SessionView, input: number): boolean {
   if (state.seq < input) return false
-  // A message that was sent twice has no turn of its own.
+  // A repeated message has no turn of its own.
   return !state.unfinished.has(input)
 }
 
-/** With all that was said after an entry that waited, too: it may have been cancelled, or its session deleted. */
+/**
+ * Opens the view of a session. For an entry that waited, the view includes all later entries: the message may have been
+ * cancelled, or the session deleted.
+ */
 async function openView(
   { bus, views }: TurnDeps,
   { session, seq, time }: LogEntry,

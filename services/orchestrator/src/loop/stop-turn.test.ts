@@ -1,13 +1,8 @@
 import type { Bus } from '@mcp-host/bus'
-import type {
-  Generation,
-  GenerationId,
-  GenerationResult,
-  ToolCall,
-  ToolFinished,
-  Turn,
-} from '@mcp-host/contracts'
-import { BusError, emptySession, newEnvelope, toolCallId } from '@mcp-host/contracts'
+import type { GenerationId, GenerationResult, ToolFinished } from '@mcp-host/contracts'
+import type { Generation, ToolCall, Turn } from '@mcp-host/session-state'
+import { BusError, newEnvelope, toolCallId } from '@mcp-host/contracts'
+import { emptySession } from '@mcp-host/session-state'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { SessionView } from '../turn/session-view.ts'
 import { stopTurn } from './stop-turn.ts'
@@ -17,8 +12,9 @@ const session = emptySession()
 session.inputs.set(1, { id: 'm', text: 't', seq: 1, time: 0, envelope: newEnvelope('local') })
 let cancels: string[]
 let settled: { message: string; outcome: string }[]
-/** What happens when somebody is told to stop. */
+/** Runs when a generation or call is cancelled. */
 let onCancel: (subject: string) => void
+/** Delays of cancels as the metrics count them, in seconds. */
 let reached: number[]
 beforeEach(() => {
   vi.useFakeTimers()
@@ -38,13 +34,14 @@ const bus: Pick<Bus, 'call'> = {
     )
     cancels.push(subject)
     onCancel(subject)
-    // Nobody reads it.
+    // stopTurn does not read the reply.
     return {} as never
   },
 }
 const deps = {
   bus,
   events: { cancelReached: (s: number) => reached.push(s) },
+  // stopTurn uses only these members.
 } as unknown as TurnDeps
 
 const view: Pick<SessionView, 'state' | 'change'> = {
@@ -60,6 +57,7 @@ const turn = {
     append: async (fact: { message: string; outcome: string }) => void settled.push(fact),
     folded: async () => undefined,
   },
+  // stopTurn uses only these members.
 } as unknown as ClaimedTurn
 
 const id = 's-0' as GenerationId
@@ -95,14 +93,15 @@ function withCalls(...calls: ToolCall[]): Generation {
 }
 
 async function stop(...generations: Generation[]): Promise<number> {
-  const begin = Date.now()
+  const before = Date.now()
+  // stopTurn reads only the generations.
   const stopped = stopTurn(deps, turn, { generations } as unknown as Turn, 'it took too long')
   await vi.runAllTimersAsync()
   await stopped
-  return Date.now() - begin
+  return Date.now() - before
 }
 
-test('a running generation is told to stop, and what it wrote is waited for', async () => {
+test('a running generation is cancelled and its result awaited', async () => {
   const one = generation()
   onCancel = () => void setTimeout(() => (one.result = { ...written, outcome: 'cancelled' }), 100)
   expect(await stop(one)).toBeLessThan(200)
@@ -110,13 +109,13 @@ test('a running generation is told to stop, and what it wrote is waited for', as
   expect(reached).toEqual([0.04])
 })
 
-test('a worker that says nothing is not waited for long', async () => {
+test('the result of a silent worker is awaited for a limited time', async () => {
   const took = await stop(generation())
   expect(took).toBeGreaterThan(1_000)
   expect(took).toBeLessThan(3_000)
 })
 
-test('of a worker that is not there nothing is waited for', async () => {
+test('the result of an absent worker is not awaited', async () => {
   onCancel = () => {
     throw new BusError('unavailable', 'nobody')
   }
@@ -124,7 +123,7 @@ test('of a worker that is not there nothing is waited for', async () => {
   expect(reached).toEqual([])
 })
 
-test('a worker that has only just been asked is told again', async () => {
+test('a cancel is retried until the worker serves it', async () => {
   const one = generation()
   onCancel = () => {
     if (cancels.length < 3) throw new BusError('unavailable', 'nobody yet')
@@ -134,7 +133,7 @@ test('a worker that has only just been asked is told again', async () => {
   expect(cancels).toHaveLength(3)
 })
 
-test('running calls are told to stop, and are closed in words when nothing came of it', async () => {
+test('running calls are cancelled, and those without a result settled', async () => {
   const [one, two] = [call(0, 1), call(1, 0)]
   onCancel = (subject) => {
     if (subject.includes('s-0-1')) throw new BusError('unavailable', 'nobody')
@@ -147,7 +146,7 @@ test('running calls are told to stop, and are closed in words when nothing came 
   ])
 })
 
-test('of a call that was begun it is said what stopped it and that it may have taken effect', async () => {
+test('a started call is settled with the reason and a note that it may have taken effect', async () => {
   await stop(withCalls(call(0, 1)))
   expect(settled).toMatchObject([
     {
@@ -157,19 +156,19 @@ test('of a call that was begun it is said what stopped it and that it may have t
   ])
 })
 
-test('calls of a model that finishes while it is told to stop are closed', async () => {
+test('calls of a generation that completes during its cancel are settled', async () => {
   const calls = new Map<string, ToolCall>()
   const one = generation({ calls: calls as Generation['calls'] })
   onCancel = () => {
-    const asked = call(0, 0)
-    calls.set(asked.block.id, asked)
+    const late = call(0, 0)
+    calls.set(late.block.id, late)
     one.result = written
   }
   await stop(one)
   expect(settled).toMatchObject([{ call: 's-0-0', outcome: 'cancelled' }])
 })
 
-test('a turn with nothing under way is stopped at once, and that is not measured', async () => {
+test('a turn with nothing in flight is stopped at once and not measured', async () => {
   expect(await stop()).toBe(0)
   expect(await stop(generation({ result: written }))).toBe(0)
   expect(cancels).toEqual([])

@@ -1,4 +1,4 @@
-import type { Generation, ToolCall, Turn } from '@mcp-host/contracts'
+import type { Generation, ToolCall, Turn } from '@mcp-host/session-state'
 import { BusError, callControl, childEnvelope, generationControl } from '@mcp-host/contracts'
 import { isOpen } from './decide.ts'
 import { settleCall } from './tool-step.ts'
@@ -8,13 +8,13 @@ import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 const GRACE_MS = 1_500
 const HEARING_MS = 500
 const CONTROL_TIMEOUT_MS = 500
-/** A call that was just dispatched may not have a listener yet: the stop is repeated. */
+/** The pause between repetitions of a stop, since the listener of a new call may not exist yet. */
 const AGAIN_MS = 50
 
 /**
- * Ends what the turn has under way, and closes its open calls in the log. What a model wrote so far and
- * what a tool answered in time stays part of the conversation. `why` is what the model reads of a call that
- * was stopped, as a clause.
+ * Ends the work in flight of a turn, and closes its open calls in the log. Text that a model has written and answers
+ * that arrive in time stay part of the conversation. `why`: the reason that the model reads for a stopped call, as a
+ * clause.
  */
 export async function stopTurn(
   deps: TurnDeps,
@@ -40,7 +40,7 @@ export async function stopTurn(
     (isModelTold && generation?.result === undefined) ||
     calls.some((call, index) => areTold[index] === true && isOpen(call))
   while (isAwaited() && Date.now() < giveUpAt) await view.change(giveUpAt - Date.now())
-  // A model that was just finishing may have asked for calls meanwhile.
+  // A model that was about to finish may have asked for calls meanwhile.
   for (const call of openCalls()) {
     await settleCall(turn, call, 'cancelled', cancelledMessage(call, why))
   }
@@ -70,7 +70,7 @@ function stopGeneration(
 }
 
 function stopCall({ bus }: TurnDeps, { envelope }: ClaimedTurn, call: ToolCall): Promise<boolean> {
-  // No supervisor was asked to run it.
+  // No supervisor has been asked to run this call.
   if (call.attempt === 0 && call.approval !== undefined && call.approval.end === undefined) {
     return Promise.resolve(false)
   }

@@ -1,21 +1,16 @@
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { CallOptions } from '@mcp-host/bus'
-import type {
-  Generation,
-  GenerationId,
-  SessionId,
-  ToolCall,
-  ToolFinished,
-} from '@mcp-host/contracts'
+import type { GenerationId, SessionId, ToolFinished } from '@mcp-host/contracts'
+import type { Generation, ToolCall } from '@mcp-host/session-state'
 import {
   BusError,
   callControl,
-  emptySession,
   newEnvelope,
   runTool,
   supervisorControl,
   toolCallId,
 } from '@mcp-host/contracts'
+import { emptySession } from '@mcp-host/session-state'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { isOpen } from './decide.ts'
 import { ToolRuns } from './tool-step.ts'
@@ -38,28 +33,32 @@ function call(index: number, server: string): ToolCall {
 }
 
 const state = emptySession()
-/** Runs whenever somebody looks for news. */
-let onLook: () => void
-/** Runs whenever a supervisor takes a call. */
+/** Runs before each wait for a change of the session. */
+let onChange: () => void
+/** Runs when a supervisor accepts a call. */
 let onRun: () => void
-let asked: { subject: string; options: CallOptions }[]
-/** What supervisors answer, by server. */
+/** Requests on the bus. */
+let requests: { subject: string; options: CallOptions }[]
+/** Refusals of supervisors, by server. */
 let refusals: Record<string, BusError>
 let settled: string[]
 let outcomes: string[]
+let overLimit: string | undefined
 let isRepeatable: boolean
 let logged: object[]
-/** Whether the supervisor with the call still works on it. */
+/** Whether the supervisor of the call still runs it. */
 let isAlive: () => boolean
-/** Runs whenever it is asked after a call or a supervisor; throws where that is frozen. */
+/** Runs at each probe of a call or supervisor; throws if the supervisor is frozen. */
 let onProbe: () => void
 let isSupervisorAlive: boolean
 let outageMs: number
+/** Runs after a call was settled. */
 let settle: () => Promise<void>
 beforeEach(() => {
-  onLook = () => undefined
+  onChange = () => undefined
   onRun = () => undefined
-  asked = []
+  overLimit = undefined
+  requests = []
   refusals = {}
   settled = []
   outcomes = []
@@ -80,7 +79,7 @@ const deps = {
     sinceOutageMs: () => outageMs,
     sessions: { lastSequence: async () => state.seq },
     async call(contract: { subject: string }, { server = '' }, _: unknown, options: CallOptions) {
-      asked.push({ subject: contract.subject, options })
+      requests.push({ subject: contract.subject, options })
       if (refusals[server] !== undefined) throw refusals[server]
       if (contract.subject !== runTool.subject) onProbe()
       if (contract.subject === callControl.subject && !isAlive()) {
@@ -97,20 +96,22 @@ const deps = {
     isRepeatable: () => isRepeatable,
     isConfigured: (server: string) => server !== 'removed',
   },
+  policy: { refusalOf: async () => overLimit },
+  // ToolRuns uses only these members.
 } as unknown as TurnDeps
 
-const over = new AbortController()
+const never = new AbortController()
 
 const turn = {
-  cancelled: over.signal,
-  leaving: over.signal,
-  over: over.signal,
+  cancelled: never.signal,
+  leaving: never.signal,
+  over: never.signal,
   session: 'session' as SessionId,
   envelope: newEnvelope('local'),
   view: {
     state,
     async change() {
-      onLook()
+      onChange()
       await nextTick()
     },
   },
@@ -122,8 +123,10 @@ const turn = {
     },
     folded: async () => undefined,
   },
+  // ToolRuns uses only these members.
 } as unknown as ClaimedTurn
 
+/** Gives a call its result. */
 function finish(open: ToolCall): void {
   open.result = { type: 'tool-finished', outcome: 'ok' } as ToolFinished
 }
@@ -132,57 +135,57 @@ async function run(...calls: readonly ToolCall[]): Promise<void> {
   const runs = new ToolRuns(deps, turn)
   runs.start(generation, calls)
   await runs.ended()
-  // Throws what went wrong.
+  // Rethrows the error of an ended run.
   runs.start(generation, [])
 }
 
-test('a call is over with its result', async () => {
+test('a run ends with the result of its call', async () => {
   const one = call(0, 'good')
-  onLook = () => finish(one)
+  onChange = () => finish(one)
   await run(one)
   expect(isOpen(one)).toBe(false)
   expect(settled).toEqual([])
 })
 
-test('a call that no supervisor accepts is closed with the reason', async () => {
+test('a call that no supervisor accepts is settled with the reason', async () => {
   const one = call(0, 'bad')
   refusals['bad'] = new BusError('invalid', 'not like this')
   await run(one)
   expect(settled).toEqual(['not like this'])
-  const told = { server: 'bad', attempt: 0, recovery: 'tell-model', reason: 'not like this' }
-  expect(logged).toEqual([expect.objectContaining({ ...told, sessionId: 'session' })])
+  const fields = { server: 'bad', attempt: 0, recovery: 'tell-model', reason: 'not like this' }
+  expect(logged).toEqual([expect.objectContaining({ ...fields, sessionId: 'session' })])
 })
 
-test('a call of a server that was removed from the configuration is closed at once', async () => {
+test('a call of a server that was removed from the configuration is settled at once', async () => {
   refusals['removed'] = new BusError('unavailable', 'nobody answers')
   await run(call(0, 'removed'))
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
   expect(settled).toEqual(['there is no tool "t": the MCP server "removed" was removed'])
 })
 
-test('a supervisor must take a call at once or not at all', async () => {
-  // One that was frozen ran calls that had been settled without it, once it was thawed.
+test('the request to run a call has a deadline', async () => {
+  // A supervisor that thaws must not run calls that were settled while it was frozen.
   const one = call(0, 'good')
-  onLook = () => finish(one)
+  onChange = () => finish(one)
   const before = Date.now()
   await run(one)
-  const [request] = asked
+  const [request] = requests
   expect(request?.subject).toBe('tool.{server}.run')
   const { timeoutMs = 0, envelope } = request?.options ?? {}
   expect(envelope?.deadline).toBeGreaterThanOrEqual(before + timeoutMs)
   expect(envelope?.deadline).toBeLessThanOrEqual(Date.now() + timeoutMs)
 })
 
-test('when one call cannot be closed the others are waited for before the turn is left', async () => {
-  // Else they were watched for ever: nobody reads the log for them any more.
+test('a run whose settlement fails waits for its other calls', async () => {
+  // Otherwise the watches of those calls would never end.
   const [bad, slow] = [call(0, 'bad'), call(1, 'good')]
   refusals['bad'] = new BusError('invalid', 'no')
   settle = async () => {
     throw new BusError('conflict', 'passed by another writer')
   }
-  let looks = 0
-  onLook = () => {
-    if (++looks === 20) finish(slow)
+  let changes = 0
+  onChange = () => {
+    if (++changes === 20) finish(slow)
   }
   await expect(run(bad, slow)).rejects.toMatchObject({
     code: 'conflict',
@@ -190,48 +193,55 @@ test('when one call cannot be closed the others are waited for before the turn i
   expect(isOpen(slow)).toBe(false)
 })
 
-test('a call that is under way is not begun once more', async () => {
+test('a call over the limit of its principal is refused, and reaches no server', async () => {
+  overLimit = 'Too many requests: try again later'
+  await run(call(0, 'good'))
+  expect(settled).toEqual([overLimit])
+  expect(requests).toEqual([])
+})
+
+test('a call in flight is not started again', async () => {
   const one = call(0, 'good')
-  let looks = 0
-  onLook = () => {
-    if (++looks === 10) finish(one)
+  let changes = 0
+  onChange = () => {
+    if (++changes === 10) finish(one)
   }
   const runs = new ToolRuns(deps, turn)
   runs.start(generation, [one])
   runs.start(generation, [one])
   await runs.ended()
-  expect(asked.filter(({ subject }) => subject === 'tool.{server}.run')).toHaveLength(1)
+  expect(requests.filter(({ subject }) => subject === 'tool.{server}.run')).toHaveLength(1)
 })
 
-const runs = (): number => asked.filter(({ subject }) => subject === runTool.subject).length
+const runs = (): number => requests.filter(({ subject }) => subject === runTool.subject).length
 
-/** A call that a supervisor has begun, which dies after so long. */
-function begun(afterMs: number): ToolCall {
+/** A call whose supervisor has started it and dies after `afterMs`. */
+function startedCall(afterMs: number): ToolCall {
   vi.useFakeTimers({ toFake: ['Date'] })
   const one = call(0, 'good')
   one.attempt = 1
-  let looks = 0
-  onLook = () => {
-    if (++looks === 2) vi.setSystemTime(Date.now() + afterMs)
+  let changes = 0
+  onChange = () => {
+    if (++changes === 2) vi.setSystemTime(Date.now() + afterMs)
   }
-  isAlive = () => looks < 2
+  isAlive = () => changes < 2
   return one
 }
 
-test('a call that may be repeated is run again however long its supervisor had been at work', async () => {
+test('a repeatable call whose supervisor dies is retried, also after a long run', async () => {
   isRepeatable = true
-  const one = begun(60_000)
+  const one = startedCall(60_000)
   onRun = () => finish(one)
   await run(one)
   expect([runs(), settled]).toEqual([1, []])
 })
 
 test.each<[string, () => void]>([
-  ['is not taken by anybody', () => void (refusals['good'] = new BusError('invalid', 'gone'))],
+  ['is accepted by no supervisor', () => void (refusals['good'] = new BusError('invalid', 'gone'))],
   ['dies with its supervisor', () => undefined],
-])('a repeated call that %s may have taken effect, and the model is told', async (_, prepare) => {
+])('a retried call that %s is settled as unknown', async (_, prepare) => {
   isRepeatable = true
-  const one = begun(0)
+  const one = startedCall(0)
   prepare()
   onRun = () => one.attempt++
   await run(one)
@@ -239,7 +249,7 @@ test.each<[string, () => void]>([
   expect(settled).toEqual([expect.stringContaining('Whether it took effect is not known')])
 })
 
-test('a call that nobody begins for long is refused', async () => {
+test('a call that no supervisor starts in time is refused', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   const one = call(0, 'good')
   isAlive = () => false
@@ -248,22 +258,22 @@ test('a call that nobody begins for long is refused', async () => {
   expect([runs(), outcomes]).toEqual([2, ['refused']])
 })
 
-/** A repeatable call whose supervisor is frozen for so many looks. */
-function frozen(looks: number, lookMs: number): ToolCall {
+/** A repeatable call whose supervisor is frozen for a number of probes. */
+function frozenCall(probes: number, probeMs: number): ToolCall {
   isRepeatable = true
-  const one = begun(0)
+  const one = startedCall(0)
   const nonce = 'n'
   one.starts.push({ type: 'tool-started', call: one.block.id, attempt: 1, supervisor: 's1', nonce })
-  let asks = 0
-  onLook = () => vi.setSystemTime(Date.now() + lookMs)
+  let probed = 0
+  onChange = () => vi.setSystemTime(Date.now() + probeMs)
   onProbe = () => {
-    if (asks++ < looks * 2) throw new BusError('deadline', 'no answer')
+    if (probed++ < probes * 2) throw new BusError('deadline', 'no answer')
   }
   return one
 }
 
-test('a call whose supervisor is frozen for a while has the result that comes late', async () => {
-  const one = frozen(2, 1_000)
+test('a call whose supervisor thaws keeps its late result', async () => {
+  const one = frozenCall(2, 1_000)
   isAlive = () => {
     finish(one)
     return true
@@ -272,35 +282,35 @@ test('a call whose supervisor is frozen for a while has the result that comes la
   expect([runs(), settled]).toEqual([0, []])
 })
 
-test('a call whose supervisor stops answering is not made at the next, be it repeatable', async () => {
-  await run(frozen(Infinity, 4_000))
+test('a repeatable call whose supervisor stays frozen is settled as unknown, not retried', async () => {
+  await run(frozenCall(Infinity, 4_000))
   expect([runs(), outcomes]).toEqual([0, ['unknown']])
   expect(settled).toEqual([expect.stringContaining('stopped answering')])
 })
 
-test('a call whose supervisor was killed while it was frozen is not made at the next', async () => {
-  const one = frozen(1, 1_000)
+test('a call whose supervisor was killed while frozen is settled as unknown, not retried', async () => {
+  const one = frozenCall(1, 1_000)
   isAlive = () => false
   isSupervisorAlive = false
   await run(one)
   expect([runs(), outcomes]).toEqual([0, ['unknown']])
 })
 
-test('a call that a supervisor dropped after it was frozen is run again', async () => {
-  const one = frozen(1, 1_000)
+test('a call that a thawed supervisor has dropped is retried', async () => {
+  const one = frozenCall(1, 1_000)
   isAlive = () => false
   onRun = () => finish(one)
   await run(one)
   expect([runs(), settled]).toEqual([1, []])
 })
 
-test('no supervisor is taken for dead right after an outage of the broker', async () => {
-  const one = begun(0)
+test('a silent supervisor is not dead just after an outage of the broker', async () => {
+  const one = startedCall(0)
   outageMs = 0
   isAlive = () => false
-  let looks = 0
-  onLook = () => {
-    if (++looks === 2) finish(one)
+  let changes = 0
+  onChange = () => {
+    if (++changes === 2) finish(one)
   }
   await run(one)
   expect(settled).toEqual([])

@@ -1,4 +1,5 @@
-import type { ErrorInfo, Generation, ToolCall, ToolCallId } from '@mcp-host/contracts'
+import type { ErrorInfo, ToolCallId } from '@mcp-host/contracts'
+import type { Generation, ToolCall } from '@mcp-host/session-state'
 import { BusError, childEnvelope, runTool } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { isOpen } from './decide.ts'
@@ -7,17 +8,17 @@ import type { Absence } from '../turn/probe.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import { watchCall } from './watch-call.ts'
 
-/** The time limit for a supervisor with the server. */
+/** The time limit for finding the supervisor of the server. */
 const SUPERVISOR_PATIENCE_MS = 5_000
 const ACCEPT_TIMEOUT_MS = 2_000
 const MAX_ATTEMPTS = 3
-/** How long one attempt waits for a frozen supervisor. */
+/** The time for which one attempt waits for a frozen supervisor. */
 const START_PATIENCE_MS = 20_000
 const NOT_KNOWN = 'whether it took effect is not known. Do not simply repeat it.'
 const DIED = `the process that ran this tool died; ${NOT_KNOWN}`
 const STOPPED_ANSWERING = `the process that ran this tool stopped answering; ${NOT_KNOWN}`
 
-/** The tool calls of a turn that this process sees through, side by side. */
+/** The tool calls of a turn that this process runs, concurrently. */
 export class ToolRuns {
   readonly #deps: TurnDeps
   readonly #turn: ClaimedTurn
@@ -29,7 +30,7 @@ export class ToolRuns {
     this.#turn = turn
   }
 
-  /** Begins those that are not under way. Throws what seeing one through failed with. */
+  /** Begins the calls that are not in flight. Throws the failure of an earlier run. */
   start(generation: Generation, calls: readonly ToolCall[]): void {
     if (this.#failure !== undefined) throw this.#failure.error
     for (const call of calls) {
@@ -44,7 +45,11 @@ export class ToolRuns {
     }
   }
 
-  /** Resolves when none is under way: once the turn is over or given away they end soon. */
+  isRunning(call: ToolCallId): boolean {
+    return this.#running.has(call)
+  }
+
+  /** Resolves when no run is in flight. Runs end soon after the turn is over or handed over. */
   async ended(): Promise<void> {
     await Promise.all(this.#running.values())
   }
@@ -60,12 +65,12 @@ async function runCall(
   let asked: number | undefined
   for (let tries = 0; ; tries++) {
     let absence: Absence = 'gone'
-    // A supervisor may have it already: an earlier owner of the turn may have dispatched it.
+    // An earlier owner of the turn may have dispatched the call, so a supervisor may have it.
     if (tries > 0 || call.attempt > 0) {
       absence = await watchCall(deps, turn, call, () => isLeft(turn))
     }
     if (!isOpen(call) || isLeft(turn)) return
-    // A call that froze its supervisor would freeze the next one, too.
+    // A call that froze its supervisor is not retried, since it may freeze the next one.
     const isFrozen = absence === 'silent'
     if (isFrozen || (call.attempt > 0 && !deps.tools.isRepeatable(call.block))) {
       const message = isFrozen ? STOPPED_ANSWERING : DIED
@@ -74,14 +79,15 @@ async function runCall(
     }
     if (asked !== call.attempt) {
       if (call.attempt > 0) logFailure(deps, turn, call, 'retry', 'its process died')
-      // A supervisor ran it until just before.
+      // A supervisor ran this attempt until just now, so the time limit begins again.
       asked = call.attempt
       giveUpAt = Date.now() + START_PATIENCE_MS
     }
     const isHopeless = call.attempt >= MAX_ATTEMPTS || Date.now() > giveUpAt
     const refused = isHopeless
       ? 'the tool could not be run'
-      : await dispatch(deps, turn, generation, call, call.attempt + 1)
+      : ((await overLimit(deps, turn, call, tries)) ??
+        (await dispatch(deps, turn, generation, call, call.attempt + 1)))
     if (isLeft(turn)) return
     if (refused !== undefined) {
       logFailure(deps, turn, call, 'tell-model', refused)
@@ -90,7 +96,17 @@ async function runCall(
   }
 }
 
-/** A call that broke off, or that no supervisor took. */
+/** Why a limit forbids the call now, if it does. A retried call was counted at its first try. */
+async function overLimit(
+  { policy }: TurnDeps,
+  { envelope }: ClaimedTurn,
+  { block, attempt }: ToolCall,
+  tries: number,
+): Promise<string | undefined> {
+  return tries > 0 || attempt > 0 ? undefined : policy.refusalOf(envelope, block)
+}
+
+/** Logs a call that broke off, or that no supervisor accepted. */
 function logFailure(
   { logger }: TurnDeps,
   { session, input, envelope }: ClaimedTurn,
@@ -113,7 +129,7 @@ function logFailure(
   logger.warn({ ...fields, ...about }, 'a tool call failed')
 }
 
-/** Closes a call that is not retried; a broken attempt may have taken effect. */
+/** Closes a call that is not retried. An attempt that broke off may have taken effect. */
 function closeUnrun(turn: ClaimedTurn, call: ToolCall, reason: string): Promise<void> {
   if (call.attempt === 0) return settleCall(turn, call, 'refused', reason)
   const message = `it broke off, and could not be run again: ${reason}. Whether it took effect is not known.`
@@ -137,7 +153,7 @@ export async function settleCall(
   await writer.folded()
 }
 
-/** Hands the call to a supervisor. Answers why it was refused, in words for the model. */
+/** Dispatches the call to a supervisor. Returns the reason of a refusal, in words for the model. */
 async function dispatch(
   { bus, tools }: TurnDeps,
   turn: ClaimedTurn,
@@ -147,13 +163,13 @@ async function dispatch(
 ): Promise<string | undefined> {
   const { session, envelope } = turn
   const { server = '', tool = '' } = block
-  // decide() lets only calls with an object as arguments come here.
+  // `decide()` settles calls whose arguments are not an object.
   const given = block.arguments as Record<string, never>
   const request = { session, call: block.id, attempt, tool, arguments: given, after: resultSeq }
   const giveUpAt = Date.now() + SUPERVISOR_PATIENCE_MS
   while (!isLeft(turn)) {
     try {
-      // A supervisor that was frozen must not run a call that was settled without it.
+      // The deadline keeps a supervisor that was frozen from running a call that was settled meanwhile.
       const deadline = Date.now() + ACCEPT_TIMEOUT_MS
       const options = {
         envelope: childEnvelope(envelope, deadline),
@@ -163,7 +179,7 @@ async function dispatch(
       return undefined
     } catch (error) {
       const { code, message } = BusError.from(error)
-      // Taken or not: the log and the probes will tell.
+      // Whether the supervisor accepted the call is unknown. The log and the probes show it.
       if (code === 'deadline') return undefined
       if (code !== 'unavailable') return message
       if (!tools.isConfigured(server)) {

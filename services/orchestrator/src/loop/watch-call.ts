@@ -1,4 +1,4 @@
-import type { ToolCall } from '@mcp-host/contracts'
+import type { ToolCall } from '@mcp-host/session-state'
 import { callControl, supervisorControl } from '@mcp-host/contracts'
 import { isOpen } from './decide.ts'
 import type { Absence } from '../turn/probe.ts'
@@ -7,16 +7,16 @@ import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 
 const QUIET_MS = 1_000
 /**
- * The time limit for a silent supervisor with a call. A frozen process is replaced after about 10 s, and its end at the
- * broker is known at once.
+ * The time limit for a silent supervisor with a call. A frozen process is replaced after about 10 s, while the end of a
+ * process is known at once.
  */
 const SILENCE_LIMIT_MS = 15_000
-/** After an outage of the broker supervisors need a moment to be connected again. */
+/** The time after an outage of the broker in which supervisors connect again. */
 const STEADY_MS = 2_000
 
 /**
- * Waits while a supervisor works on the call and nothing ends that. `gone`: no supervisor has it. `silent`: the one
- * that has it stopped answering, and whether it finishes the call is not known.
+ * Waits while a supervisor works on the call. `gone`: no supervisor has the call. `silent`: its supervisor stopped
+ * answering, and may or may not finish the call.
  */
 export async function watchCall(
   deps: TurnDeps,
@@ -39,7 +39,7 @@ export async function watchCall(
   return 'gone'
 }
 
-/** Waits for news, and asks when there are none. */
+/** Waits for news, and pings the supervisor when there are none. */
 async function lookAtCall(
   { bus }: TurnDeps,
   { session, view, envelope }: ClaimedTurn,
@@ -59,7 +59,7 @@ async function lookAtCall(
   return 'news'
 }
 
-/** Whether the supervisor that began the call last is there: one that was killed while it was frozen is not. */
+/** Whether the supervisor of the last attempt is there. A supervisor that was killed while frozen is not. */
 async function isRunning(
   { bus }: TurnDeps,
   { envelope }: ClaimedTurn,

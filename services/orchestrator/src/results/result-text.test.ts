@@ -13,43 +13,43 @@ const answer: ToolFinished = {
   durationMs: 1,
 }
 test.each<[string, Partial<ToolFinished>, string]>([
-  ['texts, line by line', { content: [text('a'), text('b')] }, 'a\nb'],
-  ['nothing', {}, ''],
-  ['structured content alone, as JSON', { structuredContent: { a: [1] } }, '{"a":[1]}'],
+  ['texts as lines', { content: [text('a'), text('b')] }, 'a\nb'],
+  ['no content as an empty text', {}, ''],
+  ['structured content without text as JSON', { structuredContent: { a: [1] } }, '{"a":[1]}'],
   [
-    'the text alone, where there is structured content beside it',
+    'text without the structured content beside it',
     { content: [text('one')], structuredContent: { a: 1 } },
     'one',
   ],
   [
-    'an image, by its kind and not its data',
+    'an image as its type without its data',
     { content: [text('see'), { type: 'image', mimeType: 'image/png', data: 'iVBOR' }] },
     'see\n[image image/png]',
   ],
   [
-    'an embedded text',
+    'an embedded text as text',
     { content: [{ type: 'resource', resource: { uri: 'file:///a', text: 'inside' } }] },
     'inside',
   ],
   [
-    'an embedded file, by its address',
+    'an embedded file as its URI',
     { content: [{ type: 'resource', resource: { uri: 'file:///a.bin', blob: 'AAAA' } }] },
     '[resource file:///a.bin]',
   ],
   [
-    'a link, by its address',
+    'a link as its URI',
     { content: [{ type: 'resource_link', name: 'a', uri: 'file:///a' }] },
     '[resource_link file:///a]',
   ],
   [
-    'an excerpt as a whole, with the line that says how much there is',
+    'an excerpt in full with the line about its size',
     {
       content: [text('x'.repeat(65_536)), text('… (the first 65536 of 700000 characters)')],
       blob: { key: 'k', bytes: 700_000, digest: 'd' },
     },
     `${'x'.repeat(65_536)}\n… (the first 65536 of 700000 characters)`,
   ],
-  ['a block of a kind nobody knows', { content: [{ type: 'hologram' }] }, '[hologram]'],
-])('a model reads of a result: %s', (_, more, expected) => {
+  ['a block of an unknown type as its type', { content: [{ type: 'hologram' }] }, '[hologram]'],
+])('the text of a result has %s', (_, more, expected) => {
   expect(resultText({ ...answer, ...more })).toBe(expected)
 })

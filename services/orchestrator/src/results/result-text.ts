@@ -1,7 +1,8 @@
-import type { ToolCall, ToolFinished } from '@mcp-host/contracts'
+import type { ToolFinished } from '@mcp-host/contracts'
+import type { ToolCall } from '@mcp-host/session-state'
 import { blockText } from '@mcp-host/contracts'
 
-/** All that the log has of a call's answer, as a model reads it; `undefined` while there is none. */
+/** The answer to a call that the log has, in words for a model; `undefined` while there is none. */
 export function callText({ settled, result }: ToolCall): string | undefined {
   return settled?.message ?? (result && resultText(result))
 }

@@ -5,14 +5,14 @@ import { resultText } from './result-text.ts'
 
 const MAX_KEPT_BYTES = 64 * 1024 * 1024
 
-/** Parsing more would delay everything else: a thread does it. */
+/** Larger results are parsed in a thread, since parsing blocks the event loop. */
 const MAX_PARSED_BYTES = 4 * 1024 * 1024
 
-/** The texts of results in the object store; the newest are kept, for a model reads them in parts. */
+/** The texts of results in the object store. The newest are cached, since a model reads them in parts. */
 export class ResultTexts {
   readonly #blobs: Pick<Bus['blobs'], 'get'>
   readonly #maxBytes: number
-  /** By key, in the order they were last used. */
+  /** Cached texts by key, least recently used first. */
   readonly #kept = new Map<string, { readonly bytes: number; readonly text: Promise<string> }>()
 
   constructor(blobs: Pick<Bus['blobs'], 'get'>, maxBytes: number) {
@@ -29,7 +29,7 @@ export class ResultTexts {
     try {
       return await kept.text
     } catch (error) {
-      // The next one tries again.
+      // The next call tries again.
       if (this.#kept.get(key) === kept) this.#kept.delete(key)
       throw error
     }
@@ -44,7 +44,7 @@ export class ResultTexts {
     return resultText(result as Pick<ToolFinished, 'content'>)
   }
 
-  /** Whatever is used now stays, however large. */
+  /** Evicts texts over the limit, but never the current one. */
   #makeRoom(): void {
     let total = this.#kept.values().reduce((sum, { bytes }) => sum + bytes, 0)
     for (const [key, { bytes }] of this.#kept) {

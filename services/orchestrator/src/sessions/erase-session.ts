@@ -1,6 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, LogEntry, SessionId, SessionRecord } from '@mcp-host/contracts'
-import { applyEntry, BusError } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
+import { applyEntry } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import { openState } from '../turn/open-state.ts'
@@ -8,9 +9,9 @@ import { newRecord } from './new-record.ts'
 import { purgeSession } from './purge-session.ts'
 import { updateRecord } from './update-record.ts'
 
-/** How long a deleted session stays locked for writers, and late entries are purged. */
+/** The time for which a deleted session stays marked. Its writers are locked out, and late entries are purged. */
 const MARK_TTL_MS = 24 * 3_600_000
-/** The time limit for the end of its turns. */
+/** The time limit for the end of the session's turns. */
 const END_LIMIT_MS = 5_000
 
 export interface EraseDeps {
@@ -21,15 +22,15 @@ export interface EraseDeps {
 
 export interface Erasure {
   readonly envelope: Envelope
-  /** Nothing happened in it for too long. */
+  /** Whether the session expired for lack of activity. */
   readonly isExpired?: boolean
-  /** The record if the session is to be erased; asked again when the record has changed. */
+  /** Returns the record if the session is to be erased. Called again when the record has changed. */
   readonly check: (record: SessionRecord | undefined) => SessionRecord | undefined
 }
 
 /**
- * Ends what runs in a session and erases it; all that stays for a day is the mark that it was deleted.
- * Broken off after the mark, the janitor does the rest. Answers whether it was to be erased.
+ * Ends the turns of a session and erases it. Only the mark of its deletion stays, for a day. If the process ends after
+ * setting the mark, the janitor completes the erasure. Returns whether the session was to be erased.
  */
 export async function eraseSession(
   deps: EraseDeps,
@@ -56,7 +57,7 @@ export async function eraseSession(
   return true
 }
 
-/** Ends what runs in a session that is marked as deleted, and erases its log. Safe to repeat. */
+/** Ends the turns of a session that is marked as deleted, and erases its log. Safe to repeat. */
 async function finishErasure(
   deps: EraseDeps,
   session: SessionId,
@@ -74,7 +75,7 @@ async function finishErasure(
   logger.info({ ...fields, action: 'delete' }, 'deleted a session')
 }
 
-/** Erases a session whose log says that it was deleted. What asked for that may not have got any further. */
+/** Erases a session whose log has its deletion. The process that stored the deletion may have ended since. */
 export async function eraseDeleted(
   deps: EraseDeps,
   { session, envelope }: Pick<LogEntry, 'session' | 'envelope'>,
@@ -82,13 +83,13 @@ export async function eraseDeleted(
   const check = (record = newRecord(session, envelope.principal)): SessionRecord | undefined =>
     record.state === 'deleted' ? undefined : record
   if (await eraseSession(deps, session, { envelope, check })) return
-  // Marked before, perhaps by a process that died then.
+  // An earlier process may have set the mark and ended before it erased the log.
   if ((await deps.bus.sessions.lastSequence(session)) > 0) {
     await finishErasure(deps, session, envelope)
   }
 }
 
-/** Waits until no turn is unfinished. Answers whether that came in time. */
+/** Waits until no turn is unfinished. Returns whether that happened in time. */
 async function turnsEnded(
   { bus, endLimitMs = END_LIMIT_MS }: EraseDeps,
   session: SessionId,

@@ -18,11 +18,11 @@ const messages: readonly HistoryMessage[] = [
   },
 ]
 
-test('a turn that fits is left as it is', () => {
+test('a turn that fits is not changed', () => {
   expect(fitTurn(messages, bytesOf(messages))).toEqual(messages)
 })
 
-test('results of tools are the first to go, with a word about it', () => {
+test('a turn that is too large loses its tool results first, with a note', () => {
   const [user, tool] = fitTurn(messages, 100_000)
   expect(user).toEqual(messages[0])
   expect(tool?.data).toMatchObject({ arguments: large, outcome: 'ok' })
@@ -32,7 +32,7 @@ test('results of tools are the first to go, with a word about it', () => {
   ])
 })
 
-test('then arguments and thoughts go, and the text last', () => {
+test('a turn that is still too large loses arguments, then reasoning, then text', () => {
   const [user, tool] = fitTurn(messages, 15_000)
   expect(user).toEqual({ ...messages[0], metadata: { messageId: 'a' } })
   expect(tool?.data?.arguments).toContain('too large')
@@ -40,11 +40,11 @@ test('then arguments and thoughts go, and the text last', () => {
   expect(cut?.content).toMatch(/^u{2000}\n… .*too large/)
 })
 
-test.each([100_000, 15_000, 5_000])('it then has no more than %d bytes', (maxBytes) => {
+test.each([100_000, 15_000, 5_000])('a shortened turn has at most %d bytes', (maxBytes) => {
   expect(bytesOf(fitTurn(messages, maxBytes))).toBeLessThanOrEqual(maxBytes)
 })
 
-test('of a turn with more messages than fit only the first one is left', () => {
+test('a turn with more messages than fit keeps only the first one', () => {
   const many = [messages[0]!, ...Array.from({ length: 9 }, () => messages[1]!)]
   const fitting = fitTurn(many, 3_000)
   expect(fitting).toMatchObject([{ id: 'a' }, { role: 'system', metadata: { messageId: 'a' } }])

@@ -4,8 +4,8 @@ import type { HistoryMessage } from '@mcp-host/contracts'
 const CUT_LENGTH = 2_000
 
 /**
- * The messages of a turn, smaller where they would not fit: results of tools go first, then arguments and
- * reasoning, then all but the beginning of each text, in the end everything but the user message.
+ * The messages of a turn, reduced until they fit. The order of reduction: results of tools, arguments and reasoning,
+ * all but the beginning of each text, everything but the user message.
  */
 export function fitTurn(messages: readonly HistoryMessage[], maxBytes: number): HistoryMessage[] {
   let fitting = [...messages]

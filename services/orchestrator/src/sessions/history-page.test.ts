@@ -1,6 +1,8 @@
 import type { Bus } from '@mcp-host/bus'
-import type { HistoryMessage, SessionState } from '@mcp-host/contracts'
-import { applyEntry, emptySession, sessionHistory, toSnapshot } from '@mcp-host/contracts'
+import type { HistoryMessage } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
+import { sessionHistory } from '@mcp-host/contracts'
+import { applyEntry, emptySession, toSnapshot } from '@mcp-host/session-state'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { SessionViews } from '../turn/session-views.ts'
 import { MemoryDirectory } from './__fixtures__/memory-directory.ts'
@@ -18,7 +20,7 @@ beforeEach(() => {
   directory = new MemoryDirectory()
   snapshot = undefined
   const snapshots = { get: async () => snapshot }
-  // Of the bus it uses no more than this.
+  // historyPage uses only these members.
   bus = { directory, sessions: log, snapshots } as unknown as Bus
 })
 
@@ -27,7 +29,7 @@ const history = (request: Partial<HistoryRequest> = {}, principal = 'ann'): Prom
     bus,
     new SessionViews(bus),
     { session: log.session, limit: 100, ...request },
-    principal,
+    { principal },
   )
 
 const users = ({ messages }: { messages: readonly HistoryMessage[] }): string[] =>
@@ -42,7 +44,7 @@ function fold(): SessionState {
   return state
 }
 
-/** Makes a snapshot of all that is in the log. */
+/** Stores a snapshot of the whole log. */
 function takeSnapshot(): SessionState {
   const state = fold()
   snapshot = new TextEncoder().encode(toSnapshot(state))
@@ -61,20 +63,20 @@ async function allPages(limit: number): Promise<HistoryMessage[]> {
   return messages
 }
 
-test('of a session that does not exist nothing is opened', async () => {
+test('the history of a session that does not exist is refused without a read of the log', async () => {
   const before = log.reads.length
   await expect(history()).rejects.toMatchObject({ code: 'not-found' })
   expect(log.reads).toHaveLength(before)
 })
 
-describe('the pages of a session', () => {
-  test('are its newest turns, oldest first, and lead to the older ones', async () => {
+describe('pages of a session', () => {
+  test('a page has the newest turns, oldest first, and a cursor to the earlier ones', async () => {
     for (const id of ['a', 'b', 'c', 'd', 'e']) log.turn(id)
     const page = await history({ limit: 2 })
     expect(texts(page)).toEqual(['what d says', 'answer to d', 'what e says', 'answer to e'])
     expect(page.next).toBe('d')
-    const older = await history({ limit: 2, before: 'd' })
-    expect(users(older)).toEqual(['b', 'c'])
+    const earlier = await history({ limit: 2, before: 'd' })
+    expect(users(earlier)).toEqual(['b', 'c'])
     const last = await history({ limit: 2, before: 'b' })
     expect(users(last)).toEqual(['a'])
     expect(last.next).toBeUndefined()
@@ -83,7 +85,7 @@ describe('the pages of a session', () => {
     expect(full.next).toBeUndefined()
   })
 
-  test('are together the whole session, also where the snapshot does not keep what was said', async () => {
+  test('pages together have the whole session, also turns whose text the snapshot has pruned', async () => {
     for (let turn = 0; turn < 60; turn++) log.turn(`m${turn}`, `${turn} ${'x'.repeat(30_000)}`)
     const whole = await allPages(9)
     const { turns } = takeSnapshot()
@@ -98,19 +100,19 @@ describe('the pages of a session', () => {
     expect(texts({ messages: paged }).every((text) => text !== '')).toBe(true)
   })
 
-  test('read no more of the log than they show of it', async () => {
+  test('a page reads only its own entries of the log', async () => {
     for (let turn = 0; turn < 300; turn++) log.turn(`m${turn}`, 'x'.repeat(10_000))
     takeSnapshot()
     log.reads.length = 0
     await history({ limit: 20, before: 'm100' })
-    // The beginning, what is new since the snapshot, and twenty turns of four entries.
+    // The first entries, those since the snapshot, and twenty turns of four entries.
     expect(log.reads).toEqual([128, 0, 80])
     log.reads.length = 0
     await history({ limit: 20 })
     expect(log.reads).toEqual([128, 0])
   })
 
-  test('have no turn in part: those that would not fit are on the next one', async () => {
+  test('a page has whole turns, as many as fit', async () => {
     for (let turn = 0; turn < 10; turn++) log.turn(`m${turn}`, 'x'.repeat(200_000))
     const page = await history()
     expect(users(page)).toEqual(['m7', 'm8', 'm9'])
@@ -121,9 +123,9 @@ describe('the pages of a session', () => {
     )
   })
 
-  test('have a turn that is too large alone, without its results', async () => {
+  test('a turn that is too large for any page is shown without its results', async () => {
     log.turn('a')
-    const turn = log.say('b')
+    const turn = log.addInput('b')
     log.claim(turn)
     const calls = log.write({ tools: ['one', 'two'] })
     for (const call of calls) log.finish(call, 'one', 'x'.repeat(500_000))
@@ -134,8 +136,8 @@ describe('the pages of a session', () => {
     expect(JSON.stringify(page)).toContain('too large to be shown')
   })
 
-  test('are what the contract says', async () => {
-    const turn = log.say('a')
+  test('a page satisfies the contract', async () => {
+    const turn = log.addInput('a')
     log.claim(turn)
     const [call] = log.write({ text: 't', reasoning: 'r', tools: ['one'] })
     if (call !== undefined) log.finish(call, 'one', 'x', 'a-blob')
@@ -154,25 +156,36 @@ describe('branches', () => {
     log.turn('D')
   })
 
-  test('the newest is shown, with what else was said in the same place', async () => {
+  test('the newest branch is shown with the alternatives of its messages', async () => {
     const { messages } = await history()
     expect(users({ messages })).toEqual(['a', 'B', 'D'])
     const branches = messages.map(({ metadata }) => metadata.branches)
     expect(branches).toEqual([undefined, undefined, ['b', 'B'], undefined, undefined, undefined])
   })
 
-  test('from a message of another one its own past is shown', async () => {
+  test('a page before a message of another branch has the turns of that branch', async () => {
     expect(users(await history({ before: 'c' }))).toEqual(['a', 'b'])
   })
 
-  test('a single turn is found on any', async () => {
+  test('a branch is read to its end by any of its messages', async () => {
+    log.turn('e', 'of the old branch', { follows: 'c' })
+    log.turn('C', 'beside it', { replaces: 'c' })
+    const on = async (branch: string): Promise<string[]> => users(await history({ branch }))
+    expect(await on('b')).toEqual(['a', 'b', 'C'])
+    expect(await on('c')).toEqual(['a', 'b', 'c', 'e'])
+    expect(await on('D')).toEqual(['a', 'B', 'D'])
+    const page = await history({ branch: 'c', limit: 2 })
+    expect([users(page), page.next]).toEqual([['c', 'e'], 'c'])
+  })
+
+  test('a single turn is found on any branch', async () => {
     const page = await history({ only: 'b' })
     expect(texts(page)).toEqual(['what b says', 'answer to b'])
     expect(page.messages[0]?.metadata.branches).toEqual(['b', 'B'])
     expect(page.next).toBeUndefined()
   })
 
-  test('the first message has others in its place, too', async () => {
+  test('the first message may have alternatives', async () => {
     log.turn('A', 'anew', { replaces: 'a' })
     const page = await history()
     expect(users(page)).toEqual(['A'])
@@ -180,14 +193,14 @@ describe('branches', () => {
   })
 })
 
-describe('is not there', () => {
+describe('sessions and messages that are not found', () => {
   const notFound = { code: 'not-found', field: 'session' }
 
-  test('a session that nobody used', async () => {
+  test('a session without entries is not found', async () => {
     await expect(history()).rejects.toMatchObject(notFound)
   })
 
-  test('a session of somebody else, whether it has a record or not', async () => {
+  test('a session of another owner is not found, with and without a record', async () => {
     log.turn('a')
     await expect(history({}, 'bob')).rejects.toMatchObject(notFound)
     await directory.put(record({ id: log.session, owner: 'ann' }))
@@ -195,19 +208,22 @@ describe('is not there', () => {
     expect(users(await history())).toEqual(['a'])
   })
 
-  test('a deleted session', async () => {
+  test('a deleted session is not found', async () => {
     log.turn('a')
     await directory.put(record({ id: log.session, state: 'deleted' }))
     await expect(history()).rejects.toMatchObject(notFound)
   })
 
-  test.each(['before', 'only'])('an unknown message as "%s"', async (field) => {
-    log.turn('a')
-    await expect(history({ [field]: 'x' })).rejects.toMatchObject({ code: 'not-found', field })
-  })
+  test.each(['before', 'branch', 'only'])(
+    'an unknown message in "%s" is not found',
+    async (field) => {
+      log.turn('a')
+      await expect(history({ [field]: 'x' })).rejects.toMatchObject({ code: 'not-found', field })
+    },
+  )
 })
 
-test('what the replica that is asked does not have yet is there too', async () => {
+test('a page has entries that a lagging replica does not have yet', async () => {
   log.turn('a')
   log.replicaSeq = log.entries.at(-1)?.seq ?? 0
   log.turn('b')

@@ -1,20 +1,23 @@
 import type { Bus } from '@mcp-host/bus'
-import type { HistoryMessage, Input, SessionId, SessionState } from '@mcp-host/contracts'
-import { BusError, branchOf } from '@mcp-host/contracts'
+import type { Envelope, HistoryMessage, SessionId } from '@mcp-host/contracts'
+import type { Input, SessionState } from '@mcp-host/session-state'
+import { BusError } from '@mcp-host/contracts'
+import { branchOf } from '@mcp-host/session-state'
 import type { SessionViews } from '../turn/session-views.ts'
 import { bytesOf, fitTurn } from './fit-turn.ts'
-import { noSession, ownRecord } from './own-record.ts'
+import { mayUse, noSession, ownRecord } from './own-record.ts'
 import { readTurns } from './read-turns.ts'
 import { turnMessages } from './turn-messages.ts'
 
-/** As JSON; the broker takes no message above 1 MiB. */
+/** The largest page, in bytes of JSON. The broker refuses messages above 1 MiB. */
 const MAX_PAGE_BYTES = 650 * 1024
 
 export interface HistoryRequest {
   readonly session: SessionId
-  /** Turns. */
+  /** The largest number of turns. */
   readonly limit: number
   readonly before?: string | undefined
+  readonly branch?: string | undefined
   readonly only?: string | undefined
 }
 
@@ -28,19 +31,19 @@ export async function historyPage(
   { directory, sessions }: Pick<Bus, 'directory' | 'sessions'>,
   views: SessionViews,
   request: HistoryRequest,
-  principal: string,
+  caller: Pick<Envelope, 'principal' | 'roles'>,
 ): Promise<HistoryPage> {
   const { session } = request
   const [found, through] = await Promise.all([
     directory.get(session),
     sessions.lastSequence(session),
   ])
-  if (found !== undefined) ownRecord(session, found.record, principal)
+  if (found !== undefined) ownRecord(session, found.record, caller)
   else if (through === 0) throw noSession(session)
   using used = await views.use(session, through)
   const { state } = used.view
-  // The record is written a little later than the first message, or than the log says that it is deleted.
-  if (state.isDeleted || (found === undefined && state.owner !== principal))
+  // The record is written shortly after the first message or a deletion. Until then the log decides.
+  if (state.isDeleted || (found === undefined && !mayUse(caller, state.owner ?? '')))
     throw noSession(session)
 
   const { inputs, older } = select(state, request)
@@ -64,17 +67,30 @@ export async function historyPage(
   return { messages: turns.toReversed().flat(), ...(next === undefined ? {} : { next }) }
 }
 
-/** The messages of the page, oldest first, and the `before` of what is older. */
+/** The user messages of the page, oldest first. `older`: the parameter `before` of the next page. */
 function select(
   state: SessionState,
-  { limit, before, only }: HistoryRequest,
+  { limit, before, branch: on, only }: HistoryRequest,
 ): { inputs: Input[]; older?: string } {
   if (only !== undefined) return { inputs: [inputOf(state, only, 'only')] }
-  const last = before === undefined ? state.head : inputOf(state, before, 'before').parent
+  const end = on === undefined ? state.head : newestAfter(state, inputOf(state, on, 'branch'))
+  const last = before === undefined ? end : inputOf(state, before, 'before').parent
   const branch = branchOf(state, last)
   const inputs = branch.slice(-limit)
   const [oldest] = inputs
   return branch.length > limit && oldest !== undefined ? { inputs, older: oldest.id } : { inputs }
+}
+
+/** The newest message of all branches that go through this one. */
+function newestAfter({ inputs }: SessionState, { seq }: Input): number {
+  const through = new Set([seq])
+  let newest = seq
+  for (const each of inputs.values()) {
+    if (each.parent === undefined || !through.has(each.parent)) continue
+    through.add(each.seq)
+    newest = each.seq
+  }
+  return newest
 }
 
 function inputOf(state: SessionState, id: string, field: string): Input {
@@ -85,7 +101,7 @@ function inputOf(state: SessionState, id: string, field: string): Input {
   })
 }
 
-/** By the messages' sequences: the ids of all that stand in the same place. */
+/** For the sequence of each message, the ids of all alternative messages at its place. */
 function branchesOf(
   state: SessionState,
   inputs: readonly Input[],

@@ -16,10 +16,10 @@ let logs: Map<SessionId, MemoryLog>
 let purged: SessionId[]
 /** Sessions whose files were removed. */
 let erasedFiles: string[]
-/** Who has the lease. */
+/** The holder of the lease. */
 let holder: string | undefined
 let warnings: string[]
-/** How often the logs were counted, which finds damage. */
+/** Checks of the logs for damage. */
 let checks: number
 let outageEndedAt: number
 let stack: AsyncDisposableStack
@@ -80,8 +80,9 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
     },
     snapshots: { get: async () => undefined, remove: async () => undefined },
     blobs: { removeAll: async (session: string) => void erasedFiles.push(session) },
-    // Of the bus it uses no more than this.
+    // The janitor uses only these members.
   } as unknown as Bus
+  // The janitor logs with these methods only.
   const logger = {
     info: () => undefined,
     warn: (_: object, message: string) => void warnings.push(message),
@@ -89,8 +90,8 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
   return stack.use(startJanitor({ bus, logger, sessionTtlDays, now: () => NOW }))
 }
 
-/** A session that was last used so many days ago. */
-async function talked(daysAgo: number): Promise<SessionId> {
+/** Stores a session that was last used `daysAgo`. */
+async function usedSession(daysAgo: number): Promise<SessionId> {
   const { id, ...rest } = record({ updatedAt: NOW - daysAgo * DAY_MS })
   const log = new MemoryLog('ann', id)
   log.turn('a')
@@ -103,9 +104,9 @@ const rounds = (count: number) => vi.advanceTimersByTimeAsync(10_000 + (count - 
 
 const stateOf = (id: SessionId) => directory.records.get(id)?.state
 
-test('sessions in which nothing happened for too long are deleted, the others stay', async () => {
-  const old = await talked(31)
-  const young = await talked(29)
+test('sessions without activity for the configured time are deleted', async () => {
+  const old = await usedSession(31)
+  const young = await usedSession(29)
   start(30)
   await rounds(1)
   expect(purged).toEqual([old])
@@ -113,15 +114,15 @@ test('sessions in which nothing happened for too long are deleted, the others st
   expect(directory.records.get(old)).toMatchObject({ isExpired: true })
 })
 
-test('with 0 days all stay', async () => {
-  await talked(99)
+test('a retention of 0 days deletes no session', async () => {
+  await usedSession(99)
   start(0)
   await rounds(3)
   expect(purged).toEqual([])
 })
 
-test('a session in whose log something happened since its record was written stays', async () => {
-  const id = await talked(31)
+test('a session whose log is newer than its record is not deleted', async () => {
+  const id = await usedSession(31)
   const entries = logs.get(id)?.entries ?? []
   entries.push(...entries.slice(-1).map((last) => ({ ...last, seq: 9_999, time: NOW - DAY_MS })))
   start(30)
@@ -129,46 +130,46 @@ test('a session in whose log something happened since its record was written sta
   expect(stateOf(id)).toBe('active')
 })
 
-test('what was written into a deleted session late is purged, with its files and results', async () => {
-  const id = await talked(1)
-  const other = await talked(1)
+test('entries that were appended after a deletion are purged with their files', async () => {
+  const id = await usedSession(1)
+  const other = await usedSession(1)
   for (const each of [id, other]) {
     await directory.put(record({ id: each, state: 'deleted' }))
   }
   logs.delete(other)
-  logs.get(id)?.say('b')
+  logs.get(id)?.addInput('b')
   start(30)
   await rounds(3)
   expect(purged).toEqual([id])
   expect(erasedFiles).toEqual([id])
 })
 
-test('one session that cannot be looked at holds up no other', async () => {
-  const broken = await talked(31)
-  const old = await talked(31)
+test('a session that cannot be read does not delay others', async () => {
+  const broken = await usedSession(31)
+  const old = await usedSession(31)
   start(30, 'us', broken)
   await rounds(1)
   expect(purged).toEqual([old])
   expect(warnings).toHaveLength(1)
 })
 
-test('one at a time is at work, and another goes on when it ends', async () => {
+test('one janitor runs at a time, and another takes over at its end', async () => {
   const first = start(30, 'first')
   start(30, 'second')
   await rounds(2)
   expect(holder).toBe('first')
   await first[Symbol.asyncDispose]()
-  const old = await talked(31)
+  const old = await usedSession(31)
   await rounds(2)
   expect(holder).toBe('second')
   expect(purged).toEqual([old])
 })
 
-test('who lost the lease deletes nothing', async () => {
+test('a janitor that lost its lease deletes nothing', async () => {
   start(30)
   await rounds(1)
   holder = 'another'
-  await talked(31)
+  await usedSession(31)
   await rounds(2)
   expect(purged).toEqual([])
 })

@@ -9,7 +9,7 @@ import { reportDamage } from './report-damage.ts'
 
 const LEASE = 'janitor'
 const LEASE_TTL_MS = 30_000
-/** Not while everything starts. */
+/** The delay of the first round, so that it does not add to the load of a start. */
 const FIRST_MS = 10_000
 const EVERY_MS = 60_000
 const DAY_MS = 24 * 3_600_000
@@ -17,7 +17,7 @@ const DAY_MS = 24 * 3_600_000
 export interface JanitorDeps {
   readonly bus: Bus
   readonly logger: Logger
-  /** Sessions in which nothing happened for so many days are deleted; 0 keeps them. */
+  /** Sessions without activity for this number of days are deleted; 0 keeps them. */
   readonly sessionTtlDays: number
   /** Epoch milliseconds. */
   readonly now?: () => number
@@ -75,7 +75,7 @@ class Janitor implements AsyncDisposable {
         await this.#look(record)
       }
     } catch (err) {
-      // The next round does what this one has left.
+      // The next round continues the work.
       logger.warn(
         { component: 'janitor', action: 'clean', err },
         'could not clean up; trying again',
@@ -84,7 +84,7 @@ class Janitor implements AsyncDisposable {
     if (!this.#stop.signal.aborted) this.again(EVERY_MS)
   }
 
-  /** Once, and again after each outage: nats-server may have come back with damaged data. */
+  /** Checks for damage once, and again after each outage, since nats-server may have lost data. */
   async #checkDamage({ records }: DirectoryView): Promise<void> {
     const outageEndedAt = performance.now() - this.#deps.bus.sinceOutageMs()
     if (this.#checkedAt !== undefined && outageEndedAt < this.#checkedAt) return
@@ -92,7 +92,9 @@ class Janitor implements AsyncDisposable {
     await reportDamage(this.#deps, records.values())
   }
 
-  /** One session's fault holds up no other; without the broker none can be looked at. */
+  /**
+   * Checks one session. A fault of one session does not stop the round; without the broker, no session can be checked.
+   */
   async #look(record: SessionRecord): Promise<void> {
     try {
       if (record.state === 'deleted') await this.#purgeAgain(record)
@@ -113,7 +115,7 @@ class Janitor implements AsyncDisposable {
   }
 
   async #expire({ id, owner }: SessionRecord): Promise<void> {
-    // The log has the last word: the record may not be written yet.
+    // The log decides, since the record may not be up to date.
     const { updatedAt } = await openState(this.#deps.bus, id)
     if (!this.#isOld(updatedAt)) return
     const check = (record: SessionRecord | undefined): SessionRecord | undefined =>

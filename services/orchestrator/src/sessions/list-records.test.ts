@@ -5,7 +5,7 @@ import { listRecords } from './list-records.ts'
 
 const id = (letter: string): SessionId => letter.repeat(16) as SessionId
 
-test('only active sessions of the owner are listed, the newest first, ties by their ids', () => {
+test('active sessions of the owner are listed by time of last use, then by id', () => {
   const records = [
     record({ id: id('b'), updatedAt: 5 }),
     record({ id: id('c'), updatedAt: 9 }),
@@ -18,7 +18,7 @@ test('only active sessions of the owner are listed, the newest first, ties by th
   expect(next).toBeUndefined()
 })
 
-test('the pages together are the whole list, each session once', () => {
+test('pages of sessions together have each session once', () => {
   const records = Array.from({ length: 23 }, (_, index) => record({ updatedAt: index % 4 }))
   const whole = listRecords(records, 'ann', { limit: 100 }).sessions
   const paged: typeof records = []
@@ -32,12 +32,12 @@ test('the pages together are the whole list, each session once', () => {
   expect(paged).toEqual(whole)
 })
 
-test('a page that ends with the last session has no next one', () => {
+test('a page that ends with the last session has no cursor', () => {
   const records = [record({ updatedAt: 1 }), record({ updatedAt: 2 })]
   expect(listRecords(records, 'ann', { limit: 2 }).next).toBeUndefined()
 })
 
-test('a session that is used while somebody pages moves to the front and hides no other', () => {
+test('a session that is used during paging hides no other', () => {
   const records = Array.from({ length: 6 }, (_, index) => record({ updatedAt: index }))
   const { next } = listRecords(records, 'ann', { limit: 3 })
   const used = records.map((each) => (each.updatedAt === 3 ? { ...each, updatedAt: 99 } : each))

@@ -9,7 +9,7 @@ export interface ListedPage {
   readonly next?: string
 }
 
-/** One owner's sessions, the newest first. Throws `invalid` when `before` is no cursor. */
+/** The sessions of one owner, newest first. Throws `invalid` when `before` is not a cursor. */
 export function listRecords(
   records: Iterable<SessionRecord>,
   owner: string,
@@ -44,6 +44,6 @@ function parsePlace(cursor: string): Place {
     const message = 'before: is not the "next" of a page of sessions'
     throw new BusError('invalid', message, { field: 'before' })
   }
-  // It is compared only, never used as a session.
+  // The id is only compared, never used as a session.
   return { updatedAt: Number(updatedAt), id: id as SessionRecord['id'] }
 }

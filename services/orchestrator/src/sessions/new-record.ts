@@ -1,6 +1,6 @@
 import type { SessionId, SessionRecord } from '@mcp-host/contracts'
 
-/** The record of a session of which nothing was recorded yet. */
+/** The first record of a session. */
 export function newRecord(session: SessionId, owner: string, now = Date.now()): SessionRecord {
   return {
     id: session,

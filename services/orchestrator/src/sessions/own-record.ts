@@ -1,17 +1,24 @@
-import type { SessionId, SessionRecord } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import type { Envelope, SessionId, SessionRecord } from '@mcp-host/contracts'
+import { BusError, isAdmin } from '@mcp-host/contracts'
 
-/** The record if the session is there for this principal. Throws `not-found`, whatever the reason is. */
+/** The record if the principal may use the session. Throws `not-found` for every other reason. */
 export function ownRecord(
   session: SessionId,
   record: SessionRecord | undefined,
-  principal: string,
+  caller: Pick<Envelope, 'principal' | 'roles'>,
 ): SessionRecord {
-  if (record?.isExpired === true && record.owner === principal) throw expired(session)
-  if (record === undefined || record.state === 'deleted' || record.owner !== principal) {
-    throw noSession(session)
-  }
+  const isOpen = record !== undefined && mayUse(caller, record.owner)
+  if (isOpen && record.isExpired === true) throw expired(session)
+  if (!isOpen || record.state === 'deleted') throw noSession(session)
   return record
+}
+
+/** Whether a caller may use a session: its owner and admins may. */
+export function mayUse(
+  { principal, roles = [] }: Pick<Envelope, 'principal' | 'roles'>,
+  owner: string,
+): boolean {
+  return owner === principal || isAdmin({ roles })
 }
 
 export function noSession(session: SessionId): BusError {

@@ -1,17 +1,18 @@
 import type { SessionLog } from '@mcp-host/bus'
-import type { Input, SessionId, SessionState, Turn } from '@mcp-host/contracts'
-import { applyEntry, emptySession } from '@mcp-host/contracts'
+import type { SessionId } from '@mcp-host/contracts'
+import type { Input, SessionState, Turn } from '@mcp-host/session-state'
+import { applyEntry, emptySession } from '@mcp-host/session-state'
 
-/** A user message and what became of it. */
+/** A user message and its turn. */
 export interface SaidTurn {
   readonly input: Input
   readonly turn: Turn | undefined
 }
 
-/** Turns that are read from the log at a time: a page may need fewer than all. */
+/** The number of turns that are read from the log at a time, since a page may need fewer than all. */
 const BATCH = 20
 
-/** The turns of some messages, the last first, with all that was said in them. */
+/** The turns of some messages with all their entries, the last turn first. */
 export async function* readTurns(
   log: SessionLog,
   session: SessionId,
@@ -34,7 +35,7 @@ export async function* readTurns(
   }
 }
 
-/** The fold of the entries of those turns alone. */
+/** The fold of the entries of these turns alone. */
 async function foldOnly(
   log: SessionLog,
   session: SessionId,
@@ -50,7 +51,7 @@ async function foldOnly(
   return folded
 }
 
-/** Ranges of those turns in the log; adjacent turns share one. */
+/** The ranges of these turns in the log. Adjacent turns share one. */
 function rangesOf(
   { inputs, turns }: SessionState,
   wanted: ReadonlySet<number>,

@@ -1,5 +1,6 @@
-import type { SessionState } from '@mcp-host/contracts'
-import { applyEntry, BusError, emptySession } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
+import { BusError } from '@mcp-host/contracts'
+import { applyEntry, emptySession } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { MemoryDirectory } from './__fixtures__/memory-directory.ts'
@@ -15,7 +16,7 @@ beforeEach(() => {
   directory = new MemoryDirectory()
   warnings = []
   const logger = { warn: (_: object, message: string) => void warnings.push(message) }
-  // Of the logger it uses no more than this.
+  // SessionRecorder logs with this method only.
   recorder = new SessionRecorder({ bus: { directory }, logger: logger as unknown as Logger })
 })
 afterEach(() => void vi.useRealTimers())
@@ -28,7 +29,7 @@ function fold({ entries }: MemoryLog): SessionState {
 
 const recorded = ({ session }: MemoryLog) => directory.records.get(session)
 
-test('a new session is known with its owner and the beginning of its first message', async () => {
+test('a record is written with the owner and a title from the first message', async () => {
   const log = new MemoryLog('bob')
   const line = `  how\u0007 do I ${'💡'.repeat(100)}`
   log.turn('a', 'so', { text: `\n${line}\nand then?` })
@@ -48,7 +49,7 @@ test('a new session is known with its owner and the beginning of its first messa
   })
 })
 
-test('of much news in a short time only the newest are written', async () => {
+test('frequent changes of a session are coalesced into one write', async () => {
   const log = new MemoryLog()
   log.turn('a')
   for (const id of ['b', 'c', 'd']) {
@@ -60,11 +61,11 @@ test('of much news in a short time only the newest are written', async () => {
   expect(directory.options).toHaveLength(1)
 })
 
-test('news that come during a write are written after it', async () => {
+test('changes during a write are written after it', async () => {
   const log = new MemoryLog()
   log.turn('a')
   const write = Promise.withResolvers<void>()
-  directory.meanwhile = () => write.promise
+  directory.concurrentWrite = () => write.promise
   recorder.note(log.session, fold(log))
   await vi.advanceTimersByTimeAsync(1_000)
   log.turn('b')
@@ -76,7 +77,7 @@ test('news that come during a write are written after it', async () => {
   expect(recorded(log)?.messages).toBe(2)
 })
 
-test('a title that a user chose stays, also one that is chosen during the write', async () => {
+test('a title that a user sets during a write is kept', async () => {
   const log = new MemoryLog()
   log.turn('a')
   recorder.note(log.session, fold(log))
@@ -84,13 +85,13 @@ test('a title that a user chose stays, also one that is chosen during the write'
   const known = recorded(log)
   if (known === undefined) throw new Error('not recorded')
   log.turn('b')
-  directory.meanwhile = () => directory.put({ ...known, title: 'mine', isTitled: true })
+  directory.concurrentWrite = () => directory.put({ ...known, title: 'mine', isTitled: true })
   recorder.note(log.session, fold(log))
   await vi.advanceTimersByTimeAsync(1_000)
   expect(recorded(log)).toMatchObject({ title: 'mine', isTitled: true, messages: 2 })
 })
 
-test('a deleted session is not written anew', async () => {
+test('the record of a deleted session is not updated', async () => {
   const log = new MemoryLog()
   log.turn('a')
   recorder.note(log.session, fold(log))
@@ -104,7 +105,7 @@ test('a deleted session is not written anew', async () => {
   expect(recorded(log)).toMatchObject({ state: 'deleted', messages: 1 })
 })
 
-test('older news, such as of an orchestrator that was frozen, change nothing', async () => {
+test('an outdated state, as of a thawed orchestrator, is not written', async () => {
   const log = new MemoryLog()
   log.turn('a')
   const old = fold(log)
@@ -116,10 +117,10 @@ test('older news, such as of an orchestrator that was frozen, change nothing', a
   expect(recorded(log)?.messages).toBe(2)
 })
 
-test('what cannot be written is told, and the next turn writes it', async () => {
+test('a failed write is logged and repeated at the next turn', async () => {
   const log = new MemoryLog()
   log.turn('a')
-  directory.meanwhile = () => Promise.reject(new BusError('unavailable', 'away'))
+  directory.concurrentWrite = () => Promise.reject(new BusError('unavailable', 'away'))
   recorder.note(log.session, fold(log))
   await vi.advanceTimersByTimeAsync(0)
   expect(warnings).toHaveLength(1)
@@ -130,7 +131,7 @@ test('what cannot be written is told, and the next turn writes it', async () => 
   expect(recorded(log)?.messages).toBe(2)
 })
 
-test('what is not written yet is written at the end', async () => {
+test('a pending change is written at disposal', async () => {
   const log = new MemoryLog()
   log.turn('a')
   log.turn('b')
@@ -140,7 +141,7 @@ test('what is not written yet is written at the end', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a session that was made known with a model gets the title of its first message', async () => {
+test('a session that was created with a model gets the title of its first message', async () => {
   const log = new MemoryLog()
   const known = record({ id: log.session, title: '', messages: 0, updatedAt: 0, model: 'xai' })
   await directory.put(known)

@@ -1,12 +1,13 @@
 import type { Bus } from '@mcp-host/bus'
-import type { SessionId, SessionRecord, SessionState } from '@mcp-host/contracts'
+import type { SessionId, SessionRecord } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import { cleanTitle } from './clean-title.ts'
 import { updateRecord } from './update-record.ts'
 
-/** In characters. */
+/** The length of a title, in characters. */
 const TITLE_LENGTH = 80
-/** The claim and the end of a quick turn are one write, and no first word waits for it. */
+/** The delay of a write, which coalesces the claim and the end of a quick turn, and does not delay the first text. */
 const PAUSE_MS = 200
 
 export interface SessionRecorderDeps {
@@ -14,7 +15,7 @@ export interface SessionRecorderDeps {
   readonly logger: Logger
 }
 
-/** Keeps the records of sessions as their logs are. Of one session only the newest news are written. */
+/** Updates the records of sessions from their logs. For each session only the newest record is written. */
 export class SessionRecorder implements AsyncDisposable {
   readonly #deps: SessionRecorderDeps
   /** Records to be written. */
@@ -26,17 +27,17 @@ export class SessionRecorder implements AsyncDisposable {
     this.#deps = deps
   }
 
-  /** The session has come so far. Returns at once; what cannot be written is only logged. */
+  /** Takes the state of a session. Returns at once, and failed writes are only logged. */
   note(session: SessionId, state: SessionState): void {
     const record = toRecord(session, state)
     if (record === undefined) return
     this.#news.set(session, record)
-    // A new session is looked for at once.
+    // The record of a new session is written at once, since clients look for it.
     if (record.messages === 1) this.#write(session)
     else this.#timer ??= setTimeout(() => this.#writeAll(), PAUSE_MS)
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining records. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#writeAll()
     await Promise.all(this.#writes.values())
@@ -48,7 +49,7 @@ export class SessionRecorder implements AsyncDisposable {
     for (const session of this.#news.keys()) this.#write(session)
   }
 
-  /** One write at a time: the one that is under way also writes what came meanwhile. */
+  /** Starts a write unless one is in flight, which also writes later records. */
   #write(session: SessionId): void {
     if (this.#writes.has(session)) return
     const written = this.#writeNews(session).finally(() => void this.#writes.delete(session))
@@ -64,13 +65,16 @@ export class SessionRecorder implements AsyncDisposable {
         await updateRecord(bus.directory, session, (known) => merge(known, record))
       } catch (err) {
         const fields = { component: 'sessions', action: 'record', sessionId: session, err }
-        logger.warn(fields, 'could not write what is known of a session; its next turn will')
+        logger.warn(
+          fields,
+          'could not write the record of a session; its next turn writes it again',
+        )
       }
     }
   }
 }
 
-/** `undefined` while there is nothing to tell of. */
+/** The record of a state; `undefined` before the first message and after a deletion. */
 function toRecord(session: SessionId, state: SessionState): SessionRecord | undefined {
   const { owner, inputs, usage, createdAt, updatedAt, isDeleted, entries } = state
   if (owner === undefined || isDeleted) return undefined
@@ -88,20 +92,20 @@ function toRecord(session: SessionId, state: SessionState): SessionRecord | unde
   }
 }
 
-/** The first line of the first message whose text is at hand. */
+/** The first line of the first message whose text the state has. */
 function titleOf({ inputs }: SessionState): string {
   const texts = inputs.values().map(({ text }) => text.trim())
   const [line = ''] = (texts.find((text) => text !== '') ?? '').split('\n', 1)
   return Array.from(cleanTitle(line)).slice(0, TITLE_LENGTH).join('')
 }
 
-/** The record to be written; `undefined` when what is known is newer, or that it was deleted. */
+/** The record to write; `undefined` when the known record is newer, or marks a deletion. */
 function merge(known: SessionRecord | undefined, news: SessionRecord): SessionRecord | undefined {
   if (known === undefined) return news
   if (known.state === 'deleted' || known.messages > news.messages) return undefined
   if (known.messages === news.messages && known.updatedAt >= news.updatedAt) return undefined
   const { messages, usage, entries } = news
-  // One that was made known before its first message may have no title yet.
+  // A session that was created before its first message may have no title yet.
   const { title } = known.isTitled || known.messages > 0 ? known : news
   return {
     ...known,

@@ -3,10 +3,10 @@ import { findDamage } from '@mcp-host/bus'
 import type { SessionRecord } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 
-/** So many sessions are named in the log; `npm run doctor` names all. */
+/** The number of sessions that are logged by name. `npm run doctor` names all. */
 const MAX_NAMED = 20
 
-/** Logs which sessions have lost entries with damaged data. Never rejects. */
+/** Logs the sessions whose entries were lost with damaged data. Never rejects. */
 export async function reportDamage(
   { bus, logger }: { readonly bus: Bus; readonly logger: Logger },
   records: Iterable<SessionRecord>,
@@ -23,7 +23,7 @@ export async function reportDamage(
       logger.error(fields, 'sessions are damaged; what is left of them can be read: npm run doctor')
     }
   } catch (err) {
-    // The next orchestrator that starts looks again.
+    // The next orchestrator that starts checks again.
     logger.warn({ ...about, err }, 'could not check the sessions for damage')
   }
 }

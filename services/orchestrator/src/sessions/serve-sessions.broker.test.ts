@@ -15,9 +15,9 @@ import {
   newSessionId,
   sessionHistory,
   toolCallId,
-  toSnapshot,
   updateSession,
 } from '@mcp-host/contracts'
+import { toSnapshot } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
@@ -33,6 +33,7 @@ let bus: Bus
 let client: Bus
 let recorder: SessionRecorder
 let serving: Disposable
+// Sessions are served with these methods only.
 const logger = { info: () => undefined, warn: () => undefined } as unknown as Logger
 
 beforeAll(async () => {
@@ -65,7 +66,7 @@ const append = async (session: SessionId, fact: LogFact): Promise<number> => {
   return (await bus.sessions.append(session, fact, options)).seq
 }
 
-/** Says something and claims its turn. */
+/** Appends a message and claims its turn. */
 async function begin(session: SessionId, id: string): Promise<number> {
   const turn = await append(session, { kind: 'input', fact: { id, text: `what ${id} says` } })
   const generation = generationId(session, turn)
@@ -80,8 +81,8 @@ const end = (session: SessionId, turn: number): Promise<number> =>
     fact: { type: 'turn-done', turn, seen: turn, outcome: 'completed' },
   })
 
-/** A session with one turn, known to all. */
-async function talk(): Promise<SessionId> {
+/** A session with one turn, whose record is listed. */
+async function listedSession(): Promise<SessionId> {
   const session = newSessionId()
   await end(session, await begin(session, 'a'))
   recorder.note(session, await openState(bus, session))
@@ -94,9 +95,9 @@ async function talk(): Promise<SessionId> {
 
 const notFound = { code: 'not-found', field: 'session' }
 
-describe('a session', () => {
-  test('is found, listed and read by its owner alone', async () => {
-    const session = await talk()
+describe('sessions', () => {
+  test('a session is found, listed and read only by its owner', async () => {
+    const session = await listedSession()
     expect(await ask(getSession, { session })).toMatchObject({
       id: session,
       owner: 'ann',
@@ -113,8 +114,8 @@ describe('a session', () => {
     await expect(ask(sessionHistory, { session, limit: 10 }, 'bob')).rejects.toMatchObject(notFound)
   })
 
-  test('keeps the title that its owner gave it', async () => {
-    const session = await talk()
+  test('a session keeps the title that its owner set', async () => {
+    const session = await listedSession()
     await ask(updateSession, { session, title: 'my  trip' })
     await end(session, await begin(session, 'b'))
     recorder.note(session, await openState(bus, session))
@@ -122,7 +123,7 @@ describe('a session', () => {
     expect(await ask(getSession, { session })).toMatchObject({ title: 'my trip', isTitled: true })
   })
 
-  test('can be known before its first message, and be used then', async () => {
+  test('a session may be created before its first message', async () => {
     const session = newSessionId()
     await ask(updateSession, { session, title: 'plans', create: true })
     expect(await ask(sessionHistory, { session, limit: 10 })).toEqual({ messages: [] })
@@ -133,8 +134,8 @@ describe('a session', () => {
   })
 })
 
-describe('deleting', () => {
-  /** The result of a tool that is kept outside of the log. */
+describe('deletion', () => {
+  /** The end of a call whose result is in the object store. */
   const finished = (call: ToolCallId, key: string): LogFact => ({
     kind: 'tool',
     fact: {
@@ -149,23 +150,23 @@ describe('deleting', () => {
     },
   })
 
-  test('ends what runs and leaves nothing but a mark', async () => {
-    const session = await talk()
+  test('a deletion ends running turns, removes all data and marks the record', async () => {
+    const session = await listedSession()
     const { key } = await bus.blobs.put(new Uint8Array([1, 2, 3]), { session })
-    // It came with no message.
+    // A file that no message names.
     const { key: unattached } = await bus.blobs.put(new Uint8Array([4]), { session })
     const call = toolCallId(generationId(session, 1), 0)
     await append(session, finished(call, key))
     await bus.snapshots.put(session, new Uint8Array([1]))
     const turn = await begin(session, 'b')
-    // As an orchestrator does that runs a turn.
+    // As an orchestrator that runs the turn.
     const stop = new AbortController()
-    const told: string[] = []
+    const received: string[] = []
     const running = (async () => {
       const options = { after: turn, deltas: false, signal: stop.signal }
       for await (const item of client.sessions.follow(session, options)) {
         if (item.type !== 'entry' || item.entry.kind !== 'control') continue
-        told.push(item.entry.fact.type)
+        received.push(item.entry.fact.type)
         await end(session, turn)
       }
     })()
@@ -173,8 +174,8 @@ describe('deleting', () => {
     expect(await bus.sessions.read(session, 0)).toEqual([])
     expect(await bus.snapshots.get(session)).toBeUndefined()
     for (const each of [key, unattached]) expect(await bus.blobs.find(each)).toBeUndefined()
-    await eventually(() => told.length > 0)
-    expect(told).toEqual(['session-deleted'])
+    await eventually(() => received.length > 0)
+    expect(received).toEqual(['session-deleted'])
     stop.abort()
     await running
     await expect(ask(getSession, { session })).rejects.toMatchObject(notFound)
@@ -192,8 +193,8 @@ describe('deleting', () => {
     })
   })
 
-  test('waits for a turn that ends only after a while', async () => {
-    const session = await talk()
+  test('a deletion waits for the end of a running turn', async () => {
+    const session = await listedSession()
     const turn = await begin(session, 'b')
     const deleted = ask(deleteSession, { session })
     await eventually(async () => {
@@ -206,8 +207,8 @@ describe('deleting', () => {
     expect(await bus.sessions.read(session, 0)).toEqual([])
   })
 
-  test('does not wait for ever for a turn that nobody ends', async () => {
-    const session = await talk()
+  test('a deletion waits for a limited time', async () => {
+    const session = await listedSession()
     await begin(session, 'b')
     const check = (record: SessionRecord | undefined) => record
     const options = { envelope: newEnvelope('ann'), check }
@@ -216,7 +217,7 @@ describe('deleting', () => {
   })
 })
 
-test('a long session is read from its snapshot, and page by page from its log', async () => {
+test('a long session is read from its snapshot and in pages from its log', async () => {
   const session = newSessionId()
   const ids = Array.from({ length: 100 }, (_, index) => `m${index}`)
   for (const id of ids) {

@@ -26,7 +26,7 @@ export interface ServeSessionsDeps {
   readonly now?: () => number
 }
 
-/** Answers what clients ask about their sessions, until disposed. */
+/** Serves requests of clients about their sessions until disposed. */
 export async function serveSessions({
   bus,
   logger,
@@ -36,7 +36,7 @@ export async function serveSessions({
 }: ServeSessionsDeps): Promise<Disposable> {
   const { records } = await bus.directory.watch()
   const stack = new DisposableStack()
-  /** The log may say that a session was deleted before its record does. */
+  /** Checks the log, which may have a deletion before the record does. */
   const checkLog = async (session: SessionId): Promise<void> => {
     if (await bus.sessions.isDeleted(session)) throw noSession(session)
   }
@@ -46,9 +46,9 @@ export async function serveSessions({
     ),
   )
   stack.use(
-    bus.serve(getSession, {}, async ({ request: { session }, envelope: { principal } }) => {
+    bus.serve(getSession, {}, async ({ request: { session }, envelope }) => {
       const found = await bus.directory.get(session)
-      const record = ownRecord(session, found?.record, principal)
+      const record = ownRecord(session, found?.record, envelope)
       await checkLog(session)
       return record
     }),
@@ -62,19 +62,19 @@ export async function serveSessions({
   stack.use(
     bus.serve(deleteSession, {}, async ({ request: { session }, envelope }) => {
       const { principal } = envelope
-      // The gateway has checked the owner before; there may be no record yet.
+      // The gateway has checked the owner. The session may have no record yet.
       const isDeleted = await bus.sessions.isDeleted(session)
       const check = (record: SessionRecord | undefined): SessionRecord =>
         record === undefined && isDeleted
           ? newRecord(session, principal, now())
-          : ownRecord(session, record, principal)
+          : ownRecord(session, record, envelope)
       await eraseSession({ bus, logger }, session, { envelope, check })
       return {}
     }),
   )
   stack.use(
-    bus.serve(sessionHistory, {}, ({ request, envelope: { principal } }) =>
-      historyPage(bus, views, request, principal),
+    bus.serve(sessionHistory, {}, ({ request, envelope }) =>
+      historyPage(bus, views, request, envelope),
     ),
   )
   return stack

@@ -1,5 +1,6 @@
-import type { HistoryMessage, SessionState } from '@mcp-host/contracts'
-import { applyEntry, emptySession } from '@mcp-host/contracts'
+import type { HistoryMessage } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
+import { applyEntry, emptySession } from '@mcp-host/session-state'
 import { beforeEach, expect, test } from 'vitest'
 import { MemoryLog } from './__fixtures__/memory-log.ts'
 import { turnMessages } from './turn-messages.ts'
@@ -19,12 +20,12 @@ function messagesOf(seq: number): HistoryMessage[] {
   const { inputs, turns, checkpoints } = fold()
   const input = inputs.get(seq)
   if (input === undefined) throw new Error('no such message')
-  const place = { branches: [input.id], checkpoint: checkpoints.get(seq) }
-  return turnMessages(input, turns.get(seq), place)
+  const position = { branches: [input.id], checkpoint: checkpoints.get(seq) }
+  return turnMessages(input, turns.get(seq), position)
 }
 
-test('a turn is its question, thoughts, tool calls with results, and answer, in order', () => {
-  const turn = log.say('a', { text: 'list them' })
+test('the messages of a turn are the input, reasoning, tool calls with results and answer, in order', () => {
+  const turn = log.addInput('a', { text: 'list them' })
   log.claim(turn)
   const [list] = log.write({ reasoning: 'let me look', tools: ['list'] })
   if (list === undefined) throw new Error('no call')
@@ -68,9 +69,9 @@ test('a turn is its question, thoughts, tool calls with results, and answer, in 
   expect(new Set(messages.map(({ id }) => id)).size).toBe(4)
 })
 
-test('a message shows whether its turn is queued, runs, or waits for the user', () => {
-  const turn = log.say('a')
-  const queued = log.say('b')
+test('a message has the state of its turn: queued, running or waiting', () => {
+  const turn = log.addInput('a')
+  const queued = log.addInput('b')
   log.claim(turn)
   expect(messagesOf(turn)[0]?.metadata.state).toBe('running')
   expect(messagesOf(queued)).toMatchObject([{ metadata: { state: 'queued' } }])
@@ -81,8 +82,8 @@ test('a message shows whether its turn is queued, runs, or waits for the user', 
   expect(messagesOf(turn)[0]?.metadata.state).toBe('waiting')
 })
 
-test('a call without a result has only started', () => {
-  const turn = log.say('a')
+test('a call without a result has the kind start', () => {
+  const turn = log.addInput('a')
   log.claim(turn)
   log.write({ text: 'I look', tools: ['list'] })
   expect(messagesOf(turn).slice(1)).toMatchObject([
@@ -91,8 +92,8 @@ test('a call without a result has only started', () => {
   ])
 })
 
-test('a call that a supervisor has begun is in progress', () => {
-  const turn = log.say('a')
+test('a call that a supervisor has started has the kind progress', () => {
+  const turn = log.addInput('a')
   log.claim(turn)
   const [call] = log.write({ tools: ['list'] })
   const start = { type: 'tool-started' as const, attempt: 1, supervisor: 's', nonce: 'n' }
@@ -106,9 +107,9 @@ test.each([
   ['cancelled', 'cancelled'],
   ['answered', 'ok'],
 ] as const)(
-  'a call that the host settled as %s has the outcome %s and its words',
-  (how, outcome) => {
-    const turn = log.say('a')
+  'a call that the host settled as %s has the outcome %s and its message',
+  (settlement, outcome) => {
+    const turn = log.addInput('a')
     log.claim(turn)
     const [call] = log.write({ tools: ['list'] })
     if (call === undefined) throw new Error('no call')
@@ -118,18 +119,18 @@ test.each([
       seen: 0,
       call,
       tool: 'list',
-      outcome: how,
+      outcome: settlement,
     } as const
-    log.add({ kind: 'turn', fact: { ...settled, message: 'so it is' } })
+    log.add({ kind: 'turn', fact: { ...settled, message: 'the reason' } })
     expect(messagesOf(turn)[1]).toMatchObject({
       kind: 'complete',
-      data: { outcome, content: [{ type: 'text', text: 'so it is' }] },
+      data: { outcome, content: [{ type: 'text', text: 'the reason' }] },
     })
   },
 )
 
-test('what a model wrote that was asked again is not shown', () => {
-  const turn = log.say('a')
+test('the text of a void generation is left out', () => {
+  const turn = log.addInput('a')
   log.claim(turn)
   log.write({ text: 'half an ans' })
   const voids = fold().turns.get(turn)?.generations[0]?.id
@@ -143,11 +144,11 @@ test('what a model wrote that was asked again is not shown', () => {
   expect(messagesOf(turn).slice(1)).toMatchObject([{ id: generation, content: 'an answer' }])
 })
 
-test('how a turn ended without an answer is told in words', () => {
-  const failed = log.say('a')
+test('a turn that ended without an answer has a message about its end', () => {
+  const failed = log.addInput('a')
   log.claim(failed)
   log.done(failed, 'completed', 'Sorry, try again later.')
-  const cancelled = log.say('b')
+  const cancelled = log.addInput('b')
   log.claim(cancelled)
   log.done(cancelled, 'cancelled')
   expect(messagesOf(failed)[1]).toMatchObject({
@@ -161,9 +162,9 @@ test('how a turn ended without an answer is told in words', () => {
   ])
 })
 
-test('a note stands after the last turn that was summarised', () => {
+test('a note follows the last summarised turn', () => {
   const first = log.turn('a')
-  const second = log.say('b')
+  const second = log.addInput('b')
   log.claim(second)
   log.compact(second, first)
   expect(messagesOf(first).at(-1)).toMatchObject({

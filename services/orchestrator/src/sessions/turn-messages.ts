@@ -1,22 +1,16 @@
-import type {
-  Checkpoint,
-  Generation,
-  HistoryMessage,
-  Input,
-  ToolCall,
-  Turn,
-} from '@mcp-host/contracts'
+import type { HistoryMessage } from '@mcp-host/contracts'
+import type { Checkpoint, Generation, Input, ToolCall, Turn } from '@mcp-host/session-state'
 import { toolOutcome } from '@mcp-host/contracts'
 
 /** The context of a turn that its own state does not have. */
 export interface TurnPlace {
-  /** Ids of the messages that stand in the same place, oldest first. */
+  /** Ids of all alternative messages at the place of the turn, oldest first. */
   readonly branches: readonly string[]
   /** The summary that replaces all turns up to this one in prompts. */
   readonly checkpoint: Checkpoint | undefined
 }
 
-/** A user message and all that was said in its turn, in order. Pure. */
+/** A user message and the answers, tool calls and notes of its turn, in order. Pure. */
 export function turnMessages(
   input: Input,
   turn: Turn | undefined,
@@ -65,12 +59,14 @@ function endNote(done: Turn['done']): string | undefined {
 
 function note(
   { id, time }: Input,
-  what: string,
+  suffix: string,
   createdAt = time,
   content: string | undefined,
 ): HistoryMessage[] {
   if (content === undefined) return []
-  return [{ id: `${id}-${what}`, role: 'system', createdAt, content, metadata: { messageId: id } }]
+  return [
+    { id: `${id}-${suffix}`, role: 'system', createdAt, content, metadata: { messageId: id } },
+  ]
 }
 
 function generationMessages(

@@ -2,12 +2,12 @@ import type { SessionDirectory } from '@mcp-host/bus'
 import type { SessionId, SessionRecord } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 
-/** Each further try means that another wrote: so many in a row are a fault. */
+/** Limit for retries. Each retry means that another process wrote, so this many in a row are a fault. */
 const MAX_TRIES = 20
 
 /**
- * Writes what `change` makes of a session's record, again when another wrote meanwhile, and answers it.
- * `change` answers `undefined` to leave the record as it is. `ttlMs`: the record is gone after that.
+ * Writes the result of `change` for a session's record and returns it, with a retry after a concurrent write. `change`
+ * returns `undefined` to leave the record unchanged. `ttlMs`: the lifetime of the record.
  */
 export async function updateRecord(
   directory: Pick<SessionDirectory, 'get' | 'put'>,

@@ -1,4 +1,4 @@
-import type { LogFact, SessionId, SessionRecord } from '@mcp-host/contracts'
+import type { LogFact, ServerName, SessionId, SessionRecord } from '@mcp-host/contracts'
 import { newEnvelope, newSessionId } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import { MemoryDirectory } from './__fixtures__/memory-directory.ts'
@@ -13,17 +13,17 @@ beforeEach(() => {
   appended = []
 })
 
-const change = (session: SessionId, wanted: SessionChange): Promise<SessionRecord> => {
+const change = (session: SessionId, changes: SessionChange): Promise<SessionRecord> => {
   const append = async (_: SessionId, fact: LogFact) => {
     appended.push(fact)
     return { seq: appended.length, duplicate: false }
   }
   const bus = { directory, sessions: { append } }
   const deps = { bus, providers: () => ['demo', 'xai'], now: () => 5_000 }
-  return updateSession(deps, session, wanted, newEnvelope('ann'))
+  return updateSession(deps, session, changes, newEnvelope('ann'))
 }
 
-test('a title is kept in one line, without control characters', async () => {
+test('a title is stored as one line without control characters', async () => {
   const known = record()
   await directory.put(known)
   const renamed = await change(known.id, { title: ' my\n\t trip\u0000 to\u0007 Rome ' })
@@ -31,14 +31,14 @@ test('a title is kept in one line, without control characters', async () => {
   expect(directory.records.get(known.id)).toEqual(renamed)
 })
 
-test('a session is given the model of a provider by its alias', async () => {
+test('the model of a session may be named by the alias of its provider', async () => {
   const known = record()
   await directory.put(known)
   expect(await change(known.id, { model: 'grok/grok-4' })).toMatchObject({ model: 'xai/grok-4' })
   expect(appended).toMatchObject([{ fact: { model: 'xai/grok-4' } }])
 })
 
-test('a title of which nothing can be seen is refused by its field', async () => {
+test('a title without visible characters is refused with its field', async () => {
   const known = record()
   await directory.put(known)
   await expect(change(known.id, { title: ' \u0000\n' })).rejects.toMatchObject({
@@ -47,15 +47,15 @@ test('a title of which nothing can be seen is refused by its field', async () =>
   })
 })
 
-test('what another wrote meanwhile is kept', async () => {
+test('a concurrent write of a record is kept', async () => {
   const known = record()
   await directory.put(known)
-  directory.meanwhile = () => directory.put({ ...known, messages: 7 })
+  directory.concurrentWrite = () => directory.put({ ...known, messages: 7 })
   await change(known.id, { title: 'trip' })
   expect(directory.records.get(known.id)).toMatchObject({ title: 'trip', messages: 7 })
 })
 
-test('a session without messages is made known only when that is asked for', async () => {
+test('a session without messages is created only on request', async () => {
   const session = newSessionId()
   await expect(change(session, { title: 'trip' })).rejects.toMatchObject({
     code: 'not-found',
@@ -68,7 +68,7 @@ test('a session without messages is made known only when that is asked for', asy
 })
 
 test.each([record({ owner: 'bob' }), record({ state: 'deleted' })])(
-  'a session of another, or a deleted one, is not there, also not to be created ($owner, $state)',
+  'a session that is deleted or of another owner is neither found nor created ($owner, $state)',
   async (known) => {
     await directory.put(known)
     for (const create of [false, true]) {
@@ -80,7 +80,7 @@ test.each([record({ owner: 'bob' }), record({ state: 'deleted' })])(
   },
 )
 
-test('a model is chosen by a fact of the log, so for what is said after it', async () => {
+test('a model is chosen by a fact in the log, for later messages', async () => {
   const known = record({ title: 'trip' })
   await directory.put(known)
   expect(await change(known.id, { model: 'xai/grok' })).toEqual({
@@ -96,14 +96,14 @@ test('a model is chosen by a fact of the log, so for what is said after it', asy
   ])
 })
 
-test('a title leaves the model as it is', async () => {
+test('a change of the title does not change the model', async () => {
   const known = record({ model: 'xai' })
   await directory.put(known)
   expect(await change(known.id, { title: 'trip' })).toMatchObject({ model: 'xai', title: 'trip' })
   expect(appended).toEqual([])
 })
 
-test('a model of a provider that is not there is refused, with those that are', async () => {
+test('a model of an unknown provider is refused with the known ones', async () => {
   const known = record()
   await directory.put(known)
   await expect(change(known.id, { model: 'nope/x' })).rejects.toMatchObject({
@@ -114,13 +114,13 @@ test('a model of a provider that is not there is refused, with those that are', 
   expect([appended, directory.records.get(known.id)]).toEqual([[], known])
 })
 
-test('of two models at once the later in the log is the one that is known', async () => {
+test('the later of two concurrently chosen models in the log is recorded', async () => {
   const known = record({ model: 'demo', modelSeq: 7 })
   await directory.put(known)
   expect(await change(known.id, { model: 'xai' })).toEqual(known)
 })
 
-test('nobody chooses a model for the session of another', async () => {
+test('a model cannot be chosen for a session of another owner', async () => {
   const known = record({ owner: 'bob' })
   await directory.put(known)
   await expect(change(known.id, { model: 'xai', create: true })).rejects.toMatchObject({
@@ -129,21 +129,22 @@ test('nobody chooses a model for the session of another', async () => {
   expect(appended).toEqual([])
 })
 
-test('a session gets settings and metadata of its own, and loses them again', async () => {
+test('settings and metadata of a session are set and reset', async () => {
   const known = record()
   await directory.put(known)
-  const own = { systemPrompt: 'Be short.', temperature: 0, maxToolCalls: 3 }
+  const servers = ['files' as ServerName]
+  const own = { systemPrompt: 'Be short.', temperature: 0, maxToolCalls: 3, servers }
   const metadata = { customer: 7 }
   const changed = await change(known.id, { ...own, metadata })
   expect(changed).toMatchObject({ ...own, metadata, settingsSeq: 1 })
   expect(appended).toEqual([{ kind: 'control', fact: { type: 'settings-chosen', ...own } }])
-  const again = await change(known.id, { temperature: null, metadata: null })
-  expect(again).toMatchObject({ systemPrompt: 'Be short.', maxToolCalls: 3 })
-  expect(again).not.toHaveProperty('temperature')
-  expect(again).not.toHaveProperty('metadata')
+  const reset = await change(known.id, { temperature: null, metadata: null })
+  expect(reset).toMatchObject({ systemPrompt: 'Be short.', maxToolCalls: 3, servers })
+  expect(reset).not.toHaveProperty('temperature')
+  expect(reset).not.toHaveProperty('metadata')
 })
 
-test('metadata that is too large is refused by its field', async () => {
+test('metadata that is too large is refused with its field', async () => {
   const known = record()
   await directory.put(known)
   const metadata = { text: 'x'.repeat(20_000) }
@@ -153,7 +154,7 @@ test('metadata that is too large is refused by its field', async () => {
   })
 })
 
-test('a session that expired is told apart from one that never was', async () => {
+test('an expired session is distinguished from an unknown one', async () => {
   const known = record()
   await directory.put({ ...known, state: 'deleted', isExpired: true })
   await expect(change(known.id, { title: 'x' })).rejects.toMatchObject({ reason: 'expired' })

@@ -6,7 +6,7 @@ import { newRecord } from './new-record.ts'
 import { noSession, ownRecord } from './own-record.ts'
 import { updateRecord } from './update-record.ts'
 
-/** The size of a caller's metadata, as JSON. */
+/** The limit for a caller's metadata, in characters of JSON. */
 const MAX_METADATA_LENGTH = 16_384
 
 export interface UpdateDeps {
@@ -14,7 +14,7 @@ export interface UpdateDeps {
     readonly directory: Pick<Bus['directory'], 'get' | 'put'>
     readonly sessions: Pick<Bus['sessions'], 'append'>
   }
-  /** The names of the providers that there are; empty while that is not known. */
+  /** The names of the configured providers; empty while they are unknown. */
   readonly providers: () => readonly string[]
   /** Epoch milliseconds. */
   readonly now: () => number
@@ -22,18 +22,19 @@ export interface UpdateDeps {
 
 export interface SessionChange {
   readonly title?: string | undefined
-  /** `null`: the one that answers by default. */
+  /** `null`: the default model. */
   readonly model?: string | null | undefined
   readonly systemPrompt?: SettingsChange['systemPrompt']
   readonly temperature?: SettingsChange['temperature']
   readonly maxToolCalls?: SettingsChange['maxToolCalls']
-  /** `null` removes it. */
+  readonly servers?: SettingsChange['servers']
+  /** `null` removes the metadata. */
   readonly metadata?: SessionRecord['metadata'] | null | undefined
-  /** Makes the session known when it is not. */
+  /** Whether to create a record when the session has none. */
   readonly create?: boolean | undefined
 }
 
-/** Changes what its owner may choose of a session. Throws `not-found`, or `invalid` with the field. */
+/** Changes the properties of a session that its owner may choose. Throws `not-found`, or `invalid` with the field. */
 export async function updateSession(
   { bus, providers, now }: UpdateDeps,
   session: SessionId,
@@ -46,13 +47,13 @@ export async function updateSession(
   const own = (record: SessionRecord | undefined): SessionRecord =>
     record === undefined && create
       ? newRecord(session, principal, now())
-      : ownRecord(session, record, principal)
+      : ownRecord(session, record, envelope)
   const described = ({ metadata: before, ...record }: SessionRecord): SessionRecord => ({
     ...record,
     ...(title === undefined ? {} : { title, isTitled: true }),
     ...withMetadata(metadata === undefined ? before : (metadata ?? undefined)),
   })
-  // First, so that every log has a record.
+  // The record is written first, so that every log has one.
   const known = await updateRecord(bus.directory, session, (record) => described(own(record)))
   if (known === undefined) throw noSession(session)
   const hasSettings = Object.values(settings).some((value) => value !== undefined)
@@ -60,13 +61,13 @@ export async function updateSession(
     ? await chooseSettings(bus, session, settings, { envelope, own })
     : known
   if (model === undefined) return chosen
-  // Its place among the messages says which of them it is for.
+  // The place in the log decides for which messages the model is used.
   const fact = { type: 'model-chosen' as const, ...(model === null ? {} : { model }) }
   const options = { envelope, messageId: crypto.randomUUID() }
   const { seq } = await bus.sessions.append(session, { kind: 'control', fact }, options)
   const changed = await updateRecord(bus.directory, session, (record) => {
     const { model: before, ...others } = own(record)
-    // Of two at once the later in the log counts.
+    // Of two concurrent changes the later one in the log wins.
     if ((others.modelSeq ?? 0) > seq) return { ...others, ...(before && { model: before }) }
     return { ...others, modelSeq: seq, ...(model === null ? {} : { model }) }
   })
@@ -81,7 +82,7 @@ function withMetadata(metadata: SessionRecord['metadata']): Pick<SessionRecord, 
   throw new BusError('invalid', message, { field: 'metadata' })
 }
 
-/** Puts settings into the log, from where turns have them, and into the record. */
+/** Stores settings in the log, from which turns read them, and in the record. */
 async function chooseSettings(
   bus: UpdateDeps['bus'],
   session: SessionId,
@@ -99,10 +100,10 @@ async function chooseSettings(
   const { seq } = await bus.sessions.append(session, { kind: 'control', fact }, options)
   const changed = await updateRecord(bus.directory, session, (record) => {
     const known = own(record)
-    const { systemPrompt, temperature, maxToolCalls, ...others } = known
+    const { systemPrompt, temperature, maxToolCalls, servers, ...others } = known
     // Of two concurrent changes the later one in the log wins.
     if ((others.settingsSeq ?? 0) > seq) return known
-    const before = SessionSettings.parse({ systemPrompt, temperature, maxToolCalls })
+    const before = SessionSettings.parse({ systemPrompt, temperature, maxToolCalls, servers })
     return { ...others, ...changeSettings(before, settings), settingsSeq: seq }
   })
   if (changed === undefined) throw noSession(session)

@@ -19,24 +19,25 @@ beforeEach(async () => {
 })
 afterEach(() => stack.disposeAsync())
 
+// TakeOver logs with this method only.
 const logger = { warn: () => undefined } as unknown as Logger
 
 interface Orchestrator {
   readonly bus: Bus
   readonly jobs: InputJobs
-  /** The messages it was given, by their sequences. */
-  readonly given: number[]
-  /** When it handed jobs of another back, and how many. */
+  /** Sequences of the messages that were delivered to it. */
+  readonly delivered: number[]
+  /** Times and numbers of jobs that it handed back. */
   readonly takenOver: { at: number; count: number }[]
 }
 
-/** One that never ends a turn. */
+/** Starts an orchestrator that never ends a turn. */
 async function start(): Promise<Orchestrator> {
   const bus = await broker.connect('orchestrator')
-  const given: number[] = []
+  const delivered: number[] = []
   const takenOver: Orchestrator['takenOver'] = []
   const jobs = await bus.sessions.consumeInputs(({ seq }) => {
-    given.push(seq)
+    delivered.push(seq)
     return new Promise<InputVerdict>(() => undefined)
   })
   stack.use(bus.serve(orchestratorControl, { orchestrator: bus.id }, () => ({ running: true })))
@@ -44,28 +45,28 @@ async function start(): Promise<Orchestrator> {
     jobsTakenOver: (count: number) => void takenOver.push({ at: performance.now(), count }),
   }
   stack.use(new TakeOver({ bus, logger, inputs: jobs, events }))
-  return { bus, jobs, given, takenOver }
+  return { bus, jobs, delivered, takenOver }
 }
 
-test('a message of an orchestrator that dies comes to another long before the broker would see to it', async () => {
+test('a message of a dead orchestrator is redelivered before the timeout of the broker', async () => {
   const dying = await start()
   const options = { envelope: newEnvelope('local'), messageId: 'a' }
   const client = await broker.connect('gateway')
   const fact = { kind: 'input', fact: { id: 'a', text: 'hello' } } as const
   const { seq } = await client.sessions.append(newSessionId(), fact, options)
-  await eventually(() => dying.given.length === 1)
+  await eventually(() => dying.delivered.length === 1)
   const other = await start()
-  let heard: readonly string[] = []
+  let announced: readonly string[] = []
   using _listening = client.listen(orchestratorJobs, {}, ({ orchestrator, jobs }) => {
-    if (orchestrator === dying.bus.id) heard = jobs
+    if (orchestrator === dying.bus.id) announced = jobs
   })
-  await eventually(() => heard.length === 1)
-  expect(heard).toEqual(dying.jobs.held())
+  await eventually(() => announced.length === 1)
+  expect(announced).toEqual(dying.jobs.held())
   await dying.bus[Symbol.asyncDispose]()
-  await eventually(() => other.given.length === 1, { limitMs: 10_000 })
-  const givenAt = performance.now()
-  expect(other.given).toEqual([seq])
+  await eventually(() => other.delivered.length === 1, { limitMs: 10_000 })
+  const deliveredAt = performance.now()
+  expect(other.delivered).toEqual([seq])
   expect(other.takenOver.map(({ count }) => count)).toEqual([1])
-  // Else it was the broker, which waits for five seconds.
-  expect(givenAt - (other.takenOver[0]?.at ?? 0)).toBeLessThan(2_000)
+  // The broker itself would redeliver only after five seconds.
+  expect(deliveredAt - (other.takenOver[0]?.at ?? 0)).toBeLessThan(2_000)
 })

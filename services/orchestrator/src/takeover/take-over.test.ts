@@ -3,34 +3,35 @@ import type { Logger } from '@mcp-host/service'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { TakeOver } from './take-over.ts'
 
-interface News {
+interface Announcement {
   readonly orchestrator: string
   readonly jobs: readonly string[]
 }
 
-/** Who hears what is told on the bus, and what each told. */
-let listeners: Set<(news: News) => void>
-let told: News[]
-/** The jobs that were handed back, and by whom. */
+/** Subscribers of announcements, and the announcements that were sent. */
+let listeners: Set<(announcement: Announcement) => void>
+let announcements: Announcement[]
+/** Jobs that were handed back, with the orchestrator that did so. */
 let handedBack: string[]
 let takenOver: number
 let sinceOutageMs: number
-/** Who answers when asked. */
+/** Orchestrators that answer probes. */
 let answering: Set<string>
-let asked: string[]
-/** The jobs of each orchestrator that runs. */
+/** Orchestrators that were probed. */
+let probed: string[]
+/** Jobs of the orchestrators, by id. */
 let jobs: Map<string, string[]>
 let stack: AsyncDisposableStack
 
 beforeEach(() => {
   vi.useFakeTimers()
   listeners = new Set()
-  told = []
+  announcements = []
   handedBack = []
   takenOver = 0
   sinceOutageMs = Infinity
   answering = new Set()
-  asked = []
+  probed = []
   jobs = new Map()
   stack = new AsyncDisposableStack()
 })
@@ -39,22 +40,27 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-/** An orchestrator with jobs. */
+/** Starts an orchestrator with jobs. */
 function start(id: string, ...held: string[]): { die(): void; end(): Promise<void> } {
   let isAlive = true
   jobs.set(id, held)
   answering.add(id)
   const bus = {
     id,
-    emit: (_contract: unknown, _params: unknown, news: News) => isAlive && say(news),
-    listen: (_contract: unknown, _params: unknown, given: (news: News) => void) => {
-      const listener = (news: News): void => void (isAlive && given(news))
+    emit: (_contract: unknown, _params: unknown, announcement: Announcement) =>
+      isAlive && announce(announcement),
+    listen: (
+      _contract: unknown,
+      _params: unknown,
+      handler: (announcement: Announcement) => void,
+    ) => {
+      const listener = (announcement: Announcement): void => void (isAlive && handler(announcement))
       listeners.add(listener)
       return { [Symbol.dispose]: () => void listeners.delete(listener) }
     },
     sinceOutageMs: () => sinceOutageMs,
     sessions: { handBack: (job: string) => isAlive && handedBack.push(`${job} by ${id}`) },
-    // Of the bus it uses no more than this, and of the logger only warn.
+    // TakeOver uses only these members of the bus, and `warn` of the logger.
   } as unknown as Bus
   const logger = { warn: () => undefined } as unknown as Logger
   const events = { jobsTakenOver: (count: number) => void (takenOver += isAlive ? count : 0) }
@@ -66,7 +72,7 @@ function start(id: string, ...held: string[]): { die(): void; end(): Promise<voi
       inputs,
       events,
       isAlive: async (orchestrator) => {
-        if (isAlive) asked.push(orchestrator)
+        if (isAlive) probed.push(orchestrator)
         return answering.has(orchestrator)
       },
     }),
@@ -80,130 +86,130 @@ function start(id: string, ...held: string[]): { die(): void; end(): Promise<voi
   }
 }
 
-function say(news: News): void {
-  told.push(news)
-  for (const listener of listeners) listener(news)
+function announce(announcement: Announcement): void {
+  announcements.push(announcement)
+  for (const listener of listeners) listener(announcement)
 }
 
-const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-test('the jobs of one that dies are handed back within two seconds, once, by the first of the others', async () => {
+test('the jobs of a dead orchestrator are handed back once, by the first peer, within two seconds', async () => {
   const dying = start('b', 'job 1', 'job 2')
   start('c', 'job 3')
   start('a')
   start('d')
-  await pass(5_000)
+  await advance(5_000)
   expect(handedBack).toEqual([])
   dying.die()
-  await pass(2_000)
+  await advance(2_000)
   expect(handedBack).toEqual(['job 1 by a', 'job 2 by a'])
   expect(takenOver).toBe(2)
-  await pass(10_000)
+  await advance(10_000)
   expect(handedBack).toHaveLength(2)
 })
 
-test('one that is silent and answers is left alone', async () => {
+test('the jobs of a silent orchestrator that answers probes are not handed back', async () => {
   start('a')
-  say({ orchestrator: 'b', jobs: ['job'] })
+  announce({ orchestrator: 'b', jobs: ['job'] })
   answering.add('b')
-  await pass(5_000)
+  await advance(5_000)
   expect(handedBack).toEqual([])
-  // Not with every tick.
-  expect(asked.length).toBeLessThanOrEqual(5)
+  // Probes are sent less often than ticks.
+  expect(probed.length).toBeLessThanOrEqual(5)
 })
 
-test('one that is heard while it is asked is alive', async () => {
+test('an orchestrator that announces itself during its probe is alive', async () => {
   start('a')
-  say({ orchestrator: 'b', jobs: ['job'] })
+  announce({ orchestrator: 'b', jobs: ['job'] })
   answering.has = () => {
-    say({ orchestrator: 'b', jobs: ['job', 'more'] })
+    announce({ orchestrator: 'b', jobs: ['job', 'more'] })
     return false
   }
-  await pass(1_500)
-  expect(asked).toEqual(['b'])
+  await advance(1_500)
+  expect(probed).toEqual(['b'])
   expect(handedBack).toEqual([])
 })
 
-test('when the one whose turn it is has died as well the next does it', async () => {
+test('the next peer hands jobs back when the first one has died, too', async () => {
   const first = start('a', 'job 1')
   const second = start('b', 'job 2')
   start('c')
-  await pass(3_000)
+  await advance(3_000)
   first.die()
   second.die()
-  await pass(3_000)
+  await advance(3_000)
   expect(handedBack.toSorted()).toEqual(['job 1 by c', 'job 2 by c'])
 })
 
-test('one that was idle when it died does not hold up the others', async () => {
+test('a dead orchestrator without jobs does not delay the others', async () => {
   const first = start('a')
   const second = start('b', 'job 2')
   start('c')
-  await pass(3_000)
+  await advance(3_000)
   first.die()
   second.die()
-  await pass(3_000)
+  await advance(3_000)
   expect(handedBack).toEqual(['job 2 by c'])
 })
 
-test('after an outage of the broker silence means nothing for a while', async () => {
+test('a silent orchestrator is not dead just after an outage of the broker', async () => {
   const dying = start('b', 'job')
   start('a')
-  await pass(1_000)
+  await advance(1_000)
   dying.die()
   sinceOutageMs = 0
-  await pass(2_500)
+  await advance(2_500)
   expect(handedBack).toEqual([])
   sinceOutageMs = 2_500
-  await pass(1_500)
+  await advance(1_500)
   expect(handedBack).toEqual(['job by a'])
 })
 
-test('one does not look after itself, also when its own news do not come back', async () => {
+test('an orchestrator does not probe itself, even without its own announcements', async () => {
   start('a', 'job')
-  await pass(500)
+  await advance(500)
   listeners.clear()
-  await pass(5_000)
-  expect(asked).toEqual([])
+  await advance(5_000)
+  expect(probed).toEqual([])
   expect(handedBack).toEqual([])
 })
 
-test('who says goodbye is forgotten', async () => {
+test('an orchestrator that stopped is not probed', async () => {
   const leaving = start('b', 'job')
   start('a')
-  await pass(1_000)
+  await advance(1_000)
   await leaving.end()
   answering.delete('b')
-  await pass(5_000)
-  expect(asked).toEqual([])
+  await advance(5_000)
+  expect(probed).toEqual([])
   expect(handedBack).toEqual([])
 })
 
-test('jobs are told within 250 ms of a change, else twice a second, and seldom when there are none', async () => {
+test('jobs are announced within 250 ms of a change, twice a second, and once a second without jobs', async () => {
   start('a')
-  await pass(1_000)
-  told = []
-  await pass(10_000)
-  expect(told).toHaveLength(10)
+  await advance(1_000)
+  announcements = []
+  await advance(10_000)
+  expect(announcements).toHaveLength(10)
   jobs.set('a', ['job'])
-  await pass(250)
-  expect(told.at(-1)?.jobs).toEqual(['job'])
-  told = []
-  await pass(10_000)
-  expect(told).toHaveLength(20)
+  await advance(250)
+  expect(announcements.at(-1)?.jobs).toEqual(['job'])
+  announcements = []
+  await advance(10_000)
+  expect(announcements).toHaveLength(20)
 })
 
-test('of more jobs than fit a message the oldest are told', async () => {
+test('only the oldest jobs are announced when not all fit into a message', async () => {
   const held = Array.from({ length: 20_000 }, (_, index) => `job ${index}`)
   start('a', ...held)
-  await pass(1_000)
-  expect(told.at(-1)?.jobs).toEqual(held.slice(0, 5_000))
+  await advance(1_000)
+  expect(announcements.at(-1)?.jobs).toEqual(held.slice(0, 5_000))
 })
 
-test('nothing goes on when it has ended', async () => {
+test('a disposed take-over announces no jobs and leaves no timer or listener', async () => {
   const ending = start('a', 'job')
   await ending.end()
-  expect(told.at(-1)?.jobs).toEqual([])
+  expect(announcements.at(-1)?.jobs).toEqual([])
   expect(vi.getTimerCount()).toBe(0)
   expect(listeners.size).toBe(0)
 })

@@ -18,9 +18,9 @@ const IDLE_MS = 1_000
 const QUIET_MS = 1_000
 /** Two heartbeat periods of an idle orchestrator. */
 const PRESENT_MS = 2 * IDLE_MS
-/** By then the broker has redelivered its jobs. */
+/** A peer that is silent for longer is forgotten: the broker has redelivered its jobs. */
 const FORGET_MS = 6_000
-/** After an outage of the broker the others need a moment to be heard again. */
+/** After an outage of the broker, the time until heartbeats of all living peers have arrived. */
 const STEADY_MS = 2_000
 
 /**
@@ -34,13 +34,13 @@ export interface TakeOverDeps {
   readonly logger: Logger
   readonly inputs: Pick<InputJobs, 'held'>
   readonly events: Pick<OrchestratorEvents, 'jobsTakenOver'>
-  /** Whether an orchestrator answers, asked twice if need be. */
+  /** Whether an orchestrator answers a ping or its repetition. */
   readonly isAlive?: (orchestrator: string) => Promise<boolean>
 }
 
 interface Peer {
   jobs: readonly string[]
-  /** By `performance.now()`. */
+  /** The time of the last heartbeat, by `performance.now()`. */
   heardAt: number
   isAsked: boolean
   isDead: boolean
@@ -56,8 +56,8 @@ export class TakeOver implements AsyncDisposable {
   readonly #peers = new Map<string, Peer>()
   readonly #listening: Disposable
   readonly #timer: NodeJS.Timeout
-  #told: readonly string[] = []
-  #toldAt = -Infinity
+  #sentJobs: readonly string[] = []
+  #sentAt = -Infinity
 
   constructor(deps: TakeOverDeps) {
     this.#deps = deps
@@ -72,7 +72,7 @@ export class TakeOver implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
     this.#listening[Symbol.dispose]()
-    this.#tell([])
+    this.#sendHeartbeat([])
   }
 
   #heard(orchestrator: string, jobs: readonly string[]): void {
@@ -84,18 +84,20 @@ export class TakeOver implements AsyncDisposable {
     const now = performance.now()
     const jobs = this.#deps.inputs.held().slice(0, MAX_JOBS)
     const everyMs = jobs.length === 0 ? IDLE_MS : BUSY_MS
-    if (now - this.#toldAt >= everyMs || !isDeepStrictEqual(jobs, this.#told)) this.#tell(jobs)
-    for (const [id, peer] of this.#peers) this.#look(id, peer, now - peer.heardAt)
+    if (now - this.#sentAt >= everyMs || !isDeepStrictEqual(jobs, this.#sentJobs)) {
+      this.#sendHeartbeat(jobs)
+    }
+    for (const [id, peer] of this.#peers) this.#checkPeer(id, peer, now - peer.heardAt)
   }
 
-  #tell(jobs: readonly string[]): void {
+  #sendHeartbeat(jobs: readonly string[]): void {
     const { bus } = this.#deps
-    this.#told = jobs
-    this.#toldAt = performance.now()
+    this.#sentJobs = jobs
+    this.#sentAt = performance.now()
     bus.emit(orchestratorJobs, {}, { orchestrator: bus.id, jobs: [...jobs] })
   }
 
-  #look(id: string, peer: Peer, silentMs: number): void {
+  #checkPeer(id: string, peer: Peer, silentMs: number): void {
     if (silentMs >= FORGET_MS || (peer.jobs.length === 0 && silentMs >= PRESENT_MS)) {
       this.#peers.delete(id)
     } else if (peer.isDead) this.#handBack(id, peer)
@@ -106,11 +108,11 @@ export class TakeOver implements AsyncDisposable {
     const { bus, isAlive = (orchestrator) => answers(bus, orchestrator) } = this.#deps
     peer.isAsked = true
     const answered = await isAlive(id).catch(() => undefined)
-    // It was heard meanwhile, or is gone for good.
+    // The peer sent a heartbeat meanwhile, or was forgotten.
     const known = this.#peers.get(id)
     if (known !== undefined) known.isAsked = false
     if (known !== peer) return
-    // Only its news were lost.
+    // The peer lives: only its heartbeats were lost.
     if (answered !== false) peer.heardAt = performance.now()
     else if (bus.sinceOutageMs() > STEADY_MS) {
       peer.isDead = true
@@ -118,7 +120,7 @@ export class TakeOver implements AsyncDisposable {
     }
   }
 
-  /** One of the living does it; the others keep it in mind, for that one may be dead, too. */
+  /** The living orchestrator with the lowest id hands jobs back. The others keep the peer, since that one may be dead, too. */
   #handBack(id: string, { jobs }: Peer): void {
     const { bus, logger, events } = this.#deps
     const isAhead = ([other, { isDead }]: [string, Peer]): boolean => other < bus.id && !isDead
@@ -137,7 +139,7 @@ export class TakeOver implements AsyncDisposable {
 }
 
 async function answers(bus: Bus, orchestrator: string): Promise<boolean> {
-  // Any session will do: every answer proves life.
+  // Any session will do, since every answer proves life.
   const request = { session: newSessionId() }
   const envelope = newEnvelope('local')
   const reply = await probe(bus, orchestratorControl, { orchestrator }, request, envelope)

@@ -19,7 +19,7 @@ export class OfferedTools {
     return this.#index
   }
 
-  /** Heartbeats of supervisors change the catalog as well, but leave the lists the same objects. */
+  /** Updates the tools when a list has changed. Heartbeats change the catalog but keep the objects of the lists. */
   update(views: readonly ServerView[]): this {
     const lists = views.flatMap(({ server, state, tools }) =>
       state === 'ready' ? [server, tools] : [],

@@ -35,17 +35,17 @@ const hostile = [
   `${'x'.repeat(200)}y`,
 ]
 
-test('a plain tool is named by its server and itself', () => {
+test('a safe name joins the names of server and tool', () => {
   expect(names(server('files', ['read-text_2']))).toEqual(['files__read-text_2'])
 })
 
-test('whatever a tool is called, its name is one every provider accepts', () => {
+test('a safe name satisfies every provider, for any name of a tool', () => {
   for (const name of names(server('test', hostile), server('1-2', ['3']), server('-', ['-']))) {
     expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
   }
 })
 
-test('no two tools share a name', () => {
+test('safe names of tools are unique', () => {
   const all = names(
     server('test', hostile),
     server('a', ['b__c', 'b.c', 'b c']),
@@ -55,27 +55,27 @@ test('no two tools share a name', () => {
   expect(new Set(all).size).toBe(all.length)
 })
 
-test('a tool that is called as another is named gets another name', () => {
-  const [made = ''] = names(server('test', ['a.tool']))
-  const pair = names(server('test', [made.replace('test__', ''), 'a.tool']))
-  expect(pair[0]).toBe(made)
-  expect(pair[1]).not.toBe(made)
+test('a tool whose name equals the safe name of another gets a different one', () => {
+  const [derived = ''] = names(server('test', ['a.tool']))
+  const pair = names(server('test', [derived.replace('test__', ''), 'a.tool']))
+  expect(pair[0]).toBe(derived)
+  expect(pair[1]).not.toBe(derived)
 })
 
-test('a name leads to one server and tool, where two would have the same', () => {
+test('equal joined names of two servers are made distinct', () => {
   const offered = offeredTools([server('a', ['b__c']), server('a__b', ['c'])])
   expect(offered[0]).toMatchObject({ safeName: 'a__b__c', server: 'a', tool: 'b__c' })
   expect(offered[1]).toMatchObject({ server: 'a__b', tool: 'c' })
   expect(offered[1]?.safeName).toMatch(/^a__b__c_\w{6}$/)
 })
 
-test('the order is that of the server names, then as each server lists its tools', () => {
+test('tools are ordered by server name, then as their server lists them', () => {
   const [one, two] = [server('one', ['z', 'a']), server('two', ['b'])]
   expect(names(two, one)).toEqual(['one__z', 'one__a', 'two__b'])
   expect(names(one, two)).toEqual(names(two, one))
 })
 
-test('a tool keeps its name when others come and go', () => {
+test('the safe name of a tool does not depend on other servers', () => {
   const before = names(server('test', hostile))
   expect(names(server('other', ['x']), server('test', hostile)).slice(1)).toEqual(before)
   const [last] = names(server('test', ['a.tool']))
@@ -89,7 +89,7 @@ test.each(['starting', 'unavailable', 'stopping', 'shutdown'] as const)(
   },
 )
 
-test('schema and description are passed on as they are', () => {
+test('schemas and descriptions are not changed', () => {
   const inputSchema = { type: 'object', properties: { a: { type: 'number' } }, $schema: 'x' }
   const tools = [
     { name: 'echo', description: 'Says it.', inputSchema },
@@ -107,7 +107,7 @@ test.each<[unknown, boolean]>([
   [{ ui: null }, true],
   [{ ui: { resourceUri: 'ui://x' } }, true],
   [undefined, true],
-])('whether a tool with the _meta %j is offered to models: %s', (_meta, isOffered) => {
+])('a tool with the _meta %j is offered to models: %s', (_meta, isOffered) => {
   const { tools, ...rest } = server('app', ['refresh'])
   const view = { ...rest, tools: tools.map((tool) => ({ ...tool, _meta })) }
   expect(names(view, server('b', ['c']))).toEqual([...(isOffered ? ['app__refresh'] : []), 'b__c'])

@@ -1,7 +1,7 @@
 import type { OfferedTool, ServerView } from '@mcp-host/contracts'
 import { isForAppsOnly, safeToolNames } from 'mcp-host/tool-names'
 
-/** The tools of all ready servers, as they are offered to a model; in a fixed order. */
+/** The tools of all ready servers in the form that models are offered, in a fixed order. */
 export function offeredTools(
   views: readonly Pick<ServerView, 'server' | 'state' | 'tools'>[],
 ): OfferedTool[] {

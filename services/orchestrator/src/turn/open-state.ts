@@ -1,9 +1,10 @@
 import type { Bus } from '@mcp-host/bus'
 import { wasLost } from '@mcp-host/bus'
-import type { SessionId, SessionState } from '@mcp-host/contracts'
-import { applyEntry, emptySession, fromSnapshot } from '@mcp-host/contracts'
+import type { SessionId } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
+import { applyEntry, emptySession, fromSnapshot } from '@mcp-host/session-state'
 
-/** Shorter logs are folded from their beginning: that is as fast as looking for a snapshot. */
+/** Shorter logs are folded from their beginning, which is as fast as reading a snapshot. */
 const SHORT_LOG = 128
 
 const text = new TextDecoder()
@@ -24,10 +25,10 @@ export async function openState(
     if (first.length === SHORT_LOG) {
       const bytes = await snapshots.get(session)
       const saved = bytes && fromSnapshot(text.decode(bytes))
-      // One that has lost entries in it is of another log.
+      // A snapshot that includes lost entries does not belong to this log.
       if (saved !== undefined && !wasLost(sessions.lostRanges, saved.seq)) state = saved
     }
-    // Nothing of it is new when there was a snapshot.
+    // With a snapshot, these entries are already in the state.
     for (const entry of first) applyEntry(state, entry)
     if (first.length < SHORT_LOG) return state
   }

@@ -3,9 +3,12 @@ import type { Bus } from '@mcp-host/bus'
 import type { CallContract, Envelope, SubjectParams } from '@mcp-host/contracts'
 import { BusError, childEnvelope } from '@mcp-host/contracts'
 
-/** A process that is alive answers long before. */
+/** The time limit for an answer, which a living process sends far sooner. */
 const PROBE_TIMEOUT_MS = 1_000
-/** One missing answer may be a subscription that is just being made; two are a death. */
+/**
+ * The delay before the second probe. One missing answer may be due to a new subscription; two mean that the process is
+ * gone.
+ */
 const SECOND_PROBE_MS = 250
 
 /**
@@ -14,14 +17,14 @@ const SECOND_PROBE_MS = 250
  */
 export type Absence = 'gone' | 'silent'
 
-/** Pings the process that should have the work, twice if need be; `undefined` when there is none. */
+/** Pings the process that should have the work, twice if necessary. `undefined`: no process answered. */
 export async function probe<S extends string, Request, Reply>(
   ...request: Probe<S, Request, Reply>
 ): Promise<Reply | undefined> {
   return (await ask(...request)).reply
 }
 
-/** Asks as `probe` does; `undefined` when there was an answer. */
+/** Pings like `probe`. `undefined`: a process answered. */
 export async function findAbsence<S extends string, Request, Reply>(
   ...request: Probe<S, Request, Reply>
 ): Promise<Absence | undefined> {

@@ -16,16 +16,16 @@ const chosen = (maxToolCalls: number | null) => ({
   fact: { type: 'settings-chosen' as const, maxToolCalls },
 })
 
-test('a session may have a limit of tool calls of its own, and the one of the host again', () => {
-  const of = (...facts: Parameters<typeof fold>): number =>
+test('a session may set its own limit of tool calls and reset it', () => {
+  const limitAfter = (...facts: Parameters<typeof fold>): number =>
     sessionLimits(limits, fold(...facts), 1).maxToolCalls
-  expect(of()).toBe(25)
-  expect(of(chosen(3))).toBe(3)
-  expect(of(chosen(3), chosen(0))).toBe(0)
-  expect(of(chosen(3), chosen(null))).toBe(25)
+  expect(limitAfter()).toBe(25)
+  expect(limitAfter(chosen(3))).toBe(3)
+  expect(limitAfter(chosen(3), chosen(0))).toBe(0)
+  expect(limitAfter(chosen(3), chosen(null))).toBe(25)
 })
 
-test('a turn may make as many tool calls as are left to its session', () => {
+test('the limit of a turn is what is left of the limit of its session', () => {
   const state = fold(
     input('a', 'a'),
     claim(1, 1),
@@ -37,6 +37,6 @@ test('a turn may make as many tool calls as are left to its session', () => {
   )
   const left = (maxSessionToolCalls: number): number =>
     sessionLimits({ ...limits, maxSessionToolCalls }, state, 5).maxToolCalls
-  // What the turn itself has made counts among its own.
+  // The calls of the turn itself do not reduce its own limit.
   expect([left(0), left(100), left(5), left(2), left(1)]).toEqual([25, 25, 3, 0, 0])
 })

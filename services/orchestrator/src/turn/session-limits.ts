@@ -1,7 +1,7 @@
-import type { SessionState } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
 import type { Limits } from './turn.ts'
 
-/** The limits of one turn: those of the host, with the session's own and what is left to the session. */
+/** The limits of one turn: those of the host, with the session's settings and the calls left to the session. */
 export function sessionLimits<L extends Pick<Limits, 'maxToolCalls' | 'maxSessionToolCalls'>>(
   limits: L,
   { settings, toolCalls, turns }: Pick<SessionState, 'settings' | 'toolCalls' | 'turns'>,

@@ -1,13 +1,17 @@
 import type { Bus } from '@mcp-host/bus'
-import type { LogEntry, SessionId, SessionState } from '@mcp-host/contracts'
-import { applyEntry, toSnapshot } from '@mcp-host/contracts'
+import type { LogEntry, SessionId } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
+import { applyEntry, toSnapshot } from '@mcp-host/session-state'
 import { openState } from './open-state.ts'
 
 export type ViewBus = Pick<Bus, 'sessions' | 'snapshots'>
 
-/** So many entries are folded anew before the next snapshot is made. */
+/** The number of entries between two snapshots. */
 const SNAPSHOT_EVERY = 256
-/** Entries are read within this time, unless their repeat was lost and nothing shows it. */
+/**
+ * The time limit for an entry that another process has written. If it does not arrive, its repetition by the broker was
+ * lost.
+ */
 const MISSED_MS = 5_000
 
 /** A session's state, folded from its log and kept up to date until the signal. */
@@ -28,7 +32,7 @@ export class SessionView {
     this.#openedSeq = state.seq
   }
 
-  /** With all that is stored up to `through`. */
+  /** Opens a view with all entries up to `through`. */
   static async open(
     bus: ViewBus,
     session: SessionId,
@@ -43,7 +47,7 @@ export class SessionView {
     return this.#state
   }
 
-  /** Whether its next reader must open it again: it broke, is too large, or its log is gone. */
+  /** Whether the next user has to open a new view: this one failed, is too large, or its log is gone. */
   get isStale(): boolean {
     return this.#failure !== undefined || this.#isOutdated || this.#state.isDeleted
   }
@@ -71,7 +75,7 @@ export class SessionView {
     while (this.#state.seq < seq) await this.change(5_000)
   }
 
-  /** Whether the log has been read up to a sequence, or is so within `limitMs`. */
+  /** Whether the log has been read up to a sequence, within `limitMs`. */
   async reaches(seq: number, limitMs: number): Promise<boolean> {
     const giveUpAt = Date.now() + limitMs
     for (
@@ -84,9 +88,9 @@ export class SessionView {
     return this.#state.seq >= seq
   }
 
-  /** Whether the repetition of a message was lost, and what came after it does not show that. */
+  /** Whether the view has missed a user message: the repeated entry was lost, and later ones do not show it. */
   misses(entry: LogEntry): boolean {
-    // Entries that are missing after the opening were purged.
+    // Entries up to the opening that are missing were purged.
     const isRead = entry.seq > this.#openedSeq && entry.seq <= this.#state.seq
     if (entry.kind !== 'input' || !isRead) return false
     const isMissed = !this.#state.messageIds.has(entry.fact.id)
@@ -94,7 +98,7 @@ export class SessionView {
     return isMissed
   }
 
-  /** Whether a turn event after `fence` has been read, or is so soon. If not the view has missed it. */
+  /** Whether a turn event after `fence` is read within a time limit. If not, the view has missed it. */
   async passes(fence: number): Promise<boolean> {
     const giveUpAt = Date.now() + MISSED_MS
     while (this.#state.fence === fence && Date.now() < giveUpAt) await this.change(1_000)
@@ -110,11 +114,11 @@ export class SessionView {
     changed.resolve()
   }
 
-  /** Folds the log from its beginning, for what a snapshot does not keep. */
+  /** Folds the log from its beginning, for data that a snapshot does not have. */
   async readWhole(): Promise<void> {
     const { seq } = this.#state
     const state = await openState(this.#bus, this.#session, { through: seq, isWhole: true })
-    // Entries may have come meanwhile, to the state that was.
+    // Entries may have been added to the previous state meanwhile.
     while (state.seq < this.#state.seq) {
       const options = { through: this.#state.seq }
       const more = await this.#bus.sessions.read(this.#session, state.seq, options)
@@ -124,7 +128,7 @@ export class SessionView {
     this.#state = state
   }
 
-  /** Stores a snapshot for the next reader of the session, when there is much to fold. */
+  /** Stores a snapshot for the next user of the session, when many entries would have to be folded. */
   async keepSnapshot(): Promise<void> {
     const state = this.#state
     if (state.entries - state.snapshotEntries < SNAPSHOT_EVERY) return
@@ -132,7 +136,7 @@ export class SessionView {
     if (snapshot === undefined) return
     state.snapshotEntries = state.entries
     await this.#bus.snapshots.put(this.#session, Buffer.from(snapshot))
-    // Opened anew it is smaller.
+    // The view is replaced, since a view that is opened from the snapshot takes less memory.
     this.#isOutdated = true
   }
 

@@ -18,6 +18,7 @@ beforeEach(() => {
       snapshot = bytes
     },
   }
+  // SessionViews uses only these members.
   views = new SessionViews({ sessions: log, snapshots } as unknown as Bus)
 })
 afterEach(() => {
@@ -27,7 +28,7 @@ afterEach(() => {
 
 const use = (through: number) => views.use(log.session, through)
 
-test('a session is read once, and what is said later is there without reading it', async () => {
+test('a session is read once, and later entries are followed', async () => {
   const first = log.turn('a')
   {
     using used = await use(first)
@@ -39,39 +40,39 @@ test('a session is read once, and what is said later is there without reading it
   expect(log.reads).toHaveLength(1)
 })
 
-test('two who use it at the same time have the same view, and one may leave before the other', async () => {
-  const seq = log.say('a')
+test('concurrent users share one view, which stays until the last has left', async () => {
+  const seq = log.addInput('a')
   const [one, other] = await Promise.all([use(seq), use(seq)])
   expect(other.view).toBe(one.view)
   one[Symbol.dispose]()
   await vi.advanceTimersByTimeAsync(60_000)
-  const next = log.say('b')
+  const next = log.addInput('b')
   expect(await other.view.reaches(next, 0)).toBe(false)
   expect(await other.view.reaches(next, 100)).toBe(true)
   expect(log.reads).toHaveLength(1)
 })
 
-test('a session that nobody uses is closed after a while', async () => {
-  const used = await use(log.say('a'))
+test('an unused view is closed after a timeout', async () => {
+  const used = await use(log.addInput('a'))
   used[Symbol.dispose]()
   await vi.advanceTimersByTimeAsync(9_000)
-  const again = await use(log.say('b'))
+  const again = await use(log.addInput('b'))
   expect(again.view).toBe(used.view)
   again[Symbol.dispose]()
   await vi.advanceTimersByTimeAsync(11_000)
-  const last = log.say('c')
+  const last = log.addInput('c')
   using later = await use(last)
   expect(later.view).not.toBe(used.view)
   expect(later.view.state.seq).toBe(last)
-  // Nobody follows for the one that was closed.
+  // The closed view does not follow the log.
   await vi.advanceTimersByTimeAsync(1_000)
   expect(used.view.state.seq).toBeLessThan(last)
 })
 
-test('a view that missed what was stored is opened anew', async () => {
-  const used = await use(log.say('a'))
+test('a view that missed an entry is reopened', async () => {
+  const used = await use(log.addInput('a'))
   used[Symbol.dispose]()
-  const seq = log.say('b')
+  const seq = log.addInput('b')
   log.lost.add(seq)
   const pending = use(seq)
   await vi.advanceTimersByTimeAsync(300)
@@ -80,12 +81,12 @@ test('a view that missed what was stored is opened anew', async () => {
   expect(other.view.state.seq).toBe(seq)
 })
 
-test('a view that missed a turn event which stands before what it knows is opened anew', async () => {
-  const first = log.say('a')
+test('a view that missed a turn event before its last entry is reopened', async () => {
+  const first = log.addInput('a')
   const used = await use(first)
   log.claim(first)
   log.lost.add(log.entries.at(-1)?.seq ?? 0)
-  const last = log.say('b')
+  const last = log.addInput('b')
   await vi.advanceTimersByTimeAsync(0)
   expect(used.view.state.seq).toBe(last)
   const passes = used.view.passes(used.view.state.fence)
@@ -96,10 +97,10 @@ test('a view that missed a turn event which stands before what it knows is opene
   expect(other.view.state.fence).toBeGreaterThan(0)
 })
 
-test('a view that missed a message which stands before what it knows is opened anew', async () => {
-  const used = await use(log.say('a'))
+test('a view that missed a message before its last entry is reopened', async () => {
+  const used = await use(log.addInput('a'))
   used[Symbol.dispose]()
-  const seq = log.say('b')
+  const seq = log.addInput('b')
   log.lost.add(seq)
   const last = log.add({ kind: 'control', fact: { type: 'cancel-requested' } })
   const entries = log.entries.slice(-2)
@@ -109,22 +110,22 @@ test('a view that missed a message which stands before what it knows is opened a
   using other = await use(seq)
   expect(other.view.state.unfinished).toContain(seq)
   expect(entries.map((entry) => other.view.misses(entry))).toEqual([false, false])
-  // What was purged was not missed.
+  // A purged entry does not count as missed.
   const [entry] = entries
   const purged = { ...entry, seq: 1, fact: { id: 'old', text: '' } } as LogEntry
   expect(other.view.misses(purged)).toBe(false)
 })
 
-test('a view that breaks while it is waited for is opened anew, and kept by nobody', async () => {
-  const used = await use(log.say('a'))
+test('a view that fails while it catches up is replaced', async () => {
+  const used = await use(log.addInput('a'))
   used[Symbol.dispose]()
   vi.spyOn(used.view, 'reaches').mockRejectedValueOnce(new Error('deleted'))
-  using other = await use(log.say('b'))
+  using other = await use(log.addInput('b'))
   expect(other.view).not.toBe(used.view)
 })
 
-test('the view of a deleted session is not used again', async () => {
-  log.say('a')
+test('the view of a deleted session is not reused', async () => {
+  log.addInput('a')
   const seq = log.add({ kind: 'control', fact: { type: 'session-deleted' } })
   const used = await use(seq)
   used[Symbol.dispose]()
@@ -132,8 +133,8 @@ test('the view of a deleted session is not used again', async () => {
   expect(other.view).not.toBe(used.view)
 })
 
-test('what was purged is missing, and nobody waits for it', async () => {
-  const seq = log.say('a')
+test('a view does not wait for purged entries', async () => {
+  const seq = log.addInput('a')
   const used = await use(seq)
   used[Symbol.dispose]()
   log.entries.length = 0
@@ -143,9 +144,9 @@ test('what was purged is missing, and nobody waits for it', async () => {
   expect(other.view.state.seq).toBe(0)
 })
 
-test('a log that cannot be read is read again by the next one', async () => {
+test('a failed read of a log is repeated by the next user', async () => {
   const read = vi.spyOn(log, 'read').mockRejectedValueOnce(new Error('away'))
-  const seq = log.say('a')
+  const seq = log.addInput('a')
   const results = await Promise.allSettled([use(seq), use(seq)])
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   using used = await use(seq)
@@ -153,11 +154,11 @@ test('a log that cannot be read is read again by the next one', async () => {
   expect(read).toHaveBeenCalledTimes(2)
 })
 
-test('a view that broke is opened anew', async () => {
+test('a view whose follow failed is reopened', async () => {
   vi.spyOn(log, 'follow').mockImplementationOnce(() => {
     throw new Error('deleted')
   })
-  const seq = log.say('a')
+  const seq = log.addInput('a')
   const used = await use(seq)
   await expect(used.view.change(1_000)).rejects.toThrow('deleted')
   used[Symbol.dispose]()
@@ -165,7 +166,7 @@ test('a view that broke is opened anew', async () => {
   expect(other.view).not.toBe(used.view)
 })
 
-test('after a snapshot the session is opened from it: a view in use grows with all that is said', async () => {
+test('a view is reopened from the snapshot that it stored, to free pruned text', async () => {
   for (let turn = 0; turn < 300; turn++) log.turn(`${turn}`, 'x'.repeat(10_000))
   const seq = await log.lastSequence()
   const used = await use(seq)
@@ -176,7 +177,7 @@ test('after a snapshot the session is opened from it: a view in use grows with a
   expect(other.view.state.prunedThrough).toBeGreaterThan(0)
 })
 
-test('a snapshot with entries that were lost since is not used', async () => {
+test('a snapshot that covers lost entries is not used', async () => {
   for (let turn = 0; turn < 300; turn++) log.turn(`${turn}`, 'x'.repeat(10_000))
   const last = log.entries.at(-1)?.seq ?? 0
   const used = await use(last)
@@ -184,9 +185,9 @@ test('a snapshot with entries that were lost since is not used', async () => {
   used[Symbol.dispose]()
   expect(snapshot).toBeDefined()
   log.entries.pop()
-  const kept = log.entries.at(-1)?.seq ?? 0
-  log.lostRanges = [{ after: kept, through: last + 1_000, at: 0 }]
-  // Only what opening a state reads.
+  const remaining = log.entries.at(-1)?.seq ?? 0
+  log.lostRanges = [{ after: remaining, through: last + 1_000, at: 0 }]
+  // openState uses only these members.
   const bus = { sessions: log, snapshots: { get: async () => snapshot } } as unknown as Bus
-  expect((await openState(bus, log.session)).seq).toBe(kept)
+  expect((await openState(bus, log.session)).seq).toBe(remaining)
 })

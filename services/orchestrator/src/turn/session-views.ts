@@ -2,9 +2,9 @@ import type { SessionId } from '@mcp-host/contracts'
 import type { ViewBus } from './session-view.ts'
 import { SessionView } from './session-view.ts'
 
-/** How long an idle session stays open. */
+/** The time for which an idle session stays open. */
 const KEPT_MS = 10_000
-/** Stored entries are repeated sooner; a view without them after this time has missed them. */
+/** The broker repeats a stored entry within this time. A view that lacks it by then has missed it. */
 const LATE_MS = 250
 
 /** A view while it is in use, until disposed. */
@@ -32,7 +32,7 @@ export class SessionViews implements Disposable {
     this.#bus = bus
   }
 
-  /** With all that is stored up to `through`. Throws what the reading failed with. */
+  /** The view with all entries up to `through`. Throws the error of the reading. */
   async use(session: SessionId, through: number): Promise<UsedView> {
     const known = this.#opened.get(session)
     const opened = known ?? this.#open(session, through)
@@ -77,7 +77,7 @@ export class SessionViews implements Disposable {
     opened.timer = setTimeout(() => this.#close(opened), KEPT_MS).unref()
   }
 
-  /** Removes it from the views that are given out. */
+  /** Removes a view from those that are shared. */
   #forget(opened: Opened): void {
     if (this.#opened.get(opened.session) === opened) this.#opened.delete(opened.session)
   }

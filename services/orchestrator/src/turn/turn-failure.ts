@@ -1,6 +1,6 @@
 import type { ErrorInfo } from '@mcp-host/contracts'
 
-/** Why a turn cannot go on, in words for the user: it ends, instead of being tried again. */
+/** The error that ends a turn without a retry, in words for the user. */
 export class TurnFailure extends Error {
   override readonly name = 'TurnFailure'
   readonly info: ErrorInfo

@@ -1,6 +1,7 @@
 import type { SessionLog } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
-import { BusError, emptySession, newEnvelope } from '@mcp-host/contracts'
+import { BusError, newEnvelope } from '@mcp-host/contracts'
+import { emptySession } from '@mcp-host/session-state'
 import { beforeEach, expect, test } from 'vitest'
 import type { SessionView } from './session-view.ts'
 import type { TurnFact } from './turn-writer.ts'
@@ -10,14 +11,14 @@ const claim: TurnFact = { type: 'turn-claimed', messageId: 'm', orchestrator: 'o
 const done: TurnFact = { type: 'turn-done', outcome: 'completed' }
 
 let writer: TurnWriter
-/** The log's turn subject: who wrote each event, by sequence. */
+/** Turn events of the log, by sequence. */
 let written: Map<number, string>
 let state: ReturnType<typeof emptySession>
-let isAway: boolean
+let isBrokerDown: boolean
 beforeEach(() => {
   written = new Map()
   state = emptySession()
-  isAway = false
+  isBrokerDown = false
   store('another turn')
   writer = new TurnWriter(log as SessionLog, view as SessionView, {
     session: 'session' as SessionId,
@@ -29,10 +30,10 @@ beforeEach(() => {
 
 const last = (): number => Math.max(0, ...written.keys())
 
-/** Stores and lets the view read it at once. */
-function store(what: string): number {
+/** Appends an event that the view has read at once. */
+function store(event: string): number {
   const seq = last() + 3
-  written.set(seq, what)
+  written.set(seq, event)
   state.seq = seq
   state.fence = seq
   return seq
@@ -40,7 +41,7 @@ function store(what: string): number {
 
 const log: Pick<SessionLog, 'append'> = {
   async append(_, { fact }, { fence }) {
-    if (isAway) throw new BusError('unavailable', 'away')
+    if (isBrokerDown) throw new BusError('unavailable', 'away')
     if (fence !== last()) throw new BusError('conflict', 'passed by another writer')
     return { seq: store('type' in fact ? fact.type : ''), duplicate: false }
   },
@@ -53,7 +54,7 @@ const view: unknown = {
   reach: async (seq: number) => expect(state.seq).toBeGreaterThanOrEqual(seq),
 }
 
-test('events are chained to the newest event, then to one another', async () => {
+test('events are fenced by the latest event, then by one another', async () => {
   await writer.append(claim)
   await Promise.all([writer.append(done), writer.append(done)])
   expect(Array.from(written.values())).toEqual([
@@ -64,9 +65,9 @@ test('events are chained to the newest event, then to one another', async () => 
   ])
 })
 
-test('nothing is written once another orchestrator wrote, even when that was read already', async () => {
-  // The state takes in foreign events too: chained to the newest one, an orchestrator that was frozen
-  // and taken over wrote into a turn that was not its own any more.
+test('a write after an event of another orchestrator is refused, even if that was read', async () => {
+  // The state includes events of other orchestrators. Fenced by the latest of those, a thawed orchestrator
+  // would write into a turn that another has taken over.
   await writer.append(claim)
   store('a claim by another')
   await expect(writer.append(done)).rejects.toMatchObject({ code: 'conflict' })
@@ -74,15 +75,15 @@ test('nothing is written once another orchestrator wrote, even when that was rea
   expect(Array.from(written.values()).at(-1)).toBe('a claim by another')
 })
 
-test('nothing is written at all when somebody wrote after the turn was looked at', async () => {
+test('a first write is refused after an event that the writer has not read', async () => {
   store('the end of the turn')
   await expect(writer.append(claim)).rejects.toMatchObject({ code: 'conflict' })
 })
 
-test('an event that could not be written does not hold up the next', async () => {
-  isAway = true
+test('a failed write does not block the next one', async () => {
+  isBrokerDown = true
   await expect(writer.append(claim)).rejects.toMatchObject({ code: 'unavailable' })
-  isAway = false
+  isBrokerDown = false
   await writer.append(claim)
   expect(Array.from(written.values())).toEqual(['another turn', 'turn-claimed'])
 })

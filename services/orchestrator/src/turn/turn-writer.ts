@@ -5,12 +5,12 @@ import type { SessionView } from './session-view.ts'
 
 type WithoutBase<T> = T extends unknown ? Omit<T, 'turn' | 'seen'> : never
 
-/** A turn event without what the writer adds. */
+/** A turn event without the fields that the writer adds. */
 export type TurnFact = WithoutBase<TurnEvent>
 
 /**
- * Writes the events of one turn, each chained to the one before and the first to `fence`. Once another process has
- * written, every append fails with `conflict`: that is the fence.
+ * Writes the events of one turn. Each append is fenced by the previous event, and the first one by `fence`. Once
+ * another process has written, every append fails with `conflict`.
  */
 export class TurnWriter {
   readonly #log: SessionLog
@@ -35,12 +35,12 @@ export class TurnWriter {
     this.#fence = about.fence
   }
 
-  /** Resolves when all that was written has been read back into the state. */
+  /** Resolves when all written events are folded into the state. */
   async folded(): Promise<void> {
     await this.#view.reach(this.#fence)
   }
 
-  /** Appends after all earlier events. Resolves when the broker has stored it. */
+  /** Appends an event after all earlier ones. Resolves when the broker has stored it. */
   async append(fact: TurnFact): Promise<void> {
     const mine = this.#queue.then(async () => {
       await this.folded()
@@ -51,9 +51,9 @@ export class TurnWriter {
         { kind: 'turn', fact: event },
         {
           envelope: childEnvelope(this.#envelope),
-          // Never shared: with a shared id a lost race would look like a success.
+          // The id is never shared: otherwise a lost race would look like a success.
           messageId: crypto.randomUUID(),
-          // Not the newest in the state, which takes in what others wrote, too.
+          // Not the newest sequence in the state, which includes events of other processes.
           fence: this.#fence,
         },
       )

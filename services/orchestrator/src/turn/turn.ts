@@ -5,9 +5,9 @@ import type {
   ModelEntry,
   OfferedTool,
   SessionId,
-  SessionState,
   ToolCallBlock,
 } from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import type { OfferedToolIndex } from '../tools/offered-tools.ts'
 import type { ResultTexts } from '../results/result-texts.ts'
@@ -15,29 +15,30 @@ import type { OrchestratorEvents } from '../events.ts'
 import type { WorkerHeartbeats } from './worker-heartbeats.ts'
 import type { SessionView } from './session-view.ts'
 import type { SessionViews } from './session-views.ts'
+import type { TurnSlots } from './turn-slots.ts'
 import type { TurnWriter } from './turn-writer.ts'
 
-/** The tools of the host, as a turn needs them. */
+/** The tools of the host, as turns use them. */
 export interface Tools {
-  /** Those that can be offered now; waits a little for servers that are just starting. */
+  /** The tools that can be offered. Waits a little for servers that are starting. */
   offered(): Promise<readonly OfferedTool[]>
-  /** The search index of the same tools. */
+  /** The search index of these tools. */
   index(): Promise<OfferedToolIndex>
-  /** Configured servers that cannot be used now. */
+  /** Configured servers that cannot be used at the moment. */
   missing(): string[]
-  /** Whether a server that is away may come back. */
+  /** Whether a missing server is configured, so that it may come back. */
   isConfigured(server: string): boolean
   annotationsOf(server: string, tool: string): CatalogTool['annotations']
-  /** Whether calling it twice does no harm. */
+  /** Whether a repeated call does no harm. */
   isRepeatable(call: ToolCallBlock): boolean
 }
 
 /** The limits of a turn. */
 export interface Limits {
   readonly maxToolCalls: number
-  /** All turns of a session together. 0: none. */
+  /** Limit for all turns of a session together. 0: none. */
   readonly maxSessionToolCalls: number
-  /** Without the time it waits for a user. 0: none. */
+  /** Limit for the duration of a turn without its waits for a user. 0: none. */
   readonly maxTurnMs: number
   /** Tokens written by models. 0: none. */
   readonly maxTurnTokens: number
@@ -48,15 +49,25 @@ export interface Limits {
   readonly contextTokens?: number
   /** Older messages beyond this number are summarised. 0: no limit. */
   readonly maxHistoryLength: number
-  /** Percent of the context. */
+  /** The share of the context, in per cent, above which messages are summarised. */
   readonly summarizationThreshold: number
   /** Newest messages that are never summarised. */
   readonly retainNewestMessages: number
-  /** The tokens of one tool result in a prompt. */
+  /** The limit for one tool result in a prompt, in tokens. */
   readonly maxResultTokens: number
-  /** Models are offered a search, and the tools they have found, where there are more than this. */
+  /** With more tools than this, models are offered a search and the tools that they found. */
   readonly maxOfferedTools: number
   readonly approvalTimeoutMs: number
+}
+
+/** The policy for a turn's tools, by the principal of its message. */
+export interface TurnPolicy {
+  /** Whether a call runs, needs a user's approval, or is denied. */
+  effectOf(caller: Envelope, call: ToolCallBlock): 'allow' | 'approve' | 'deny'
+  /** Why an allowed call may not run now, in words for the model; `undefined` when it may. */
+  refusalOf(caller: Envelope, call: ToolCallBlock): Promise<string | undefined>
+  /** Whether a tool is not offered, because none of its calls could run. */
+  isHidden(caller: Envelope, tool: OfferedTool): boolean
 }
 
 /** Dependencies of running turns. */
@@ -72,8 +83,10 @@ export interface TurnDeps {
   readonly results: ResultTexts
   readonly systemPrompt: string
   readonly limits: Limits
-  /** Whether a user must allow the call before it runs. */
-  readonly needsApproval: (call: ToolCallBlock) => boolean
+  readonly policy: TurnPolicy
+  readonly slots: Pick<TurnSlots, 'acquire'>
+  /** Counts the tokens that a principal has used. */
+  readonly chargeTokens: (principal: string, tokens: number) => void
   /** Called with the session's state at the beginning and the end of each turn. */
   readonly note: (session: SessionId, state: SessionState) => void
 }
@@ -88,10 +101,10 @@ export interface ClaimedTurn {
   readonly view: SessionView
   readonly writer: TurnWriter
   readonly envelope: Envelope
-  /** Aborts when the user wants the turn to end. */
+  /** Aborts when the user cancels the turn. */
   readonly cancelled: AbortSignal
-  /** Aborts when this process is to leave the turn to another. */
+  /** Aborts when this process is to hand the turn over. */
   readonly leaving: AbortSignal
-  /** Aborts when this process has lost the turn for any reason. */
+  /** Aborts when this process no longer has the turn, for any reason. */
   readonly over: AbortSignal
 }

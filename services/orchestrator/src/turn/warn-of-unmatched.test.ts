@@ -3,7 +3,7 @@ import { ServerName } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { warnOfUnmatched } from './warn-of-unmatched.ts'
 
-test('a rule that matches no tool is warned of once, when all servers are known', () => {
+test('a rule that matches no tool is logged once, when all servers are known', () => {
   const entries = new Map<string, CatalogEntry>()
   const supervisor = { kind: 'supervisor', id: 's', startedAt: 0, servers: {} } as const
   entries.set('supervisor', { ...supervisor, configured: ['files'] })
@@ -15,11 +15,14 @@ test('a rule that matches no tool is warned of once, when all servers are known'
       return { [Symbol.dispose]: () => undefined }
     },
   }
-  const warned: unknown[] = []
-  const logger = { warn: (fields: object, message: string) => void warned.push([fields, message]) }
+  const warnings: unknown[] = []
+  const logger = {
+    warn: (fields: object, message: string) => void warnings.push([fields, message]),
+  }
+  // warnOfUnmatched logs with this method only.
   warnOfUnmatched({ catalog, logger: logger as never }, ['files.remove', 'files.read', '@writes'])
   change()
-  expect(warned).toEqual([])
+  expect(warnings).toEqual([])
   entries.set('files', {
     kind: 'server',
     server: ServerName.parse('files'),
@@ -29,7 +32,7 @@ test('a rule that matches no tool is warned of once, when all servers are known'
   })
   change()
   change()
-  expect(warned).toEqual([
+  expect(warnings).toEqual([
     [
       { component: 'approval', action: 'check', rule: 'files.remove' },
       'TOOL_APPROVAL: files.remove matches no tool, so it protects nothing',

@@ -7,7 +7,7 @@ export interface WarnOfUnmatchedDeps {
   readonly logger: Pick<Logger, 'warn'>
 }
 
-/** Warns once of each approval rule that matches no tool, such as a mistyped one, until it is disposed. */
+/** Logs a warning, once for each approval rule that matches no tool, such as a mistyped one. Ends when disposed. */
 export function warnOfUnmatched(
   { catalog, logger }: WarnOfUnmatchedDeps,
   rules: readonly string[],

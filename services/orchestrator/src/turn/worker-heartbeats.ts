@@ -2,18 +2,18 @@ import type { Bus } from '@mcp-host/bus'
 import type { GenerationId } from '@mcp-host/contracts'
 import { runningGenerations } from '@mcp-host/contracts'
 
-/** A worker tells what runs four times a second: so long after its last word it may be dead. */
+/** A generation counts as running for this time after a heartbeat. Workers send four a second. */
 const FRESH_MS = 750
 
 interface Word {
   readonly generations: ReadonlySet<GenerationId>
-  /** By `performance.now()`. */
+  /** The time of the heartbeat, by `performance.now()`. */
   readonly at: number
 }
 
 /** The generations that workers reported in their last heartbeats. */
 export class WorkerHeartbeats implements Disposable {
-  /** By worker. */
+  /** The last heartbeat of each worker. */
   readonly #words = new Map<string, Word>()
   readonly #listening: Disposable
 
@@ -27,7 +27,7 @@ export class WorkerHeartbeats implements Disposable {
     })
   }
 
-  /** The remaining milliseconds for which a generation counts as running; 0: not reported, or too long ago. */
+  /** The remaining milliseconds for which a generation counts as running; 0 when no recent heartbeat has it. */
   freshMs(generation: GenerationId): number {
     const now = performance.now()
     const left = this.#words

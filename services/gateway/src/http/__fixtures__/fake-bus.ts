@@ -1,9 +1,9 @@
-import type { Bus, FollowItem } from '@mcp-host/bus'
+import type { Bucket, Bus, FollowItem } from '@mcp-host/bus'
 import type { HistoryMessage, LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
 import { BusError, newEnvelope } from '@mcp-host/contracts'
 import { endOf } from '../../projection/__fixtures__/story.ts'
 
-/** Of the bus what the HTTP API uses, on one log in memory, with an orchestrator that only answers calls. */
+/** The parts of the bus that the HTTP API uses: one log in memory, and an orchestrator that only answers calls. */
 export class FakeBus {
   readonly entries: LogEntry[] = []
   readonly calls: { readonly subject: string; readonly request: unknown }[] = []
@@ -11,7 +11,7 @@ export class FakeBus {
   readonly replies = new Map<string, unknown>()
   isDeleted = false
   isExpired = false
-  /** What appending and calling fail with. */
+  /** The error of every append and call. */
   fault: BusError | undefined
   readonly #listeners = new Set<() => void>()
 
@@ -52,7 +52,7 @@ export class FakeBus {
     get: async (key: string) => this.#files.get(key),
   }
 
-  /** Ids of what was appended, as long as the broker remembers them. */
+  /** The ids of appended messages, until the broker forgets them. */
   readonly #ids = new Map<string, number>()
 
   async call({ subject }: { subject: string }, _: unknown, request: unknown): Promise<unknown> {
@@ -65,7 +65,33 @@ export class FakeBus {
     return reply
   }
 
-  /** Only what is used of it. */
+  /** A bucket in memory. */
+  async bucket<T>(): Promise<Bucket<T>> {
+    const records = new Map<string, T>()
+    const revisions = new Map<string, number>()
+    let last = 0
+    return {
+      get: async (key) => {
+        const record = records.get(key)
+        return record === undefined ? undefined : { record, revision: revisions.get(key) ?? 0 }
+      },
+      put: async (key, record, { revision } = {}) => {
+        if (revision !== undefined && revision !== (revisions.get(key) ?? 0)) {
+          throw new BusError('conflict', 'changed by another process; read again')
+        }
+        records.set(key, record)
+        revisions.set(key, ++last)
+        return last
+      },
+      remove: async (key) => {
+        records.delete(key)
+        revisions.delete(key)
+      },
+      watch: async () => ({ records, onChange: () => ({ [Symbol.dispose]: () => undefined }) }),
+    }
+  }
+
+  /** Only the parts that the gateway uses. */
   asBus(): Bus {
     return this as unknown as Bus
   }
@@ -84,7 +110,7 @@ export class FakeBus {
     return { seq, duplicate: false }
   }
 
-  /** As the broker does after a while. */
+  /** Forgets ids, as the broker does after a while. */
   forgetIds(): void {
     this.#ids.clear()
   }
@@ -107,7 +133,7 @@ export class FakeBus {
     }
   }
 
-  /** One message of the log, or what the test says. */
+  /** One message of the log, or the one that the test sets. */
   #history(request: unknown): unknown {
     const { only } = request as { only?: string }
     if (only === undefined) return this.replies.get('session.history')

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Bus } from '@mcp-host/bus'
 import type { CatalogEntry, LogFact, ServerName, SessionId } from '@mcp-host/contracts'
 import { catalogKey, generationId } from '@mcp-host/contracts'
@@ -7,9 +8,16 @@ import { Registry } from 'prom-client'
 import { gatewayEvents } from '../../events.ts'
 import { noClients, nothing } from '../../mcp/core/__fixtures__/no-clients.ts'
 import { ClientVirtualServers } from '../../mcp/core/client-virtual-servers.ts'
+import { ApprovalQueue } from '../../approvals/approval-queue.ts'
+import { GatewayAudit } from '../../gateway-audit.ts'
+import { NO_PINS } from '../../auth/no-pins.ts'
+import { UNLIMITED } from '../../limits/unlimited.ts'
+import { ToolPolicy } from '../../mcp/core/tool-policy.ts'
 import { VirtualServers } from '../../mcp/virtual-servers.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { serveSocket } from '../../socket/socket.ts'
+import type { Authenticator } from '../../auth/authenticator.ts'
+import { openDoor } from '../../auth/authenticator.ts'
 import { buildApp } from '../app.ts'
 import { FakeBus } from './fake-bus.ts'
 
@@ -21,7 +29,10 @@ const CATALOG: readonly CatalogEntry[] = [
     server: 'a' as ServerName,
     supervisor: 's',
     state: 'ready',
-    tools: [{ name: 'add', inputSchema }],
+    tools: [
+      { name: 'add', inputSchema },
+      { name: 'secret', inputSchema },
+    ],
     prompts: [{ name: 'greet' }],
     resources: [{ uri: 'mem://one', name: 'one' }],
     resourceTemplates: [{ uriTemplate: 'mem://{id}/x', name: 'x' }],
@@ -32,16 +43,26 @@ const CATALOG: readonly CatalogEntry[] = [
 /** A gateway on a port of its own; the bus behind it is in memory and answers every message and every call at once. */
 export interface FakeGateway extends AsyncDisposable {
   readonly url: string
-  readonly bus: FakeBus
-  /** What it logged as errors: faults of its own. */
+  readonly bus: FakeBus & { readonly forwarded: unknown[] }
+  /** The errors that the gateway logged. */
   readonly errors: readonly unknown[]
 }
 
-export async function startFakeGateway(): Promise<FakeGateway> {
+export interface FakeGatewayOptions {
+  /** Default: every client is the local admin. */
+  readonly auth?: Authenticator
+  /** Default: everything is allowed. */
+  readonly policy?: ToolPolicy
+}
+
+export async function startFakeGateway({
+  auth = openDoor('http://127.0.0.1:3000'),
+  policy = new ToolPolicy(),
+}: FakeGatewayOptions = {}): Promise<FakeGateway> {
   const bus = new AnsweringBus()
   const errors: unknown[] = []
   const quiet = (): void => undefined
-  // Only what is used of it.
+  // Only the parts that the gateway uses.
   const logger = {
     info: quiet,
     warn: quiet,
@@ -51,6 +72,8 @@ export async function startFakeGateway(): Promise<FakeGateway> {
   const metrics = new Registry()
   const entries = new Map(CATALOG.map((entry) => [catalogKey(entry), entry]))
   const catalog = { entries, onChange: () => nothing }
+  const virtualServers = new VirtualServers(catalog)
+  virtualServers.setBundles({ all: {} })
   const connections = new Set<Connection>()
   const common = {
     bus: bus.asBus(),
@@ -59,15 +82,24 @@ export async function startFakeGateway(): Promise<FakeGateway> {
     draining: draining.signal,
     refusing: draining.signal,
     connections,
-    signSession: (random: string) => random,
+    signSession: (text: string) => hash('sha256', text),
     welcome: () => 'Welcome',
+    limits: UNLIMITED,
+    audit: new GatewayAudit(undefined),
   }
   const app = await buildApp(
     {
       ...common,
       operations: { service: 'gateway', metrics, ready: async () => undefined },
+      auth,
       onSocket: (socket, request) =>
         void serveSocket(common, socket, request, { heartbeatMs: 30_000 }),
+      policy,
+      pins: NO_PINS,
+      queue: new ApprovalQueue(
+        { bus: bus.asBus(), audit: new GatewayAudit(undefined) },
+        { timeoutMs: 60_000 },
+      ),
       passing: new InFlight(),
       clients: noClients,
       clientVirtualServers: new ClientVirtualServers({
@@ -76,7 +108,7 @@ export async function startFakeGateway(): Promise<FakeGateway> {
         read: async () => undefined,
       }),
       catalog,
-      virtualServers: new VirtualServers(catalog),
+      virtualServers,
       models: () => ({ default: { provider: 'demo', model: 'demo-1' }, providers: [] }),
       tools: () => [{ server: 'a', tool: 'add', state: 'ready' }],
       live: { of: async () => [] },
@@ -114,7 +146,11 @@ class AnsweringBus extends FakeBus {
   readonly emit = (): void => undefined
   readonly listen = (): Disposable => nothing
 
-  readonly callOpaque: Bus['callOpaque'] = (_contract, _params, _question, _options, listener) => {
+  /** Requests that reached the server. */
+  readonly forwarded: unknown[] = []
+
+  readonly callOpaque: Bus['callOpaque'] = (_contract, _params, question, _options, listener) => {
+    this.forwarded.push(question.head)
     // Any result would do, which TypeScript cannot see through the contract.
     const head = { type: 'result' } as never
     setImmediate(() => listener.onAnswer({ head, body: Buffer.from('{"content":[]}') }))

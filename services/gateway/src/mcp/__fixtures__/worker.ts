@@ -1,3 +1,4 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { noClients, nothing } from '../core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from '../core/endpoint.ts'
 import { MergedListing } from '../core/merged-listing.ts'
@@ -16,21 +17,22 @@ const listing = new MergedListing(
   ],
   ({ name }) => name,
 )
-/** How often a request was ended by its caller. */
+/** Requests that were aborted by their callers. */
 let aborted = 0
 
 const handle = webHandler({
+  principalOf: () => LOCAL,
   endpoint: new McpEndpoint({
     serverInfo: { name: 'worker', version: '1' },
     clients: noClients,
     signSession: (random) => random,
     upstream: {
-      /** Says what it was told; once told to wait, only when the caller has left. */
+      /** Echoes the arguments; with "wait" as arguments it ends only when the caller leaves. */
       async forward(_, { params, listener, signal }) {
-        const said = JSON.stringify(params['arguments'])
+        const args = JSON.stringify(params['arguments'])
         listener?.onNotice('notifications/progress', '{"progress":1}')
-        if (said !== '"wait"') {
-          const content = [{ type: 'text', text: said }]
+        if (args !== '"wait"') {
+          const content = [{ type: 'text', text: args }]
           return { type: 'result', json: bytes.encode(JSON.stringify({ content })) }
         }
         const left = Promise.withResolvers<never>()
@@ -38,14 +40,14 @@ const handle = webHandler({
           aborted++
           left.reject(signal?.reason)
         }
-        // A worker hears that its caller has left when it says something.
+        // A worker runtime reports a closed connection only at a write.
         const progress = '{"progress":2}'
-        const again = setInterval(() => listener?.onNotice('notifications/progress', progress), 20)
+        const timer = setInterval(() => listener?.onNotice('notifications/progress', progress), 20)
         signal?.addEventListener('abort', end)
         if (signal?.aborted === true) end()
-        return left.promise.finally(() => clearInterval(again))
+        return left.promise.finally(() => clearInterval(timer))
       },
-      resume: () => Promise.reject(new Error('nothing is kept')),
+      resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,
@@ -60,7 +62,7 @@ const handle = webHandler({
     pathname === '/mcp' ? { listing, onChange: () => nothing } : undefined,
 })
 
-/** A worker that serves MCP, with a server that it makes up. */
+/** A worker that serves MCP with a server of its own. */
 export const worker = {
   async fetch(request: Request): Promise<Response> {
     if (new URL(request.url).pathname === '/aborted') return Response.json(aborted)

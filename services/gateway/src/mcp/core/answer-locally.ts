@@ -23,7 +23,7 @@ const LISTS: ReadonlyMap<string, ListName> = new Map([
 /** The summary changes whenever a server does, so it must not be cached. */
 const FRESH = { ttlMs: 0, cacheScope: 'private' }
 
-/** The gateway's own answers, as JSON; a search of tools waits its turn. Throws `JsonRpcError`. */
+/** The answers of the gateway itself, as JSON. A search of tools waits in a queue. Throws `JsonRpcError`. */
 export function answerLocally(
   { method, params, era }: JsonRpcRequest,
   listing: MergedListing,
@@ -64,7 +64,7 @@ function answerList(
   const page =
     cursor === undefined || typeof cursor === 'string' ? listing.page(list, cursor, era) : undefined
   if (page === undefined) {
-    throw new JsonRpcError(JsonRpcCode.invalidParams, 'cursor: leads nowhere; begin without one')
+    throw new JsonRpcError(JsonRpcCode.invalidParams, 'cursor: is unknown; begin without one')
   }
   if (era === 'legacy') return `{${page}}`
   return `${modernResult(listing.caching(list), serverInfo).slice(0, -1)},${page}}`

@@ -3,7 +3,7 @@ export function toBase64Url(text: string): string {
   return btoa(binary.join('')).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Throws when it is none. */
+/** Decodes base64url. Throws for other text. */
 export function fromBase64Url(encoded: string): string {
   const binary = atob(encoded.replaceAll('-', '+').replaceAll('_', '/'))
   return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0)))

@@ -46,30 +46,33 @@ test.each<[Bundle['names'], string[], string[]]>([
     ['files__greet', 'web__greet', 'bye'],
   ],
   ['never', ['read', 'write', 'search', 'fetch'], ['greet', 'bye']],
-])('names that begin with the server: %s', (names, tools, prompts) => {
-  const bundle = names === undefined ? {} : { names }
-  expect([namesOf(bundle), namesOf(bundle, 'prompts')]).toEqual([tools, prompts])
-})
+])(
+  'names with the setting %s have the prefix of their server as configured',
+  (names, tools, prompts) => {
+    const bundle = names === undefined ? {} : { names }
+    expect([namesOf(bundle), namesOf(bundle, 'prompts')]).toEqual([tools, prompts])
+  },
+)
 
-test('it has the servers that it names, and of those the tools that it takes', () => {
+test('a bundle has its configured servers with their allowed tools', () => {
   const servers = { files: { allow: ['*r*'], deny: ['w*'] }, gone: {} }
   expect(namesOf({ names: 'never', servers })).toEqual(['read', 'search'])
   expect(bundleListing({ servers }, serverListings).tool('files__write')).toBeUndefined()
   expect(namesOf({ names: 'never', servers: { web: { allow: [] } } })).toEqual([])
 })
 
-test('tools have the names and descriptions that it gives them, and lead where they led', () => {
+test('tools of a bundle are renamed and described as configured', () => {
   const web = { rename: { search: 'look', greet: 'hi' }, describe: { search: 'Looks.' } }
   const bundle: Bundle = { servers: { files: {}, web } }
   const listing = bundleListing(bundle, serverListings)
   expect(listing.tool('look')).toEqual({ server: 'web', name: 'search' })
   expect(listing.prompt('hi')).toEqual({ server: 'web', name: 'greet' })
   expect(listed(bundle)[3]).toEqual({ name: 'look', description: 'Looks.', 'x-more': 1 })
-  // No other has that name any more.
+  // The renamed tool does not collide with the name.
   expect(namesOf({ ...bundle, names: 'on-collision' })).toContain('search')
 })
 
-test('prompts and resources can be left out', () => {
+test('prompts and resources can be excluded from a bundle', () => {
   const servers = { files: { prompts: false, resources: false } }
   expect(listed({ servers }, 'prompts')).toEqual([])
   expect(listed({ servers }, 'resources')).toEqual([])
@@ -77,7 +80,7 @@ test('prompts and resources can be left out', () => {
 })
 
 test.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty'])(
-  'the name %s stands for nothing unless the bundle has it',
+  'the name %s is not found unless the bundle has it',
   (name) => {
     const hostile = [{ server: name, tools: named(name), prompts: named(name), ...NO_RESOURCES }]
     const bundled = (bundle: Bundle): unknown =>
@@ -102,20 +105,20 @@ test.each<[Request['method'], Request['params']]>([
   ['completion/complete', { ref: { type: 'ref/resource', uri: 'file://{x}' } }],
   ['completion/complete', { ref: { type: 'ref/resource', uri: 'mcp://files/file://{x}' } }],
   ['resources/subscribe', { uri: 'mcp://files/file%3A%2F%2Fa' }],
-])('hidden resources are not reached by %s of %j', (method, params) => {
+])('excluded resources are not routed by %s with %j', (method, params) => {
   const capabilities = { resources: { subscribe: true } }
   const all = serverListings.map((each) => ({ ...each, capabilities }))
   const listing = bundleListing({ servers: { files: { resources: false }, web: {} } }, all)
-  const place = reach({ method, params }, listing)
-  expect(place?.server).not.toBe('files')
-  expect(reach({ method, params }, bundleListing({}, all))?.server).toBe('files')
-  const remade = listing.with(new Map(all.map((each) => [each.server, each])))
-  expect(reach({ method, params }, remade)?.server).not.toBe('files')
+  const address = addressOf({ method, params }, listing)
+  expect(address?.server).not.toBe('files')
+  expect(addressOf({ method, params }, bundleListing({}, all))?.server).toBe('files')
+  const updated = listing.with(new Map(all.map((each) => [each.server, each])))
+  expect(addressOf({ method, params }, updated)?.server).not.toBe('files')
 })
 
 type Request = Pick<JsonRpcRequest, 'method' | 'params'>
 
-function reach({ method, params }: Request, listing: MergedListing): ItemAddress | undefined {
+function addressOf({ method, params }: Request, listing: MergedListing): ItemAddress | undefined {
   const request = { kind: 'request', era: 'modern', id: 1, method, params } as const
   try {
     return method === 'resources/subscribe'
@@ -128,16 +131,16 @@ function reach({ method, params }: Request, listing: MergedListing): ItemAddress
 
 const NO_RESOURCES = { resources: [], resourceTemplates: [] }
 
-test('what is left out makes the lists of others no older', () => {
+test('excluded lists do not shorten the caching of the others', () => {
   const open = { ttlMs: 9, cacheScope: 'public' } as const
-  const unsaid = { ttlMs: 0, cacheScope: 'private' } as const
+  const unset = { ttlMs: 0, cacheScope: 'private' } as const
   const [files, web] = serverListings as [ServerListing, ServerListing]
   const known = [
     { ...files, caching: { tools: open, prompts: open } },
-    { ...web, caching: { tools: open, prompts: unsaid } },
+    { ...web, caching: { tools: open, prompts: unset } },
   ]
   const cachings = (bundle: Bundle) =>
     (['tools', 'prompts'] as const).map((list) => bundleListing(bundle, known).caching(list))
-  expect(cachings({})).toEqual([open, unsaid])
+  expect(cachings({})).toEqual([open, unset])
   expect(cachings({ servers: { files: {}, web: { prompts: false } } })).toEqual([open, open])
 })

@@ -10,27 +10,27 @@ export interface BundledServer {
   /** Patterns of its tools' names, with `*`. Default: all. */
   readonly allow?: readonly string[] | undefined
   readonly deny?: readonly string[] | undefined
-  /** Other names for tools and prompts, by their own; taken as they are. */
+  /** New names of tools and prompts, by their original names. */
   readonly rename?: Readonly<Record<string, string>> | undefined
-  /** Other descriptions for tools, by their own names. */
+  /** New descriptions of tools, by their original names. */
   readonly describe?: Readonly<Record<string, string>> | undefined
   readonly prompts?: boolean | undefined
   readonly resources?: boolean | undefined
 }
 
-/** Some servers, or parts of them, offered together under a name. */
+/** Some servers, or parts of them, listed together under a name. */
 export interface Bundle {
-  /** Said to clients before what the servers say of themselves. */
+  /** Instructions that precede those of the servers. */
   readonly instructions?: string | undefined
-  /** Whether names begin with `server__`: always, where several servers have the same, or never. */
+  /** When names get the prefix `server__`: always, only when several servers have the same name, or never. */
   readonly names?: 'always' | 'on-collision' | 'never' | undefined
-  /** By name. Default: all there are, with all they have. */
+  /** The servers by name. Default: all servers with all their items. */
   readonly servers?: Readonly<Record<string, BundledServer>> | undefined
-  /** Whether tools are searched for, and not listed. */
+  /** Whether tools are found by a search instead of listed. */
   readonly toolSearch?: boolean | undefined
 }
 
-/** Builds the listing of a bundle. `join`: the name of an item among all configured servers. */
+/** Builds the listing of a bundle. `join`: makes the name of an item unique among all configured servers. */
 export function bundleListing(
   bundle: Bundle,
   serverListings: readonly ServerListing[],
@@ -92,7 +92,7 @@ function partOf(serverListing: ServerListing, wanted: BundledServer): ServerList
           resourceTemplates: [],
           capabilities: { ...serverListing.capabilities, resources: undefined },
         }),
-    // Unlisted items do not shorten the caching hint.
+    // Unlisted items do not affect the caching hint.
     caching: {
       ...serverListing.caching,
       ...(prompts ? {} : { prompts: undefined }),

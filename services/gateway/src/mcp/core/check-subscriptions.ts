@@ -3,7 +3,7 @@ import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 const bytes = new TextEncoder()
 
-/** Throws `JsonRpcError` for more than a client may subscribe to. `field` names the parameter at fault. */
+/** Throws `JsonRpcError` for too many subscriptions. `field`: the parameter at fault. */
 export function checkSubscriptions(uris: readonly string[], field: string): void {
   if (uris.length > MAX_SUBSCRIPTIONS) {
     throw refusal(`${field}: at most ${MAX_SUBSCRIPTIONS} subscriptions; end some first`)

@@ -1,4 +1,4 @@
-// What the official SDK says of the same requests is what is right.
+// The classification must equal that of the official SDK.
 import { classifyInboundRequest } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import { classify, decodeHeader } from './classify.ts'
@@ -62,7 +62,7 @@ type Verdict = { kind: string; era?: string; code?: number; status?: number }
 
 function ours({ body, version, method }: (typeof cases)[number]): Verdict {
   try {
-    // The headers that must be there are another rung: they are.
+    // Missing headers are tested below: here they are all present.
     const filled = { version, method, name: 'x' }
     const incoming = classify(body, filled)
     const era = incoming.kind === 'response' ? 'legacy' : incoming.era
@@ -94,18 +94,18 @@ function theirs({ body, version, method }: (typeof cases)[number]): Verdict {
   return { kind: messageKind, era: 'modern' }
 }
 
-/** Of a request of 2026-07-28 without these headers. */
+/** Whether a request of 2026-07-28 lacks required headers. */
 function lacksHeaders({ version, method }: (typeof cases)[number]): boolean {
   return version === undefined || method === undefined
 }
 
-test(`all of ${cases.length} requests are what the SDK says they are`, () => {
+test(`all of ${cases.length} requests are classified as by the SDK`, () => {
   const differing = cases.flatMap((each) => {
     const own = ours(each)
     const other = theirs(each)
     const isRight =
       JSON.stringify(own) === JSON.stringify(other) ||
-      // A rung further up.
+      // The SDK checks the headers later.
       (other.kind === 'request' &&
         other.era === 'modern' &&
         lacksHeaders(each) &&
@@ -123,7 +123,7 @@ const modern = {
 }
 const headers = { version: '2026-07-28', method: 'tools/call', name: '=?base64?w6k=?=' }
 
-test('the headers of a newer request repeat its body', () => {
+test('a modern request with matching headers is accepted', () => {
   expect(classify(modern, headers)).toMatchObject({ kind: 'request', era: 'modern', id: 1 })
 })
 
@@ -132,10 +132,10 @@ test.each([
   ['no method', { ...headers, method: undefined }],
   ['no name', { ...headers, name: undefined }],
   ['another name', { ...headers, name: 'e' }],
-  ['a name that is no Base64', { ...headers, name: '=?base64?w6k?=' }],
-  ['a name that is no UTF-8', { ...headers, name: '=?base64?6Q==?=' }],
-])('a newer request with %s is refused', (_, given) => {
-  expect(() => classify(modern, given)).toThrow(
+  ['a name that is not Base64', { ...headers, name: '=?base64?w6k?=' }],
+  ['a name that is not UTF-8', { ...headers, name: '=?base64?6Q==?=' }],
+])('a modern request with %s in its headers is refused', (_, requestHeaders) => {
+  expect(() => classify(modern, requestHeaders)).toThrow(
     expect.objectContaining({ code: -32_020, status: 400 }),
   )
 })
@@ -144,11 +144,11 @@ test.each([
   ['plain', 'plain'],
   ['=?base64?aGk=?=', 'hi'],
   ['=?base64?!?=', undefined],
-])('the header %s means %s', (value, meaning) => {
-  expect(decodeHeader(value)).toBe(meaning)
+])('the header %s is decoded as %s', (value, decoded) => {
+  expect(decodeHeader(value)).toBe(decoded)
 })
 
-test('an older version that nobody knows is refused with those that are', () => {
+test('an unknown legacy version is refused with the known ones', () => {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
   const unknown = { version: '2024-01-01', method: undefined, name: undefined }
   expect(() => classify(ping, unknown)).toThrow(/2024-01-01; there are 2025-11-25/)

@@ -2,9 +2,9 @@ import type { Params, JsonRpcId } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'
-import { isModern, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
+import { CLIENT_CAPABILITIES, isModern, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 
-/** The headers of a request that its body must agree with. */
+/** The headers that must agree with the body of a request. */
 export interface McpHeaders {
   readonly version: string | undefined
   readonly method: string | undefined
@@ -44,10 +44,10 @@ const ENVELOPE: Readonly<Record<string, (value: unknown) => boolean>> = {
   'io.modelcontextprotocol/clientInfo': (value) =>
     value === undefined ||
     (isObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string'),
-  'io.modelcontextprotocol/clientCapabilities': isObject,
+  [CLIENT_CAPABILITIES]: isObject,
 }
 
-/** Which parameter the `Mcp-Name` header repeats. */
+/** The parameter that the `Mcp-Name` header repeats, by method. */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -55,8 +55,8 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Classifies one message and finds its era: a request of 2026-07-28 says so in its `_meta`, and its headers, if there
- * are any, must agree. Throws `JsonRpcError`.
+ * Classifies one message and finds its era. A request of 2026-07-28 declares it in `_meta`, and must agree with its
+ * headers, if there are any. Throws `JsonRpcError`.
  */
 export function classify(message: unknown, given: McpHeaders | undefined): JsonRpcMessage {
   const headers = given ?? NO_HEADERS
@@ -76,7 +76,7 @@ export function classify(message: unknown, given: McpHeaders | undefined): JsonR
   return { kind: 'request', era, id, method, params: content }
 }
 
-/** The id that a failure is answered with, as far as there is one. */
+/** The id for the error response to a message, or `null`. */
 export function idOf(message: unknown): JsonRpcId | null {
   return isObject(message) && isId(message['id']) ? message['id'] : null
 }
@@ -139,7 +139,7 @@ function eraOfNotice(method: string, params: Params, headers: McpHeaders): Era {
   return 'modern'
 }
 
-/** Whatever stands between may decide by the headers: they must be there and true. */
+/** Checks the headers that repeat the body: proxies may decide by them, so they must be present and correct. */
 function checkHeaders(method: string, params: Params, headers: McpHeaders): void {
   if (headers.version === undefined) throw mismatch('the MCP-Protocol-Version header is missing')
   if (headers.method === undefined) throw mismatch('the Mcp-Method header is missing')
@@ -159,7 +159,7 @@ function checkHeaders(method: string, params: Params, headers: McpHeaders): void
 
 const ENCODED = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/
 
-/** The value of a header, which is in Base64 where it would not fit into one. `undefined`: it is malformed. */
+/** The decoded value of a header, which uses Base64 for other characters. `undefined`: it is malformed. */
 export function decodeHeader(value: string): string | undefined {
   if (!value.startsWith('=?base64?') || !value.endsWith('?=')) return value
   const [, encoded] = ENCODED.exec(value) ?? []
@@ -176,7 +176,7 @@ function noMessage(why = 'the body must be a message of JSON-RPC 2.0'): JsonRpcE
   return new JsonRpcError(JsonRpcCode.invalidRequest, why, { status: 400 })
 }
 
-/** The headers say something else than the body. */
+/** The error for headers that differ from the body. */
 export function mismatch(why: string): JsonRpcError {
   const message = `the headers and the body of the request disagree: ${why}`
   return new JsonRpcError(JsonRpcCode.headerMismatch, message, { status: 400 })

@@ -18,9 +18,9 @@ const shared = serverListing('shared', false, 'add')
 const underServer = ({ server, name }: { server: string; name: string }) => `${server}__${name}`
 
 let listing: MergedListing
-/** The versions of the own lists, by client and server. */
+/** Versions of own lists, by client and server. */
 let versions: Map<string, Map<string, string>>
-/** What the processes list, by client. */
+/** Lists of the dedicated processes, by client. */
 let lists: Map<string, ServerListing>
 let reads: string[]
 let read: (client: string) => Promise<ServerListing | undefined>
@@ -28,9 +28,9 @@ let changed: Set<() => void>
 let virtualServers: ClientVirtualServers
 let virtualServer: VirtualServer
 
-const listener = (of: Set<() => void>, each: () => void): Disposable => {
-  of.add(each)
-  return { [Symbol.dispose]: () => void of.delete(each) }
+const addListener = (listeners: Set<() => void>, each: () => void): Disposable => {
+  listeners.add(each)
+  return { [Symbol.dispose]: () => void listeners.delete(each) }
 }
 const change = (): void => changed.forEach((each) => each())
 
@@ -44,7 +44,7 @@ beforeEach(() => {
   changed = new Set()
   virtualServers = new ClientVirtualServers({
     versions: (client) => versions.get(client),
-    onChange: (each) => listener(changed, each),
+    onChange: (each) => addListener(changed, each),
     read(server, client) {
       reads.push(`${client} ${server}`)
       return read(client)
@@ -54,7 +54,7 @@ beforeEach(() => {
     get listing() {
       return listing
     },
-    onChange: (each) => listener(changed, each),
+    onChange: (each) => addListener(changed, each),
   }
 })
 afterEach(() => void vi.useRealTimers())
@@ -62,14 +62,14 @@ afterEach(() => void vi.useRealTimers())
 const toolsOf = (seen: { readonly listing: MergedListing } | undefined): string[] =>
   JSON.parse(seen?.listing.text('tools') ?? '[]').map(({ name }: { name: string }) => name)
 const SHARED = ['own__login', 'shared__add']
-const HERS = ['own__login', 'own__secret', 'shared__add']
+const OWN = ['own__login', 'own__secret', 'shared__add']
 
-describe('what a client finds', () => {
-  test('is what all see, and nothing to wait for, where its processes list the same', () => {
+describe('virtual servers of clients', () => {
+  test('a client without own lists has the shared virtual server', () => {
     expect(virtualServers.find('bob', virtualServer)).toBeUndefined()
   })
 
-  test('is what all see where the mount has none of those servers, or no processes for each client', () => {
+  test('a client without own lists of the servers of the mount has the shared virtual server', () => {
     versions.set(
       'ann',
       new Map([
@@ -81,15 +81,15 @@ describe('what a client finds', () => {
     expect(reads).toEqual([])
   })
 
-  test('is what its own process lists, and its places are there', async () => {
+  test('a client with own lists has a virtual server with their items and addresses', async () => {
     const seen = await virtualServers.find('ann', virtualServer)
-    expect(toolsOf(seen)).toEqual(HERS)
+    expect(toolsOf(seen)).toEqual(OWN)
     expect(seen?.listing.tool('own__secret')).toEqual({ server: 'own', name: 'secret' })
     expect(seen?.listing.isOwn('own')).toBe(true)
     expect(toolsOf(virtualServer)).toEqual(SHARED)
   })
 
-  test('goes by the rules of a bundle', async () => {
+  test('own lists follow the rules of a bundle', async () => {
     const bundle = {
       names: 'on-collision' as const,
       servers: { own: { deny: ['sec*'], rename: { more: 'less' } }, shared: {} },
@@ -104,7 +104,7 @@ describe('what a client finds', () => {
     ])
   })
 
-  test('is asked for again only when its lists, or those of all, have changed', async () => {
+  test('own lists are read again only when they or the shared lists have changed', async () => {
     const first = await virtualServers.find('ann', virtualServer)
     expect((await virtualServers.find('ann', virtualServer))?.listing).toBe(first?.listing)
     expect(reads).toHaveLength(1)
@@ -119,14 +119,14 @@ describe('what a client finds', () => {
     expect(reads).toHaveLength(3)
   })
 
-  test('is what all see while its process cannot be asked, which is tried each time', async () => {
+  test('a client has the shared lists while its process is unreachable, which is retried', async () => {
     read = async () => undefined
     expect((await virtualServers.find('ann', virtualServer))?.listing).toBe(listing)
     read = async (client) => lists.get(client)
-    expect(toolsOf(await virtualServers.find('ann', virtualServer))).toEqual(HERS)
+    expect(toolsOf(await virtualServers.find('ann', virtualServer))).toEqual(OWN)
   })
 
-  test('is kept for the 200 that came last', async () => {
+  test('the virtual servers of the latest 200 clients are cached', async () => {
     for (let client = 0; client <= 200; client++) {
       versions.set(`${client}`, new Map([['own', '1']]))
       lists.set(`${client}`, own)
@@ -138,8 +138,8 @@ describe('what a client finds', () => {
   })
 })
 
-describe('a client that listens', () => {
-  /** What was seen after each change. */
+describe('virtual servers that are followed', () => {
+  /** The tools after each change. */
   let seen: string[][]
   let followed: VirtualServer & Disposable
   const follow = (client: string): void => {
@@ -150,7 +150,7 @@ describe('a client that listens', () => {
   }
   const settle = () => vi.advanceTimersByTimeAsync(0)
 
-  test('is told of its own lists from the beginning, of changes, and of their end, once each', async () => {
+  test('a client is notified once of its own lists, of each change and of their end', async () => {
     follow('ann')
     await settle()
     change()
@@ -161,10 +161,10 @@ describe('a client that listens', () => {
     await settle()
     versions.delete('ann')
     change()
-    expect(seen).toEqual([HERS, ['shared__add'], SHARED])
+    expect(seen).toEqual([OWN, ['shared__add'], SHARED])
   })
 
-  test('is told when what all see has changed, with its own in it', async () => {
+  test('a client is notified of changes of the shared lists, merged with its own', async () => {
     follow('ann')
     await settle()
     listing = new MergedListing(
@@ -173,10 +173,10 @@ describe('a client that listens', () => {
     )
     change()
     await settle()
-    expect(seen.at(-1)).toEqual([...HERS, 'shared__subtract'])
+    expect(seen.at(-1)).toEqual([...OWN, 'shared__subtract'])
   })
 
-  test('is told as soon as a process that could not be asked can be', async () => {
+  test('a client is notified once its unreachable process can be read', async () => {
     read = async () => undefined
     follow('ann')
     await vi.advanceTimersByTimeAsync(2_500)
@@ -184,12 +184,12 @@ describe('a client that listens', () => {
     expect(seen).toEqual([])
     read = async (client) => lists.get(client)
     await vi.advanceTimersByTimeAsync(1_000)
-    expect(seen).toEqual([HERS])
+    expect(seen).toEqual([OWN])
     await vi.advanceTimersByTimeAsync(5_000)
     expect(reads).toHaveLength(4)
   })
 
-  test('is not told of an answer that came too late', async () => {
+  test('an outdated answer is ignored', async () => {
     const late = Promise.withResolvers<ServerListing | undefined>()
     read = () => late.promise
     follow('ann')
@@ -200,7 +200,7 @@ describe('a client that listens', () => {
     expect(seen).toEqual([])
   })
 
-  test('hears nothing once it has gone', async () => {
+  test('a disposed virtual server stops reading', async () => {
     read = async () => undefined
     follow('ann')
     await settle()

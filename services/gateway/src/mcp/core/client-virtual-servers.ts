@@ -2,9 +2,9 @@ import type { VirtualServer } from './virtual-server.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { ServerListing } from './server-listing.ts'
 
-/** The lists of processes that clients have of their own, where those are not what all others see. */
+/** The lists of dedicated processes that differ from those of the shared process. */
 export interface ClientListings {
-  /** The servers of which a client has such lists, and what names them as they are now; `undefined`: none. */
+  /** The servers with such lists for a client, each with the version of its lists; `undefined`: none. */
   versions(client: string): ReadonlyMap<string, string> | undefined
   onChange(listener: () => void): Disposable
   /** `undefined`: the process cannot be asked. */
@@ -23,22 +23,25 @@ interface KnownOffer {
   readonly seen: Promise<Seen>
 }
 
-/** An offer with some thousand tools is large: those of so many clients are kept for each mount. */
+/**
+ * The number of clients whose merged listings are cached for each virtual server. A listing of thousands of tools is
+ * large.
+ */
 const MAX_KNOWN = 200
-/** A process that cannot be asked may only be cut off. */
+/** The delay before a process that did not answer is asked again, since it may only be cut off. */
 const AGAIN_MS = 1_000
 
 /** The virtual servers of one client, with the lists of its dedicated processes. */
 export class ClientVirtualServers {
   readonly #lists: ClientListings
-  /** By client, for as long as what all see stays the same. */
+  /** Cached listings by client. They are dropped when the common listing changes. */
   readonly #known = new WeakMap<MergedListing, Map<string, KnownOffer>>()
 
   constructor(lists: ClientListings) {
     this.#lists = lists
   }
 
-  /** A mount as a client sees it right now; `undefined`: as all do. */
+  /** The virtual server with a client's listing; `undefined` when the client has the common one. */
   find(client: string, virtualServer: VirtualServer): Promise<VirtualServer> | undefined {
     return this.#see(client, virtualServer)?.then(({ listing }) => ({
       listing,
@@ -46,7 +49,7 @@ export class ClientVirtualServers {
     }))
   }
 
-  /** A mount as a client sees it, until it is disposed. It begins with what all see. */
+  /** The virtual server with a client's listing, kept up to date until disposed. It begins with the common one. */
   follow(client: string, virtualServer: VirtualServer): VirtualServer & Disposable {
     const listeners = new Set<() => void>()
     const stack = new DisposableStack()
@@ -106,7 +109,7 @@ export class ClientVirtualServers {
     if (oldest !== undefined && all.size >= MAX_KNOWN) all.delete(oldest)
     all.set(client, latest)
     void latest.seen.then(({ isWhole }) => {
-      // Incomplete: the next request reads it again.
+      // The listing is incomplete, so the next request reads it again.
       if (!isWhole && all.get(client) === latest) all.delete(client)
     })
     return latest.seen

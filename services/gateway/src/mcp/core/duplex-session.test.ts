@@ -1,3 +1,4 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -40,12 +41,13 @@ let records: Map<string, McpClientRecord>
 let forwarded: ForwardedRequest[]
 let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
 let answers: unknown[]
-let told: unknown[]
+/** Notices to supervisors. */
+let notices: unknown[]
 let cancelled: unknown[]
 let listeners: Map<string, (message: ClientMessage) => void>
 let closing: AbortController
 let sent: Record<string, unknown>[]
-let conversation: DuplexSession
+let duplex: DuplexSession
 beforeEach(() => {
   changed = new Set()
   listing = new MergedListing([own], ({ name }) => name)
@@ -53,7 +55,7 @@ beforeEach(() => {
   forwarded = []
   answer = () => OK
   answers = []
-  told = []
+  notices = []
   cancelled = []
   listeners = new Map()
   closing = new AbortController()
@@ -89,9 +91,9 @@ beforeEach(() => {
         request.signal?.addEventListener('abort', () => left.reject(request.signal?.reason))
         return Promise.race([answer(request), left.promise])
       },
-      resume: () => Promise.reject(new Error('nothing is kept')),
-      answer: (...said) => void answers.push(said),
-      tell: (server, _, what) => void told.push([server, what]),
+      resume: () => Promise.reject(new Error('no request is resumable')),
+      answer: (...args) => void answers.push(args),
+      tell: (server, _, what) => void notices.push([server, what]),
       watch: () => nothing,
       onLog: () => nothing,
       listen(client, listener) {
@@ -100,8 +102,9 @@ beforeEach(() => {
       },
     },
   })
-  conversation = new DuplexSession({
+  duplex = new DuplexSession({
     endpoint,
+    principal: LOCAL,
     virtualServer: {
       get listing() {
         return listing
@@ -113,43 +116,43 @@ beforeEach(() => {
   })
 })
 
-const say = (message: unknown): Promise<void> =>
-  conversation.take(bytes.encode(JSON.stringify(message)))
+const sendToGateway = (message: unknown): Promise<void> =>
+  duplex.take(bytes.encode(JSON.stringify(message)))
 const ask = (id: number | string, method: string, params: object = {}): Promise<void> =>
-  say({ jsonrpc: '2.0', id, method, params })
-const tell = (method: string, params: object = {}): Promise<void> =>
-  say({ jsonrpc: '2.0', method, params })
-const begin = (id = 0): Promise<void> =>
+  sendToGateway({ jsonrpc: '2.0', id, method, params })
+const notify = (method: string, params: object = {}): Promise<void> =>
+  sendToGateway({ jsonrpc: '2.0', method, params })
+const initialize = (id = 0): Promise<void> =>
   ask(id, 'initialize', { protocolVersion: '2025-11-25', capabilities: { elicitation: {} } })
 const never = (): Promise<never> => new Promise(() => undefined)
 
-/** Lets all that can go on now do so. */
+/** Resolves after all pending work that waits for no I/O. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-describe('an older client', () => {
-  test('has its session without saying so', async () => {
-    await begin()
+describe('legacy clients', () => {
+  test('a legacy client has the session of its connection', async () => {
+    await initialize()
     expect(sent).toMatchObject([{ id: 0, result: { protocolVersion: '2025-11-25' } }])
     await ask(1, 'tools/call', { name: 'ask' })
     expect(forwarded).toMatchObject([{ client: { capabilities: { elicitation: {} } } }])
     expect(sent[1]).toEqual({ jsonrpc: '2.0', id: 1, result: { content: [] } })
   })
 
-  test('has it also for what it said before it was answered', async () => {
-    const begun = begin()
-    await Promise.all([begun, ask(1, 'tools/call', { name: 'ask' })])
+  test('a request that is sent before the answer to initialize has the session', async () => {
+    const initialized = initialize()
+    await Promise.all([initialized, ask(1, 'tools/call', { name: 'ask' })])
     expect(forwarded).toMatchObject([{ client: { capabilities: { elicitation: {} } } }])
   })
 
-  test('begins one session only', async () => {
-    await begin()
-    await begin(1)
+  test('a second initialize is refused', async () => {
+    await initialize()
+    await initialize(1)
     const message = 'this connection has its session already'
     expect(sent[1]).toMatchObject({ id: 1, error: { code: -32_600, message } })
   })
 
-  test('is asked in mid-call, and hears of progress', async () => {
-    await begin()
+  test('server requests and progress are sent during a call', async () => {
+    await initialize()
     const reply = Promise.withResolvers<ForwardedReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/progress', '{"progress":1}')
@@ -162,18 +165,18 @@ describe('an older client', () => {
       { method: 'notifications/progress', params: { progressToken: 7, progress: 1 } },
       { id: 'own.q1', method: 'elicitation/create', params: { message: 'Who?' } },
     ])
-    await say({ jsonrpc: '2.0', id: 'own.q1', result: { action: 'decline' } })
+    await sendToGateway({ jsonrpc: '2.0', id: 'own.q1', result: { action: 'decline' } })
     expect(answers).toMatchObject([['own.q1', { result: { action: 'decline' } }]])
     reply.resolve(OK)
     await called
     expect(sent[3]).toMatchObject({ id: 1, result: {} })
   })
 
-  test('is told what belongs to no request once it is ready', async () => {
-    await begin()
+  test('messages outside of requests are sent after notifications/initialized', async () => {
+    await initialize()
     expect(listeners.size).toBe(0)
-    await tell('notifications/initialized')
-    await tell('notifications/initialized')
+    await notify('notifications/initialized')
+    await notify('notifications/initialized')
     await settled()
     const [listener] = listeners.values()
     listener?.({ method: 'notifications/message', params: { data: 'hi' } })
@@ -188,87 +191,87 @@ describe('an older client', () => {
     ])
   })
 
-  test('cancels, and is not answered any more', async () => {
+  test('a cancelled request of a legacy client gets no answer', async () => {
     answer = never
-    await begin()
+    await initialize()
     const called = ask(1, 'tools/call', { name: 'ask' })
     await settled()
-    await tell('notifications/cancelled', { requestId: 1 })
+    await notify('notifications/cancelled', { requestId: 1 })
     await called
     expect(cancelled).toEqual([1])
     expect(forwarded[0]?.signal?.aborted).toBe(true)
     expect(sent).toHaveLength(1)
-    expect(conversation.isIdle).toBe(true)
+    expect(duplex.isIdle).toBe(true)
   })
 
-  test('ends its session, and all that it began, by leaving', async () => {
+  test('a legacy client that leaves ends its session and requests', async () => {
     answer = never
-    await begin()
-    await tell('notifications/initialized')
+    await initialize()
+    await notify('notifications/initialized')
     void ask(1, 'tools/call', { name: 'ask' })
     await settled()
-    await conversation.leave()
+    await duplex.leave()
     expect(forwarded[0]?.signal?.aborted).toBe(true)
-    expect(told).toEqual([['own', 'leave']])
+    expect(notices).toEqual([['own', 'leave']])
     expect([...records.values()]).toEqual([{ isOver: true }])
     expect([listeners.size, changed.size]).toEqual([0, 0])
   })
 
-  test('cancels what has said something already', async () => {
+  test('a request that has sent notices can be cancelled', async () => {
     const reply = Promise.withResolvers<ForwardedReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/message', '{"data":"hi"}')
       return reply.promise
     }
-    await begin()
+    await initialize()
     const called = ask(1, 'tools/call', { name: 'ask' })
     await settled()
-    await tell('notifications/cancelled', { requestId: 1 })
+    await notify('notifications/cancelled', { requestId: 1 })
     await called
     expect(sent.map(({ method }) => method)).toEqual([undefined, 'notifications/message'])
   })
 
-  test('cancels without a session, too', async () => {
+  test('a request without a session can be cancelled', async () => {
     answer = never
     void ask(1, 'tools/call', { name: 'ask' })
     void ask(2, 'tools/call', { name: 'ask' })
     await settled()
-    await tell('notifications/cancelled', { requestId: 1 })
+    await notify('notifications/cancelled', { requestId: 1 })
     expect(forwarded.map(({ signal }) => signal?.aborted)).toEqual([true, false])
-    await conversation.leave()
+    await duplex.leave()
     expect(forwarded[1]?.signal?.aborted).toBe(true)
   })
 
-  test('without a session leaves nothing behind', async () => {
+  test('a client that leaves without a session leaves no record', async () => {
     await ask(1, 'tools/list')
-    await conversation.leave()
+    await duplex.leave()
     expect(sent).toMatchObject([{ id: 1, result: { tools: [{ name: 'ask' }] } }])
-    expect([told, records.size]).toEqual([[], 0])
+    expect([notices, records.size]).toEqual([[], 0])
   })
 })
 
-describe('a newer client', () => {
-  test('needs no headers, which nobody could send', async () => {
+describe('modern clients', () => {
+  test('a modern request needs no headers', async () => {
     await ask(1, 'tools/call', { name: 'ask', arguments: { city: 'Oslo' }, _meta: modern })
     expect(sent).toEqual([{ jsonrpc: '2.0', id: 1, result: { content: [] } }])
     expect(forwarded).toMatchObject([{ era: 'modern', params: { arguments: { city: 'Oslo' } } }])
   })
 
-  test('cancels by saying so', async () => {
+  test('a modern request is cancelled by a notification', async () => {
     answer = never
     const called = ask('a', 'tools/call', { name: 'ask', _meta: modern })
     await settled()
-    await tell('notifications/cancelled', { requestId: 'b' })
+    await notify('notifications/cancelled', { requestId: 'b' })
     expect(forwarded[0]?.signal?.aborted).toBe(false)
-    await tell('notifications/cancelled', { requestId: 'a' })
+    await notify('notifications/cancelled', { requestId: 'a' })
     await called
     expect(forwarded[0]?.signal?.aborted).toBe(true)
     expect(sent).toEqual([])
   })
 
-  test('hears of changes until it cancels', async () => {
+  test('a subscription receives changes until it is cancelled', async () => {
     const notifications = { toolsListChanged: true }
-    const heard = ask(1, 'subscriptions/listen', { notifications, _meta: modern })
+    const subscription = ask(1, 'subscriptions/listen', { notifications, _meta: modern })
     await settled()
     listing = new MergedListing([], ({ name }) => name)
     for (const change of changed) change()
@@ -277,64 +280,64 @@ describe('a newer client', () => {
       'notifications/subscriptions/acknowledged',
       'notifications/tools/list_changed',
     ])
-    await tell('notifications/cancelled', { requestId: 1 })
-    await heard
+    await notify('notifications/cancelled', { requestId: 1 })
+    await subscription
     expect([sent.length, changed.size]).toEqual([2, 0])
   })
 
-  test('is told that a subscription is over when the gateway stops', async () => {
-    const heard = ask(1, 'subscriptions/listen', { notifications: {}, _meta: modern })
+  test('a subscription is completed when the gateway stops', async () => {
+    const subscription = ask(1, 'subscriptions/listen', { notifications: {}, _meta: modern })
     await settled()
     closing.abort()
-    await heard
+    await subscription
     expect(sent.at(-1)).toMatchObject({ id: 1, result: { resultType: 'complete' } })
   })
 
-  test('cancels by leaving', async () => {
+  test('a modern client that leaves cancels its requests', async () => {
     answer = never
     void ask(1, 'tools/call', { name: 'ask', _meta: modern })
     await settled()
-    await conversation.leave()
+    await duplex.leave()
     expect(forwarded[0]?.signal?.aborted).toBe(true)
-    expect([sent, told]).toEqual([[], []])
+    expect([sent, notices]).toEqual([[], []])
   })
 })
 
-describe('what cannot be taken is answered, and the conversation goes on', () => {
+describe('invalid messages', () => {
   test.each([
     ['{"jsonrpc"', -32_700],
     ['17', -32_600],
     ['[]', -32_600],
     ['{"jsonrpc":"1.0","id":1}', -32_600],
-  ])('%s', async (message, code) => {
-    await conversation.take(bytes.encode(message))
+  ])('the invalid message %s is answered, and the connection stays open', async (message, code) => {
+    await duplex.take(bytes.encode(message))
     expect(sent).toMatchObject([{ error: { code } }])
     await ask(2, 'ping')
     expect(sent[1]).toEqual({ jsonrpc: '2.0', id: 2, result: {} })
   })
 
-  test('a message that is nested too deep is refused, and the conversation goes on', async () => {
+  test('a message that is nested too deep is refused', async () => {
     const deep = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`
     const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"a":${deep}}}}`
-    await conversation.take(bytes.encode(message))
+    await duplex.take(bytes.encode(message))
     const error = { code: -32_600, message: 'the message is nested more than 256 levels deep' }
     expect(sent).toMatchObject([{ id: 1, error }])
     expect(forwarded).toEqual([])
   })
 
-  test('what is no JSON has no id', async () => {
-    await conversation.take(Uint8Array.of(0x22, 0xff, 0x22))
+  test('the error for a message that is not JSON has a null id', async () => {
+    await duplex.take(Uint8Array.of(0x22, 0xff, 0x22))
     expect(sent).toMatchObject([{ id: null, error: { code: -32_700 } }])
   })
 
-  test('a message that is too large', async () => {
+  test('a message that is too large is refused', async () => {
     await ask(1, 'tools/call', { name: 'ask', arguments: 'x'.repeat(8 * 1024 * 1024) })
     const message = expect.stringContaining('at most 8388608 bytes')
     expect(sent).toMatchObject([{ id: 1, error: { code: -32_600, message } }])
     expect(forwarded).toEqual([])
   })
 
-  test('the id of a request under way', async () => {
+  test('a request with the id of one in flight is refused', async () => {
     answer = never
     void ask(1, 'tools/call', { name: 'ask' })
     await ask(1, 'ping')
@@ -345,31 +348,31 @@ describe('what cannot be taken is answered, and the conversation goes on', () =>
     ])
   })
 
-  test('too many at a time', async () => {
+  test('too many concurrent requests are refused', async () => {
     answer = never
     for (let id = 0; id < 64; id++) void ask(id, 'tools/call', { name: 'ask', _meta: modern })
     await ask('more', 'ping')
     expect(sent).toMatchObject([
       { id: 'more', error: { code: -32_000, data: { retryable: true } } },
     ])
-    // Else nothing of it could end.
-    await tell('notifications/cancelled', { requestId: 5 })
+    // Notifications are accepted at the limit: otherwise no request could be cancelled.
+    await notify('notifications/cancelled', { requestId: 5 })
     await settled()
     await ask('again', 'ping')
     expect(sent[1]).toMatchObject({ id: 'again', result: {} })
   })
 
-  test('a request to a gateway that stops', async () => {
+  test('a request to a stopping gateway is refused', async () => {
     closing.abort()
     await ask(1, 'ping')
     expect(sent).toMatchObject([{ id: 1, error: { code: -32_000, data: { retryable: true } } }])
   })
 })
 
-test('a batch is answered as one', async () => {
+test('a batch is answered in one message', async () => {
   const requests = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
-  const said = say([...requests, { jsonrpc: '2.0', method: 'notifications/x' }])
-  expect(conversation.isIdle).toBe(false)
-  await said
+  const done = sendToGateway([...requests, { jsonrpc: '2.0', method: 'notifications/x' }])
+  expect(duplex.isIdle).toBe(false)
+  await done
   expect(sent).toEqual([[1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} }))])
 })

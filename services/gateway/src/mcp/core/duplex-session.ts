@@ -1,8 +1,11 @@
+import type { Principal } from '@mcp-host/contracts'
 import { MAX_REQUEST_BYTES } from './limits.ts'
 import { idOf } from './classify.ts'
-import type { McpEndpoint, EndpointReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint-reply.ts'
+import type { McpEndpoint } from './endpoint.ts'
 import { failure, messageOf } from './messages.ts'
 import type { VirtualServer } from './virtual-server.ts'
+import { SESSION_HEADER } from './session.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
 import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
@@ -10,26 +13,27 @@ import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 export interface DuplexSessionDeps {
   readonly endpoint: McpEndpoint
   readonly virtualServer: VirtualServer
+  /** The principal of the transport. */
+  readonly principal: Principal
   readonly send: (message: Uint8Array) => void
   /** Aborts when no new request is taken and endless streams must end. */
   readonly closing: AbortSignal
 }
 
-/** A client with more concurrent requests is faulty. */
+/** Limit for the concurrent requests of a client. */
 const MAX_RUNNING = 64
-const SESSION_HEADER = 'mcp-session-id'
 const EMPTY = new Uint8Array()
 
 /**
  * A session over a transport where both sides send at any time, such as a WebSocket. Each message is dispatched to the
- * endpoint, and its replies go to `send`. The session of an older client lasts as long as the transport.
+ * endpoint, and its replies go to `send`. The session of a legacy client lasts as long as the transport.
  */
 export class DuplexSession {
   readonly #deps: DuplexSessionDeps
   /** Requests in flight, by their ids or their batch. */
   readonly #running = new Map<unknown, AbortController>()
   readonly #left = new AbortController()
-  /** That of an older client, once it has begun one. */
+  /** The session of a legacy client, once it has begun. */
   #session: Promise<string | undefined> | undefined
   #isListening = false
 
@@ -37,12 +41,12 @@ export class DuplexSession {
     this.#deps = deps
   }
 
-  /** Whether nothing is awaited. */
+  /** Whether no request is in flight. */
   get isIdle(): boolean {
     return this.#running.size === 0
   }
 
-  /** Takes a message. Resolves when all that comes of it was sent. */
+  /** Takes a message. Resolves when all its replies are sent. */
   async take(text: Uint8Array): Promise<void> {
     let message: unknown
     try {
@@ -67,7 +71,7 @@ export class DuplexSession {
     }
   }
 
-  /** Cancels everything in flight: the client has gone. */
+  /** Cancels all requests in flight, since the client has gone. */
   async leave(): Promise<void> {
     const requests = [...this.#running]
     for (const [, cancelled] of requests) cancelled.abort()
@@ -81,7 +85,7 @@ export class DuplexSession {
     await this.#exchange('DELETE', signal)
   }
 
-  /** Throws `JsonRpcError` where a request cannot be taken. */
+  /** Throws `JsonRpcError` when a request cannot be taken. */
   #check(key: unknown): void {
     if (this.#deps.closing.aborted) throw unavailable('nothing new is begun here; connect again')
     if (this.#running.has(key)) throw invalid('id: is that of a request that is under way')
@@ -95,13 +99,13 @@ export class DuplexSession {
     }
     if (this.#session !== undefined) throw invalid('this connection has its session already')
     const answered = this.#exchange('POST', signal, message)
-    // Messages before the answer belong to the session, too.
+    // Messages before the answer belong to the session as well.
     this.#session = answered.then(({ headers }) => headers[SESSION_HEADER])
     await this.#pass(await answered, signal)
     if ((await this.#session) === undefined) this.#session = undefined
   }
 
-  /** Takes what has no answer. */
+  /** Takes a message that has no answer. */
   async #tell(message: unknown): Promise<void> {
     const { method, params } = isObject(message) ? message : {}
     if (method === 'notifications/cancelled' && isObject(params)) {
@@ -112,7 +116,7 @@ export class DuplexSession {
     if (method === 'notifications/initialized') void this.#listen()
   }
 
-  /** Sends messages outside of requests, where there is a session. */
+  /** Sends messages outside of requests, if there is a session. */
   async #listen(): Promise<void> {
     if (this.#isListening || (await this.#session) === undefined) return
     this.#isListening = true
@@ -121,11 +125,12 @@ export class DuplexSession {
   }
 
   async #exchange(method: string, signal: AbortSignal, message?: unknown): Promise<EndpointReply> {
-    const { endpoint, virtualServer, closing } = this.#deps
+    const { endpoint, virtualServer, principal, closing } = this.#deps
     const isBeginning = isObject(message) && message['method'] === 'initialize'
     const session = isBeginning ? undefined : await this.#session
     const header = (name: string) => (name === SESSION_HEADER ? session : undefined)
-    return endpoint.handle({ method, header, body: EMPTY, message, signal, closing }, virtualServer)
+    const exchange = { method, principal, header, body: EMPTY, message, signal, closing }
+    return endpoint.handle(exchange, virtualServer)
   }
 
   /** Sends a reply, unless its request was cancelled. */
@@ -140,7 +145,7 @@ export class DuplexSession {
   }
 }
 
-/** Whether something comes back: of a request, or a batch that may have some. */
+/** Whether a message has a response: a request has, and a batch may have. */
 function isAwaited(message: unknown): boolean {
   if (Array.isArray(message)) return true
   return isObject(message) && message['method'] !== undefined && idOf(message) !== null

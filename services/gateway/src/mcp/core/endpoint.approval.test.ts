@@ -1,4 +1,4 @@
-import { approvalRule } from '@mcp-host/contracts'
+import { approvalRule, LOCAL } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import { Approvals } from './approvals.ts'
@@ -6,6 +6,7 @@ import { McpEndpoint } from './endpoint.ts'
 import { newSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
 import type { Params } from './json-rpc.ts'
+import { ToolPolicy } from './tool-policy.ts'
 import { StateSeal } from './state-seal.ts'
 import type { ForwardedRequest } from './upstream.ts'
 
@@ -32,12 +33,17 @@ const text = new TextDecoder()
 const bytes = new TextEncoder()
 
 let forwarded: ForwardedRequest[]
+/** Calls that wait in the queue, and whether one of them was allowed there. */
+let queued: unknown[]
+let isAllowed: boolean
 let answer: () => object
-/** Two gateways, which share nothing but the secret. */
+/** Two gateways, which share only the secret. */
 let gateways: McpEndpoint[]
 let timeoutMs: number
 beforeEach(() => {
   forwarded = []
+  queued = []
+  isAllowed = false
   timeoutMs = 10_000
   answer = () => ({ content: [] })
   const secret = crypto.getRandomValues(new Uint8Array(32))
@@ -46,15 +52,22 @@ beforeEach(() => {
       signSession: (random) => random,
       serverInfo: { name: 'us', version: '1' },
       clients: noClients,
+      policy: new ToolPolicy(approvalRule(['@destructive', 'files.named'])),
       approvals: new Approvals({
-        rule: approvalRule(['@destructive', 'files.named']),
         seal: new StateSeal(async () => secret),
         get timeoutMs() {
           return timeoutMs
         },
+        queue: {
+          ask: async (_, call) => {
+            queued.push(call)
+            return { id: 'a1', expiresAt: 7 }
+          },
+          take: async () => isAllowed,
+        },
       }),
       upstream: {
-        resume: () => Promise.reject(new Error('nothing is kept')),
+        resume: () => Promise.reject(new Error('no request is resumable')),
         answer: () => undefined,
         tell: () => undefined,
         watch: () => nothing,
@@ -79,6 +92,7 @@ async function send(message: unknown, session?: string, gateway = gateways[0]!) 
   const reply = await gateway.handle(
     {
       method: 'POST',
+      principal: LOCAL,
       header: (name) => headers[name],
       body: bytes.encode(JSON.stringify(message)),
       ...(isModern ? { message } : {}),
@@ -87,7 +101,7 @@ async function send(message: unknown, session?: string, gateway = gateways[0]!) 
     },
     { listing, onChange: () => nothing },
   )
-  if (!(reply.body instanceof Uint8Array)) throw new Error('it is a stream')
+  if (!(reply.body instanceof Uint8Array)) throw new Error('the answer is a stream')
   return { status: reply.status, ...JSON.parse(text.decode(reply.body)) }
 }
 
@@ -101,7 +115,7 @@ async function requestState(params: object = asking): Promise<unknown> {
   return (await call(params)).result.requestState
 }
 
-test('a newer client is asked by a result, and its call runs when it comes back to any gateway', async () => {
+test('a modern client is asked by input_required, and its retry runs at any gateway', async () => {
   const { result } = await call(asking)
   expect(result).toEqual({
     resultType: 'input_required',
@@ -118,16 +132,16 @@ test('a newer client is asked by a result, and its call runs when it comes back 
   })
   expect(forwarded).toEqual([])
   const { requestState: state } = result
-  // Arguments with their keys in another order count as the same.
-  const again = { path: '/a', deep: { y: 2, x: 1 } }
-  const allowed = { ...asking, arguments: again, requestState: state, ...accepted }
+  // The order of the keys of arguments does not matter.
+  const reordered = { path: '/a', deep: { y: 2, x: 1 } }
+  const allowed = { ...asking, arguments: reordered, requestState: state, ...accepted }
   expect((await call(allowed, gateways[1])).result).toEqual({ content: [] })
   expect(forwarded.map(({ params }) => params)).toEqual([
-    { name: 'delete', arguments: again, _meta: asking._meta },
+    { name: 'delete', arguments: reordered, _meta: asking._meta },
   ])
 })
 
-test('what was allowed is what runs: with other arguments the client is asked again', async () => {
+test('an approval is valid only for the same tool and arguments', async () => {
   const state = await requestState()
   const others = [
     { ...asking, arguments: { path: '/b' } },
@@ -142,8 +156,8 @@ test('what was allowed is what runs: with other arguments the client is asked ag
 })
 
 test.each([
-  ['made up', async () => 'mcp-host-sealed.e30.00'],
-  ['of something else', async () => 'mcp-host.process.x'],
+  ['forged', async () => 'mcp-host-sealed.e30.00'],
+  ['issued by another part', async () => 'mcp-host.process.x'],
   ['absent', async () => undefined],
   ['changed', async (state: string) => `${state.slice(0, -2)}00`],
   [
@@ -153,14 +167,14 @@ test.each([
       return other.seal({ isAllowed: true, until: Date.now() + 10_000 })
     },
   ],
-])('a state that is %s allows nothing', async (_, make) => {
+])('a requestState that is %s approves nothing', async (_, make) => {
   const state = await make(String(await requestState()))
   const { result } = await call({ ...asking, requestState: state, ...accepted })
   expect(result).toMatchObject({ resultType: 'input_required' })
   expect(forwarded).toEqual([])
 })
 
-test('an answer that comes too late is asked for again', async () => {
+test('an approval after its time limit is requested again', async () => {
   timeoutMs = 0
   const { result } = await call({ ...asking, requestState: await requestState(), ...accepted })
   expect(result).toMatchObject({ resultType: 'input_required' })
@@ -168,7 +182,7 @@ test('an answer that comes too late is asked for again', async () => {
 })
 
 test.each(['decline', 'cancel'])(
-  'a call that the user answers by %s does not run',
+  'a call whose approval is answered with %s does not run',
   async (action) => {
     const inputResponses = { approval: { action } }
     const { result } = await call({ ...asking, requestState: await requestState(), inputResponses })
@@ -177,7 +191,7 @@ test.each(['decline', 'cancel'])(
   },
 )
 
-test('what the server asks for in an allowed call goes on without asking for it again', async () => {
+test('input that the server requires in an approved call needs no second approval', async () => {
   answer = () => ({ resultType: 'input_required', inputRequests: { q: {} }, requestState: 'its' })
   const first = await call({ ...asking, requestState: await requestState(), ...accepted })
   expect(first.result).toMatchObject({ resultType: 'input_required', inputRequests: { q: {} } })
@@ -193,13 +207,13 @@ test('what the server asks for in an allowed call goes on without asking for it 
     ['its', inputResponses],
     [undefined, undefined],
   ])
-  // That of other arguments it is not.
+  // The state is not valid for other arguments.
   const other = { ...asking, arguments: {}, requestState: first.result.requestState }
   expect((await call(other)).result.inputRequests).toHaveProperty('approval')
 })
 
 test.each([[undefined], [{ url: {} }]])(
-  'a newer client with the elicitation %j is told what it lacks',
+  'a modern client with the elicitation %j is refused with the missing capability',
   async (elicitation) => {
     expect(await call({ ...deletion, _meta: modern(elicitation) })).toMatchObject({
       status: 400,
@@ -219,7 +233,7 @@ test.each([[undefined], [{ url: {} }]])(
 
 const data = { reason: 'approval-required', server: 'files', tool: 'delete', retryable: false }
 
-test('an older client with a session is asked on the way to the server', async () => {
+test('the call of a legacy client with a session is forwarded with the approval to request', async () => {
   const session = newSession({ elicitation: {} })
   await send(request(deletion), session)
   await send(request({ name: 'files__read' }), session)
@@ -229,7 +243,7 @@ test('an older client with a session is asked on the way to the server', async (
   ])
 })
 
-test('an older client without elicitation, without a session, or in a batch is refused', async () => {
+test('a legacy call without elicitation, without a session or in a batch is refused', async () => {
   const refused = { status: 200, error: { code: -32_000, data } }
   expect(await send(request(deletion), newSession({}))).toMatchObject(refused)
   expect(await send(request(deletion))).toMatchObject(refused)
@@ -238,22 +252,46 @@ test('an older client without elicitation, without a session, or in a batch is r
   expect(forwarded).toEqual([])
 })
 
-test('other tools, and what is no call, are not asked about', async () => {
+test('a call of a client that cannot ask waits in the queue, and runs once it was allowed there', async () => {
+  const approval = { id: 'a1', path: '/api/approvals/a1', expiresAt: 7 }
+  const asked = { server: 'files', tool: 'delete', arguments: deletion.arguments }
+  for (const params of [deletion, { ...deletion, _meta: modern() }]) {
+    queued = []
+    isAllowed = false
+    const { error } = await call(params)
+    expect(error).toMatchObject({
+      message: expect.stringContaining('/api/approvals/a1'),
+      data: { reason: 'approval-required', approval },
+    })
+    expect([queued, forwarded]).toEqual([[asked], []])
+    isAllowed = true
+    expect((await call(params)).result).toEqual({ content: [] })
+    expect(forwarded.splice(0)).toHaveLength(1)
+  }
+})
+
+test('tools that no rule matches need no approval', async () => {
   await call({ name: 'files__read', _meta: modern() })
   expect(forwarded).toHaveLength(1)
 })
 
-test('many arguments are shown by their beginning', async () => {
+test('long arguments are shortened in the message of an approval', async () => {
   const { result } = await call({ ...asking, arguments: { text: 'x'.repeat(10_000) } })
   const { message } = (result.inputRequests.approval as { params: { message: string } }).params
   expect(message.length).toBeLessThan(2_100)
 })
 
-test('a tool that a search has found is asked about, too', async () => {
+test('a tool that is called with call_tool needs the same approval', async () => {
   const found = new MergedListing([serverListing], ({ name }) => name, { toolSearch: true })
   const { signal } = new AbortController()
   const message = request({ name: 'call_tool', arguments: { name: 'delete' }, _meta: modern() })
-  const exchange = { method: 'POST', header: () => undefined, body: new Uint8Array(), message }
+  const exchange = {
+    method: 'POST',
+    principal: LOCAL,
+    header: () => undefined,
+    body: new Uint8Array(),
+    message,
+  }
   const reply = await gateways[0]!.handle(
     { ...exchange, signal, closing: signal },
     { listing: found, onChange: () => nothing },

@@ -1,3 +1,4 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import { bundleListing } from './bundle.ts'
@@ -38,15 +39,15 @@ const result = (value: object, more: Partial<ForwardedReply> = {}): ForwardedRep
 const failure = (code: number): ForwardedReply => ({
   type: 'error',
   code,
-  json: bytes.encode(JSON.stringify({ code, message: 'its own words' })),
+  json: bytes.encode(JSON.stringify({ code, message: 'a message of the server' })),
 })
 
-let asked: [string, Params][]
+let forwarded: [string, Params][]
 let answer: (server: string, request: ForwardedRequest) => ForwardedReply
 let listing: MergedListing
 let endpoint: McpEndpoint
 beforeEach(() => {
-  asked = []
+  forwarded = []
   answer = () => result({ contents: [] })
   listing = new MergedListing(serverListings, named)
   endpoint = new McpEndpoint({
@@ -54,14 +55,14 @@ beforeEach(() => {
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {
-      resume: () => Promise.reject(new Error('nothing is kept')),
+      resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
       onLog: () => nothing,
       async forward(server, request) {
-        asked.push([server, request.params])
+        forwarded.push([server, request.params])
         return answer(server, request)
       },
     },
@@ -73,6 +74,7 @@ async function ask(method: string, params: object = {}) {
   const reply = await endpoint.handle(
     {
       method: 'POST',
+      principal: LOCAL,
       header: () => undefined,
       body: new Uint8Array(),
       message: { jsonrpc: '2.0', id: 1, method, params },
@@ -82,16 +84,16 @@ async function ask(method: string, params: object = {}) {
     { listing, onChange: () => nothing },
   )
   const { body } = reply
-  if (!(body instanceof Uint8Array)) throw new Error('there is no answer')
+  if (!(body instanceof Uint8Array)) throw new Error('the answer is a stream')
   return JSON.parse(text.decode(body))
 }
 
-/** A tool of `server` answers with these blocks; what its caller gets. */
+/** The content that a caller receives when a tool of `server` returns these blocks. */
 async function linked(server: string, ...content: object[]): Promise<Params[]> {
   answer = () => result({ content, 'x-more': 1 }, { hasLinks: true })
-  const { result: got } = await ask('tools/call', { name: `${server}__show` })
-  expect(got['x-more']).toBe(1)
-  return got.content
+  const { result: received } = await ask('tools/call', { name: `${server}__show` })
+  expect(received['x-more']).toBe(1)
+  return received.content
 }
 const link = (uri: string): object => ({ type: 'resource_link', uri, name: 'n' })
 
@@ -102,7 +104,7 @@ test.each([
   ['mem://1/x', 'mcp://a/mem%3A%2F%2F1%2Fx'],
   ['ui://page', 'ui://a/ui%3A%2F%2Fpage'],
   ['https://example.com/', 'https://example.com/'],
-])('a link to %s is given as %s, and read at the server that gave it', async (uri, expected) => {
+])('a link to %s is returned as %s, which is read at its server', async (uri, expected) => {
   const [resourceLink, embedded, plain] = await linked(
     'a',
     link(uri),
@@ -114,14 +116,14 @@ test.each([
   expect(plain).toEqual({ type: 'text', text: uri })
   answer = () => result({ contents: [] })
   await ask('resources/read', { uri: expected })
-  expect(asked.slice(1)).toEqual([['a', { uri }]])
+  expect(forwarded.slice(1)).toEqual([['a', { uri }]])
 })
 
-test('a link to what only another server lists still leads to the one that gave it', async () => {
+test('a link to a resource of another server is read at the server that returned the link', async () => {
   expect(await linked('b', link('mem://a'))).toEqual([link('mcp://b/mem%3A%2F%2Fa')])
 })
 
-test('links of prompts are given in the same way', async () => {
+test('links of prompts are rewritten as those of tools', async () => {
   const message = (uri: string) => ({ role: 'user', content: link(uri) })
   answer = () => result({ messages: [message('mem://both')] }, { hasLinks: true })
   listing = new MergedListing(
@@ -133,7 +135,7 @@ test('links of prompts are given in the same way', async () => {
   })
 })
 
-test('of a server alone links stay as they are', async () => {
+test('links of a single server are not rewritten', async () => {
   listing = new MergedListing([serverListings[0]!], ({ name }) => name)
   answer = () => result({ content: [link('new://unlisted')] }, { hasLinks: true })
   expect((await ask('tools/call', { name: 'show' })).result.content).toEqual([
@@ -141,7 +143,7 @@ test('of a server alone links stay as they are', async () => {
   ])
 })
 
-test('a server alone is asked for whatever it says that it may have', async () => {
+test('an unlisted resource is read at a single server with the resources capability', async () => {
   listing = new MergedListing(
     [serverListing('a', { capabilities: { resources: {} } })],
     ({ name }) => name,
@@ -154,7 +156,7 @@ test('a server alone is asked for whatever it says that it may have', async () =
   })
 })
 
-test('the page of an app is named in its tool and in results as it is to be read', async () => {
+test('the page URI of an app is rewritten in its tool and in results', async () => {
   const { tools } = (await ask('tools/list')).result
   expect(tools.map((tool: Params) => tool['_meta'])).toEqual([
     { ui: { resourceUri: 'ui://a/ui%3A%2F%2Fpage', more: 1 } },
@@ -166,30 +168,30 @@ test('the page of an app is named in its tool and in results as it is to be read
   expect(called.result._meta).toEqual({ 'ui/resourceUri': 'ui://b/ui%3A%2F%2Fpage', more: 1 })
 })
 
-test('templates of several servers can be told apart, read, and completed', async () => {
+test('templates of several servers are distinct, readable and completable', async () => {
   const { resourceTemplates } = (await ask('resources/templates/list')).result
   const names = resourceTemplates.map(({ uriTemplate }: Params) => uriTemplate)
   expect(names).toEqual(['mcp://a/mem://{id}/x', 'mcp://b/mem://{id}/x'])
   await ask('resources/read', { uri: 'mcp://b/mem://1%2F2/x' })
   const ref = { type: 'ref/resource', uri: 'mcp://b/mem://{id}/x' }
   await ask('completion/complete', { ref })
-  expect(asked).toEqual([
+  expect(forwarded).toEqual([
     ['b', { uri: 'mem://1%2F2/x' }],
     ['b', { ref: { ...ref, uri: 'mem://{id}/x' } }],
   ])
 })
 
-test('a URI of which nobody knows whose it is is asked of one server after another', async () => {
+test('an unlisted URI is read at one server after another', async () => {
   answer = (server) => (server === 'b' ? result({ contents: ['b'] }) : failure(-32_002))
   expect((await ask('resources/read', { uri: 'new://x' })).result).toEqual({ contents: ['b'] })
-  expect(asked.map(([server]) => server)).toEqual(['a', 'b'])
+  expect(forwarded.map(([server]) => server)).toEqual(['a', 'b'])
   answer = () => failure(-32_602)
   expect(await ask('resources/read', { uri: 'new://x' })).toMatchObject({
     error: { code: -32_002, message: 'there is no resource "new://x"', data: { uri: 'new://x' } },
   })
 })
 
-test('when one of them fails otherwise, that is the answer', async () => {
+test('another failure of a server is the answer to an unlisted URI', async () => {
   answer = (server) => failure(server === 'a' ? 7 : -32_002)
   expect(await ask('resources/read', { uri: 'new://x' })).toMatchObject({ error: { code: 7 } })
   answer = (server) => {

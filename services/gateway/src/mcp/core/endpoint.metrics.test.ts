@@ -1,6 +1,7 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
-import type { EndpointReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint-reply.ts'
 import { McpEndpoint } from './endpoint.ts'
 import { MergedListing } from './merged-listing.ts'
 import { JsonRpcError } from './json-rpc.ts'
@@ -36,7 +37,7 @@ beforeEach(() => {
     },
     upstream: {
       forward: (_, request) => answer(request),
-      resume: () => Promise.reject(new Error('nothing is kept')),
+      resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,
@@ -51,6 +52,7 @@ function send(method: string, params: object = {}): Promise<EndpointReply> {
   return endpoint.handle(
     {
       method: 'POST',
+      principal: LOCAL,
       header: (name) => headers[name],
       body: bytes.encode(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })),
       signal: new AbortController().signal,

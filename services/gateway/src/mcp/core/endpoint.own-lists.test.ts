@@ -1,7 +1,8 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
-import type { EndpointReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint-reply.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
 import { newSession, readSession } from './__fixtures__/test-sessions.ts'
@@ -17,7 +18,7 @@ const own: ServerListing = {
   resources: [],
   resourceTemplates: [],
 }
-const hers: ServerListing = {
+const annListing: ServerListing = {
   ...own,
   tools: [...own.tools, { name: 'secret', inputSchema: {} }],
   resources: [{ uri: 'mine://one', name: 'one' }],
@@ -31,7 +32,7 @@ const listing = new MergedListing([own], ({ name }) => name)
 const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
 let record: McpClientRecord
-/** Whether Ann's process has changed its lists. */
+/** Whether the process of `ann` has changed its lists. */
 let isChanged: boolean
 let changed: Set<() => void>
 let forwarded: string[]
@@ -54,7 +55,7 @@ beforeEach(() => {
     clientVirtualServers: new ClientVirtualServers({
       versions: (client) => (isChanged && client === annId ? new Map([['own', '1']]) : undefined),
       onChange,
-      read: async () => hers,
+      read: async () => annListing,
     }),
     clients: {
       ...noClients,
@@ -71,7 +72,7 @@ beforeEach(() => {
         forwarded.push(`${method} ${String(params['name'] ?? params['uri'])}`)
         return OK
       },
-      resume: () => Promise.reject(new Error('nothing is kept')),
+      resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
       watch(_, { uris }) {
@@ -90,6 +91,7 @@ function exchange(session: string, method: string, body?: unknown): Promise<Endp
   return endpoint.handle(
     {
       method,
+      principal: LOCAL,
       header: (name) => headers[name],
       body: bytes.encode(JSON.stringify(body)),
       signal,
@@ -109,14 +111,14 @@ async function ask(session: string, body: unknown) {
 const call = request('tools/call', { name: 'secret', arguments: {} })
 const unknown = { error: { code: -32_602 } }
 
-test('a client lists, calls, reads and watches what its own process has; another does not', async () => {
+test('own lists are listed, called, read and watched only by their client', async () => {
   isChanged = true
   const list = request('tools/list')
   const read = request('resources/read', { uri: 'mine://one' })
   expect((await ask(ann, list)).result.tools).toMatchObject([{ name: 'login' }, { name: 'secret' }])
   for (const each of [call, read]) expect(await ask(ann, each)).toHaveProperty('result')
   expect(await ask(ann, [list, call])).toMatchObject([
-    { result: { tools: hers.tools } },
+    { result: { tools: annListing.tools } },
     { result: {} },
   ])
   await ask(ann, request('resources/subscribe', { uri: 'mine://one' }))
@@ -136,27 +138,27 @@ test('a client lists, calls, reads and watches what its own process has; another
   expect(forwarded).toHaveLength(4)
 })
 
-test('a stream tells of what has changed, and hears of resources that are there now', async () => {
+test('a stream receives changes of own lists and watches their resources', async () => {
   record = { subscriptions: ['mine://one'] }
   const events = async (session: string) => {
     const { body } = await exchange(session, 'GET')
     return (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
   }
-  const told = await events(ann)
-  const others = await events(bob)
-  await told.next()
-  await others.next()
+  const annEvents = await events(ann)
+  const bobEvents = await events(bob)
+  await annEvents.next()
+  await bobEvents.next()
   expect(watched).toEqual([])
   isChanged = true
   for (const listener of changed) listener()
-  const next = async () => text.decode((await told.next()).value)
+  const next = async () => text.decode((await annEvents.next()).value)
   expect(await next()).toContain('notifications/tools/list_changed')
   expect(await next()).toContain('notifications/resources/list_changed')
   expect(watched).toEqual([['mine://one']])
   isChanged = false
   for (const listener of changed) listener()
-  // Nothing was told of prompts.
+  // The prompts have not changed.
   expect(await next()).toContain('notifications/tools/list_changed')
   const silent = new Promise((resolve) => setImmediate(resolve, 'silent'))
-  expect(await Promise.race([others.next(), silent])).toBe('silent')
+  expect(await Promise.race([bobEvents.next(), silent])).toBe('silent')
 })

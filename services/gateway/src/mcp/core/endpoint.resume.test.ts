@@ -1,6 +1,7 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { noClients } from './__fixtures__/no-clients.ts'
-import type { EndpointReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint-reply.ts'
 import { McpEndpoint } from './endpoint.ts'
 import { eventIds, readEventId } from './event-id.ts'
 import { newSession, readSession } from './__fixtures__/test-sessions.ts'
@@ -26,7 +27,7 @@ const client = readSession(sessionId)?.id ?? ''
 let forwarded: ForwardedRequest[]
 let resumed: [ResumePoint, ResumedRequest][]
 let settled: PromiseWithResolvers<ForwardedReply>
-/** Ends the requests of a client. */
+/** Cancel listeners by client and request. */
 let cancels: Map<string, () => void>
 let closing: AbortController
 let endpoint: McpEndpoint
@@ -54,9 +55,9 @@ beforeEach(() => {
   }
   const clients = {
     ...noClients,
-    onCancel(who: string, id: string | number, listener: () => void) {
-      cancels.set(`${who} ${id}`, listener)
-      return { [Symbol.dispose]: () => void cancels.delete(`${who} ${id}`) }
+    onCancel(cancelled: string, id: string | number, listener: () => void) {
+      cancels.set(`${cancelled} ${id}`, listener)
+      return { [Symbol.dispose]: () => void cancels.delete(`${cancelled} ${id}`) }
     },
   }
   const serverInfo = { name: 'us', version: '1' }
@@ -74,7 +75,8 @@ const usual: Readonly<Record<string, string>> = {
   'mcp-session-id': sessionId,
   'mcp-protocol-version': '2025-11-25',
 }
-const older = { 'mcp-protocol-version': '2025-06-18' }
+/** Headers of a revision whose clients require data in each event. */
+const oldHeaders = { 'mcp-protocol-version': '2025-06-18' }
 
 function exchange(method: string, headers: object, message?: object, isSocket = false) {
   const all: Readonly<Record<string, string>> = { ...usual, ...headers }
@@ -84,6 +86,7 @@ function exchange(method: string, headers: object, message?: object, isSocket = 
   return endpoint.handle(
     {
       method,
+      principal: LOCAL,
       header: (name) => all[name],
       body: bytes.encode(JSON.stringify(message)),
       ...(isSocket ? { message } : {}),
@@ -101,10 +104,10 @@ const params = { name: 'add', _meta: { progressToken: 'p' } }
 const request = { jsonrpc: '2.0', id: 7, method: 'tools/call', params }
 const call = (headers: object = {}, isSocket = false): Promise<EndpointReply> =>
   exchange('POST', headers, request, isSocket)
-const comeBack = (lastEventId: string | undefined, headers: object = {}): Promise<EndpointReply> =>
+const resume = (lastEventId: string | undefined, headers: object = {}): Promise<EndpointReply> =>
   exchange('GET', { 'last-event-id': lastEventId, ...headers })
 
-/** A stream, event by event. */
+/** Reads a stream event by event. */
 function read({ status, headers, body }: EndpointReply) {
   expect([status, headers['content-type']]).toEqual([200, 'text/event-stream'])
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
@@ -124,7 +127,7 @@ const progressOf = (progress: number, number?: number): string =>
   })
 const answer = { id: 7, result: { content: [] } }
 
-test('a request that is kept becomes a stream at once, and says how to come back', async () => {
+test('a resumable request becomes a stream at once, with an id and a retry time', async () => {
   const reply = call()
   forwarded[0]?.listener?.onResumable(kept)
   const next = read(await reply)
@@ -132,22 +135,22 @@ test('a request that is kept becomes a stream at once, and says how to come back
   forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await next()).toBe(progressOf(1, 1))
   forwarded[0]?.listener?.onAsk('s.1', 'roots/list', '{}', 2)
-  const asked = { id: 's.1', method: 'roots/list', params: {} }
-  expect(await next()).toBe(eventOf(idOf?.(2), asked))
+  const serverRequest = { id: 's.1', method: 'roots/list', params: {} }
+  expect(await next()).toBe(eventOf(idOf?.(2), serverRequest))
   settled.resolve(OK)
   expect(await next()).toBe(eventOf(idOf?.('end'), answer))
   expect(await next()).toBeUndefined()
 })
 
-test('an older client gets no event without data: its stream begins with what is said', async () => {
-  const reply = call(older)
+test('the stream of a client of 2025-06-18 begins with the first message', async () => {
+  const reply = call(oldHeaders)
   forwarded[0]?.listener?.onResumable(kept)
   forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await read(await reply)()).toBe(progressOf(1, 1))
 })
 
-test('an older client to which nothing is said gets its answer as JSON', async () => {
-  const reply = call(older)
+test('a client of 2025-06-18 gets JSON when no message precedes the answer', async () => {
+  const reply = call(oldHeaders)
   forwarded[0]?.listener?.onResumable(kept)
   settled.resolve(OK)
   expect(JSON.parse(text.decode((await reply).body as Uint8Array))).toMatchObject(answer)
@@ -155,16 +158,16 @@ test('an older client to which nothing is said gets its answer as JSON', async (
 
 test.each<[string, object, boolean]>([
   ['has no session', { 'mcp-session-id': undefined }, false],
-  ['takes no streams', { accept: 'application/json' }, false],
-  ['speaks over a socket', {}, true],
-])('nothing is kept for who %s', async (_, headers, isSocket) => {
+  ['accepts no streams', { accept: 'application/json' }, false],
+  ['uses a socket', {}, true],
+])('a request of a client that %s is not resumable', async (_, headers, isSocket) => {
   settled.resolve(OK)
   await call(headers, isSocket)
   expect(forwarded).toHaveLength(1)
   expect(forwarded[0]?.isResumable).not.toBe(true)
 })
 
-test('a stream that another has taken over ends without an answer', async () => {
+test('a stream that another connection has resumed ends without an answer', async () => {
   const reply = call()
   forwarded[0]?.listener?.onResumable(kept)
   settled.reject(MOVED)
@@ -173,7 +176,7 @@ test('a stream that another has taken over ends without an answer', async () => 
   expect(await next()).toBeUndefined()
 })
 
-test('where streams have a limit a client comes back again and again', async () => {
+test('a stream with a time limit is resumed repeatedly', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   endpoint = make(1_000)
   const reply = call()
@@ -184,31 +187,31 @@ test('where streams have a limit a client comes back again and again', async () 
   vi.advanceTimersByTime(1_000)
   expect(await first()).toBe(progressOf(1, 1))
   expect(await first()).toBeUndefined()
-  const second = read(await comeBack(idOf?.(1)))
+  const second = read(await resume(idOf?.(1)))
   await second()
   await second()
   vi.advanceTimersByTime(1_000)
   expect(await second()).toBeUndefined()
   settled.resolve(OK)
-  const third = read(await comeBack(idOf?.(1)))
+  const third = read(await resume(idOf?.(1)))
   await third()
   await third()
   expect(await third()).toBe(eventOf(idOf?.('end'), answer))
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a request with an id that is too long to be sent back has events without ids', async () => {
+test('a request with a long id has events without ids', async () => {
   const reply = exchange('POST', {}, { ...request, id: 'x'.repeat(1_000) })
   forwarded[0]?.listener?.onResumable(kept)
   forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await read(await reply)()).toBe(progressOf(1))
 })
 
-test('who comes back gets the rest, and the answer', async () => {
-  const next = read(await comeBack(idOf?.(3)))
+test('a resumed stream has the further messages and the answer', async () => {
+  const next = read(await resume(idOf?.(3)))
   expect(resumed).toMatchObject([[kept, { client, after: 3 }]])
   expect(await next()).toBe(': open\n\n')
-  // The stream may break before there is more.
+  // Repeated at once: the stream may break before the next message.
   expect(await next()).toContain(`id: ${idOf?.(3)}\n`)
   resumed[0]?.[1].listener.onNotice('notifications/progress', '{"progress":4}', 4)
   expect(await next()).toBe(progressOf(4, 4))
@@ -218,25 +221,25 @@ test('who comes back gets the rest, and the answer', async () => {
   expect(cancels.size).toBe(0)
 })
 
-test('who comes back gets all that was missed, however much it is', async () => {
-  const next = read(await comeBack(idOf?.(0), older))
+test('a resumed stream has all missed messages', async () => {
+  const next = read(await resume(idOf?.(0), oldHeaders))
   const numbers = Array.from({ length: 500 }, (_, index) => index + 1)
   for (const number of numbers) {
-    const said = JSON.stringify({ progress: number })
-    resumed[0]?.[1].listener.onNotice('notifications/progress', said, number)
+    const progressParams = JSON.stringify({ progress: number })
+    resumed[0]?.[1].listener.onNotice('notifications/progress', progressParams, number)
   }
   expect(await next()).toBe(': open\n\n')
   for (const number of numbers) expect(await next()).toBe(progressOf(number, number))
 })
 
-test('who comes back may cancel', async () => {
-  await comeBack(idOf?.(3), older)
+test('a resumed request can be cancelled', async () => {
+  await resume(idOf?.(3), oldHeaders)
   cancels.get(`${client} 7`)?.()
   expect(resumed[0]?.[1].signal.aborted).toBe(true)
 })
 
-test('who comes back to what is lost is told so, as the answer', async () => {
-  const next = read(await comeBack(idOf?.(3), older))
+test('a request that cannot be resumed is answered with an error', async () => {
+  const next = read(await resume(idOf?.(3), oldHeaders))
   settled.reject(new JsonRpcError(JsonRpcCode.unavailable, 'gone'))
   expect(await next()).toBe(': open\n\n')
   const error = { code: -32_000, message: 'gone' }
@@ -244,55 +247,55 @@ test('who comes back to what is lost is told so, as the answer', async () => {
   expect(await next()).toBeUndefined()
 })
 
-test('after the end there is nothing to come back to, by a status after which clients stay away', async () => {
-  expect(await comeBack(idOf?.('end'))).toMatchObject({ status: 405 })
+test('a request that has ended is not resumed, with a status that stops retries', async () => {
+  expect(await resume(idOf?.('end'))).toMatchObject({ status: 405 })
   expect(resumed).toEqual([])
 })
 
-test('only who has a session comes back', async () => {
-  expect(await comeBack(idOf?.(1), { 'mcp-session-id': undefined })).toMatchObject({ status: 405 })
-  expect(await comeBack(idOf?.(1), { 'mcp-session-id': 'none' })).toMatchObject({ status: 404 })
+test('a request is resumed only within its session', async () => {
+  expect(await resume(idOf?.(1), { 'mcp-session-id': undefined })).toMatchObject({ status: 405 })
+  expect(await resume(idOf?.(1), { 'mcp-session-id': 'none' })).toMatchObject({ status: 404 })
   expect(resumed).toEqual([])
 })
 
 const encoded = (source: unknown): string => btoa(JSON.stringify(source)).replaceAll('=', '')
 
 test.each([
-  ['', 'nothing'],
+  ['', 'empty'],
   ['12', 'a number'],
-  ['AAAA.1', 'no JSON'],
-  [`${encoded({})}.1`, 'no list'],
-  [`${encoded(['a', 'b', 'c'])}.1`, 'too short a list'],
-  [`${encoded(['a', 'b.>', 'c', 1])}.1`, 'no name of a server'],
-  [`${encoded(['a', 'b', 'c', {}])}.1`, 'no id of a request'],
-  [`${encoded(['a', 'b', 'c', 1])}.-1`, 'no number'],
-])('the id of an event that is none of ours opens the stream of the session: %s', async (id) => {
+  ['AAAA.1', 'not JSON'],
+  [`${encoded({})}.1`, 'not a list'],
+  [`${encoded(['a', 'b', 'c'])}.1`, 'a short list'],
+  [`${encoded(['a', 'b.>', 'c', 1])}.1`, 'an invalid server name'],
+  [`${encoded(['a', 'b', 'c', {}])}.1`, 'an invalid request id'],
+  [`${encoded(['a', 'b', 'c', 1])}.-1`, 'an invalid number'],
+])('an unknown event id opens the notification stream of the session: %s', async (id) => {
   expect(readEventId(id)).toBeUndefined()
-  expect(await read(await comeBack(id))()).toBe(': open\n\n')
+  expect(await read(await resume(id))()).toBe(': open\n\n')
   expect(resumed).toEqual([])
 })
 
-test.each([7, 'sieben', 'ä "€"'])('ids of events carry what a request is called: %s', (id) => {
+test.each([7, 'sieben', 'ä "€"'])('event ids contain the id of their request: %s', (id) => {
   const last = readEventId(eventIds({ kept, request: id, progressToken: id })?.(12) ?? '')
   expect(last).toEqual({ kept, request: id, progressToken: id, number: 12 })
 })
 
-test('a gateway that goes down sends away a client that can come back, and no other', async () => {
-  const [primed, earlier] = [call(), call(older)]
+test('a stopping gateway ends the streams of clients that can resume', async () => {
+  const [primed, earlier] = [call(), call(oldHeaders)]
   for (const { listener } of forwarded) listener?.onResumable(kept)
   const next = read(await primed)
   expect(await next()).toContain('retry: ')
   closing.abort()
   expect(await next()).toBeUndefined()
-  // A question has an id, too.
+  // A server request has an event id, after which the client can resume.
   forwarded[1]?.listener?.onAsk('s.1', 'roots/list', '{}', 1)
-  const asked = read(await earlier)
-  expect(await asked()).toContain('roots/list')
-  expect(await asked()).toBeUndefined()
+  const nextEvent = read(await earlier)
+  expect(await nextEvent()).toContain('roots/list')
+  expect(await nextEvent()).toBeUndefined()
 })
 
-test('a gateway that goes down answers a client that cannot come back', async () => {
-  const reply = call(older)
+test('a stopping gateway answers a client that cannot resume', async () => {
+  const reply = call(oldHeaders)
   forwarded[0]?.listener?.onResumable(kept)
   closing.abort()
   settled.resolve(OK)

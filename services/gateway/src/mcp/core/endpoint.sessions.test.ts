@@ -1,8 +1,10 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { noClients } from './__fixtures__/no-clients.ts'
 import { getEventListeners } from 'node:events'
 import type { McpClientRecord, McpLogLevel } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { EndpointRequest, EndpointReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint-reply.ts'
+import type { EndpointRequest } from './endpoint-request.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
 import { newSession, readSession } from './__fixtures__/test-sessions.ts'
@@ -46,14 +48,15 @@ const OK: ForwardedReply = { type: 'result', json: bytes.encode('{"content":[]}'
 
 let listing: MergedListing
 let records: Map<string, McpClientRecord>
-/** While the records are on their way. */
+/** Delays the reading of records. */
 let reading: Promise<void> | undefined
 let changed: Set<() => void>
 let cancels: Map<string, () => void>
 let forwarded: { server: string; request: ForwardedRequest }[]
 let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
 let answers: unknown[]
-let told: unknown[]
+/** Notices to supervisors. */
+let notices: unknown[]
 let watches: Map<string, WatchRequest>
 let listeners: Map<string, (message: ClientMessage) => void>
 let logListeners: Set<(log: ServerLog) => void>
@@ -61,8 +64,8 @@ let endpoint: McpEndpoint
 let left: AbortController
 let closing: AbortController
 
-/** What is there until it is disposed. */
-function kept<K, V>(map: Map<K, V>, key: K, value: V): Disposable {
+/** Adds an entry that is deleted at disposal. */
+function addEntry<K, V>(map: Map<K, V>, key: K, value: V): Disposable {
   map.set(key, value)
   return { [Symbol.dispose]: () => void map.delete(key) }
 }
@@ -76,7 +79,7 @@ beforeEach(() => {
   forwarded = []
   answer = () => OK
   answers = []
-  told = []
+  notices = []
   watches = new Map()
   listeners = new Map()
   logListeners = new Set()
@@ -98,18 +101,19 @@ beforeEach(() => {
         return { [Symbol.dispose]: () => void changed.delete(listener) }
       },
       cancel: (client, requestId) => cancels.get(`${client} ${requestId}`)?.(),
-      onCancel: (client, requestId, listener) => kept(cancels, `${client} ${requestId}`, listener),
+      onCancel: (client, requestId, listener) =>
+        addEntry(cancels, `${client} ${requestId}`, listener),
     },
     upstream: {
       async forward(server, request) {
         forwarded.push({ server, request })
         return answer(request)
       },
-      resume: () => Promise.reject(new Error('nothing is kept')),
-      answer: (...said) => void answers.push(said),
-      tell: (...what) => void told.push(what),
-      watch: (server, request) => kept(watches, server, request),
-      listen: (client, listener) => kept(listeners, client, listener),
+      resume: () => Promise.reject(new Error('no request is resumable')),
+      answer: (...args) => void answers.push(args),
+      tell: (...args) => void notices.push(args),
+      watch: (server, request) => addEntry(watches, server, request),
+      listen: (client, listener) => addEntry(listeners, client, listener),
       onLog(listener) {
         logListeners.add(listener)
         return { [Symbol.dispose]: () => void logListeners.delete(listener) }
@@ -129,14 +133,15 @@ async function exchange(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<EndpointReply> {
   const all: Readonly<Record<string, string>> = { ...usual, ...headers }
-  const given: EndpointRequest = {
+  const request: EndpointRequest = {
     method,
+    principal: LOCAL,
     header: (name) => all[name],
     body: bytes.encode(JSON.stringify(body)),
     signal: left.signal,
     closing: closing.signal,
   }
-  return endpoint.handle(given, {
+  return endpoint.handle(request, {
     get listing() {
       return listing
     },
@@ -157,7 +162,7 @@ async function ask(method: string, params: object = {}, headers = inSession) {
   return { status, ...JSON.parse(text.decode(body as Uint8Array)) }
 }
 
-/** The messages of a stream, one by one; what only keeps it open is left out. */
+/** The messages of a stream without heartbeat comments. */
 async function* messages({
   body,
   headers,
@@ -173,14 +178,14 @@ async function next(stream: AsyncGenerator<Record<string, unknown>>) {
   return (await stream.next()).value
 }
 
-describe('a session of an older client', () => {
-  test('begins with initialize, which says its id', async () => {
+describe('sessions of legacy clients', () => {
+  test('a session starts with initialize, whose answer has its id', async () => {
     const params = { protocolVersion: '2025-11-25', capabilities }
     const { headers } = await send({ id: 1, method: 'initialize', params }, {})
     expect(readSession(headers['mcp-session-id'] ?? '')?.capabilities).toEqual(capabilities)
   })
 
-  test('goes with its requests to the servers', async () => {
+  test('requests are forwarded with their session', async () => {
     records.set(id, { logLevel: 'error' })
     await ask('tools/call', { name: 'own__ask' })
     await ask('tools/call', { name: 'shared__add' })
@@ -198,27 +203,27 @@ describe('a session of an older client', () => {
     ['POST', 'nonsense'],
     ['GET', 'nonsense'],
     ['DELETE', 'nonsense'],
-  ])('that there is not is told so: %s', async (method, named) => {
+  ])('an unknown session is refused: %s', async (method, unknownId) => {
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
-    const { status } = await exchange(method, message, { 'mcp-session-id': named })
+    const { status } = await exchange(method, message, { 'mcp-session-id': unknownId })
     expect(status).toBe(404)
   })
 
-  test('is over when its client says so, everywhere and at its processes', async () => {
+  test('a session that its client deletes ends at all gateways and processes', async () => {
     const stream = messages(await exchange('GET', undefined, inSession))
     const end = stream.next()
     expect(await exchange('DELETE', undefined, inSession)).toMatchObject({ status: 204 })
     expect(await ask('tools/list')).toMatchObject({ status: 404, error: { code: -32_001 } })
-    expect(told).toEqual([['own', id, 'leave']])
+    expect(notices).toEqual([['own', id, 'leave']])
     expect(await end).toMatchObject({ done: true })
   })
 
-  test('begins anew with initialize also after its end', async () => {
+  test('initialize with the id of an ended session starts another', async () => {
     records.set(id, { isOver: true })
     expect(await ask('initialize', {})).toMatchObject({ status: 200 })
   })
 
-  test('sets how much it is told', async () => {
+  test('a session sets its log level', async () => {
     expect(await ask('logging/setLevel', { level: 'warning' })).toMatchObject({ result: {} })
     expect(records.get(id)).toEqual({ logLevel: 'warning' })
     expect(await ask('logging/setLevel', { level: 'loud' })).toMatchObject({
@@ -226,7 +231,7 @@ describe('a session of an older client', () => {
     })
   })
 
-  test('subscribes once the server has agreed, by the names here', async () => {
+  test('a subscription is recorded once its server has accepted it', async () => {
     await ask('resources/subscribe', { uri: 'mem://one' })
     await ask('resources/subscribe', { uri: 'own://one' })
     await ask('resources/subscribe', { uri: 'mem://one' })
@@ -250,7 +255,7 @@ describe('a session of an older client', () => {
     expect(records.get(id)?.subscriptions).toEqual(['own://one'])
   })
 
-  test('is over also for a gateway that has yet to read its record', async () => {
+  test('an ended session is refused by a gateway that must read its record first', async () => {
     reading = Promise.resolve().then(() => {
       records.set(id, { isOver: true })
       reading = undefined
@@ -258,16 +263,16 @@ describe('a session of an older client', () => {
     expect(await ask('tools/list')).toMatchObject({ status: 404 })
   })
 
-  test('that a client made up is not found, and leaves no record', async () => {
-    const made = `0${id.slice(1)}.${sessionId.split('.')[1]}`
-    const headers = { 'mcp-session-id': made.startsWith(id) ? `1${made.slice(1)}` : made }
+  test('a forged session id is refused and leaves no record', async () => {
+    const forged = `0${id.slice(1)}.${sessionId.split('.')[1]}`
+    const headers = { 'mcp-session-id': forged.startsWith(id) ? `1${forged.slice(1)}` : forged }
     expect(await ask('resources/subscribe', { uri: 'mem://one' }, headers)).toMatchObject({
       status: 404,
     })
     expect(records.size).toBe(0)
   })
 
-  test('subscribes to no URI that is too long, and to no more than a record can hold', async () => {
+  test('a subscription to a long URI or beyond the size of a record is refused', async () => {
     const long = `mem://${'x'.repeat(8_190)}`
     expect(await ask('resources/subscribe', { uri: long })).toMatchObject({
       error: { code: -32_602, message: expect.stringContaining('at most 8192') },
@@ -283,19 +288,22 @@ describe('a session of an older client', () => {
     expect(forwarded).toEqual([])
   })
 
-  test.each(['logging/setLevel', 'resources/subscribe'])('is needed for %s', async (method) => {
-    const reply = await send({ id: 1, method, params: {} }, {})
-    expect(reply.status).toBe(400)
-    expect(text.decode(reply.body as Uint8Array)).toContain('Mcp-Session-Id')
-  })
+  test.each(['logging/setLevel', 'resources/subscribe'])(
+    'a session is required for %s',
+    async (method) => {
+      const reply = await send({ id: 1, method, params: {} }, {})
+      expect(reply.status).toBe(400)
+      expect(text.decode(reply.body as Uint8Array)).toContain('Mcp-Session-Id')
+    },
+  )
 
-  test('tells its processes that its roots have changed', async () => {
+  test('a change of roots is passed on to the processes of the session', async () => {
     const reply = await send({ method: 'notifications/roots/list_changed' })
     expect(reply.status).toBe(202)
-    expect(told).toEqual([['own', id, 'roots-changed']])
+    expect(notices).toEqual([['own', id, 'roots-changed']])
   })
 
-  test('cancels a request of its own at any supervisor', async () => {
+  test('a session cancels only its own requests', async () => {
     answer = ({ signal }) =>
       new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason))
@@ -312,8 +320,8 @@ describe('a session of an older client', () => {
   })
 })
 
-describe('a request of a session', () => {
-  test('becomes a stream when its server asks or tells something', async () => {
+describe('requests of sessions', () => {
+  test('a request becomes a stream when its server sends a message', async () => {
     const ended = Promise.withResolvers<ForwardedReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/message', '{"level":"info","data":1}')
@@ -329,24 +337,24 @@ describe('a request of a session', () => {
       method: 'notifications/message',
       params: { level: 'info', data: 1 },
     })
-    // Progress is for those who gave it a name.
+    // Progress is not sent without a progress token.
     expect(await next(stream)).toEqual({
       jsonrpc: '2.0',
       id: 'own.1-2',
       method: 'elicitation/create',
       params: { message: '?' },
     })
-    const said = { jsonrpc: '2.0', id: 'own.1-2', result: { action: 'decline' } }
-    expect(await exchange('POST', said, inSession)).toMatchObject({ status: 202 })
-    expect(answers).toEqual([['own.1-2', said]])
+    const response = { jsonrpc: '2.0', id: 'own.1-2', result: { action: 'decline' } }
+    expect(await exchange('POST', response, inSession)).toMatchObject({ status: 202 })
+    expect(answers).toEqual([['own.1-2', response]])
     ended.resolve(OK)
     expect(await next(stream)).toEqual({ jsonrpc: '2.0', id: 'x', result: { content: [] } })
     expect(await stream.next()).toMatchObject({ done: true })
   })
 
-  test('is answered in one piece to a client that takes no stream', async () => {
+  test('a client that accepts no stream gets its answer as JSON', async () => {
     answer = ({ listener, client }) => {
-      // It is asked nothing, but it has its process.
+      // Without a stream there are no server requests, but the dedicated process is used.
       expect([listener, client?.id]).toEqual([undefined, id])
       return OK
     }
@@ -355,7 +363,7 @@ describe('a request of a session', () => {
   })
 })
 
-test('a batch of a session goes to its processes', async () => {
+test('a batch of a session is forwarded with its session', async () => {
   const call = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'own__ask' } }
   const batch = [1, 2].map((each) => ({ ...call, id: each }))
   const { status } = await exchange('POST', batch, inSession)
@@ -363,10 +371,10 @@ test('a batch of a session goes to its processes', async () => {
   expect(forwarded.map(({ request }) => request.client?.id)).toEqual([id, id])
 })
 
-describe('the stream of a session', () => {
+describe('notification streams of sessions', () => {
   const open = async () => messages(await exchange('GET', undefined, inSession))
 
-  test('has what shared servers of its mount log outside of requests, from the level that the client set', async () => {
+  test('a stream has the logs of the shared servers of its mount from the level of the client', async () => {
     const stream = await open()
     const log = (server: string, level: McpLogLevel): void => {
       for (const each of logListeners) each({ server, level, params: { level, data: server } })
@@ -384,7 +392,7 @@ describe('the stream of a session', () => {
     await vi.waitFor(() => expect(logListeners.size).toBe(0))
   })
 
-  test('is told of a list that its server announces as changed though it lists the same', async () => {
+  test('a stream has an announced change of a list whose items are equal', async () => {
     const stream = await open()
     const announce = (announcedAt: ServerListing['announcedAt']): void => {
       const serverListings = [own, { ...shared, announcedAt }]
@@ -392,7 +400,7 @@ describe('the stream of a session', () => {
       for (const listener of changed) listener()
     }
     announce({ prompts: 5 })
-    // By another process of it, which has announced nothing yet.
+    // As by another process of the server, without announcements.
     announce(undefined)
     announce({ tools: 6 })
     announce({ tools: 6 })
@@ -402,7 +410,7 @@ describe('the stream of a session', () => {
     }
   })
 
-  test('has what changes: the lists that do, and resources under the names that were asked for', async () => {
+  test('a stream has changes of lists and of subscribed resources', async () => {
     records.set(id, { subscriptions: ['mem://one', 'own://one', 'mem://none'] })
     const stream = await open()
     expect(watches.get('shared')).toMatchObject({ uris: ['mem://one'] })
@@ -422,7 +430,7 @@ describe('the stream of a session', () => {
     expect(watches.size).toBe(0)
   })
 
-  test('has what servers say to the client by themselves', async () => {
+  test('a stream has messages of servers outside of requests', async () => {
     const stream = await open()
     listeners.get(id)?.({ method: 'roots/list', params: {}, ask: 'own.1' })
     listeners.get(id)?.({ method: 'notifications/message', params: { level: 'info', data: 1 } })
@@ -437,19 +445,19 @@ describe('the stream of a session', () => {
 
   test.each([
     ['the client leaves', () => left.abort()],
-    ['the gateway goes down', () => closing.abort()],
-  ])('leaves nothing behind when %s', async (_, end) => {
+    ['the gateway stops', () => closing.abort()],
+  ])('a stream releases its resources when %s', async (_, end) => {
     records.set(id, { subscriptions: ['mem://one'] })
     const stream = await open()
-    const over = stream.next()
+    const last = stream.next()
     end()
-    expect(await over).toMatchObject({ done: true })
+    expect(await last).toMatchObject({ done: true })
     expect([watches.size, listeners.size, changed.size]).toEqual([0, 0, 0])
     const held = [left, closing].flatMap(({ signal }) => getEventListeners(signal, 'abort'))
     expect(held).toEqual([])
   })
 
-  test('is for those who take one', async () => {
+  test('a stream is refused to a client that accepts none', async () => {
     const reply = await exchange('GET', undefined, { ...inSession, accept: 'application/json' })
     expect(reply.status).toBe(406)
   })
@@ -472,13 +480,13 @@ function sendModern(
   return send({ id: 1, method, params: { ...params, _meta: modern } }, all)
 }
 
-describe('a newer client that listens', () => {
+describe('subscriptions of modern clients', () => {
   const listen = (notifications: unknown) => sendModern('subscriptions/listen', { notifications })
 
   test.each([
     ['a URI that is too long', [`mem://${'x'.repeat(8_190)}`]],
-    ['too many of them', Array.from({ length: 1_001 }, (_, each) => `mem://${each}`)],
-  ])('are not subscriptions to %s', async (_, resourceSubscriptions) => {
+    ['too many URIs', Array.from({ length: 1_001 }, (_, each) => `mem://${each}`)],
+  ])('a subscription to %s is refused', async (_, resourceSubscriptions) => {
     const { body } = await listen({ resourceSubscriptions })
     expect(JSON.parse(text.decode(body as Uint8Array))).toMatchObject({
       error: {
@@ -489,7 +497,7 @@ describe('a newer client that listens', () => {
     expect(watches.size).toBe(0)
   })
 
-  test('is told what it will hear, and hears that', async () => {
+  test('a subscription is acknowledged and receives its notifications', async () => {
     const stream = messages(
       await listen({
         toolsListChanged: true,
@@ -525,13 +533,13 @@ describe('a newer client that listens', () => {
     expect([watches.size, changed.size]).toEqual([0, 0])
   })
 
-  test('must say to what', async () => {
+  test('a subscription without notifications is refused', async () => {
     const { body } = await listen(undefined)
     expect(text.decode(body as Uint8Array)).toContain('-32602')
   })
 })
 
-test('a newer client sees by the status that it lacks what a server needs', async () => {
+test('a missing capability of a modern client is answered with the status 400', async () => {
   answer = () => ({ type: 'error', json: bytes.encode('{"code":-32021}'), code: -32_021 })
   expect((await sendModern('tools/call', { name: 'shared__add' })).status).toBe(400)
   answer = () => ({ type: 'error', json: bytes.encode('{"code":-32602}'), code: -32_602 })
@@ -539,24 +547,27 @@ test('a newer client sees by the status that it lacks what a server needs', asyn
 })
 
 test.each<[number, string, string | undefined, unknown]>([
-  [200, 'the same', 'Oslo', 'Oslo'],
-  [200, 'the same in Base64', '=?base64?w4Vz?=', 'Ås'],
-  [200, 'neither', undefined, undefined],
-  [200, 'no value', undefined, null],
-  [400, 'another', 'Oslo', 'Rome'],
-  [400, 'no header', undefined, 'Rome'],
-  [400, 'no argument', 'Rome', undefined],
-  [400, 'no Base64', '=?base64?w4V?=', 'Ås'],
-])('%i: arguments that headers repeat: %s', async (status, _, header, city) => {
-  const params = { name: 'own__ask', arguments: { city } }
-  const headers: Record<string, string> = header === undefined ? {} : { 'mcp-param-city': header }
-  const reply = await sendModern('tools/call', params, headers)
-  expect(reply.status).toBe(status)
-  expect(forwarded).toHaveLength(status === 200 ? 1 : 0)
-  if (status === 400) expect(text.decode(reply.body as Uint8Array)).toContain('-32020')
-})
+  [200, 'equal', 'Oslo', 'Oslo'],
+  [200, 'equal in Base64', '=?base64?w4Vz?=', 'Ås'],
+  [200, 'both missing', undefined, undefined],
+  [200, 'null without a header', undefined, null],
+  [400, 'different', 'Oslo', 'Rome'],
+  [400, 'without a header', undefined, 'Rome'],
+  [400, 'without an argument', 'Rome', undefined],
+  [400, 'invalid in Base64', '=?base64?w4V?=', 'Ås'],
+])(
+  'the status is %i for arguments that are repeated in headers: %s',
+  async (status, _, header, city) => {
+    const params = { name: 'own__ask', arguments: { city } }
+    const headers: Record<string, string> = header === undefined ? {} : { 'mcp-param-city': header }
+    const reply = await sendModern('tools/call', params, headers)
+    expect(reply.status).toBe(status)
+    expect(forwarded).toHaveLength(status === 200 ? 1 : 0)
+    if (status === 400) expect(text.decode(reply.body as Uint8Array)).toContain('-32020')
+  },
+)
 
-test('older clients need not repeat arguments in headers', async () => {
+test('legacy clients need not repeat arguments in headers', async () => {
   const params = { name: 'own__ask', arguments: { city: 'Rome' } }
   expect(await ask('tools/call', params)).toMatchObject({ status: 200, result: { content: [] } })
 })

@@ -1,6 +1,8 @@
+import { LOCAL } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
-import type { EndpointRequest, EndpointReply } from './endpoint.ts'
+import type { EndpointReply } from './endpoint-reply.ts'
+import type { EndpointRequest } from './endpoint-request.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
 import { MergedListing } from './merged-listing.ts'
@@ -40,7 +42,7 @@ const text = new TextDecoder()
 const bytes = new TextEncoder()
 
 const noUpstream: Omit<Upstream, 'forward'> = {
-  resume: () => Promise.reject(new Error('nothing is kept')),
+  resume: () => Promise.reject(new Error('no request is resumable')),
   answer: () => undefined,
   tell: () => undefined,
   watch: () => nothing,
@@ -80,6 +82,7 @@ async function send(
   const all: Readonly<Record<string, string | undefined>> = { ...usual, ...headers }
   const exchange = {
     method: 'POST',
+    principal: LOCAL,
     header: (name: string) => all[name],
     body: body instanceof Uint8Array ? body : bytes.encode(JSON.stringify(body)),
     signal: new AbortController().signal,
@@ -113,8 +116,8 @@ async function ask(method: string, params: object = {}, era: 'legacy' | 'modern'
   return { status: reply.status, ...JSON.parse(await bodyOf(reply)) }
 }
 
-describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
-  test('tools are called by their names here, with all that came, and answer with all that they have', async () => {
+describe.each(['legacy', 'modern'] as const)('requests of a %s client', (era) => {
+  test('a tool call is routed by its name with all params, and its result returned unchanged', async () => {
     const params = { name: 'b__add', arguments: { a: 1 }, 'x-more': true }
     const { status, result } = await ask('tools/call', params, era)
     expect([status, result]).toEqual([200, { content: [], 'x-new': 1 }])
@@ -145,12 +148,12 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
       { ref: { type: 'ref/resource', uri: 'mem://{id}/x' } },
       { ref: { type: 'ref/resource', uri: 'mem://{id}/x' } },
     ],
-  ])('%s of %j goes to its server', async (method, params, sent) => {
+  ])('%s with %j is routed to its server', async (method, params, sent) => {
     expect(await ask(method, params, era)).toMatchObject({ status: 200, result: {} })
     expect(forwarded).toMatchObject([{ server: 'a', request: { method, params: sent } }])
   })
 
-  test('lists have all of all servers, each thing as its server describes it', async () => {
+  test('lists have the items of all servers as these describe them', async () => {
     const { result: tools } = await ask('tools/list', {}, era)
     expect(tools.tools).toEqual([
       { name: 'a__add', inputSchema, 'x-new': { deep: true } },
@@ -175,7 +178,12 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
     ['tools/call', {}, -32_602, /name: must be a string/],
     ['prompts/get', { name: 'b__greet' }, -32_602, /no prompt/],
     ['resources/read', { uri: 7 }, -32_602, /uri: must be a string/],
-    ['resources/read', { uri: 'mem://both' }, -32_602, /a, b: ask for one, as mcp:\/\/a\//],
+    [
+      'resources/read',
+      { uri: 'mem://both' },
+      -32_602,
+      /since a, b may have it; name one, as in mcp:\/\/a\//,
+    ],
     ['completion/complete', { ref: { type: 'else' } }, -32_602, /ref.type/],
     ['completion/complete', {}, -32_602, /ref: must be an object/],
     ['tools/list', { cursor: 'x' }, -32_602, /cursor/],
@@ -189,7 +197,7 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
     expect(forwarded).toEqual([])
   })
 
-  test('what goes wrong on the way is told as it is', async () => {
+  test('errors are passed on, internal ones without their message', async () => {
     answer = () => {
       throw new JsonRpcError(-32_000, 'away', { data: { retryable: true } })
     }
@@ -207,7 +215,7 @@ describe.each(['legacy', 'modern'] as const)('for a %s client', (era) => {
     expect(JSON.stringify(broken)).not.toContain('secret')
   })
 
-  test('progress comes as it is reported, before the answer', async () => {
+  test('progress is sent as it is reported, before the answer', async () => {
     const go = Promise.withResolvers<void>()
     answer = async ({ listener }) => {
       listener?.onNotice('notifications/progress', '{"progress":1,"total":2}')
@@ -239,7 +247,7 @@ function notice(params: object): object {
   return { jsonrpc: '2.0', method: 'notifications/progress', params }
 }
 
-test('of progress that nobody reads the last notices are kept', async () => {
+test('only the latest unread progress is kept', async () => {
   answer = ({ listener }) => {
     for (let index = 0; index < 10_000; index++) {
       listener?.onNotice('notifications/progress', `{"progress":${index}}`)
@@ -253,14 +261,14 @@ test('of progress that nobody reads the last notices are kept', async () => {
   expect(text.decode((await events.next()).value)).toContain('"progress":9900}')
 })
 
-test('the trace of the caller goes with its request', async () => {
+test('the trace of the caller is forwarded', async () => {
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a__add' } }
   await send(call, { traceparent: 'theirs' })
   await send(call)
   expect(forwarded.map(({ request }) => request.traceparent)).toEqual(['theirs', undefined])
 })
 
-test('what changes nothing is known', async () => {
+test('requests are marked as read-only by their method and annotations', async () => {
   const annotations = { readOnlyHint: true }
   const tools = [
     { name: 'look', annotations },
@@ -273,7 +281,7 @@ test('what changes nothing is known', async () => {
   expect(forwarded.map(({ request }) => request.isReadOnly)).toEqual([true, false, true, true])
 })
 
-test('progress that is asked for and never comes needs no stream', async () => {
+test('a progress token without progress leads to a JSON answer', async () => {
   const reply = await send({
     jsonrpc: '2.0',
     id: 1,
@@ -286,7 +294,7 @@ test('progress that is asked for and never comes needs no stream', async () => {
 const changing = { listChanged: true }
 
 test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '1999-01-01', 7])(
-  'who begins with %s is told what is spoken',
+  'initialize with the version %s is answered with a supported one',
   async (protocolVersion) => {
     const { result } = await ask('initialize', { protocolVersion })
     const isKnown = String(protocolVersion).startsWith('202')
@@ -304,7 +312,7 @@ test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '1999-01-01',
   },
 )
 
-test('a newer client discovers the same', async () => {
+test('server/discover is answered with versions and capabilities', async () => {
   expect((await ask('server/discover', {}, 'modern')).result).toMatchObject({
     resultType: 'complete',
     supportedVersions: ['2026-07-28'],
@@ -313,7 +321,7 @@ test('a newer client discovers the same', async () => {
   })
 })
 
-test('only who speaks 2026-07-28 cancels by leaving', async () => {
+test('only a modern request is cancelled when its client leaves', async () => {
   await ask('tools/call', { name: 'a__add' })
   await ask('tools/call', { name: 'a__add' }, 'modern')
   const left = new AbortController()
@@ -326,7 +334,7 @@ test('only who speaks 2026-07-28 cancels by leaving', async () => {
   expect(forwarded.map(({ request }) => request.signal?.aborted)).toEqual([undefined, false, true])
 })
 
-test('messages that nobody answers are accepted', async () => {
+test('notifications and responses are accepted with 202', async () => {
   for (const message of [
     { jsonrpc: '2.0', method: 'notifications/initialized' },
     { jsonrpc: '2.0', id: 1, result: {} },
@@ -336,7 +344,7 @@ test('messages that nobody answers are accepted', async () => {
   }
 })
 
-test('a batch is answered in one, each by itself', async () => {
+test('a batch is answered with one list of answers', async () => {
   const reply = await send([
     { jsonrpc: '2.0', id: 1, method: 'ping' },
     { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -350,7 +358,7 @@ test('a batch is answered in one, each by itself', async () => {
   ])
 })
 
-test('a list of some thousand tools is one answer: many clients ask for no second page', async () => {
+test('a list of some thousand tools is one page', async () => {
   const tools = Array.from({ length: 2_500 }, (_, index) => ({ name: `t${index}`, inputSchema }))
   const [first] = serverListings
   listing = new MergedListing([{ ...first!, tools }], ({ name }) => name)
@@ -358,28 +366,58 @@ test('a list of some thousand tools is one answer: many clients ask for no secon
 })
 
 const good = { jsonrpc: '2.0', id: 1, method: 'ping' }
+test('tools for apps alone are listed for clients that show apps, and called by all', async () => {
+  const [server] = serverListings
+  const tools = [
+    { name: 'add', inputSchema },
+    { name: 'refresh', inputSchema, _meta: { ui: { visibility: ['app'] } } },
+  ]
+  listing = new MergedListing([{ ...server!, tools }], ({ name }) => name)
+  const extensions = { 'io.modelcontextprotocol/ui': { mimeTypes: [] } }
+  const listed = async (capabilities: object, era: 'legacy' | 'modern'): Promise<string[]> => {
+    const isModern = era === 'modern'
+    const _meta = { ...modernMeta, 'io.modelcontextprotocol/clientCapabilities': capabilities }
+    const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: {} }
+    const begun = await send({ jsonrpc: '2.0', id: 0, method: 'initialize', params })
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const reply = await send(
+      isModern ? { ...message, params: { _meta } } : message,
+      isModern
+        ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
+        : { 'mcp-session-id': begun.headers['mcp-session-id'] },
+    )
+    const { result } = JSON.parse(await bodyOf(reply)) as { result: { tools: { name: string }[] } }
+    return result.tools.map(({ name }) => name)
+  }
+  for (const era of ['legacy', 'modern'] as const) {
+    expect(await listed({}, era)).toEqual(['add'])
+    expect(await listed({ extensions }, era)).toEqual(['add', 'refresh'])
+  }
+  expect((await ask('tools/call', { name: 'refresh', arguments: {} })).status).toBe(200)
+})
+
 const modernCall = { ...good, method: 'tools/list', params: { _meta: modernMeta } }
-const raw = (said: string): Uint8Array => bytes.encode(said)
+const raw = (body: string): Uint8Array => bytes.encode(body)
 
 /** A request, its headers, and the expected answer. */
 const malformed: [string, unknown, Record<string, string | undefined>, number, number][] = [
-  ['nothing', raw(''), {}, 400, -32_700],
-  ['white space', raw('  \n'), {}, 400, -32_700],
-  ['half of an object', raw('{"jsonrpc":"2.0"'), {}, 400, -32_700],
+  ['an empty body', raw(''), {}, 400, -32_700],
+  ['a body of white space', raw('  \n'), {}, 400, -32_700],
+  ['an unfinished object', raw('{"jsonrpc":"2.0"'), {}, 400, -32_700],
   ['two objects', raw('{}{}'), {}, 400, -32_700],
   ['a comment', raw('// hi'), {}, 400, -32_700],
   ['single quotes', raw("{'jsonrpc':'2.0'}"), {}, 400, -32_700],
   ['a form', raw('jsonrpc=2.0&id=1'), {}, 400, -32_700],
-  ['no UTF-8', new Uint8Array([0x22, 0xff, 0xfe, 0x22]), {}, 400, -32_700],
+  ['invalid UTF-8', new Uint8Array([0x22, 0xff, 0xfe, 0x22]), {}, 400, -32_700],
   ['NaN', raw('{"jsonrpc":"2.0","id":NaN,"method":"ping"}'), {}, 400, -32_700],
-  ['ten thousand lists', raw('['.repeat(10_000) + ']'.repeat(10_000)), {}, 400, -32_600],
+  ['ten thousand nested lists', raw('['.repeat(10_000) + ']'.repeat(10_000)), {}, 400, -32_600],
   ['null', null, {}, 400, -32_600],
   ['a number', 7, {}, 400, -32_600],
   ['a text', 'ping', {}, 400, -32_600],
   ['true', true, {}, 400, -32_600],
   ['an empty object', {}, {}, 400, -32_600],
-  ['no jsonrpc', { id: 1, method: 'ping' }, {}, 400, -32_600],
-  ['another jsonrpc', { ...good, jsonrpc: '1.0' }, {}, 400, -32_600],
+  ['a missing jsonrpc', { id: 1, method: 'ping' }, {}, 400, -32_600],
+  ['a wrong jsonrpc', { ...good, jsonrpc: '1.0' }, {}, 400, -32_600],
   ['jsonrpc as a number', { ...good, jsonrpc: 2 }, {}, 400, -32_600],
   ['id null', { ...good, id: null }, {}, 400, -32_600],
   ['id as an object', { ...good, id: {} }, {}, 400, -32_600],
@@ -387,7 +425,7 @@ const malformed: [string, unknown, Record<string, string | undefined>, number, n
   ['id with a fraction', { ...good, id: 1.5 }, {}, 400, -32_600],
   ['id true', { ...good, id: true }, {}, 400, -32_600],
   [
-    'id beyond what is exact',
+    'an id beyond the safe integers',
     raw('{"jsonrpc":"2.0","id":1e300,"method":"ping"}'),
     {},
     400,
@@ -396,10 +434,10 @@ const malformed: [string, unknown, Record<string, string | undefined>, number, n
   ['method as a number', { ...good, method: 7 }, {}, 400, -32_600],
   ['method null', { ...good, method: null }, {}, 400, -32_600],
   ['method as an object', { ...good, method: {} }, {}, 400, -32_600],
-  ['no such method', { ...good, method: 'nope' }, {}, 200, -32_601],
+  ['an unknown method', { ...good, method: 'nope' }, {}, 200, -32_601],
   ['an empty method', { ...good, method: '' }, {}, 200, -32_601],
   ['a method of the prototype', { ...good, method: 'constructor' }, {}, 200, -32_601],
-  ['a method of the other side', { ...good, method: 'sampling/createMessage' }, {}, 200, -32_601],
+  ['a method of servers', { ...good, method: 'sampling/createMessage' }, {}, 200, -32_601],
   ['params as a list', { ...good, params: [] }, {}, 400, -32_600],
   ['params as a text', { ...good, params: 'x' }, {}, 400, -32_600],
   ['params null', { ...good, params: null }, {}, 400, -32_600],
@@ -411,76 +449,70 @@ const malformed: [string, unknown, Record<string, string | undefined>, number, n
   ['a batch with a number', [good, 7], {}, 400, -32_600],
   ['a batch that is too long', Array.from({ length: 101 }, () => good), {}, 400, -32_600],
   [
-    'a newer request in a batch',
+    'a modern request in a batch',
     [modernCall],
     { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' },
     400,
     -32_600,
   ],
+  ['an unknown legacy version', good, { 'mcp-protocol-version': '2024-01-01' }, 400, -32_022],
+  ['an invalid version', good, { 'mcp-protocol-version': 'latest' }, 400, -32_602],
   [
-    'an older version that there never was',
-    good,
-    { 'mcp-protocol-version': '2024-01-01' },
-    400,
-    -32_022,
-  ],
-  ['a version that is none', good, { 'mcp-protocol-version': 'latest' }, 400, -32_602],
-  [
-    'a newer version without what it needs',
+    'a modern version without its _meta',
     good,
     { 'mcp-protocol-version': '2026-07-28' },
     400,
     -32_602,
   ],
   [
-    'a version of the future',
+    'a later version',
     { ...good, params: { _meta: { ...modernMeta, [VERSION]: '2030-01-01' } } },
     { 'mcp-method': 'ping' },
     400,
     -32_022,
   ],
-  ['a newer request without its headers', modernCall, {}, 400, -32_020],
+  ['a modern request without its headers', modernCall, {}, 400, -32_020],
   [
-    'another method in its header',
+    'a different method in the header',
     modernCall,
     { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'ping' },
     400,
     -32_020,
   ],
   [
-    'another version in its header',
+    'a different version in the header',
     modernCall,
     { 'mcp-protocol-version': '2025-11-25', 'mcp-method': 'tools/list' },
     400,
     -32_020,
   ],
   [
-    'what a newer client cannot ask',
+    'a method that is not modern',
     { ...modernCall, method: 'ping' },
     { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'ping' },
     404,
     -32_601,
   ],
-  ['no type', good, { 'content-type': undefined }, 415, -32_000],
-  ['a text as its type', good, { 'content-type': 'text/plain' }, 415, -32_000],
-  ['who wants pictures', good, { accept: 'image/png' }, 406, -32_000],
+  ['a missing content type', good, { 'content-type': undefined }, 415, -32_000],
+  ['the content type text/plain', good, { 'content-type': 'text/plain' }, 415, -32_000],
+  ['an Accept header for images', good, { accept: 'image/png' }, 406, -32_000],
 ]
 
-test.each(malformed)('%s is refused', async (_, body, headers, status, code) => {
+test.each(malformed)('a request with %s is refused', async (_, body, headers, status, code) => {
   const reply = await send(body, headers)
-  const answered = JSON.parse(await bodyOf(reply))
-  expect({ status: reply.status, code: answered.error?.code }).toEqual({ status, code })
-  expect(answered).toMatchObject({ jsonrpc: '2.0', error: { message: expect.stringMatching(/./) } })
-  expect('id' in answered).toBe(true)
+  const parsed = JSON.parse(await bodyOf(reply))
+  expect({ status: reply.status, code: parsed.error?.code }).toEqual({ status, code })
+  expect(parsed).toMatchObject({ jsonrpc: '2.0', error: { message: expect.stringMatching(/./) } })
+  expect('id' in parsed).toBe(true)
   expect(forwarded).toEqual([])
 })
 
-test.each(['GET', 'DELETE', 'PUT'])('%s is not for those without a session', async (method) => {
+test.each(['GET', 'DELETE', 'PUT'])('a %s request without a session is refused', async (method) => {
   const reply = await send(good, {}, { method })
   expect(reply).toMatchObject({ status: 405, headers: { allow: 'GET, POST, DELETE' } })
 })
 
-test('a tool whose output is no object is listed, and answers, in a way that older clients take', async () => {
+test('an output that is not an object is wrapped for legacy clients', async () => {
   const outputSchema = { type: 'array' }
   const [a, b] = serverListings as [ServerListing, ServerListing]
   const tools = [{ name: 'list', inputSchema, outputSchema }]

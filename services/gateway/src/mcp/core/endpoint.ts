@@ -1,16 +1,22 @@
-import type { CancelSignal } from 'mcp-host/async'
+import type { Caller } from '@mcp-host/contracts'
+import { callerAt } from '@mcp-host/contracts'
+import type { Decision } from '@mcp-host/policy'
 import { Cancellation } from 'mcp-host/async'
 import type { JsonRpcMessage, McpHeaders, JsonRpcNotification, JsonRpcRequest } from './classify.ts'
 import { classify, idOf } from './classify.ts'
 import type { Approvals } from './approvals.ts'
 import type { Clients } from './clients.ts'
 import { clientOf } from './clients.ts'
-import type { LastEvent } from './event-id.ts'
+import { ClientSessions } from './client-sessions.ts'
+import type { EndpointReply, WholeReply } from './endpoint-reply.ts'
+import { ACCEPTED, answered, answerWith, failed, JSON_TYPE, streamed } from './endpoint-reply.ts'
+import type { EndpointRequest } from './endpoint-request.ts'
+import { acceptsEvents, checkTypes, headersOf, isPrimed } from './endpoint-request.ts'
 import { readEventId } from './event-id.ts'
-import type { EventQueue } from './event-queue.ts'
 import { sessionStream, subscriptionStream } from './notification-streams.ts'
-import { failure, joined, OPENED, success, toMessage } from './messages.ts'
+import { joined, success, toMessage } from './messages.ts'
 import type { VirtualServer } from './virtual-server.ts'
+import { listForClient } from './list-for-client.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { ServerInfo } from './answer-locally.ts'
 import { answerLocally } from './answer-locally.ts'
@@ -18,49 +24,33 @@ import type { ClientVirtualServers } from './client-virtual-servers.ts'
 import type { Route } from './route-request.ts'
 import { mayBeListedLater, routeRequest } from './route-request.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
-import { forwardRoute, withLinks } from './forward-route.ts'
+import { forwardRoute } from './forward-route.ts'
 import { checkParameters } from './parameter-headers.ts'
+import { resumedStream } from './resumed-stream.ts'
+import type { ToolPolicy } from './tool-policy.ts'
 import { RequestStream } from './request-stream.ts'
 import type { Params, JsonRpcId } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { isJsonRpcId, JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { ClientSession } from './session.ts'
 import type { SignSession } from './signed-id.ts'
-import { newSession, readSession } from './session.ts'
+import { SESSION_HEADER } from './session.ts'
 import { changeSession, isSessionRequest } from './session-requests.ts'
 import { retryUntilListed } from './retry-until-listed.ts'
 import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
-import { MOVED } from './upstream.ts'
-
-/** A request of HTTP, in plain values. */
-export interface EndpointRequest {
-  readonly method: string
-  readonly header: (name: string) => string | undefined
-  readonly body: Uint8Array
-  /** The message on transports other than HTTP, which have no headers. */
-  readonly message?: unknown
-  /** Aborts when the caller has left. */
-  readonly signal: CancelSignal
-  /** Aborts when endless streams must end. */
-  readonly closing: AbortSignal
-}
-
-/** Its answer. A stream is one of server-sent events. */
-export interface EndpointReply {
-  readonly status: number
-  /** The body is a JSON-RPC error. */
-  readonly isError?: boolean
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: Uint8Array | AsyncIterable<Uint8Array>
-}
+import { CANCELLED, MOVED } from './upstream.ts'
 
 export interface EndpointDeps {
   readonly upstream: Upstream
   readonly clients: Clients
   readonly serverInfo: ServerInfo
-  /** Signs the ids of sessions: one that a client made up is unknown, and leaves nothing behind. */
+  /** Signs the ids of sessions, so that ids made up by clients are recognised and need no state. */
   readonly signSession: SignSession
-  /** Set where tools require the approval of a user. */
+  /** The policy for the tools that principals see and call. Default: all tools. */
+  readonly policy?: ToolPolicy
+  /** The limits of principals. Default: none. */
+  readonly limits?: EndpointLimits
+  /** Asks users about calls that need an approval by the policy. */
   readonly approvals?: Approvals | undefined
   /** The virtual servers of clients with dedicated processes. */
   readonly clientVirtualServers?: ClientVirtualServers
@@ -68,52 +58,58 @@ export interface EndpointDeps {
   readonly onAnswered?: (method: string, isError: boolean, seconds: number) => void
 }
 
+/** Each method throws, or rejects with, `exhausted`. `undefined`: allowed without waiting. */
+export interface EndpointLimits {
+  request(caller: Caller): Promise<void> | undefined
+  toolCall(caller: Caller, allowedBy: Decision): Promise<void> | undefined
+}
+
 export interface EndpointOptions {
   /** The duration of a request's stream before a client that can resume has to. Default: unlimited. */
   readonly streamMs?: number
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' }
-const EVENT_STREAM = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
-  // Some proxies hold back what they may.
-  'x-accel-buffering': 'no',
-}
-/** A client with larger batches is faulty. */
+/** Limit for the messages of a batch. */
 const MAX_BATCH = 100
-const MAX_KNOWN_SESSIONS = 1_000
-const SESSION_HEADER = 'mcp-session-id'
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
 const bytes = new TextEncoder()
 
-/** Answers what MCP clients of both eras ask, for one mount. It knows no Node, no bus and no other request. */
+/** Answers the requests of MCP clients of both eras. Imports neither Node nor the bus. */
 export class McpEndpoint {
   readonly #deps: EndpointDeps
   readonly #streamMs: number
-  /** Parsed session ids, cached because every request carries one. */
-  readonly #sessions = new Map<string, ClientSession>()
+  readonly #sessions: ClientSessions
 
   constructor(deps: EndpointDeps, { streamMs = 0 }: EndpointOptions = {}) {
     this.#deps = deps
+    this.#sessions = new ClientSessions(deps)
     this.#streamMs = streamMs
   }
 
-  /** Never rejects. Not an async function, which would cost a promise per request. */
-  handle(exchange: EndpointRequest, virtualServer: VirtualServer): Promise<EndpointReply> {
-    const { method, header } = exchange
+  /** Handles a request. Never rejects. Not an async function, which would cost a promise per request. */
+  handle(exchange: EndpointRequest, everything: VirtualServer): Promise<EndpointReply> {
+    try {
+      const admitted = this.#deps.limits?.request(exchange.principal)
+      if (admitted === undefined) return this.#handle(exchange, everything)
+      const refuse = (error: unknown): EndpointReply => failed(idOf(exchange.message), error)
+      return admitted.then(() => this.#handle(exchange, everything), refuse)
+    } catch (error) {
+      return Promise.resolve(failed(idOf(exchange.message), error))
+    }
+  }
+
+  #handle(exchange: EndpointRequest, everything: VirtualServer): Promise<EndpointReply> {
+    const { method, header, principal } = exchange
+    const virtualServer = this.#deps.policy?.view(principal, everything) ?? everything
     let message: unknown
     try {
-      const reading = this.#readRecord(header)
+      const reading = this.#sessions.read(exchange)
       if (reading !== undefined) {
-        return reading.then(
-          () => this.handle(exchange, virtualServer),
-          (error: unknown) => failed(null, toFault(error)),
-        )
+        return reading.then(() => this.#handle(exchange, everything), refused)
       }
-      if (method === 'GET') return Promise.resolve(this.#listen(exchange, virtualServer))
-      if (method === 'DELETE') return orFailed(this.#leave(exchange, virtualServer))
+      if (method === 'GET') return Promise.resolve(this.#openStream(exchange, virtualServer))
+      if (method === 'DELETE') return this.#endSession(exchange, virtualServer).catch(refused)
       if (method !== 'POST') throw notAllowed()
       message = exchange.message
       const isHttp = message === undefined
@@ -124,7 +120,7 @@ export class McpEndpoint {
       }
       const headers = isHttp ? headersOf(header) : undefined
       if (Array.isArray(message)) {
-        return orFailed(this.#batch(message, headers, exchange, virtualServer))
+        return this.#batch(message, headers, exchange, virtualServer).catch(refused)
       }
       const incoming = classify(message, headers)
       if (incoming.kind === 'response') {
@@ -132,23 +128,24 @@ export class McpEndpoint {
         return Promise.resolve(ACCEPTED)
       }
       const isSessionless = incoming.era === 'modern' || incoming.method === 'initialize'
-      const session = isSessionless ? undefined : this.#session(header)
+      const session = isSessionless ? undefined : this.#sessions.find(exchange)
       if (incoming.kind === 'request') {
         const seen = session && this.#deps.clientVirtualServers?.find(session.id, virtualServer)
-        if (seen === undefined) return this.#observed(incoming, exchange, virtualServer, session)
+        if (seen === undefined)
+          return this.#answerAndReport(incoming, exchange, virtualServer, session)
         return seen
-          .then((own) => this.#observed(incoming, exchange, own, session))
-          .catch((error: unknown) => failed(incoming.id, toFault(error)))
+          .then((own) => this.#answerAndReport(incoming, exchange, own, session))
+          .catch((error: unknown) => failed(incoming.id, error))
       }
-      if (session !== undefined) this.#take(incoming, session, virtualServer.listing)
+      if (session !== undefined) this.#takeNotification(incoming, session, virtualServer.listing)
       return Promise.resolve(ACCEPTED)
     } catch (error) {
-      return Promise.resolve(failed(idOf(message), toFault(error)))
+      return Promise.resolve(failed(idOf(message), error))
     }
   }
 
-  /** As `#answer`, reported to `onAnswered`. A request that became a stream reports its end itself. */
-  #observed(
+  /** Like `#answer`, but reports to `onAnswered`. A request that became a stream reports its end itself. */
+  #answerAndReport(
     request: JsonRpcRequest,
     exchange: EndpointRequest,
     virtualServer: VirtualServer,
@@ -158,10 +155,13 @@ export class McpEndpoint {
     let reply: Promise<EndpointReply>
     try {
       reply = this.#answer(request, exchange, virtualServer, session)
-    } catch (error) {
-      reply = mayBeListedLater(error)
-        ? this.#answerLater(error, request, exchange, virtualServer, session)
-        : Promise.resolve(failed(request.id, toFault(error)))
+    } catch (failure) {
+      const attempt = (): Promise<EndpointReply> =>
+        this.#answer(request, exchange, virtualServer, session)
+      const options = { failure, isWorthIt: mayBeListedLater, signal: exchange.signal }
+      reply = retryUntilListed(virtualServer, attempt, options).catch((error: unknown) =>
+        failed(request.id, error),
+      )
     }
     return reply.then((answer) => {
       if (answer.body instanceof Uint8Array) this.#report(request, answer, startedAt)
@@ -169,29 +169,11 @@ export class McpEndpoint {
     })
   }
 
-  /** Waits for the server of a request. */
-  #answerLater(
-    reason: unknown,
-    request: JsonRpcRequest,
-    exchange: EndpointRequest,
-    virtualServer: VirtualServer,
-    session: ClientSession | undefined,
-  ): Promise<EndpointReply> {
-    const attempt = (): Promise<EndpointReply> =>
-      this.#answer(request, exchange, virtualServer, session)
-    const { signal } = exchange
-    const reply = retryUntilListed(virtualServer, attempt, {
-      failure: reason,
-      isWorthIt: mayBeListedLater,
-      signal,
-    })
-    return reply.catch((error: unknown) => failed(request.id, toFault(error)))
-  }
-
   #report({ method }: JsonRpcRequest, { isError = false }: EndpointReply, startedAt: number): void {
     this.#deps.onAnswered?.(method, isError, (performance.now() - startedAt) / 1_000)
   }
 
+  /** Answers a request. Throws `JsonRpcError`, or returns it as the reply. */
   #answer(
     request: JsonRpcRequest,
     exchange: EndpointRequest,
@@ -200,46 +182,49 @@ export class McpEndpoint {
   ): Promise<EndpointReply> {
     const { era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
-      return Promise.resolve(
-        streamed(subscriptionStream(this.#deps, exchange, virtualServer, request)),
-      )
+      const events = subscriptionStream(this.#deps, exchange, virtualServer, request)
+      return Promise.resolve(streamed(events))
     }
     if (isSessionRequest(request)) {
       return answered(request, changeSession(this.#deps, request, virtualServer, session))
     }
-    const route = routeRequest(request, virtualServer.listing)
-    if (route === undefined) return this.#answerLocally(request, virtualServer)
+    const { listing } = virtualServer
+    const route = routeRequest(request, listing)
+    if (route === undefined) return this.#answerLocally(request, exchange, virtualServer, session)
     if (era === 'modern' && method === 'tools/call' && exchange.message === undefined) {
-      checkParameters(
-        virtualServer.listing.headersOf(String(params['name'])),
-        params,
-        exchange.header,
-      )
+      checkParameters(listing.headersOf(String(params['name'])), params, exchange.header)
     }
     const token = progressToken(params)
     const isHeard = token !== undefined || session !== undefined || hasLogLevel(params)
-    if (isHeard && accepts(exchange.header, EVENTS)) {
-      return this.#stream(route, request, exchange, virtualServer.listing, session)
+    if (isHeard && acceptsEvents(exchange.header)) {
+      return this.#stream(route, request, exchange, listing, session)
     }
     const of = { client: session && clientOf(session, this.#deps.clients) }
-    return answered(request, this.#pass(route, request, exchange, virtualServer.listing, of))
+    return answered(request, this.#forward(route, request, exchange, listing, of))
   }
 
-  /** Throws `JsonRpcError` at once. */
-  #answerLocally(request: JsonRpcRequest, { listing }: VirtualServer): Promise<EndpointReply> {
-    const { serverInfo, signSession } = this.#deps
-    const answer = answerLocally(request, listing, serverInfo)
+  #answerLocally(
+    request: JsonRpcRequest,
+    { principal }: EndpointRequest,
+    virtualServer: VirtualServer,
+    session: ClientSession | undefined,
+  ): Promise<EndpointReply> {
+    const listing = listForClient(request, session, virtualServer.listing)
+    const answer = answerLocally(request, listing, this.#deps.serverInfo)
     const headers: Record<string, string> = { ...JSON_TYPE }
     if (request.era === 'legacy' && request.method === 'initialize') {
       const { capabilities } = request.params
-      headers[SESSION_HEADER] = newSession(isObject(capabilities) ? capabilities : {}, signSession)
+      const declared = isObject(capabilities) ? capabilities : {}
+      headers[SESSION_HEADER] = this.#sessions.begin(declared, principal)
     }
     return Promise.resolve(answer).then((result) => {
       return { status: 200, headers, body: success(request.id, bytes.encode(result)) }
     })
   }
 
-  /** Becomes a stream when there is something to say before the answer, or the client might miss it. */
+  /**
+   * Answers a request with a stream if there are messages before the answer, or if the client might miss the answer.
+   */
   #stream(
     route: Route,
     request: JsonRpcRequest,
@@ -261,7 +246,7 @@ export class McpEndpoint {
       closing: exchange.closing,
       onBegin: (queue) => resolve(streamed(queue)),
     })
-    const forwarded = this.#pass(route, request, exchange, listing, {
+    const forwarded = this.#forward(route, request, exchange, listing, {
       client: session && clientOf(session, clients),
       signal,
       listener: stream,
@@ -273,7 +258,7 @@ export class McpEndpoint {
       try {
         answer = answerWith(request, await forwarded)
       } catch (error) {
-        answer = failed(id, toFault(error))
+        answer = failed(id, error)
         isOver = error !== MOVED
       }
       cancel?.[Symbol.dispose]()
@@ -283,43 +268,6 @@ export class McpEndpoint {
     }
     void end()
     return promise
-  }
-
-  /** The rest of the stream of a request, to which a client comes back. */
-  #resume(
-    last: LastEvent,
-    { header, closing }: EndpointRequest,
-    { listing }: VirtualServer,
-    session: ClientSession,
-  ): EndpointReply {
-    const { kept, request: id, number: after } = last
-    if (after === 'end') {
-      const message = 'Last-Event-ID: is of the last event, nothing comes after it'
-      // Clients know by this status that there is no stream, and do not come again.
-      throw new JsonRpcError(JsonRpcCode.unavailable, message, { status: 405 })
-    }
-    const { clients, upstream } = this.#deps
-    const signal = new Cancellation()
-    const cancel = clients.onCancel(session.id, id, () => signal.cancel(CANCELLED))
-    const stream = new RequestStream({
-      ...last,
-      isPrimed: isPrimed(header),
-      limitMs: this.#streamMs,
-      closing,
-    })
-    const events = stream.events()
-    events.put(OPENED)
-    // Repeated: some clients forget their position when this stream breaks, too.
-    stream.onResumable(kept, after)
-    upstream
-      .resume(kept, { client: session.id, after, signal, listener: stream })
-      .then(
-        (forwarded) => stream.end(toMessage(id, withLinks(forwarded, listing, kept.server))),
-        (error: unknown) =>
-          error === MOVED ? stream.stop() : stream.end(failure(id, toFault(error))),
-      )
-      .finally(() => cancel[Symbol.dispose]())
-    return streamed(events)
   }
 
   /** Runs a batch of 2025-03-26 concurrently; its replies go into one message. */
@@ -339,12 +287,13 @@ export class McpEndpoint {
       const message = 'from 2026-07-28 on there are no batches'
       throw new JsonRpcError(JsonRpcCode.invalidRequest, message, { status: 400 })
     }
-    const session = this.#session(exchange.header)
+    const session = this.#sessions.find(exchange)
     const seen = session && this.#deps.clientVirtualServers?.find(session.id, virtualServer)
     const { listing } = seen ? await seen : virtualServer
     for (const each of incoming) {
       if (each.kind === 'response') this.#deps.upstream.answer(String(each.id), each.message)
-      if (each.kind === 'notification' && session !== undefined) this.#take(each, session, listing)
+      if (each.kind === 'notification' && session !== undefined)
+        this.#takeNotification(each, session, listing)
     }
     const requests = incoming.filter((each) => each.kind === 'request')
     if (requests.length === 0) return ACCEPTED
@@ -353,20 +302,21 @@ export class McpEndpoint {
         try {
           const route = routeRequest(request, listing)
           if (route === undefined) {
-            const own = await answerLocally(request, listing, this.#deps.serverInfo)
+            const seenBy = listForClient(request, session, listing)
+            const own = await answerLocally(request, seenBy, this.#deps.serverInfo)
             return success(request.id, bytes.encode(own))
           }
           const of = { client: session && clientOf(session, this.#deps.clients) }
-          return toMessage(request.id, await this.#pass(route, request, exchange, listing, of))
+          return toMessage(request.id, await this.#forward(route, request, exchange, listing, of))
         } catch (error) {
-          return failure(request.id, toFault(error))
+          return failed(request.id, error).body
         }
       }),
     )
     return { status: 200, headers: JSON_TYPE, body: joined('[', answers, ']') }
   }
 
-  #pass(
+  #forward(
     route: Route,
     { method, era }: JsonRpcRequest,
     exchange: EndpointRequest,
@@ -378,59 +328,70 @@ export class McpEndpoint {
       isResumable,
     }: Pick<ForwardedRequest, 'client' | 'signal' | 'listener' | 'isResumable'>,
   ): Promise<ForwardedReply> {
-    // Closing the stream is how a newer client cancels; to an older one a break of HTTP means nothing.
+    // A modern client cancels by closing the stream. For a legacy client, a broken HTTP connection has no meaning.
     const mayLeave = era === 'modern' || exchange.message !== undefined
     const about = {
       method,
       era,
       traceparent: exchange.header('traceparent'),
+      caller: callerAt(exchange.message === undefined ? 'mcp' : 'mcp-ws', exchange.principal),
       client,
       signal: signal ?? (mayLeave ? exchange.signal : undefined),
       listener,
       isResumable,
     }
-    const { upstream, approvals } = this.#deps
-    const isAsked = approvals !== undefined && method === 'tools/call'
-    if (!isAsked || !approvals.isNeeded(route, listing)) {
-      return forwardRoute({ upstream, listing }, route, about)
-    }
-    return approvals.pass(route, about, (allowed, confirm) =>
-      forwardRoute({ upstream, listing }, allowed, { ...about, confirm }),
-    )
+    const { upstream, approvals, policy, limits } = this.#deps
+    const { principal } = exchange
+    const forward = (): Promise<ForwardedReply> => forwardRoute({ upstream, listing }, route, about)
+    if (method !== 'tools/call' || policy === undefined || approvals === undefined) return forward()
+    const decision = policy.check(principal, route, listing)
+    const run = (): Promise<ForwardedReply> =>
+      decision.effect === 'allow'
+        ? forward()
+        : approvals.pass(route, about, (allowed, confirm) =>
+            forwardRoute({ upstream, listing }, allowed, { ...about, confirm }),
+          )
+    const permitted = limits?.toolCall(principal, decision)
+    return permitted === undefined ? run() : permitted.then(run)
   }
 
-  /** A notification of a client with a session. */
-  #take(
+  /** Takes a notification of a client with a session. */
+  #takeNotification(
     { method, params }: JsonRpcNotification,
     { id }: ClientSession,
     listing: MergedListing,
   ): void {
     const { upstream, clients } = this.#deps
     const { requestId } = params
-    if (method === 'notifications/cancelled' && isRpcId(requestId)) clients.cancel(id, requestId)
+    const isCancel = method === 'notifications/cancelled'
+    if (isCancel && isJsonRpcId(requestId)) clients.cancel(id, requestId)
     if (method !== 'notifications/roots/list_changed') return
     for (const { server, isOwn } of listing.servers) {
       if (isOwn === true) upstream.tell(server, id, 'roots-changed')
     }
   }
 
-  /** The stream of a session for messages outside of requests, or the rest of a resumable request. */
-  #listen(exchange: EndpointRequest, virtualServer: VirtualServer): EndpointReply {
-    if (!accepts(exchange.header, EVENTS)) {
+  /** Opens the stream of a session for messages outside of requests, or for the rest of a resumable request. */
+  #openStream(exchange: EndpointRequest, virtualServer: VirtualServer): EndpointReply {
+    if (!acceptsEvents(exchange.header)) {
       throw new JsonRpcError(JsonRpcCode.unavailable, 'Accept must have text/event-stream', {
         status: 406,
       })
     }
-    const session = this.#session(exchange.header)
+    const session = this.#sessions.find(exchange)
     if (session === undefined) throw notAllowed()
     const last = readEventId(exchange.header('last-event-id')?.trim() ?? '')
-    if (last !== undefined) return this.#resume(last, exchange, virtualServer, session)
-    return streamed(sessionStream(this.#deps, exchange, virtualServer, session))
+    const streamMs = this.#streamMs
+    const events =
+      last === undefined
+        ? sessionStream(this.#deps, exchange, virtualServer, session)
+        : resumedStream({ ...this.#deps, streamMs }, last, exchange, virtualServer, session)
+    return streamed(events)
   }
 
-  /** The client ends its session. */
-  async #leave({ header }: EndpointRequest, { listing }: VirtualServer): Promise<EndpointReply> {
-    const session = this.#session(header)
+  /** Ends the session of a client. */
+  async #endSession(exchange: EndpointRequest, { listing }: VirtualServer): Promise<EndpointReply> {
+    const session = this.#sessions.find(exchange)
     if (session === undefined) throw notAllowed()
     const { upstream, clients } = this.#deps
     await clients.change(session.id, (record) => ({ ...record, isOver: true }))
@@ -439,129 +400,20 @@ export class McpEndpoint {
     }
     return { status: 204, headers: {} }
   }
-
-  /** The session of an id, whether or not it is over; `undefined`: it was never issued. */
-  #sessionOf(sessionId: string): ClientSession | undefined {
-    const known = this.#sessions.get(sessionId)
-    if (known !== undefined) return known
-    const session = readSession(sessionId, this.#deps.signSession)
-    if (session === undefined) return undefined
-    if (this.#sessions.size >= MAX_KNOWN_SESSIONS) this.#sessions.clear()
-    this.#sessions.set(sessionId, session)
-    return session
-  }
-
-  /** Reads the record of the session that a request names; `undefined`: it is here, or there is none. */
-  #readRecord(header: EndpointRequest['header']): Promise<void> | undefined {
-    const sessionId = header(SESSION_HEADER)?.trim()
-    const session = sessionId === undefined ? undefined : this.#sessionOf(sessionId)
-    return session && this.#deps.clients.read(session.id)
-  }
-
-  /** The session that a request names, if it does. Throws `JsonRpcError` when there is no such session. */
-  #session(header: EndpointRequest['header']): ClientSession | undefined {
-    const sessionId = header(SESSION_HEADER)?.trim()
-    if (sessionId === undefined) return undefined
-    const session = this.#sessionOf(sessionId)
-    const isOver = session === undefined || this.#deps.clients.record(session.id).isOver
-    if (isOver !== true) return session
-    const message = 'Session not found; begin another with initialize'
-    throw new JsonRpcError(JsonRpcCode.timedOut, message, { status: 404 })
-  }
 }
 
-function streamed(body: EventQueue): EndpointReply {
-  return { status: 200, headers: EVENT_STREAM, body }
-}
-
-type WholeReply = EndpointReply & { readonly body: Uint8Array }
-
-function answerWith({ id, era }: JsonRpcRequest, forwarded: ForwardedReply): WholeReply {
-  const { code } = forwarded
-  // For a newer client the HTTP status names the missing capability.
-  const isFaulty = era === 'modern' && code === JsonRpcCode.missingCapability
-  const status = isFaulty ? 400 : 200
-  const isError = forwarded.type === 'error'
-  return { status, isError, headers: JSON_TYPE, body: toMessage(id, forwarded) }
-}
-
-async function answered(
-  request: JsonRpcRequest,
-  forwarded: Promise<ForwardedReply>,
-): Promise<EndpointReply> {
-  try {
-    return answerWith(request, await forwarded)
-  } catch (error) {
-    return failed(request.id, toFault(error))
-  }
-}
-
-/** Converts errors before the request is known to a reply. */
-async function orFailed(reply: Promise<EndpointReply>): Promise<EndpointReply> {
-  try {
-    return await reply
-  } catch (error) {
-    return failed(null, toFault(error))
-  }
-}
-
-function failed(id: JsonRpcId | null, fault: JsonRpcError): WholeReply {
-  const { status } = fault
-  const allowed = status === 405 ? { allow: 'GET, POST, DELETE' } : {}
-  const headers = { ...JSON_TYPE, ...allowed }
-  return { status, isError: true, headers, body: failure(id, fault) }
-}
-
-const ACCEPTED: EndpointReply = { status: 202, headers: {} }
-const CANCELLED = new JsonRpcError(JsonRpcCode.unavailable, 'the request was cancelled')
-const EVENTS = /\*\/\*|text\/(event-stream|\*)/i
-
-/** From 2025-11-25 on clients know events without data; older ones take them for faulty. */
-function isPrimed(header: EndpointRequest['header']): boolean {
-  return (header('mcp-protocol-version') ?? '').trim() >= '2025-11-25'
+/** The reply for an error without a request. */
+function refused(error: unknown): EndpointReply {
+  return failed(null, error)
 }
 
 function progressToken({ _meta: meta }: Params): JsonRpcId | undefined {
   const token = isObject(meta) ? meta['progressToken'] : undefined
-  return typeof token === 'string' || typeof token === 'number' ? token : undefined
+  return isJsonRpcId(token) ? token : undefined
 }
 
 function hasLogLevel({ _meta: meta }: Params): boolean {
   return isObject(meta) && meta[LOG_LEVEL_KEY] !== undefined
-}
-
-function isRpcId(id: unknown): id is JsonRpcId {
-  return typeof id === 'string' || typeof id === 'number'
-}
-
-function accepts(header: EndpointRequest['header'], types: RegExp): boolean {
-  return types.test(header('accept') ?? '*/*')
-}
-
-function checkTypes(header: EndpointRequest['header']): void {
-  const [type = ''] = (header('content-type') ?? '').split(';', 1)
-  if (type.trim().toLowerCase() !== 'application/json') {
-    throw new JsonRpcError(JsonRpcCode.unavailable, 'Content-Type must be application/json', {
-      status: 415,
-    })
-  }
-  if (!accepts(header, /\*\/\*|application\/(json|\*)/i)) {
-    const message = 'Accept must have application/json and text/event-stream'
-    throw new JsonRpcError(JsonRpcCode.unavailable, message, { status: 406 })
-  }
-}
-
-function headersOf(header: EndpointRequest['header']): McpHeaders {
-  return {
-    version: header('mcp-protocol-version')?.trim(),
-    method: header('mcp-method')?.trim(),
-    name: header('mcp-name')?.trim(),
-  }
-}
-
-function toFault(error: unknown): JsonRpcError {
-  if (error instanceof JsonRpcError) return error
-  return new JsonRpcError(JsonRpcCode.internal, 'internal error', { status: 500 })
 }
 
 function notAllowed(): JsonRpcError {

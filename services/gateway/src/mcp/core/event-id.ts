@@ -1,25 +1,26 @@
 import { fromBase64Url, toBase64Url } from './base64-url.ts'
 import type { JsonRpcId } from './json-rpc.ts'
+import { isJsonRpcId } from './json-rpc.ts'
 import type { ResumePoint } from './upstream.ts'
 
-/** A request whose events have ids, in which all stands that a gateway must know to go on with it. */
+/** A request whose events have ids. The ids contain everything that another gateway needs to continue it. */
 export interface EventSource {
   readonly kept: ResumePoint
-  /** As the client calls it. */
+  /** The id of the request, as the client sent it. */
   readonly request: JsonRpcId
   readonly progressToken?: JsonRpcId | undefined
 }
 
-/** The last event that a client got. */
+/** The last event that a client received. */
 export interface LastEvent extends EventSource {
-  /** Its number; `end`: nothing comes after it. */
+  /** The number of the event; `end`: it was the last. */
   readonly number: number | 'end'
 }
 
-/** Headers of clients and proxies have an end. */
+/** Limit for the length of an id, since clients and proxies limit headers. */
 const MAX_LENGTH = 1_000
 
-/** Makes the ids of a request's events. `undefined`: they would be too long to be sent back. */
+/** Creates the ids of a request's events. `undefined`: they would be too long for a header. */
 export function eventIds({
   kept: { supervisor, server, id },
   request,
@@ -30,7 +31,7 @@ export function eventIds({
   return source.length > MAX_LENGTH ? undefined : (number) => `${source}.${number}`
 }
 
-/** `undefined`: not an id of this host. */
+/** Parses an id. `undefined`: it is not an id of this host. */
 export function readEventId(eventId: string): LastEvent | undefined {
   const [, source, last] = /^([A-Za-z0-9_-]+)\.(\d{1,15}|end)$/.exec(eventId) ?? []
   if (source === undefined) return undefined
@@ -38,12 +39,12 @@ export function readEventId(eventId: string): LastEvent | undefined {
     const parts: unknown = JSON.parse(fromBase64Url(source))
     if (!Array.isArray(parts)) return undefined
     const [supervisor, server, id, request, progressToken] = parts as unknown[]
-    const isRight = isName(supervisor) && isName(server) && isName(id) && isRpcId(request)
+    const isRight = isName(supervisor) && isName(server) && isName(id) && isJsonRpcId(request)
     if (!isRight) return undefined
     return {
       kept: { supervisor, server, id },
       request,
-      progressToken: isRpcId(progressToken) ? progressToken : undefined,
+      progressToken: isJsonRpcId(progressToken) ? progressToken : undefined,
       number: last === 'end' ? last : Number(last),
     }
   } catch {
@@ -54,8 +55,4 @@ export function readEventId(eventId: string): LastEvent | undefined {
 /** Whether a value may be a part of a subject on the bus. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[A-Za-z0-9_-]+$/.test(value)
-}
-
-function isRpcId(value: unknown): value is JsonRpcId {
-  return typeof value === 'string' || typeof value === 'number'
 }

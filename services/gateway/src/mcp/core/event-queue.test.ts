@@ -11,7 +11,7 @@ async function rest(queue: EventQueue): Promise<string[]> {
   return Array.fromAsync(queue, (event) => text.decode(event))
 }
 
-test('events come in order, those before the end too', async () => {
+test('events are read in order up to the end', async () => {
   const queue = new EventQueue()
   queue.put(bytes.encode('a'))
   const all = rest(queue)
@@ -23,7 +23,7 @@ test('events come in order, those before the end too', async () => {
   expect(await all).toEqual(['a', 'b', 'c'])
 })
 
-test('what is silent shows that it is there', async () => {
+test('a silent queue sends a heartbeat comment', async () => {
   const events = new EventQueue()[Symbol.asyncIterator]()
   const next = events.next()
   await vi.advanceTimersByTimeAsync(15_000)
@@ -32,7 +32,7 @@ test('what is silent shows that it is there', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a client that does not read is left to come back, with what it has', async () => {
+test('a queue beyond its limit ends with the events so far', async () => {
   const queue = new EventQueue()
   const large = bytes.encode('x'.repeat(5 * 1024 * 1024))
   queue.put(large)
@@ -41,19 +41,19 @@ test('a client that does not read is left to come back, with what it has', async
   expect((await rest(queue)).map(({ length }) => length)).toEqual([large.length, large.length])
 })
 
-test('one event goes however large it is', async () => {
+test('a single event may exceed the limit', async () => {
   const queue = new EventQueue()
   queue.put(new Uint8Array(20 * 1024 * 1024))
   queue.end()
   expect(await rest(queue)).toHaveLength(1)
 })
 
-test('of what is only mentioned the latest stay, and nothing else is lost for it', async () => {
+test('only the latest mentioned events are kept, and all others', async () => {
   const queue = new EventQueue()
   queue.put(bytes.encode('first'))
-  for (let index = 0; index < 1_000; index++) queue.mention(bytes.encode(`${index}`))
+  for (let index = 0; index < 1_000; index++) queue.putReplaceable(bytes.encode(`${index}`))
   queue.put(bytes.encode('last'))
   queue.end()
-  const left = Array.from({ length: 100 }, (_, index) => `${index + 900}`)
-  expect(await rest(queue)).toEqual(['first', ...left, 'last'])
+  const latest = Array.from({ length: 100 }, (_, index) => `${index + 900}`)
+  expect(await rest(queue)).toEqual(['first', ...latest, 'last'])
 })

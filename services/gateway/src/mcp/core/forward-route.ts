@@ -19,7 +19,9 @@ export interface ForwardRouteDeps {
   readonly listing: MergedListing
 }
 
-/** Passes a request on to its server. No async function: most requests come by here. Throws as `Upstream.pass`. */
+/**
+ * Forwards a request to its server. Not an async function, since most requests pass here. Throws as `Upstream.forward`.
+ */
 export function forwardRoute(
   deps: ForwardRouteDeps,
   route: Route,
@@ -42,7 +44,7 @@ export function forwardRoute(
     : forwarded.then((each) => withLinks(each, listing, server))
 }
 
-/** A result with links has them as lists have them here. */
+/** Replaces the links of a result by the names in the listing. */
 export function withLinks(
   forwarded: ForwardedReply,
   { resourceNames }: MergedListing,
@@ -53,7 +55,7 @@ export function withLinks(
   return { ...forwarded, json }
 }
 
-/** Asks one server after another for a resource that any of them may have. */
+/** Requests a resource from several servers in turn, since any of them may have it. */
 async function passInTurn(
   deps: ForwardRouteDeps,
   route: Route,
@@ -63,7 +65,7 @@ async function passInTurn(
   let failure: ForwardedReply | JsonRpcError | undefined
   for (const each of [place, ...others]) {
     try {
-      // Its caller could only come back to one of them.
+      // The caller could resume only one of these requests.
       const alone = { ...about, isResumable: false }
       const forwarded = await forwardRoute(deps, { ...route, place: each, others: [] }, alone)
       if (forwarded.type === 'result') return forwarded

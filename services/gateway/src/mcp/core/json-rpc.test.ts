@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
-test('an error that quotes a long name is cut between two characters', () => {
+test('a long message of an error is cut between two characters', () => {
   const { message } = new JsonRpcError(JsonRpcCode.invalidParams, `no tool "${'👋'.repeat(10_000)}`)
   expect(message.length).toBeLessThanOrEqual(800)
   expect(message.isWellFormed()).toBe(true)

@@ -1,4 +1,4 @@
-/** Messages may quote the request, so their length is bounded. */
+/** Limit for error messages, since they may quote the request. */
 const MAX_MESSAGE_LENGTH = 800
 
 /** An error that is sent to the caller as JSON-RPC. */
@@ -20,7 +20,7 @@ export class JsonRpcError extends Error {
     this.status = status
   }
 
-  /** As an error object of JSON-RPC. */
+  /** The error object of JSON-RPC. */
   toJSON(): object {
     const { code, message, data } = this
     return { code, message, ...(data === undefined ? {} : { data }) }
@@ -36,7 +36,7 @@ export const JsonRpcCode = {
   /** Temporarily unavailable. */
   unavailable: -32_000,
   timedOut: -32_001,
-  /** Until 2025-11-25; from then on it is `invalidParams`. */
+  /** The code until 2025-11-25; later revisions use `invalidParams`. */
   resourceNotFound: -32_002,
   headerMismatch: -32_020,
   missingCapability: -32_021,
@@ -44,5 +44,9 @@ export const JsonRpcCode = {
 } as const
 
 export type JsonRpcId = string | number
+
+export function isJsonRpcId(value: unknown): value is JsonRpcId {
+  return typeof value === 'string' || typeof value === 'number'
+}
 
 export type Params = Readonly<Record<string, unknown>>

@@ -11,14 +11,14 @@ test.each<[unknown, boolean]>([
   [{ type: 'object' }, false],
   [undefined, false],
   [true, false],
-])('the output schema %j is wrapped for older clients: %s', (outputSchema, isWrapped) => {
+])('the output schema %j is wrapped for legacy clients: %s', (outputSchema, isWrapped) => {
   const tool = { name: 't', inputSchema, outputSchema }
   expect(needsWrapping(tool)).toBe(isWrapped)
   const result = { type: 'object', properties: { result: outputSchema }, required: ['result'] }
   expect(withLegacyOutput(tool)).toEqual(isWrapped ? { ...tool, outputSchema: result } : tool)
 })
 
-test('references of a wrapped schema still lead to what they meant', () => {
+test('references of a wrapped schema are adjusted to its position', () => {
   const outputSchema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'array',

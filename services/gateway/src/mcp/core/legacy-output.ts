@@ -15,14 +15,14 @@ const SCHEMAS_BY_NAME = new Set([
 const NEW_ROOT = '#/properties/result'
 
 /**
- * Whether clients before 2026-07-28, which require objects, get the output of a tool as `{ result: … }`. The same rule
- * as in the server of the TypeScript SDK.
+ * Whether legacy clients, which require objects, get the output of a tool as `{ result: … }`. The TypeScript SDK's
+ * server has the same rule.
  */
 export function needsWrapping({ outputSchema }: Params): boolean {
   return isObject(outputSchema) && outputSchema['type'] !== 'object'
 }
 
-/** A tool with its output schema as such clients take it. */
+/** A tool with its output schema in the form for legacy clients. */
 export function withLegacyOutput<T extends Params>(tool: T): T {
   const { outputSchema: schema } = tool
   if (!isObject(schema) || !needsWrapping(tool)) return tool
@@ -32,10 +32,10 @@ export function withLegacyOutput<T extends Params>(tool: T): T {
   return { ...tool, outputSchema: { ...dialect, type: 'object', properties, required: ['result'] } }
 }
 
-/** A schema whose references to its root lead to where that is now. */
+/** Moves a schema: references to its root are changed to its new place. */
 function moved(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moved)
-  // References inside a schema with an id count from that one.
+  // References within a schema with an id are relative to that schema.
   if (!isObject(schema) || hasOwnBase(schema)) return schema
   const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
     if (key === '$ref' || key === '$dynamicRef') return [key, movedReference(value)]
@@ -53,7 +53,7 @@ function movedReference(reference: unknown): unknown {
   return isFromRoot ? `${NEW_ROOT}${reference.slice(1)}` : reference
 }
 
-/** An id that is only a fragment names a place in the same document. */
+/** Whether a schema has its own base. An id with only a fragment names a place in the same document. */
 function hasOwnBase({ $id }: Params): boolean {
   return $id !== undefined && !(typeof $id === 'string' && $id.startsWith('#'))
 }

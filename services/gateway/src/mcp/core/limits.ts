@@ -1,8 +1,8 @@
-/** The length of a resource's URI in a subscription. */
+/** Limit for the URI of a resource in a subscription. */
 export const MAX_URI_BYTES = 8 * 1024
-/** Subscriptions of one session, or of one `subscriptions/listen` stream. */
+/** Limit for the subscriptions of one session, or of one `subscriptions/listen` stream. */
 export const MAX_SUBSCRIPTIONS = 1_000
-/** All their URIs together: each gateway that serves the session holds them. */
+/** Limit for all URIs of a session together, which each of its gateways holds in memory. */
 export const MAX_SUBSCRIBED_BYTES = 128 * 1024
-/** One request; the event loop is blocked while it is parsed. */
+/** Limit for one request. Parsing it blocks the event loop. */
 export const MAX_REQUEST_BYTES = 8 * 1024 * 1024

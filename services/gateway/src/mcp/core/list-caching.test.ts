@@ -5,27 +5,31 @@ import type { ServerListing } from './server-listing.ts'
 
 const NOW = 1_000_000
 const open: ServerCaching = { ttlMs: 60_000, cacheScope: 'public' }
-const unsaid: ServerCaching = { ttlMs: 0, cacheScope: 'private' }
+const unset: ServerCaching = { ttlMs: 0, cacheScope: 'private' }
 const listed = (age: number): ServerCaching => ({ ...open, listedAt: NOW - age })
 
 test.each<[string, ServerCaching[], ServerCaching]>([
-  ['nothing is known of what nobody lists', [], unsaid],
-  ['one says it for itself', [open], open],
-  ['the shortest time counts', [open, { ...open, ttlMs: 5 }], { ...open, ttlMs: 5 }],
+  ['the default without any list', [], unset],
+  ['that of a single list', [open], open],
+  ['the shortest time', [open, { ...open, ttlMs: 5 }], { ...open, ttlMs: 5 }],
   [
-    'one private list makes all so',
+    'the private scope if one list is private',
     [open, { ...open, cacheScope: 'private' }, open],
     { ...open, cacheScope: 'private' },
   ],
-  ['one that says nothing counts as that', [open, unsaid], unsaid],
-  ['of what was read before the rest is left', [open, listed(20_000)], { ...open, ttlMs: 40_000 }],
-  ['of what was read too long ago nothing is', [listed(70_000)], { ...open, ttlMs: 0 }],
-  ['a clock that is ahead makes it no longer', [listed(-9_000)], open],
-])('%s', (_, cachings, expected) => {
+  ['the default if one list has none', [open, unset], unset],
+  [
+    'the remaining time of a list that was read earlier',
+    [open, listed(20_000)],
+    { ...open, ttlMs: 40_000 },
+  ],
+  ['no time for a list that was read too long ago', [listed(70_000)], { ...open, ttlMs: 0 }],
+  ['no more than the full time if a clock is ahead', [listed(-9_000)], open],
+])('the caching of a merged list is %s', (_, cachings, expected) => {
   expect(together(cachings, NOW)).toEqual(expected)
 })
 
-test('who has no such list does not count; who lists and says nothing does', () => {
+test('a server with items and no caching counts, one without items does not', () => {
   const lists = { prompts: [], resources: [], resourceTemplates: [] }
   const serverListings: ServerListing[] = [
     { server: 'a', tools: [{ name: 't' }], ...lists, caching: { tools: open } },
@@ -33,6 +37,6 @@ test('who has no such list does not count; who lists and says nothing does', () 
     { server: 'c', tools: [], ...lists },
     { server: 'd', tools: [{ name: 't' }], ...lists },
   ]
-  expect(cachingsOf('tools', serverListings)).toEqual([open, listed(1), unsaid])
+  expect(cachingsOf('tools', serverListings)).toEqual([open, listed(1), unset])
   expect(cachingsOf('prompts', serverListings)).toEqual([])
 })

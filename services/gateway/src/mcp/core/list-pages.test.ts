@@ -9,11 +9,11 @@ interface Page {
 }
 const read = (page: string | undefined): Page => JSON.parse(`{${page}}`)
 
-test('some thousand items are one page, for clients that ask for no second one', () => {
+test('some thousand items are one page, for clients that read no second one', () => {
   expect(read(new ListPages('tools', tools).page(undefined))).toEqual({ tools })
 })
 
-test('a list that is too long for one page goes on at the cursor of the page before, in the same order', () => {
+test('a list that is too long for one page is continued at a cursor in the same order', () => {
   const pages = new ListPages('tools', tools, 10_000)
   const found: object[] = []
   let cursor: string | undefined
@@ -27,7 +27,7 @@ test('a list that is too long for one page goes on at the cursor of the page bef
   expect(found).toEqual(tools)
 })
 
-test('an item that is too long for any page has one alone', () => {
+test('an item that is too long for any page has a page of its own', () => {
   const pages = new ListPages('tools', [{ name: 'a' }, { name: 'b'.repeat(50) }, { name: 'c' }], 20)
   const first = read(pages.page(undefined))
   const second = read(pages.page(first.nextCursor))
@@ -35,12 +35,12 @@ test('an item that is too long for any page has one alone', () => {
   expect(read(pages.page(second.nextCursor))).toEqual({ tools: [{ name: 'c' }] })
 })
 
-test('an empty list is a page', () => {
+test('an empty list is one page', () => {
   expect(read(new ListPages('tools', []).page(undefined))).toEqual({ tools: [] })
 })
 
 test.each(['', 'x', btoa('at 0'), btoa('at 1'), btoa('at 99999')])(
-  'the cursor "%s", which begins no page, leads nowhere',
+  'the unknown cursor "%s" has no page',
   (cursor) => {
     expect(new ListPages('tools', tools, 10_000).page(cursor)).toBeUndefined()
   },

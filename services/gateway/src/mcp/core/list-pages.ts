@@ -1,12 +1,14 @@
-/** Characters of JSON on one page: as large as an answer of a server may be, so that nearly every list is one page. */
+/** Limit for the JSON of one page: the same as for an answer of a server, so that nearly every list has one page. */
 const MAX_PAGE_LENGTH = 64 * 1024 * 1024
 
 /**
- * A list as the pages that clients get, each the inside of a JSON object: `"tools":[…],"nextCursor":"…"`. Many clients
- * read only the first page, so a second one begins only where the first cannot hold everything.
+ * The pages of a list, each the inside of a JSON object: `"tools":[…],"nextCursor":"…"`. Many clients read only the
+ * first page, so a second one is used only when the first is full.
  */
 export class ListPages {
-  /** By the index of the first item: only these are cursors, so clients cannot have other pages made. */
+  /**
+   * Pages by the index of their first item. Only these indexes are cursors, so that clients cannot request other pages.
+   */
   readonly #pages = new Map<number, string>()
 
   constructor(name: string, items: readonly object[], maxLength = MAX_PAGE_LENGTH) {
@@ -30,7 +32,7 @@ export class ListPages {
     end('')
   }
 
-  /** `undefined` when a cursor leads to no page. */
+  /** The page of a cursor; `undefined` when there is none. */
   page(cursor: string | undefined): string | undefined {
     const start = cursor === undefined ? 0 : startOf(cursor)
     return start === undefined ? undefined : this.#pages.get(start)

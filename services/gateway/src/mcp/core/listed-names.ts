@@ -7,7 +7,7 @@ export function listedNames(servers: Iterable<string>): (place: ItemAddress) => 
   return ({ server, name }) => join({ server, tool: name })
 }
 
-/** The joined name in its other form, `server.name`; `undefined` when the listed name is no joined one. */
+/** The joined name in its other form, `server.name`; `undefined` when the listed name is not a joined one. */
 export function dottedName(listed: string, { server, name }: ItemAddress): string | undefined {
   return listed.startsWith(`${server}__`) ? `${server}.${name}` : undefined
 }

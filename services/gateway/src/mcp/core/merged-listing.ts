@@ -17,55 +17,61 @@ import type { Params } from './json-rpc.ts'
 import { ResourceNames } from './resource-names.ts'
 import { withPageNamed } from './result-links.ts'
 import { isObject } from 'mcp-host/json'
+import { isForAppsOnly } from 'mcp-host/tool-names'
 import { SEARCH_DEFINITIONS, ToolSearch } from './tool-search.ts'
 import type { Era } from './versions.ts'
 
 /** A server that is not ready. */
 export interface AbsentFrom {
   readonly why: string
-  /** Whether it is worth waiting for. */
+  /** Whether the server is expected soon. */
   readonly isComing: boolean
 }
 
+/** What an item of a server is called here. */
+type NameOf = (place: ItemAddress, list: 'tools' | 'prompts') => string
+
 export interface MergedListingOptions {
-  /** Said before what the servers say of how they are meant to be used. */
+  /** Instructions that precede those of the servers. */
   readonly instructions?: string | undefined
-  /** Whether tools are searched for, and not listed. */
+  /** Whether tools are found by a search instead of listed. */
   readonly toolSearch?: boolean
-  /** The server that a name belongs to, where it is not there now; `undefined` when nothing is known of it. */
+  /** The absent server to which a name belongs; `undefined` when none is known. */
   readonly absent?: (name: string) => AbsentFrom | undefined
-  /** Makes it once more, with what `replace` makes of each server. Default: under the same names. */
+  /** Builds the listing again, with the server listings that `replace` returns. By default the names stay the same. */
   readonly remake?: (replace: (serverListing: ServerListing) => ServerListing) => MergedListing
 }
 
 /**
- * The items of several servers under the names of one virtual server. Immutable: a change of the catalog makes another.
+ * The items of several servers under the names of one virtual server. Immutable: a change of the catalog creates
+ * another listing.
  */
 export class MergedListing {
   readonly servers: readonly ServerListing[]
-  readonly #tools = new Map<string, ItemAddress>()
-  readonly #prompts = new Map<string, ItemAddress>()
-  readonly #lists: Readonly<Record<ListName, readonly Params[]>>
+  readonly #nameOf: NameOf
+  readonly #tools: ReadonlyMap<string, ItemAddress>
+  readonly #prompts: ReadonlyMap<string, ItemAddress>
+  /** Made when they are asked for: most changes of the catalog concern no client. */
+  readonly #lists = new Map<ListName, readonly Params[]>()
   readonly #cachings = new Map<ListName, readonly ServerCaching[]>()
-  /** Pages as JSON: they are asked for far more often than they change. */
+  /** Pages as JSON, cached since they are read far more often than they change. */
   readonly #pages = new Map<ListName | 'legacyTools', ListPages>()
   readonly #headers = new Map<string, readonly ParameterHeader[]>()
-  #annotations: ReadonlyMap<string, ReadonlyMap<string, unknown>> | undefined
+  /** The tools of a server by name, for the servers that were asked for. */
+  readonly #toolsOf = new Map<string, ReadonlyMap<string, Named>>()
   readonly #texts = new Map<ListName, string>()
   readonly #own: ReadonlySet<string>
-  readonly #readOnly: ReadonlySet<string>
-  readonly #wrapped: ReadonlySet<string>
   readonly resourceNames: ResourceNames
   readonly instructions: string | undefined
-  /** Set where tools are searched for instead of listed. */
+  /** Set when tools are found by a search instead of listed. */
   readonly toolSearch: ToolSearch | undefined
   readonly #remake: NonNullable<MergedListingOptions['remake']>
   readonly #absent: MergedListingOptions['absent']
+  #forModels: MergedListing | undefined
 
-  /** `nameOf`: what something of a server is called here. */
   constructor(
     serverListings: readonly ServerListing[],
-    nameOf: (place: ItemAddress, list: 'tools' | 'prompts') => string,
+    nameOf: NameOf,
     options: MergedListingOptions = {},
   ) {
     const { instructions, toolSearch = false } = options
@@ -79,46 +85,10 @@ export class MergedListing {
     this.#own = new Set(
       serverListings.flatMap(({ server, isOwn }) => (isOwn === true ? [server] : [])),
     )
-    const named = (list: 'tools' | 'prompts', places: Map<string, ItemAddress>): Named[] =>
-      serverListings.flatMap(({ server, [list]: items }) =>
-        items.flatMap((item) => {
-          const place = { server, name: item.name }
-          const name = nameOf(place, list)
-          // The first server with a name keeps it.
-          if (places.has(name)) return []
-          places.set(name, place)
-          return [{ ...item, name }]
-        }),
-      )
-    const tools = named('tools', this.#tools).map((tool) => {
-      const { server = '' } = this.#tools.get(tool.name) ?? {}
-      return withPageNamed(tool, (uri) => this.resourceNames.nameOf(server, uri))
-    })
-    const prompts = named('prompts', this.#prompts)
-    const aliases = addAliases(this.#tools)
-    addAliases(this.#prompts)
-    const namesOf = (some: readonly Named[]): ReadonlySet<string> =>
-      new Set(some.flatMap(({ name }) => [name, aliases.get(name) ?? name]))
-    this.#readOnly = namesOf(tools.filter(saysReadOnly))
-    // Unlisted tools have no listed schema, so their output is not wrapped.
-    this.#wrapped = namesOf(toolSearch ? [] : tools.filter(needsWrapping))
-    if (toolSearch) this.toolSearch = new ToolSearch(tools)
-    this.#lists = {
-      tools: toolSearch ? SEARCH_DEFINITIONS : tools,
-      prompts,
-      resources: serverListings.flatMap(({ server, resources }) =>
-        resources.map((each) => {
-          const uri = this.resourceNames.nameOf(server, each.uri)
-          return uri === each.uri ? each : { ...each, uri }
-        }),
-      ),
-      resourceTemplates: serverListings.flatMap(({ server, resourceTemplates }) =>
-        resourceTemplates.map((each) => {
-          const uriTemplate = this.resourceNames.templateNameOf(server, each.uriTemplate)
-          return uriTemplate === each.uriTemplate ? each : { ...each, uriTemplate }
-        }),
-      ),
-    }
+    this.#nameOf = nameOf
+    this.#tools = this.#placesOf('tools')
+    this.#prompts = this.#placesOf('prompts')
+    if (toolSearch) this.toolSearch = new ToolSearch(this.#namedTools())
   }
 
   /** A copy with other lists of some servers, by name. */
@@ -126,33 +96,42 @@ export class MergedListing {
     return this.#remake((serverListing) => others.get(serverListing.server) ?? serverListing)
   }
 
+  /** The same without tools that are for apps alone. */
+  get forModels(): MergedListing {
+    if (this.#forModels !== undefined) return this.#forModels
+    const hasSome = this.servers.some(({ tools }) => tools.some(isForAppsOnly))
+    const without = ({ tools, ...rest }: ServerListing): ServerListing => {
+      return { ...rest, tools: tools.filter((tool) => !isForAppsOnly(tool)) }
+    }
+    return (this.#forModels = hasSome ? this.#remake(without) : this)
+  }
+
   absent(name: string): AbsentFrom | undefined {
     return this.#absent?.(name)
   }
 
   tool(name: string): ItemAddress | undefined {
-    return this.#tools.get(name)
+    return this.#tools.get(name) ?? this.#dotted('tools', name)
   }
 
-  /** Whether its server says that a tool changes nothing. */
+  /** Whether the server declares that a tool changes nothing. */
   isReadOnly(name: string): boolean {
-    return this.#readOnly.has(name)
+    const place = this.tool(name)
+    if (place === undefined) return false
+    return this.annotationsOf(place.server, place.name)?.['readOnlyHint'] === true
   }
 
-  /** Whether clients of the older protocol see the output of a tool as `{ result: … }`. */
+  /** Whether legacy clients get the output of a tool as `{ result: … }`. */
   isOutputWrapped(name: string): boolean {
-    return this.#wrapped.has(name)
+    // Unlisted tools have no listed schema.
+    if (this.toolSearch !== undefined) return false
+    const tool = this.#definition(this.tool(name))
+    return tool !== undefined && needsWrapping(tool)
   }
 
   /** The annotations of a server's tool. */
   annotationsOf(server: string, tool: string): CatalogTool['annotations'] {
-    this.#annotations ??= new Map(
-      this.servers.map((each) => [
-        each.server,
-        new Map(each.tools.map(({ name, annotations }) => [name, annotations])),
-      ]),
-    )
-    const annotations = this.#annotations.get(server)?.get(tool)
+    const annotations = this.#definition({ server, name: tool })?.['annotations']
     return isObject(annotations) ? annotations : undefined
   }
 
@@ -160,10 +139,7 @@ export class MergedListing {
   headersOf(name: string): readonly ParameterHeader[] {
     const known = this.#headers.get(name)
     if (known !== undefined) return known
-    const place = this.#tools.get(name)
-    const serverListing = this.servers.find(({ server }) => server === place?.server)
-    const tool = serverListing?.tools.find((each) => each.name === place?.name)
-    const schema = tool?.['inputSchema']
+    const schema = this.#definition(this.tool(name))?.['inputSchema']
     const found = parameterHeaders(isObject(schema) ? schema : {})
     const headers = found.kind === 'valid' ? found.headers : []
     this.#headers.set(name, headers)
@@ -171,7 +147,7 @@ export class MergedListing {
   }
 
   prompt(name: string): ItemAddress | undefined {
-    return this.#prompts.get(name)
+    return this.#prompts.get(name) ?? this.#dotted('prompts', name)
   }
 
   /** Whether the server has a dedicated process for each client. */
@@ -179,7 +155,7 @@ export class MergedListing {
     return this.#own.has(server)
   }
 
-  /** Whether any server has a capability, such as `completions`, or a part of one. */
+  /** Whether any server has a capability, such as `completions`, or a part of it. */
   can(capability: string, part?: string): boolean {
     return this.servers.some(({ capabilities = {} }) => {
       const known = capabilities[capability]
@@ -187,13 +163,13 @@ export class MergedListing {
     })
   }
 
-  /** All of a list as text: whether another is the same. */
+  /** The whole list as a text, for comparisons. */
   text(list: ListName): string {
-    this.#texts.set(list, this.#texts.get(list) ?? JSON.stringify(this.#lists[list]))
+    this.#texts.set(list, this.#texts.get(list) ?? JSON.stringify(this.#list(list)))
     return this.#texts.get(list) ?? ''
   }
 
-  /** Whether a server has announced a change of a list since the offer before this one. */
+  /** Whether a server has announced a change of a list since the earlier listing. */
   isAnnounced(list: ListName, before: MergedListing): boolean {
     if (list === 'tools' && this.toolSearch !== undefined) return false
     const earlier = new Map(before.servers.map((each) => [each.server, each.announcedAt?.[list]]))
@@ -203,7 +179,7 @@ export class MergedListing {
     })
   }
 
-  /** The caching hint of a list at this moment. */
+  /** The current caching hint of a list. */
   caching(list: ListName): Caching {
     const known = this.#cachings.get(list) ?? cachingsOf(list, this.servers)
     this.#cachings.set(list, known)
@@ -215,28 +191,103 @@ export class MergedListing {
    * no such page.
    */
   page(list: ListName, cursor: string | undefined, era: Era = 'modern'): string | undefined {
-    const isWrapped = era === 'legacy' && list === 'tools' && this.#wrapped.size > 0
+    const items = this.#list(list)
+    const isWrapped = era === 'legacy' && list === 'tools' && items.some(needsWrapping)
     const key = isWrapped ? 'legacyTools' : list
-    const items = this.#lists[list]
     const pages =
       this.#pages.get(key) ?? new ListPages(list, isWrapped ? items.map(withLegacyOutput) : items)
     this.#pages.set(key, pages)
     return pages.page(cursor)
   }
-}
 
-/** Makes `server.name` mean what `server__name` does, unless something has that name; answers with these by the listed. */
-function addAliases(places: Map<string, ItemAddress>): ReadonlyMap<string, string> {
-  const aliases = new Map<string, string>()
-  for (const [listed, place] of Array.from(places)) {
-    const dotted = dottedName(listed, place)
-    if (dotted === undefined || places.has(dotted)) continue
-    places.set(dotted, place)
-    aliases.set(listed, dotted)
+  /** A tool in its server's own words. */
+  #definition(place: ItemAddress | undefined): Named | undefined {
+    if (place === undefined) return undefined
+    let tools = this.#toolsOf.get(place.server)
+    if (tools === undefined) {
+      const listing = this.servers.find(({ server }) => server === place.server)
+      tools = new Map(listing?.tools.map((tool) => [tool.name, tool]))
+      this.#toolsOf.set(place.server, tools)
+    }
+    return tools.get(place.name)
   }
-  return aliases
-}
 
-function saysReadOnly({ annotations }: Named): boolean {
-  return isObject(annotations) && annotations['readOnlyHint'] === true
+  /** The first server with a name keeps it. */
+  #placesOf(list: 'tools' | 'prompts'): ReadonlyMap<string, ItemAddress> {
+    const places = new Map<string, ItemAddress>()
+    for (const { server, [list]: items } of this.servers) {
+      for (const { name } of items) {
+        const place = { server, name }
+        const listed = this.#nameOf(place, list)
+        if (!places.has(listed)) places.set(listed, place)
+      }
+    }
+    return places
+  }
+
+  /** What `server.name` means: the same as `server__name`. */
+  #dotted(list: 'tools' | 'prompts', dotted: string): ItemAddress | undefined {
+    const places = list === 'tools' ? this.#tools : this.#prompts
+    for (const { server } of this.servers) {
+      if (!dotted.startsWith(`${server}.`)) continue
+      const listed = this.#nameOf({ server, name: dotted.slice(server.length + 1) }, list)
+      const place = places.get(listed)
+      if (place !== undefined && dottedName(listed, place) === dotted) return place
+    }
+    return undefined
+  }
+
+  /** The items whose names mean them, with their servers, under these names. */
+  #listed(list: 'tools' | 'prompts'): [server: string, item: Named][] {
+    const places = list === 'tools' ? this.#tools : this.#prompts
+    const seen = new Set<ItemAddress>()
+    return this.servers.flatMap(({ server, [list]: items }) =>
+      items.flatMap((item): [string, Named][] => {
+        const name = this.#nameOf({ server, name: item.name }, list)
+        const place = places.get(name)
+        const isIt = place?.server === server && place.name === item.name && !seen.has(place)
+        if (!isIt) return []
+        seen.add(place)
+        return [[server, { ...item, name }]]
+      }),
+    )
+  }
+
+  #namedTools(): readonly Named[] {
+    return this.#listed('tools').map(([server, tool]) =>
+      withPageNamed(tool, (uri) => this.resourceNames.nameOf(server, uri)),
+    )
+  }
+
+  #list(list: ListName): readonly Params[] {
+    const known = this.#lists.get(list) ?? this.#makeList(list)
+    this.#lists.set(list, known)
+    return known
+  }
+
+  #makeList(list: ListName): readonly Params[] {
+    if (list === 'prompts') return this.#listed('prompts').map(([, prompt]) => prompt)
+    if (list === 'tools') {
+      return this.toolSearch === undefined ? this.#namedTools() : SEARCH_DEFINITIONS
+    }
+    return list === 'resources' ? this.#namedResources() : this.#namedTemplates()
+  }
+
+  #namedResources(): readonly Params[] {
+    return this.servers.flatMap(({ server, resources }) =>
+      resources.map((each) => {
+        const uri = this.resourceNames.nameOf(server, each.uri)
+        return uri === each.uri ? each : { ...each, uri }
+      }),
+    )
+  }
+
+  #namedTemplates(): readonly Params[] {
+    return this.servers.flatMap(({ server, resourceTemplates }) =>
+      resourceTemplates.map((each) => {
+        const uriTemplate = this.resourceNames.templateNameOf(server, each.uriTemplate)
+        return uriTemplate === each.uriTemplate ? each : { ...each, uriTemplate }
+      }),
+    )
+  }
 }

@@ -3,7 +3,7 @@ import type { ForwardedReply } from './upstream.ts'
 
 const bytes = new TextEncoder()
 
-/** The answer to a request, around what a server said. */
+/** The response to a request, with the result or error of a server. */
 export function toMessage(id: JsonRpcId, { type, json }: ForwardedReply): Uint8Array {
   return type === 'result' ? success(id, json) : wrapped(id, 'error', json)
 }
@@ -16,18 +16,18 @@ export function failure(id: JsonRpcId | null, fault: JsonRpcError): Uint8Array {
   return wrapped(id, 'error', bytes.encode(JSON.stringify(fault)))
 }
 
-/** The forwarded JSON is not parsed. */
+/** Wraps JSON without parsing it. */
 function wrapped(id: JsonRpcId | null, field: 'result' | 'error', json: Uint8Array): Uint8Array {
   return joined(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"${field}":`, [json], '}')
 }
 
-/** A progress notification under the caller's token; `params` is JSON. */
+/** A progress notification with the caller's token. `params` is JSON. */
 export function progress(token: JsonRpcId, params: string): Uint8Array {
   const rest = params === '{}' ? '}' : `,${params.slice(1)}`
   return outgoing('notifications/progress', `{"progressToken":${JSON.stringify(token)}${rest}`)
 }
 
-/** A notification, or with an id a request to the client; `params` is JSON. */
+/** A notification, or with an id a request, to the client. `params` is JSON. */
 export function outgoing(method: string, params?: string, id?: JsonRpcId): Uint8Array {
   const named = id === undefined ? '' : `"id":${JSON.stringify(id)},`
   const rest = params === undefined ? '' : `,"params":${params}`
@@ -37,34 +37,34 @@ export function outgoing(method: string, params?: string, id?: JsonRpcId): Uint8
 const EVENT = 'event: message\ndata: '
 const EVENT_END = '\n\n'
 
-/** A message as an event of a stream; `id`: the client sends it to resume after this event. */
+/** A message as an event of a stream. `id`: sent back by a client that resumes after this event. */
 export function event(message: Uint8Array, id?: string): Uint8Array {
   const before = id === undefined ? EVENT : `id: ${id}\n${EVENT}`
   return joined(before, [message], EVENT_END)
 }
 
-/** Some proxies, and clients, wait for the first bytes. */
+/** Sent first on a stream, since some proxies and clients wait for the first bytes. */
 export const OPENED = bytes.encode(': open\n\n')
 
 /** The client's delay before it reconnects, in milliseconds. */
 const RETRY_MS = 1_500
 
-/** An event that says nothing: the client gets to know how to come back. */
+/** An event without a message: it gives the client an id and a delay for reconnecting. */
 export function priming(id: string): Uint8Array {
   return bytes.encode(`id: ${id}\nretry: ${RETRY_MS}\ndata: \n\n`)
 }
 
-/** The message of such an event without an id; `undefined`: it only keeps the stream open. */
+/** The message of an event without an id; `undefined` for a comment, which only keeps the stream open. */
 export function messageOf(chunk: Uint8Array): Uint8Array | undefined {
-  // Others are comments.
   return chunk[0] === EVENT.charCodeAt(0)
     ? chunk.subarray(EVENT.length, -EVENT_END.length)
     : undefined
 }
 
-/** With commas between the parts. */
+/** Joins JSON texts with commas, between `before` and `after`. */
 export function joined(before: string, parts: readonly Uint8Array[], after: string): Uint8Array {
   const commas = Math.max(0, parts.length - 1)
+  // One UTF-16 unit takes up to three bytes.
   const length = parts.reduce(
     (sum, part) => sum + part.length,
     before.length * 3 + commas + after.length,

@@ -3,7 +3,7 @@ import type { MergedListing } from './merged-listing.ts'
 import type { ListName } from './server-listing.ts'
 import type { ClientMessage, Upstream } from './upstream.ts'
 
-/** A list, as notifications call it. */
+/** A list by its name in notifications. */
 export type ChangingList = 'tools' | 'prompts' | 'resources'
 
 export interface NotificationStreamOptions {
@@ -11,7 +11,7 @@ export interface NotificationStreamOptions {
   readonly upstream: Upstream
   /** Lists whose changes are sent. */
   readonly lists: readonly ChangingList[]
-  /** The client whose processes are meant, where each has its own. */
+  /** The client whose dedicated processes are watched. */
   readonly client?: string
   readonly send: (message: ClientMessage) => void
 }
@@ -22,13 +22,13 @@ const PARTS: Readonly<Record<ChangingList, readonly ListName[]>> = {
   resources: ['resources', 'resourceTemplates'],
 }
 
-/** Tells one client of changes until it is disposed: of lists, and of the resources that it watches. */
+/** Notifies one client of changes until disposed: of lists, and of the resources that it watches. */
 export class NotificationStream implements Disposable {
   readonly #options: NotificationStreamOptions
   readonly #changes: Disposable
   #listing: MergedListing
   #uris: readonly string[] = []
-  /** By server. */
+  /** One watch for each server. */
   #watches: readonly Disposable[] = []
   #watched = ''
 
@@ -39,7 +39,7 @@ export class NotificationStream implements Disposable {
     this.#changes = virtualServer.onChange(() => this.#compare())
   }
 
-  /** From now on these resources, by the client's names, and no others. */
+  /** Watches these resources, by the client's names, and no others. */
   watch(uris: readonly string[]): void {
     const { upstream, client, send, virtualServer } = this.#options
     this.#uris = uris
@@ -59,7 +59,7 @@ export class NotificationStream implements Disposable {
         ...(isOwn && client !== undefined ? { client } : {}),
         onUpdated(name) {
           const method = 'notifications/resources/updated'
-          // As the client has called it, in one way or several.
+          // A client may have several names for one resource.
           for (const place of each) {
             if (place.name === name) send({ method, params: { uri: place.uri } })
           }
@@ -79,7 +79,7 @@ export class NotificationStream implements Disposable {
     this.#listing = virtualServer.listing
     for (const list of lists) {
       const isSame = PARTS[list].every((part) => before.text(part) === this.#listing.text(part))
-      // Some servers change in what a list does not show.
+      // Some servers announce changes that a list does not show.
       if (!isSame || this.#listing.isAnnounced(list, before))
         send({ method: `notifications/${list}/list_changed` })
     }

@@ -21,11 +21,11 @@ export interface FeedStreamDeps {
   readonly clientVirtualServers?: ClientVirtualServers
 }
 
-/** Reasons to end a stream without an end of its own. */
+/** The signals that end a stream. */
 interface Ends {
   /** Aborts when the caller has left. */
   readonly signal: CancelSignal
-  /** Aborts when this gateway goes down. */
+  /** Aborts when this gateway ends. */
   readonly closing: AbortSignal
 }
 
@@ -34,7 +34,7 @@ const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
 
 const bytes = new TextEncoder()
 
-/** All notifications for an older client outside of its requests. */
+/** The stream of notifications for a legacy client outside of its requests. */
 export function sessionStream(
   { upstream, clients, clientVirtualServers }: FeedStreamDeps,
   ends: Ends,
@@ -63,7 +63,7 @@ export function sessionStream(
         if (!virtualServer.listing.servers.some((each) => each.server === server)) return
         const { logLevel = 'debug' } = clients.record(id)
         if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(logLevel)) return
-        queue.mention(event(outgoing('notifications/message', JSON.stringify(params))))
+        queue.putReplaceable(event(outgoing('notifications/message', JSON.stringify(params))))
       }),
     )
     stack.use(clients.onChange(update))
@@ -71,7 +71,7 @@ export function sessionStream(
   })
 }
 
-/** The changes that a newer client wants to hear of. Throws `JsonRpcError`. */
+/** The stream of changes that a modern client subscribes to. Throws `JsonRpcError`. */
 export function subscriptionStream(
   { upstream }: FeedStreamDeps,
   ends: Ends,
@@ -84,7 +84,7 @@ export function subscriptionStream(
   }
   const lists = ALL_LISTS.filter((list) => wanted[`${list}ListChanged`] === true)
   const uris = virtualServer.listing.can('resources', 'subscribe') ? wantedResources(wanted) : []
-  const told = {
+  const accepted = {
     ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
     ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
   }
@@ -92,7 +92,10 @@ export function subscriptionStream(
   return openStream(ends, (queue, stack) => {
     const send = ({ method, params: said = {} }: ClientMessage): void =>
       queue.put(event(outgoing(method, JSON.stringify({ ...said, _meta }))))
-    send({ method: 'notifications/subscriptions/acknowledged', params: { notifications: told } })
+    send({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: accepted },
+    })
     stack.use(new NotificationStream({ virtualServer, upstream, lists, send })).watch(uris)
     const result = bytes.encode(JSON.stringify({ resultType: 'complete', _meta }))
     const end = (): void => queue.put(event(success(id, result)))
@@ -110,7 +113,7 @@ function openStream(
   fill(queue, stack)
   const ends = [signal, closing]
   const end = (): void => {
-    // One of them outlives the stream by far.
+    // One of the signals outlives the stream by far.
     for (const over of ends) over.removeEventListener('abort', end)
     stack.dispose()
     queue.end()

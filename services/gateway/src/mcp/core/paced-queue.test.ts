@@ -18,7 +18,7 @@ test('work runs in order, and other tasks run between two pieces of it', async (
   expect(log).toEqual(['a', '-', 'b', '-', 'c'])
 })
 
-test('work that throws rejects, and the next one runs', async () => {
+test('work that throws rejects, and the next work runs', async () => {
   const queue = new PacedQueue(10)
   const failed = queue.run(() => {
     throw new Error('broken')
@@ -28,7 +28,7 @@ test('work that throws rejects, and the next one runs', async () => {
   expect(await next).toBe('next')
 })
 
-test('a queue is full when so many wait', async () => {
+test('a queue is full at its limit of waiting work', async () => {
   const queue = new PacedQueue(1)
   const first = queue.run(() => 1)
   expect(queue.isFull).toBe(false)

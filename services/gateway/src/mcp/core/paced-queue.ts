@@ -1,7 +1,7 @@
-/** Time left to others after each piece of work, as a multiple of its own time. */
+/** The pause after each piece of work, as a multiple of its duration. */
 const REST = 3
 
-/** Runs pieces of synchronous work one after another, and leaves the event loop to others between them. */
+/** Runs pieces of synchronous work one after another, with pauses in which the event loop does other work. */
 export class PacedQueue {
   readonly #maxWaiting: number
   readonly #waiting: (() => void)[] = []
@@ -16,7 +16,7 @@ export class PacedQueue {
     return this.#waiting.length >= this.#maxWaiting
   }
 
-  /** Runs it at once if nothing is under way. Callers look at `isFull` before. */
+  /** Runs the work at once if none is in flight. Callers check `isFull` first. */
   async run<Result>(work: () => Result): Promise<Result> {
     if (this.#isResting) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#isResting = true

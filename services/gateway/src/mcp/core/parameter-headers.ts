@@ -4,7 +4,7 @@ import { decodeHeader, mismatch } from './classify.ts'
 import type { Params } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
 
-/** Throws `JsonRpcError` where the headers of a call, which repeat some of its arguments, say something else. */
+/** Throws `JsonRpcError` when headers of a call that repeat arguments differ from them. */
 export function checkParameters(
   declared: readonly ParameterHeader[],
   { arguments: given }: Params,
@@ -24,6 +24,6 @@ export function checkParameters(
     if (said === undefined) {
       throw mismatch(`the ${name} header, which repeats the argument "${argument}", is missing`)
     }
-    throw mismatch(`the ${name} header is not what the argument "${argument}" is`)
+    throw mismatch(`the ${name} header differs from the argument "${argument}"`)
   }
 }

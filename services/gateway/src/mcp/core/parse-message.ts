@@ -3,7 +3,7 @@ import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 const text = new TextDecoder('utf-8', { fatal: true })
 
-/** The JSON of a client's message. Throws `JsonRpcError`. */
+/** Parses a client's message. Throws `JsonRpcError`. */
 export function parseMessage(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text.decode(bytes))
@@ -13,7 +13,9 @@ export function parseMessage(bytes: Uint8Array): unknown {
   }
 }
 
-/** Apart from parsing, so that a request that is refused is answered by its id. Throws `JsonRpcError`. */
+/**
+ * Checks the depth of a message after parsing, so that the error response has the request's id. Throws `JsonRpcError`.
+ */
 export function checkDepth(message: unknown): void {
   if (!isTooDeep(message)) return
   throw new JsonRpcError(JsonRpcCode.invalidRequest, `the message is ${TOO_DEEP}`, { status: 400 })

@@ -5,13 +5,13 @@ import { event, outgoing, priming, progress } from './messages.ts'
 import type { ReplyListener } from './upstream.ts'
 
 export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
-  /** Whether the client knows events that say nothing: it can then come back before the first that does. */
+  /** Whether the client accepts events without a message: it can then reconnect before the first message. */
   readonly isPrimed: boolean
-  /** After so many milliseconds such a client is left to come back; 0: never. */
+  /** The time after which such a client has to reconnect, in milliseconds; 0: never. */
   readonly limitMs: number
-  /** Aborts when a client that can come back has to: at another gateway. */
+  /** Aborts when clients that can resume have to reconnect, at another gateway. */
   readonly closing: AbortSignal
-  /** Told when there is something to say. */
+  /** Called when the stream begins. */
   readonly onBegin?: (events: EventQueue) => void
 }
 
@@ -21,7 +21,7 @@ export class RequestStream implements ReplyListener {
   #queue: EventQueue | undefined
   #ids: ReturnType<typeof eventIds>
   #limit: ReturnType<typeof setTimeout> | undefined
-  /** Whether the client has an id to come back with. */
+  /** Whether the client has received an event id, with which it can resume. */
   #canComeBack = false
 
   constructor(options: RequestStreamOptions) {
@@ -41,7 +41,7 @@ export class RequestStream implements ReplyListener {
     if (id !== undefined) this.#identified()
   }
 
-  /** The request is resumable from now on; `number`: the last event that the client has. */
+  /** Makes the request resumable. `number`: the last event that the client has. */
   onResumable(kept: EventSource['kept'], number = 0): void {
     const { isPrimed, limitMs, closing } = this.#options
     if (this.#ids === undefined) closing.addEventListener('abort', this.#sendAway)
@@ -62,13 +62,13 @@ export class RequestStream implements ReplyListener {
     return this.#queue
   }
 
-  /** Ends with a message. `false`: it has not begun, and does not. */
+  /** Ends the stream with a message. Returns `false` when the stream has not begun; it then does not begin. */
   end(message: Uint8Array): boolean {
     this.#queue?.put(event(message, this.#idOf('end')))
     return this.stop()
   }
 
-  /** Ends here, as nothing more comes. `false`: it has not begun, and does not. */
+  /** Ends the stream without a message. Returns `false` when it has not begun; it then does not begin. */
   stop(): boolean {
     clearTimeout(this.#limit)
     this.#options.closing.removeEventListener('abort', this.#sendAway)
@@ -79,7 +79,7 @@ export class RequestStream implements ReplyListener {
   #mention(message: Uint8Array, number: number | undefined): void {
     const id = this.#idOf(number)
     // A client that can resume gets every event, so none is replaced.
-    if (id === undefined) this.events().mention(event(message))
+    if (id === undefined) this.events().putReplaceable(event(message))
     else {
       this.events().put(event(message, id))
       this.#identified()

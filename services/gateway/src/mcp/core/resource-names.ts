@@ -2,10 +2,10 @@ import type { ResourceLists } from 'mcp-host/routing'
 import { findResource, qualifyTemplate, qualifyUri } from 'mcp-host/routing'
 import type { ServerListing, ItemAddress } from './server-listing.ts'
 
-/** Clients open web addresses themselves. */
+/** Web addresses, which clients open themselves. */
 const WEB = /^https?:/i
 
-/** Names of resources in a listing of several servers: an ambiguous URI is prefixed with its server. */
+/** The names of resources in a listing of several servers. An ambiguous URI gets its server as a prefix. */
 export class ResourceNames {
   readonly #servers: readonly ResourceLists[]
 
@@ -19,7 +19,7 @@ export class ResourceNames {
     }))
   }
 
-  /** The servers that may have a resource: more than one when its URI does not say which. */
+  /** The servers that may have a resource: several when its URI is ambiguous. */
   find(uri: string): readonly ItemAddress[] {
     return findResource(uri, this.#servers).map((found) => ({
       server: found.server,
@@ -32,7 +32,7 @@ export class ResourceNames {
     return this.#servers.some(({ resources }) => resources.has(uri))
   }
 
-  /** The servers of a template. */
+  /** The servers that have a template. */
   findTemplate(uriTemplate: string): readonly ItemAddress[] {
     const having = ({ server, name }: ItemAddress): boolean =>
       this.#servers.some((each) => each.name === server && each.resourceTemplates.has(name))

@@ -10,7 +10,7 @@ const EARLIER_PAGE = 'ui/resourceUri'
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-/** A tool or a result; the page of its MCP app, where `_meta` names one, is called as it is here. */
+/** Renames the page of an MCP app in the `_meta` of a tool or result. */
 export function withPageNamed<T extends Params>(item: T, rename: Rename): T {
   const { _meta: meta } = item
   if (!isObject(meta)) return item
@@ -23,7 +23,7 @@ export function withPageNamed<T extends Params>(item: T, rename: Rename): T {
   return Object.keys(named).length === 0 ? item : { ...item, _meta: { ...meta, ...named } }
 }
 
-/** The result of a tool or a prompt as JSON; the resources that it points to are called as they are here. */
+/** The result of a tool or a prompt as JSON, with its links to resources renamed. */
 export function renameLinks(json: Uint8Array, rename: Rename): Uint8Array {
   const result: unknown = JSON.parse(text.decode(json))
   if (!isObject(result)) return json

@@ -7,19 +7,19 @@ import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import { CALL_TOOL, SEARCH_TOOLS } from './tool-search.ts'
 
-/** A request with its place, in the words of its server. */
+/** The server that gets a request, with the request in the server's names. */
 export interface Route {
   readonly place: ItemAddress
   readonly params: Params
-  /** Further servers that may have the resource: to be asked one after another. */
+  /** Further servers that may have the resource, to be asked in turn. */
   readonly others?: readonly ItemAddress[]
   /** Whether it changes nothing at the server. */
   readonly isReadOnly: boolean
-  /** Whether a caller of the older protocol knows its output as `{ result: … }`. */
+  /** Whether a legacy caller gets the output as `{ result: … }`. */
   readonly isOutputWrapped?: boolean
 }
 
-/** The one server that has a resource. Throws `JsonRpcError`. */
+/** The only server that has a resource. Throws `JsonRpcError`. */
 export function routeResource(
   { params, era }: Pick<JsonRpcRequest, 'params' | 'era'>,
   listing: MergedListing,
@@ -57,7 +57,7 @@ export function routeRequest(
       const uri = stringOf(params, 'uri')
       const [place, ...others] = listing.resourceNames.find(uri)
       if (place === undefined) throw noResource(uri, era)
-      // One of several that list it is not as good as the other.
+      // Several servers list the URI, and none can be preferred.
       if (listing.resourceNames.isListed(uri)) onlyOne([place, ...others], uri, era)
       return { place, others, params: { ...params, uri: place.name }, isReadOnly: true }
     }
@@ -68,7 +68,7 @@ export function routeRequest(
   }
 }
 
-/** A call of what was found by a search; `undefined`: it is of no tool. */
+/** The route of the tool that `call_tool` names; `undefined` when there is no such tool. */
 function foundTool(
   { arguments: args, ...params }: Params,
   listing: MergedListing,
@@ -112,7 +112,9 @@ function onlyOne(
   if (others.length === 0) return place
   const names = [place, ...others].map(({ server }) => server).join(', ')
   const example = qualifyUri(place.server, uri)
-  throw unknown(`the resource "${uri}" may be meant of ${names}: ask for one, as ${example}`)
+  throw unknown(
+    `the resource "${uri}" is ambiguous, since ${names} may have it; name one, as in ${example}`,
+  )
 }
 
 /** The error for a resource that no server has. */
@@ -128,9 +130,9 @@ function absent(kind: 'tool' | 'prompt', name: string, listing: MergedListing): 
   return new AbsentServerError(message, found.isComing)
 }
 
-/** The request names an item of a server that is not available. */
+/** The error for an item of a server that is not available. */
 export class AbsentServerError extends JsonRpcError {
-  /** Whether it is worth waiting for. */
+  /** Whether the server is expected soon. */
   readonly isComing: boolean
 
   constructor(message: string, isComing: boolean) {

@@ -8,13 +8,13 @@ export interface Caching {
 
 /** The caching hint of one server's list. */
 export interface ServerCaching extends Caching {
-  /** When the list was read, in epoch milliseconds; absent where the server announces changes. */
+  /** The time at which the list was read, in epoch milliseconds; absent when the server announces changes. */
   readonly listedAt?: number
 }
 
 export type ListName = 'tools' | 'prompts' | 'resources' | 'resourceTemplates'
 
-/** One server with its lists, in the server's own words. */
+/** One server with its lists, in the server's names. */
 export interface ServerListing {
   readonly server: string
   /** Whether the server has a dedicated process for each client. */
@@ -26,7 +26,7 @@ export interface ServerListing {
   readonly prompts: readonly Named[]
   readonly resources: readonly (Params & { readonly uri: string })[]
   readonly resourceTemplates: readonly (Params & { readonly uriTemplate: string })[]
-  /** Whether none of its resources may be reached, listed or not. */
+  /** Whether all of its resources are inaccessible, even unlisted ones. */
   readonly hidesResources?: boolean
   /** Caching hints of the server's lists. */
   readonly caching?: Readonly<Partial<Record<ListName, ServerCaching | undefined>>>
@@ -39,6 +39,6 @@ export type Named = Params & { readonly name: string }
 /** An item of a server under its original name. */
 export interface ItemAddress {
   readonly server: string
-  /** As the server calls it. */
+  /** The name that the server uses. */
   readonly name: string
 }

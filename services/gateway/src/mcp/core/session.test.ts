@@ -2,17 +2,17 @@ import { expect, test } from 'vitest'
 import { newSession, readSession } from './__fixtures__/test-sessions.ts'
 import * as session from './session.ts'
 
-test('the id of a session says what its client can be asked for', () => {
+test('a session id has the capabilities of its client', () => {
   const capabilities = { elicitation: { form: {}, url: {} }, 'x-ü': [1] }
   const sessionId = newSession(capabilities)
-  // As the protocol wants it in a header, and one token for the bus.
+  // Valid in a header and as one token of a subject.
   expect(sessionId).toMatch(/^[\x21-\x7e]+$/)
   const read = readSession(sessionId)
   expect(read).toEqual({ id: expect.stringMatching(/^[0-9a-f]{32}$/), capabilities })
   expect(readSession(newSession(capabilities))?.id).not.toBe(read?.id)
 })
 
-test('of what is too long for a header the part stays that servers can ask for', () => {
+test('a session id that is too long for a header keeps only capabilities that servers use', () => {
   const capabilities = {
     sampling: { tools: {} },
     roots: {},
@@ -30,11 +30,11 @@ test.each([
   `${'0'.repeat(32)}.W10`,
   `${'0'.repeat(31)}.e30`,
   `${'0'.repeat(32)}.e30.e30`,
-])('"%s" is the id of no session', (sessionId) => {
+])('the session id "%s" is invalid', (sessionId) => {
   expect(readSession(sessionId)).toBeUndefined()
 })
 
-test('an id that was signed with another secret, or not at all, is of no session', () => {
+test('a session id that was signed with another secret is invalid', () => {
   const issued = session.newSession({}, () => 'a'.repeat(64))
   expect(session.readSession(issued, () => 'a'.repeat(64))).toMatchObject({ capabilities: {} })
   expect(session.readSession(issued, () => 'b'.repeat(64))).toBeUndefined()

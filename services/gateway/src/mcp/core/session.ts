@@ -6,21 +6,27 @@ import type { SignSession } from './signed-id.ts'
 import { isSigned, signedId } from './signed-id.ts'
 
 /**
- * The session of a client of the older protocol. Its id says all that must be known of it, so every gateway knows
- * it, also after all of them were started again.
+ * The session of a legacy client. Its id contains everything about it, so every gateway can use it, even after all
+ * gateways were restarted.
  */
 export interface ClientSession {
-  /** Names it on the bus; unguessable. */
+  /** The unguessable name of the session on the bus. */
   readonly id: string
-  /** Capabilities that the client declared. */
+  /** The capabilities that the client declared. */
   readonly capabilities: Params
 }
 
-/** Headers of clients and proxies have an end; what is longer is cut to what servers can ask for. */
+/** The HTTP header that names the session of a request. */
+export const SESSION_HEADER = 'mcp-session-id'
+
+/**
+ * Limit for the capabilities in an id, since clients and proxies limit headers. Longer ones are reduced to those that
+ * servers can use.
+ */
 const MAX_CAPABILITIES = 1_500
 const ASKABLE = ['sampling', 'elicitation', 'roots']
 
-/** A new session's id, as the client is to send it. */
+/** A new session id, in the form that the client sends. */
 export function newSession(capabilities: Params, sign: SignSession): string {
   const id = signedId(sign)
   return `${id}.${toBase64Url(JSON.stringify(shrinkToFit(capabilities)))}`

@@ -5,18 +5,18 @@ import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
 const OK: ForwardedReply = { type: 'result', json: new Uint8Array() }
 const ignore = (): void => undefined
 
-let asked: ForwardedRequest[]
-let ends: PromiseWithResolvers<ForwardedReply>[]
+let forwarded: ForwardedRequest[]
+let replies: PromiseWithResolvers<ForwardedReply>[]
 let upstream: SharedUpstream
 beforeEach(() => {
-  asked = []
-  ends = []
-  // It passes requests on and does nothing else.
+  forwarded = []
+  replies = []
+  // SharedUpstream uses only this method.
   upstream = new SharedUpstream({
     forward(_: string, request: ForwardedRequest) {
-      asked.push(request)
-      ends.push(Promise.withResolvers())
-      return ends.at(-1)!.promise
+      forwarded.push(request)
+      replies.push(Promise.withResolvers())
+      return replies.at(-1)!.promise
     },
   } as Partial<Upstream> as Upstream)
 })
@@ -30,24 +30,24 @@ const read = (more: Partial<ForwardedRequest> = {}, server = 's'): Promise<Forwa
     ...more,
   })
 
-test('what several want to read at the same time is asked for once', async () => {
+test('identical concurrent reads are coalesced', async () => {
   const all = [read(), read(), read()]
-  expect(asked).toHaveLength(1)
-  ends[0]?.resolve(OK)
+  expect(forwarded).toHaveLength(1)
+  replies[0]?.resolve(OK)
   expect(await Promise.all(all)).toEqual([OK, OK, OK])
   void read()
-  expect(asked).toHaveLength(2)
+  expect(forwarded).toHaveLength(2)
 })
 
-test('its error is told to all, and kept for nobody', async () => {
+test('the error of coalesced reads rejects all and is not cached', async () => {
   const all = [read(), read()]
-  ends[0]?.reject(new Error('no'))
+  replies[0]?.reject(new Error('no'))
   expect(await Promise.allSettled(all)).toMatchObject([
     { status: 'rejected' },
     { status: 'rejected' },
   ])
   void read()
-  expect(asked).toHaveLength(2)
+  expect(forwarded).toHaveLength(2)
 })
 
 test.each<[string, Partial<ForwardedRequest>, string?]>([
@@ -55,42 +55,42 @@ test.each<[string, Partial<ForwardedRequest>, string?]>([
   ['another server', {}, 'other'],
   ['another method', { method: 'prompts/get' }],
   ['another era', { era: 'legacy' }],
-  ['what may change something', { isReadOnly: false }],
-  ['a process of its own', { isOwn: true }],
-  ['a client that may be asked', { client: { id: 'c', capabilities: {} } }],
+  ['a request that may change something', { isReadOnly: false }],
+  ['a dedicated process', { isOwn: true }],
+  ['a client with a session', { client: { id: 'c', capabilities: {} } }],
   [
-    'a caller that is told of progress',
+    'a caller with a listener',
     { listener: { onNotice: ignore, onAsk: ignore, onResumable: ignore } },
   ],
-  ['a request that goes on', { params: { uri: 'mem://1', requestState: 'x' } }],
-])('%s is asked for by itself', (_, more, server) => {
+  ['a retry with a requestState', { params: { uri: 'mem://1', requestState: 'x' } }],
+])('a request for %s is not coalesced', (_, more, server) => {
   void read()
   void read(more, server)
   void read(more, server)
-  expect(asked.length).toBeGreaterThan(1)
+  expect(forwarded.length).toBeGreaterThan(1)
 })
 
-test('who leaves takes nothing from the others; the last one ends it', async () => {
+test('a coalesced read is aborted when its last caller has left', async () => {
   const [one, other] = [new AbortController(), new AbortController()]
   const first = read({ signal: one.signal })
   const second = read({ signal: other.signal })
   one.abort(new Error('left'))
   await expect(first).rejects.toThrow('left')
-  expect(asked[0]?.signal?.aborted).toBe(false)
+  expect(forwarded[0]?.signal?.aborted).toBe(false)
   other.abort(new Error('left, too'))
   await expect(second).rejects.toThrow('left, too')
-  expect(asked[0]?.signal?.aborted).toBe(true)
+  expect(forwarded[0]?.signal?.aborted).toBe(true)
   void read()
-  expect(asked).toHaveLength(2)
+  expect(forwarded).toHaveLength(2)
 })
 
-test('who cannot leave keeps it under way', async () => {
+test('a coalesced read with a caller that cannot leave is not aborted', async () => {
   const one = new AbortController()
   const first = read({ signal: one.signal })
   const second = read()
   one.abort(new Error('left'))
   await expect(first).rejects.toThrow('left')
-  expect(asked[0]?.signal?.aborted).toBe(false)
-  ends[0]?.resolve(OK)
+  expect(forwarded[0]?.signal?.aborted).toBe(false)
+  replies[0]?.resolve(OK)
   expect(await second).toBe(OK)
 })

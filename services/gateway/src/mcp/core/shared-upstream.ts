@@ -13,12 +13,12 @@ import type { Params } from './json-rpc.ts'
 
 interface Underway {
   readonly forwarded: Promise<ForwardedReply>
-  /** Callers that wait for the reply. */
+  /** The number of callers that wait for the reply. */
   waiting: number
   readonly abandoned: AbortController
 }
 
-/** Asks servers once for what several want to read at the same time in the same words. */
+/** Coalesces identical concurrent reads of servers. */
 export class SharedUpstream implements Upstream {
   readonly #upstream: Upstream
   readonly #underway = new Map<string, Underway>()
@@ -29,8 +29,8 @@ export class SharedUpstream implements Upstream {
 
   forward(server: string, request: ForwardedRequest): Promise<ForwardedReply> {
     if (!isShareable(request)) return this.#upstream.forward(server, request)
-    const { signal, method, params, era } = request
-    const key = JSON.stringify([server, era, method, params])
+    const { signal, method, params, era, caller } = request
+    const key = JSON.stringify([server, era, method, params, caller?.id])
     const known = this.#underway.get(key) ?? this.#begin(key, server, request)
     known.waiting++
     if (signal === undefined) return known.forwarded
@@ -86,7 +86,7 @@ export class SharedUpstream implements Upstream {
       return await Promise.race([underway.forwarded, left.promise])
     } finally {
       signal.removeEventListener('abort', onAbort)
-      // There may be no caller left.
+      // No caller may be left to handle a rejection.
       underway.forwarded.catch(() => undefined)
     }
   }

@@ -1,7 +1,7 @@
-/** Signs in hexadecimal digits, at least 16, with a secret that all gateways share. */
+/** Signs a text: at least 16 hexadecimal digits, with a secret that all gateways share. */
 export type SignSession = (text: string) => string
 
-/** The first half of an id is random, the second signs it. */
+/** The length of each half of an id: the first is random, the second its signature. */
 const HALF = 16
 
 /** A new unguessable id of 32 hexadecimal digits. */

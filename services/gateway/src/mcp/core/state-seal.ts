@@ -13,7 +13,7 @@ export class StateSeal {
   readonly #secret: () => Promise<Uint8Array>
   #key: Promise<Key> | undefined
 
-  /** `secret`: the same at every gateway; read once, when it is needed first. */
+  /** `secret`: reads the secret that all gateways share. Called once, at the first use. */
   constructor(secret: () => Promise<Uint8Array>) {
     this.#secret = secret
   }
@@ -24,7 +24,7 @@ export class StateSeal {
     return `${text}.${toHex(signature)}`
   }
 
-  /** `undefined`: not sealed by this host. */
+  /** `undefined`: this host has not sealed it. */
   async open(sealed: unknown): Promise<Params | undefined> {
     if (typeof sealed !== 'string') return undefined
     const [prefix, encoded, signature, ...more] = sealed.split('.')
@@ -52,7 +52,7 @@ export class StateSeal {
   }
 }
 
-/** Names a value of JSON, whatever the order of its fields. */
+/** The digest of a JSON value. It does not depend on the order of fields. */
 export async function digest(value: unknown): Promise<string> {
   const sorted = JSON.stringify(value, (_, each: unknown) =>
     isObject(each)

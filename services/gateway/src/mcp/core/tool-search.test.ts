@@ -38,17 +38,17 @@ interface Result {
   readonly content: readonly { readonly text: string }[]
 }
 
-async function answered(request: JsonRpcRequest): Promise<Result> {
+async function resultOf(request: JsonRpcRequest): Promise<Result> {
   expect(routeRequest(request, listing)).toBeUndefined()
   return JSON.parse(await answerLocally(request, listing, info))
 }
 
 async function found(query: string, more: object = {}): Promise<string[]> {
-  const { content } = await answered(call('search_tools', { query, ...more }))
+  const { content } = await resultOf(call('search_tools', { query, ...more }))
   return JSON.parse(content[0]?.text ?? '').map(({ name }: { name: string }) => name)
 }
 
-test('in the place of all tools there is one that finds them and one that calls them', () => {
+test('all tools are replaced by one that searches them and one that calls them', () => {
   const page = JSON.parse(`{${listing.page('tools', undefined)}}`)
   expect(page.tools.map(({ name }: { name: string }) => name)).toEqual([
     'search_tools',
@@ -56,19 +56,19 @@ test('in the place of all tools there is one that finds them and one that calls 
   ])
 })
 
-test('what is found comes with what is needed to call it', async () => {
-  const { content } = await answered(call('search_tools', { query: 'forecast' }))
+test('a found tool has its name, description and schema', async () => {
+  const { content } = await resultOf(call('search_tools', { query: 'forecast' }))
   const { name, description, inputSchema } = tools[3] ?? {}
   expect(JSON.parse(content[0]?.text ?? '')).toEqual([{ name, description, inputSchema }])
 })
 
-test('so many come as are wanted', async () => {
+test('a search returns at most as many tools as its limit', async () => {
   expect(await found('pull request issue file city')).toHaveLength(5)
   expect(await found('pull request issue file city', { limit: 2 })).toHaveLength(2)
 })
 
-test('a newer client gets a result of its own kind', async () => {
-  const result = await answered(call('search_tools', { query: 'forecast' }, 'modern'))
+test('a modern client gets a result with a resultType', async () => {
+  const result = await resultOf(call('search_tools', { query: 'forecast' }, 'modern'))
   expect(result.resultType).toBe('complete')
 })
 
@@ -81,19 +81,19 @@ test.each<[string, unknown, string]>([
   ['search_tools', undefined, 'query:'],
   ['call_tool', { name: 'none' }, 'There is no tool "none"'],
   ['call_tool', {}, 'name:'],
-])('a model is told what is wrong with %s of %j', async (name, args, said) => {
-  const result = await answered(call(name, args))
+])('a call of %s with %j is answered with an error', async (name, args, reason) => {
+  const result = await resultOf(call(name, args))
   expect(result.isError).toBe(true)
-  expect(result.content[0]?.text).toContain(said)
+  expect(result.content[0]?.text).toContain(reason)
 })
 
-test('a search that finds nothing says so', async () => {
-  const result = await answered(call('search_tools', { query: 'zzzz' }))
+test('a search without matches is answered with the number of tools', async () => {
+  const result = await resultOf(call('search_tools', { query: 'zzzz' }))
   expect(result.isError).toBeUndefined()
   expect(result.content[0]?.text).toContain('there are 5 tools')
 })
 
-test('what is called goes to its server as if it had been listed', () => {
+test('call_tool is routed as a call of its tool', () => {
   const params = { name: 'merge', arguments: { number: '1' } }
   const route = {
     place: { server: 'git', name: 'merge' },

@@ -9,7 +9,7 @@ export const CALL_TOOL = 'call_tool'
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 50
 
-/** Of all listings: they share one event loop. A search takes milliseconds. */
+/** The queue of searches in all listings, which share one event loop. A search takes milliseconds. */
 const searches = new PacedQueue(1_000)
 
 /** The tools that are listed instead of all others. */
@@ -53,7 +53,7 @@ export const SEARCH_DEFINITIONS: readonly Params[] = [
 
 type Named = Params & { readonly name: string }
 
-/** Answers for the tools that are not listed. */
+/** Answers calls of the two search tools. */
 export class ToolSearch {
   readonly #index: ToolIndex<Named>
 
@@ -61,7 +61,7 @@ export class ToolSearch {
     this.#index = new ToolIndex(tools)
   }
 
-  /** Answers a call of `search_tools`: the tools that fit best, as a result for a model. */
+  /** Answers a call of `search_tools` with the tools that fit best, as a result for a model. */
   async run({ arguments: args }: Params): Promise<object> {
     const { query, limit = DEFAULT_LIMIT } = isObject(args) ? args : {}
     if (typeof query !== 'string' || query.trim() === '') {
@@ -83,7 +83,7 @@ export class ToolSearch {
   }
 }
 
-/** The parts of a tool that are needed to call it. */
+/** The parts of a tool that a caller needs. */
 function inShort({ name, title, description, inputSchema, annotations }: Params): object {
   return { name, title, description, inputSchema, annotations }
 }

@@ -1,4 +1,4 @@
-import type { McpClient, McpLogLevel } from '@mcp-host/contracts'
+import type { Caller, McpClient, McpLogLevel } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/async'
 import type { Params } from './json-rpc.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
@@ -6,11 +6,11 @@ import type { Era } from './versions.ts'
 
 /** Receives the replies before the last one. Replies of a resumable request have a number. */
 export interface ReplyListener {
-  /** Told what the server reports meanwhile: the `params` of a notification, as JSON. */
+  /** Called with a notification of the server. `params` is JSON. */
   onNotice(method: string, params: string, number?: number): void
-  /** Told what the server asks the caller: the answer goes to `answer` under `ask`. */
+  /** Called with a request of the server to the caller. The answer goes to `answer`, with `ask`. */
   onAsk(ask: string, method: string, params: string, number?: number): void
-  /** Told that from now on the caller may come back to it. */
+  /** Called once the caller can resume the request. */
   onResumable(kept: ResumePoint): void
 }
 
@@ -22,12 +22,13 @@ export interface ResumePoint {
   readonly id: string
 }
 
-/** A request that a client comes back to. */
+/** A request that a client resumes. */
 export interface ResumedRequest {
   readonly listener: ReplyListener
   /** The client's session. */
   readonly client: string
-  /** The number of the last that it was told. */
+  readonly caller?: Caller | undefined
+  /** The number of the last reply that the client received. */
   readonly after: number
   /** Its abort ends the request at the server. */
   readonly signal: CancelSignal
@@ -38,22 +39,24 @@ export interface ForwardedRequest {
   readonly method: string
   readonly params: Params
   readonly era: Era
+  /** The principal on whose behalf it is forwarded. */
+  readonly caller?: Caller | undefined
   /** Whether the server has a dedicated process for each client. */
   readonly isOwn?: boolean | undefined
-  /** The caller, where it keeps a session. */
+  /** The caller, if it has a session. */
   readonly client?: McpClient | undefined
-  /** Whether it changes nothing: of several at the same time one is enough. */
+  /** Whether the request changes nothing, so that identical concurrent ones are coalesced. */
   readonly isReadOnly?: boolean | undefined
-  /** Whether a caller of the older protocol knows the output of the tool as `{ result: … }`. */
+  /** Whether a legacy caller gets the output of the tool as `{ result: … }`. */
   readonly isOutputWrapped?: boolean | undefined
-  /** A question to the caller's user first; the request is forwarded only when it is accepted. */
+  /** A question for the caller's user. The request is forwarded only when the user accepts. */
   readonly confirm?: string | undefined
-  /** The caller's trace, as W3C writes it. */
+  /** The caller's trace context, in the format of W3C. */
   readonly traceparent?: string | undefined
   /** Its abort ends the request at the server. */
   readonly signal?: CancelSignal | undefined
   readonly listener?: ReplyListener | undefined
-  /** Whether the caller may come back to it: it has a session, and a listener. */
+  /** Whether the caller can resume the request: it has a session and a listener. */
   readonly isResumable?: boolean | undefined
 }
 
@@ -72,43 +75,46 @@ export interface ForwardedReply {
 /** A subscription to resources of one server. */
 export interface WatchRequest {
   readonly uris: readonly string[]
-  /** Whose process is meant, where each client has its own. */
+  /** The client whose dedicated process is watched. */
   readonly client?: string
   readonly onUpdated: (uri: string) => void
 }
 
-/** A notification or request of a server to a client outside of any request. */
+/** A notification or request of a server to a client, outside of requests of the client. */
 export interface ClientMessage {
   readonly method: string
   readonly params?: object | undefined
   readonly ask?: string | undefined
 }
 
-/** The caller resumed the request at another gateway, which gets the rest. */
+/** The error for a request that its caller resumed at another gateway. */
 export const MOVED = new JsonRpcError(JsonRpcCode.unavailable, 'another stream has the request now')
 
-/** A log message of a server that all clients share, outside of any request. */
+/** The error for a request that its caller cancelled. */
+export const CANCELLED = new JsonRpcError(JsonRpcCode.unavailable, 'the request was cancelled')
+
+/** A log message of a shared server, outside of requests. */
 export interface ServerLog {
   readonly server: string
   readonly level: McpLogLevel
-  /** All of the message, as the `params` of a notification. */
+  /** The whole message, as the `params` of a notification. */
   readonly params: object
 }
 
-/** The way to the servers. */
+/** The connection to the servers. */
 export interface Upstream {
-  /** Throws `JsonRpcError` when there was no answer, `MOVED` among them, or the signal's reason. */
+  /** Forwards a request. Throws `JsonRpcError` when there is no answer, including `MOVED`, or the signal's reason. */
   forward(server: string, request: ForwardedRequest): Promise<ForwardedReply>
-  /** Resumes a request: the rest of its replies. Throws as `forward`. */
+  /** Resumes a request and gets its remaining replies. Throws as `forward`. */
   resume(kept: ResumePoint, request: ResumedRequest): Promise<ForwardedReply>
-  /** Hands over what a client said when it was asked; `message` is JSON-RPC's answer. */
+  /** Forwards a client's answer to a question. `message` is a JSON-RPC response. */
   answer(ask: string, message: Params): void
-  /** Sends a notification of a client that has no reply. */
+  /** Sends a notification of a client. */
   tell(server: string, client: string, what: 'roots-changed' | 'leave'): void
-  /** Tells of changes until it is disposed. */
+  /** Reports changes of resources until disposed. */
   watch(server: string, request: WatchRequest): Disposable
-  /** Tells what servers say to a client by itself, until it is disposed. */
+  /** Reports messages of servers to a client, outside of its requests, until disposed. */
   listen(client: string, listener: (message: ClientMessage) => void): Disposable
-  /** Tells what shared servers log outside of requests, until it is disposed. */
+  /** Reports log messages of shared servers outside of requests, until disposed. */
   onLog(listener: (log: ServerLog) => void): Disposable
 }

@@ -1,7 +1,7 @@
-/** Which era a caller speaks: `modern` from 2026-07-28 on. */
+/** The era of a caller's protocol: `modern` from 2026-07-28 on. */
 export type Era = 'legacy' | 'modern'
 
-/** The newest first. */
+/** The legacy versions, newest first. */
 export const LEGACY_VERSIONS: readonly string[] = [
   '2025-11-25',
   '2025-06-18',
@@ -10,6 +10,9 @@ export const LEGACY_VERSIONS: readonly string[] = [
 ]
 
 export const MODERN_VERSIONS: readonly string[] = ['2026-07-28']
+
+/** The field of `_meta` with the capabilities of a modern client. */
+export const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
 /** Versions are dates, so they sort. */
 export function isModern(version: string): boolean {

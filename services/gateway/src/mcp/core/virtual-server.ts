@@ -1,8 +1,8 @@
 import type { MergedListing } from './merged-listing.ts'
 
-/** Some servers together at one address. */
+/** Several servers at one address. */
 export interface VirtualServer {
-  /** As it is now. */
+  /** The current listing. */
   readonly listing: MergedListing
-  onChange(listener: () => void): Disposable
+  readonly onChange: (listener: () => void) => Disposable
 }

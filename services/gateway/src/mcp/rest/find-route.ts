@@ -12,11 +12,15 @@ export interface RestRequest {
   readonly params: { readonly name: string } | { readonly uri: string }
 }
 
-/** To which server a request goes, with what. Throws `RestFault`. */
+/**
+ * The server that gets a request, with the request's parameters. `server`: the only one in the listing, which then has
+ * its own names. Throws `RestFault`.
+ */
 export function findRoute(
   { method, params }: RestRequest,
   listing: MergedListing,
   entries: Iterable<CatalogEntry>,
+  server?: string,
 ): Route {
   const list = `/mcp/${method.split('/')[0]}/list`
   const [field, wanted] = 'name' in params ? ['name', params.name] : ['uri', params.uri]
@@ -27,17 +31,18 @@ export function findRoute(
   } catch (error) {
     if (!(error instanceof JsonRpcError)) throw error
     const { message } = error
-    // More than one server lists it. An unlisted resource may exist, at an unknown server.
+    // Several servers list it. An unlisted resource may exist at any server.
     const isListed = ({ resources }: ServerListing): boolean =>
       resources.some(({ uri }) => uri === wanted)
     const isKnown = field === 'uri' && listing.servers.some(isListed)
     if (isKnown) throw new RestFault(400, `uri: ${message}`, { field })
-    if (field === 'name') checkServer(wanted, entries)
+    const joined = server === undefined ? wanted : `${server}__${wanted}`
+    if (field === 'name') checkServer(joined, entries)
     throw new RestFault(404, `${field}: ${message}; POST ${list} tells what there is`, { field })
   }
 }
 
-/** Items of a server are known only once it was ready. Throws `RestFault` for a name of a server that was not. */
+/** Throws `RestFault` for the name of a server that was never ready, since its items are unknown. */
 function checkServer(name: string, entries: Iterable<CatalogEntry>): void {
   const absent = absentServer(name, entries)
   if (absent === undefined) return
@@ -54,7 +59,7 @@ class AbsentFault extends RestFault {
   }
 }
 
-/** Whether a request is worth waiting for its server. */
+/** Whether a later retry may find the server of a request. */
 export function mayBeListedLater(failure: unknown): boolean {
   return failure instanceof AbsentFault && failure.isComing
 }

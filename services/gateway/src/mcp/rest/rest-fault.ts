@@ -10,15 +10,26 @@ const RestFailure = z.object({
   code: z
     .enum([...ErrorCode.options, 'upstream'])
     .describe('The kind of failure, for programs. `upstream`: the MCP server failed.'),
-  message: z.string().describe('What is wrong and what to do, in words.'),
-  field: z.string().optional().describe('What of the request is at fault, when that can be told.'),
+  message: z.string().describe('The cause and the remedy, in words.'),
+  field: z
+    .string()
+    .optional()
+    .describe('The field of the request that is at fault, where it is known.'),
   server: z.string().optional().describe('The MCP server, once one was asked.'),
   reason: z
     .enum(['unknown-outcome', 'approval-required'])
     .optional()
     .describe(
-      '`unknown-outcome`: whether the request took effect is not known, so look before you send it again. `approval-required`: the tool runs only when a user allows it, who cannot be asked here.',
+      '`unknown-outcome`: whether the request took effect is not known, so look before you send it again. `approval-required`: the tool runs only when a user allows it; the call waits as `approval`.',
     ),
+  approval: z
+    .object({
+      id: z.string().describe('Sent as `approval` with the same call once it is allowed.'),
+      path: z.string().describe('Route at which a user allows or refuses it.'),
+      expiresAt: z.number().describe('Epoch milliseconds.'),
+    })
+    .optional()
+    .describe('The call in the queue of those that a user has to allow.'),
   retryAfterMs: z
     .number()
     .optional()
@@ -34,25 +45,26 @@ const RestFailure = z.object({
 type RestFailure = z.infer<typeof RestFailure>
 
 export const RestErrorReply = z
-  .object({ error: RestFailure.describe('What went wrong.') })
+  .object({ error: RestFailure.describe('The failure.') })
   .meta({ id: 'McpError', description: 'Why a request to MCP servers was not done.' })
 
-type Status = 400 | 403 | 404 | 413 | 502 | 503 | 504
+type Status = 400 | 403 | 404 | 409 | 413 | 502 | 503 | 504
 
 const CODES: Readonly<Record<Status, RestFailure['code']>> = {
   400: 'invalid',
   403: 'denied',
   404: 'not-found',
+  409: 'conflict',
   413: 'invalid',
   502: 'upstream',
   503: 'unavailable',
   504: 'deadline',
 }
 
-/** Default without a hint of the server. */
+/** The `Retry-After` when the server gives no hint. */
 const RETRY_AFTER_MS = 1_000
 
-/** Why a request to MCP servers was not done, with the status of its answer. */
+/** The failure of a request to MCP servers, with the status of its answer. */
 export class RestFault extends Error {
   override readonly name = 'RestFault'
   readonly status: Status
@@ -89,7 +101,7 @@ export interface Asked {
 
 const UNAVAILABLE = new Set<unknown>(['unavailable', 'server-unavailable', 'server-startup'])
 
-/** A server's error, or that of the supervisor, which has a `data.reason`. */
+/** Converts an error of a server, or of the supervisor, whose errors have a `data.reason`. */
 export function failed({ method, server }: Asked, failure: JsonRpcErrorBody): RestFault {
   const { code, message } = failure
   const data = isObject(failure.data) ? failure.data : {}
@@ -100,10 +112,10 @@ export function failed({ method, server }: Asked, failure: JsonRpcErrorBody): Re
     return new RestFault(503, message, { server, ...known })
   }
   if (reason === 'timeout') return new RestFault(504, message, { server })
-  // An error with a reason is the host's own.
+  // An error with a reason comes from the host itself.
   const upstream = reason === undefined ? { upstream: { ...failure } } : {}
   const isRead = method === 'resources/read'
-  // There is nothing else in it that could be wrong; many servers say it by this code.
+  // The URI is the only argument of a read, and many servers use this code for an unknown one.
   if (isRead && (code === JsonRpcCode.resourceNotFound || code === JsonRpcCode.invalidParams)) {
     return new RestFault(404, `uri: ${message}`, { field: 'uri', server, ...upstream })
   }
@@ -113,22 +125,41 @@ export function failed({ method, server }: Asked, failure: JsonRpcErrorBody): Re
   return new RestFault(502, `the server "${server}" failed: ${message}`, { server, ...upstream })
 }
 
-/** The error for a tool that requires approval: a REST caller cannot be asked. */
-export function needsApproval({ server, name }: ItemAddress): RestFault {
-  const message = `name: the tool "${name}" of the server "${server}" runs only when a user allows it (TOOL_APPROVAL), and nobody can be asked here; call it in a chat, or at /mcp by a client with elicitation`
-  return new RestFault(403, message, { field: 'name', server, reason: 'approval-required' })
+/** The error for a call that needs an approval. */
+export function needsApproval(
+  { server, name }: ItemAddress,
+  { id, expiresAt }: { readonly id: string; readonly expiresAt: number },
+): RestFault {
+  const path = `/api/approvals/${id}`
+  const message = `name: the tool "${name}" of the server "${server}" runs only when a user allows it: decide at ${path}, then send the call again with "approval": "${id}"`
+  const approval = { id, path, expiresAt }
+  return new RestFault(409, message, {
+    field: 'name',
+    server,
+    reason: 'approval-required',
+    approval,
+  })
 }
 
-/** Arguments that a tool's schema does not have, in the words that a model would read. */
+/** Converts the error of an approval that does not fit a call. */
+export function notApproved(error: unknown): unknown {
+  if (!(error instanceof BusError)) return error
+  const { code, message } = error
+  if (code === 'not-found') return new RestFault(404, `approval: ${message}`, { field: 'approval' })
+  if (code === 'conflict') return new RestFault(409, message, { field: 'approval' })
+  return code === 'denied' ? new RestFault(403, message, { field: 'approval' }) : error
+}
+
+/** The error for arguments that break a tool's schema, with the text for models. */
 export function refused(server: string, result: { content: { text: string }[] }): RestFault {
   const words = result.content.map(({ text }) => text).join()
   return new RestFault(400, `arguments: ${words}`, { field: 'arguments', server })
 }
 
-/** The fault of a request that got no answer. */
+/** The error for a request without an answer. */
 export function unanswered(asked: Asked, fault: JsonRpcError): RestFault | BusError {
   const { code, message } = fault
-  // None of several servers has it.
+  // None of the servers has the item.
   if (code === JsonRpcCode.resourceNotFound)
     return new RestFault(404, `uri: ${message}`, { field: 'uri' })
   if (code === JsonRpcCode.internal) return new BusError('internal', message, { cause: fault })

@@ -3,24 +3,24 @@ import type { InFlight } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import { RestFault } from './rest-fault.ts'
 
-export interface UntilLeft {
-  /** Requests under way, to be waited for. */
+export interface UntilDisconnectedOptions {
+  /** Requests in flight, which a drain waits for. */
   readonly passing: InFlight
   /** The time limit of the caller. */
   readonly timeoutMs: number | undefined
 }
 
-/** Runs something whose signal aborts when the caller has left, or does not want to wait any longer. */
-export async function untilLeft<T>(
+/** Runs a request whose signal aborts when the caller disconnects, or after its time limit. */
+export async function untilDisconnected<T>(
   reply: FastifyReply,
-  { passing, timeoutMs }: UntilLeft,
+  { passing, timeoutMs }: UntilDisconnectedOptions,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ended = new AbortController()
-  const forwarded = passing.begin()
+  const inFlight = passing.begin()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) ended.abort(new BusError('cancelled', 'the caller has left'))
-    forwarded[Symbol.dispose]()
+    inFlight[Symbol.dispose]()
   })
   const late =
     timeoutMs === undefined

@@ -8,26 +8,26 @@ import type {
 } from '@mcp-host/contracts'
 import { callBlock, reasoningBlock, Story, textBlock } from './story.ts'
 
-/** A story and which of its deltas were lost on the way. */
+/** A story and its lost deltas. */
 export interface RandomStory {
   readonly items: Story['items']
   readonly lost: ReadonlySet<Story['items'][number]>
-  /** All that the generations that count wrote. */
+  /** The text of all generations that are not void. */
   readonly text: string
   readonly thinking: string
 }
 
-/** The same story for the same seed: some turns with all that may go wrong in them. */
+/** A deterministic story of some turns with random faults. */
 export function randomStory(seed: number): RandomStory {
-  return new Author(mulberry32(seed)).write()
+  return new StoryGenerator(mulberry32(seed)).write()
 }
 
-class Author {
+class StoryGenerator {
   readonly #story = new Story()
   readonly #random: () => number
   readonly #inputs: LogEntry[] = []
   readonly #lost = new Set<Story['items'][number]>()
-  /** What dead workers and slow networks still deliver, some time. */
+  /** Items that are delivered late, as by dead workers and slow networks. */
   readonly #late: (() => void)[] = []
   #text = ''
   #thinking = ''
@@ -43,7 +43,7 @@ class Author {
       this.#inputs.push(story.input('another'))
       this.#writeTurn(this.#inputs.shift())
     }
-    for (const happen of this.#late) happen()
+    for (const emit of this.#late) emit()
     if (this.#chance(0.2)) story.delete()
     this.#swapStarts()
     return { items: story.items, lost: this.#lost, text: this.#text, thinking: this.#thinking }
@@ -73,7 +73,7 @@ class Author {
         continue
       }
       this.#count(content)
-      if (this.#chance(0.2)) this.#later(() => this.#story.result(generation, GARBAGE))
+      if (this.#chance(0.2)) this.#later(() => this.#story.result(generation, SECOND_RESULT))
       const calls = content.filter((block) => block.type === 'tool-call')
       if (hasFailed || calls.length === 0) return this.#end(hasFailed ? 'failed' : 'completed')
       this.#answer(calls.map(({ id }) => id))
@@ -90,7 +90,7 @@ class Author {
     this.#story.done(outcome, message, voids)
   }
 
-  /** The turn ends before its generation does, whose result may come just before that or after it. */
+  /** Ends a turn before its generation, whose result may be stored just before or after. */
   #cut(generation: GenerationId, content: ContentBlock[]): void {
     const write = (): void => void this.#story.result(generation, content)
     if (this.#chance(0.3)) write()
@@ -98,7 +98,7 @@ class Author {
     this.#end('cancelled', generation)
   }
 
-  /** Deltas of a generation, cut anywhere; now and then its worker dies before the last. */
+  /** Emits the deltas of a generation, whose worker sometimes dies before the last one. */
   #writeText(
     generation: GenerationId,
     rounds: number,
@@ -115,7 +115,7 @@ class Author {
       }
       if (index < until && !this.#chance(0.1)) emit()
       else if (dies) this.#later(emit)
-      // Else it overtook nobody: the result is in the log before it comes.
+      // A delta of a live worker may arrive after the result of its generation.
       else this.#later(() => this.#story.delta(generation, offset, text, kind))
       this.#meanwhile()
     }
@@ -143,10 +143,10 @@ class Author {
     }
   }
 
-  /** The turn may wait for the user, and may go on without an answer. */
+  /** Asks for an approval; the turn may wait for it, and continue without an answer. */
   #askApproval(call: ToolCallId): void {
     const id = `a${this.#story.items.length}`
-    // The time of an entry is its sequence: some are over before the call is settled.
+    // The time of an entry is its sequence: some approvals expire before the call is settled.
     this.#story.askApproval(call, id, this.#pick([1, 10_000]))
     if (this.#chance(0.5)) {
       this.#story.wait()
@@ -159,17 +159,17 @@ class Author {
     if (this.#chance(0.3)) this.#story.settle(call, 'refused')
   }
 
-  /** A question that may be answered, more than once, or closed, or both, or neither. */
+  /** Asks for input that is answered and closed any number of times. */
   #ask(call: ToolCallId): void {
     const id = `q${this.#story.items.length}`
     this.#story.ask(call, id)
     const answer = (): void => void this.#story.answer(id, this.#chance(0.5) ? 'accept' : 'decline')
     const close = (): void =>
       void this.#story.closeQuestion(call, id, this.#chance(0.5) ? 'expired' : 'withdrawn')
-    for (const happen of [answer, close, answer]) {
+    for (const emit of [answer, close, answer]) {
       this.#meanwhile()
-      if (this.#chance(0.4)) happen()
-      else if (this.#chance(0.3)) this.#later(happen)
+      if (this.#chance(0.4)) emit()
+      else if (this.#chance(0.3)) this.#later(emit)
     }
     if (this.#chance(0.1)) this.#story.toolStarted(call, 2)
   }
@@ -206,9 +206,9 @@ class Author {
     }
   }
 
-  /** What has nothing to do with the present step. */
+  /** Emits unrelated items. */
   #meanwhile(): void {
-    if (this.#chance(0.1)) this.#say()
+    if (this.#chance(0.1)) this.#addInput()
     if (this.#chance(0.1)) {
       if (this.#chance(0.5)) this.#story.wait('owner')
       this.#story.takeOver()
@@ -220,7 +220,7 @@ class Author {
     if (this.#chance(0.2)) this.#late.shift()?.()
   }
 
-  /** The repetition of an entry may come after the first text of the generation it starts. */
+  /** Swaps some starts of generations with their first delta. */
   #swapStarts(): void {
     const { items } = this.#story
     for (let index = 1; index < items.length; index++) {
@@ -231,8 +231,8 @@ class Author {
     }
   }
 
-  /** Perhaps in the place of a message that waits, runs or was answered. */
-  #say(): void {
+  /** Sends a message, which may replace an earlier one. */
+  #addInput(): void {
     const replaces = this.#chance(0.3) ? this.#anyMessage() : undefined
     this.#inputs.push(this.#story.input('meanwhile', undefined, replaces))
   }
@@ -243,8 +243,8 @@ class Author {
     )
   }
 
-  #later(happen: () => void): void {
-    this.#late.push(happen)
+  #later(emit: () => void): void {
+    this.#late.push(emit)
   }
 
   #words(): string {
@@ -257,7 +257,7 @@ class Author {
 
   #pick<T>(values: readonly T[]): T {
     const [first] = values
-    if (first === undefined) throw new Error('there is nothing to choose from')
+    if (first === undefined) throw new Error('there are no values')
     return values[this.#upTo(values.length)] ?? first
   }
 
@@ -266,7 +266,7 @@ class Author {
   }
 }
 
-const GARBAGE = [textBlock('a second result of the same generation, with other words')]
+const SECOND_RESULT = [textBlock('a second result of the same generation')]
 
 function mulberry32(seed: number): () => number {
   let state = seed

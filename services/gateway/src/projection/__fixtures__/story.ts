@@ -22,15 +22,15 @@ export const SESSION = 'storystorystorystory' as SessionId
 type WithoutBase<T> = T extends unknown ? Omit<T, 'turn' | 'seen'> : never
 type Chunk = Exclude<FollowItem, { type: 'caught-up' }>
 
-/** Where a log of these entries ends. */
+/** The end of a log with these entries. */
 export function endOf(entries: readonly LogEntry[]): LogEnd {
   const turnEvent = entries.findLast(({ kind }) => kind === 'turn')
   return { seq: entries.at(-1)?.seq ?? 0, turnEvent }
 }
 
-/** Writes what could have happened in a session, with sequences and ids as the real services give them. */
+/** Builds the entries and deltas of a session, with sequences and ids as the services assign them. */
 export class Story {
-  /** All of it, in the order it happened. */
+  /** All items in order. */
   readonly items: Chunk[] = []
   readonly #envelope = newEnvelope('local')
   #seq = 0
@@ -43,7 +43,7 @@ export class Story {
   }
 
   entry(fact: LogFact | UnreadableFact): LogEntry {
-    // Other sessions write to the same stream: sequences have holes.
+    // The stream also has entries of other sessions: sequences have gaps.
     this.#seq += this.items.length % 3 === 0 ? 2 : 1
     const entry: LogEntry = {
       ...fact,
@@ -59,8 +59,8 @@ export class Story {
   }
 
   input(text: string, id = `m${this.items.length}`, replaces?: string): LogEntry {
-    const place = replaces === undefined ? {} : { replaces }
-    return this.entry({ kind: 'input', fact: { id, text, ...place } })
+    const more = replaces === undefined ? {} : { replaces }
+    return this.entry({ kind: 'input', fact: { id, text, ...more } })
   }
 
   cancel(messageId?: string): LogEntry {
@@ -72,12 +72,12 @@ export class Story {
     return this.entry({ kind: 'control', fact: { type: 'session-deleted' } })
   }
 
-  /** A fact of a newer version. */
+  /** A fact of an unknown version. */
   unreadable(of: LogFact['kind']): LogEntry {
     return this.entry({ kind: 'unreadable', of, fact: undefined })
   }
 
-  /** The turn of a message begins, with its first generation. */
+  /** Starts the turn of a message with its first generation. */
   claim(input: LogEntry, missing?: string[]): GenerationId {
     this.#begin(input)
     return this.#start((generation) => ({
@@ -90,7 +90,7 @@ export class Story {
     }))
   }
 
-  /** The turn of a message begins that was cancelled before. */
+  /** Starts the turn of a message that was cancelled before. */
   claimCancelled(input: LogEntry): void {
     this.#begin(input)
     const messageId = this.#messageId
@@ -124,7 +124,7 @@ export class Story {
     return this.turn({ type: 'tool-settled', call, tool: 'test.echo', outcome, message })
   }
 
-  /** `voids`: a generation that has no result by then. */
+  /** Ends the turn. `voids` is a generation without a result. */
   done(outcome: TurnOutcome = 'completed', message?: string, voids?: GenerationId): LogEntry {
     const more = {
       ...(message === undefined ? {} : { message }),
@@ -133,7 +133,7 @@ export class Story {
     return this.turn({ type: 'turn-done', messageId: this.#messageId, outcome, ...more })
   }
 
-  /** The host asks whether it may call a tool. */
+  /** The host asks the user to approve a call. */
   askApproval(call: ToolCallId, id: string, expiresAt = 1_000): LogEntry {
     return this.turn({
       type: 'approval-required',
@@ -195,7 +195,7 @@ export class Story {
     })
   }
 
-  /** A tool asks the user something. */
+  /** A tool asks the user for input. */
   ask(call: ToolCallId, id: string, more: Partial<InputRequired> = {}): LogEntry {
     const fact: InputRequired = {
       type: 'input-required',

@@ -1,10 +1,12 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Down, HistoryMessage, LogFact, SessionId } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, LOCAL } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { Story } from '../../projection/__fixtures__/story.ts'
+import { GatewayAudit } from '../../gateway-audit.ts'
+import { UNLIMITED } from '../../limits/unlimited.ts'
 import { Connection } from '../../connection/connection.ts'
 import type { SocketDeps } from '../../connection/socket-deps.ts'
 import { cancelTurn } from './cancel-turn.ts'
@@ -32,6 +34,7 @@ beforeEach(() => {
   connection = new Connection(socket, {
     sessionId,
     userAgent: '',
+    principal: LOCAL,
     lastEventId: '',
     isReconnect: false,
   })
@@ -56,6 +59,8 @@ beforeEach(() => {
     connections: new Set(),
     signSession: (random) => random,
     welcome: () => '',
+    limits: UNLIMITED,
+    audit: new GatewayAudit(undefined),
     draining: AbortSignal.any([]),
   }
 })
@@ -79,8 +84,8 @@ const accepted = (messageId: string, duplicate = false): Down => ({
 })
 const request = (messageId: string) => ({ type: 'cancel-requested', messageId })
 
-describe('without an id', () => {
-  test('the turn that runs is meant, and named, so that the next one is not', async () => {
+describe('cancels without an id', () => {
+  test('a cancel without an id is stored with the id of the running turn', async () => {
     story.claim(story.input('one', 'm1'))
     story.input('two', 'm2')
     catchUp()
@@ -89,20 +94,20 @@ describe('without an id', () => {
     expect(counted).toBe(1)
   })
 
-  test('the next one is meant when none runs', async () => {
+  test('a cancel without an id withdraws the next message when no turn runs', async () => {
     story.input('one', 'm1')
     catchUp()
     expect(await cancel()).toEqual(accepted('m1'))
   })
 
-  test('what was just stored is meant although the log has not told of it yet', async () => {
+  test('a cancel without an id withdraws a message that was stored but not read yet', async () => {
     catchUp()
     connection.unanswered.set('m1', 0)
     expect(await cancel()).toEqual(accepted('m1'))
     expect(stored).toEqual([request('m1')])
   })
 
-  test('one that comes too late ends nothing', async () => {
+  test('a late cancel without an id does not cancel the next turn', async () => {
     story.claim(story.input('one', 'm1'))
     story.done()
     catchUp()
@@ -111,14 +116,14 @@ describe('without an id', () => {
     expect(counted).toBe(0)
   })
 
-  test('it is refused where nothing ever ran', async () => {
+  test('a cancel without an id is refused in a session without turns', async () => {
     catchUp()
     expect(await cancel()).toMatchObject({ type: 'error', payload: { code: 'not-found' } })
   })
 })
 
-describe('with an id', () => {
-  test('a message that waits is withdrawn', async () => {
+describe('cancels with an id', () => {
+  test('a cancel with the id of a queued message withdraws it', async () => {
     story.claim(story.input('one', 'm1'))
     story.input('two', 'm2')
     catchUp()
@@ -126,7 +131,7 @@ describe('with an id', () => {
     expect(stored).toEqual([request('m2')])
   })
 
-  test('the same again counts once', async () => {
+  test('a repeated cancel is stored once', async () => {
     story.claim(story.input('one', 'm1'))
     catchUp()
     expect(await cancel('m1')).toEqual(accepted('m1'))
@@ -135,16 +140,19 @@ describe('with an id', () => {
   })
 
   test.each([
-    ['is over', 'done', true],
-    ['waits', 'queued', false],
-  ] as const)('an older message is looked up: its turn %s', async (_, state, isOver) => {
-    catchUp()
-    states.set('old', state)
-    expect(await cancel('old')).toEqual(accepted('old', isOver))
-    expect(stored).toEqual(isOver ? [] : [request('old')])
-  })
+    ['has ended', 'done', true],
+    ['is queued', 'queued', false],
+  ] as const)(
+    'the turn of an earlier message is looked up when it %s',
+    async (_, state, isOver) => {
+      catchUp()
+      states.set('old', state)
+      expect(await cancel('old')).toEqual(accepted('old', isOver))
+      expect(stored).toEqual(isOver ? [] : [request('old')])
+    },
+  )
 
-  test('one that nobody said is refused', async () => {
+  test('a cancel of an unknown message is refused', async () => {
     catchUp()
     expect(await cancel('m9')).toEqual({
       type: 'error',
@@ -160,7 +168,7 @@ describe('with an id', () => {
   })
 })
 
-test('a cancel waits until it is known what runs', async () => {
+test('a cancel waits until the running turn is known', async () => {
   story.claim(story.input('one', 'm1'))
   const done = cancel()
   catchUp()

@@ -1,7 +1,8 @@
 // Two sockets of one session on gateways of their own, over a real broker.
+import type { AuditRecord } from '@mcp-host/audit'
 import type { Bus, ReadOptions } from '@mcp-host/bus'
 import type { Down, LogFact, SessionId, ToolCallId } from '@mcp-host/contracts'
-import { generationId, newEnvelope, newSessionId, toolCallId } from '@mcp-host/contracts'
+import { generationId, newEnvelope, newSessionId, toolCallId, LOCAL } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
@@ -9,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
 import { Connection } from '../../connection/connection.ts'
 import type { SocketDeps } from '../../connection/socket-deps.ts'
+import { GatewayAudit } from '../../gateway-audit.ts'
 import { takeAnswer } from './take-answer.ts'
 
 let broker: Broker
@@ -78,11 +80,15 @@ function openTab(bus: Bus) {
   const connection = new Connection(socket, {
     sessionId: session,
     userAgent: '',
+    principal: LOCAL,
     lastEventId: '',
     isReconnect: false,
   })
   const logger = { info: () => undefined, warn: () => undefined } as unknown as Logger
-  const deps = { bus, logger } as unknown as SocketDeps
+  const records: AuditRecord[] = []
+  const audit = new GatewayAudit({ record: (each) => void records.push(each) })
+  // takeAnswer uses only these.
+  const deps = { bus, logger, audit } as unknown as SocketDeps
   const answer = async (
     action: 'accept' | 'decline' | 'cancel',
     content?: Record<string, string | number>,
@@ -92,7 +98,7 @@ function openTab(bus: Bus) {
     await takeAnswer(deps, connection, { type: 'answer', payload: { id, action, ...given } })
     return frames.at(-1)
   }
-  return { answer }
+  return { records, answer }
 }
 
 const stored = async (): Promise<unknown[]> =>
@@ -119,12 +125,12 @@ test('an answer is accepted once it is in the log', async () => {
   expect(await stored()).toEqual([{ type: 'input-answered', id: 'q1', action: 'accept', content }])
 })
 
-test('who says no need not fill in anything, and what was filled in is not kept', async () => {
+test('a declined elicitation needs no content, and given content is not stored', async () => {
   expect(await tabs[0]?.answer('decline', { name: 'Ann' })).toEqual(accepted)
   expect(await stored()).toEqual([{ type: 'input-answered', id: 'q1', action: 'decline' }])
 })
 
-test('an answer that does not fit is refused to its sender with all its faults, and the question stays open', async () => {
+test('an invalid answer is refused with all its faults, and the elicitation stays open', async () => {
   expect(await tabs[0]?.answer('accept', { age: 'old' })).toEqual({
     type: 'error',
     payload: {
@@ -140,7 +146,7 @@ test('an answer that does not fit is refused to its sender with all its faults, 
   expect(await tabs[1]?.answer('accept', { name: 'Ann' })).toEqual(accepted)
 })
 
-test('a permission is given without anything filled in', async () => {
+test('an approval needs no content', async () => {
   const base = { turn: turnSeq, seen: turnSeq }
   const about = { call, server: 'test', tool: 'ask', message: 'may it?', arguments: {} }
   await append({
@@ -150,10 +156,14 @@ test('a permission is given without anything filled in', async () => {
   const frame = await tabs[0]?.answer('accept', { name: 'Ann' }, 'a1')
   expect(frame).toEqual({ type: 'accepted', payload: { messageId: 'a1', duplicate: false } })
   expect(await stored()).toEqual([{ type: 'input-answered', id: 'a1', action: 'accept' }])
+  expect(tabs[0]?.records).toMatchObject([
+    { action: 'approval-answered', principal: 'local', tool: 'ask', outcome: 'allowed' },
+  ])
   expect(await tabs[1]?.answer('decline', undefined, 'a1')).toEqual(closed('answered already'))
+  expect(tabs[1]?.records).toEqual([])
 })
 
-test('of two answers at the same time exactly one is accepted', async () => {
+test('one of two concurrent answers is accepted', async () => {
   const frames = await Promise.all(
     tabs.map((tab, index) => tab.answer('accept', { name: `${index}` })),
   )
@@ -163,22 +173,22 @@ test('of two answers at the same time exactly one is accepted', async () => {
   expect((await stored())[0]).toMatchObject({ content: { name: `${winner}` } })
 })
 
-test('an answer to what was answered is refused', async () => {
+test('an answer to an answered elicitation is refused', async () => {
   await tabs[0]?.answer('accept', { name: 'Ann' })
   expect(await tabs[1]?.answer('decline')).toEqual(closed('answered already'))
   expect(await stored()).toHaveLength(1)
 })
 
-test('an answer that comes too late is refused', async () => {
+test('an answer to an expired elicitation is refused', async () => {
   await append({ kind: 'tool', fact: { type: 'input-closed', call, id: 'q1', reason: 'expired' } })
   expect(await tabs[0]?.answer('decline')).toEqual(closed('not answered in time'))
 })
 
-test('an answer to nothing is refused', async () => {
+test('an answer to an unknown elicitation is refused', async () => {
   expect(await tabs[0]?.answer('decline', undefined, 'q9')).toEqual(closed('no question "q9"'))
 })
 
-test('an answer is taken also where the broker that is asked lags behind', async () => {
+test('an answer is accepted although the broker lags behind', async () => {
   const bus = buses[0] as Bus
   const { sessions: real } = bus
   const sessions = {

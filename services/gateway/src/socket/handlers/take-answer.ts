@@ -1,30 +1,32 @@
 import type { Up } from '@mcp-host/contracts'
-import { newEnvelope } from '@mcp-host/contracts'
+import { callerAt, newEnvelope } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { storeAnswer } from '../../session/store-answer.ts'
+import type { FrameOutcome } from '../../connection/frame-outcome.ts'
+import { outcomeOf } from '../../connection/frame-outcome.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { errorFrame } from '../../connection/error-frame.ts'
 import type { SocketDeps } from '../../connection/socket-deps.ts'
 
 type AnswerFrame = Extract<Up, { type: 'answer' }>
 
-/** Puts a user's answer to a question into the session's log. Only the first one is accepted. */
+/** Stores a user's answer to a question in the session's log. Only the first answer is accepted. */
 export async function takeAnswer(
   deps: SocketDeps,
   connection: Connection,
   frame: AnswerFrame,
-): Promise<void> {
-  await connection.inOrder(() => take(deps, connection, frame))
+): Promise<FrameOutcome> {
+  return connection.inOrder(() => take(deps, connection, frame))
 }
 
 async function take(
-  { bus, logger }: SocketDeps,
+  { bus, audit, logger }: SocketDeps,
   connection: Connection,
   { payload }: AnswerFrame,
-): Promise<void> {
+): Promise<FrameOutcome> {
   const { sessionId, clientId } = connection
   const { id, action } = payload
-  const envelope = newEnvelope('local')
+  const envelope = newEnvelope(callerAt('ws', connection.principal))
   const fields = {
     ...requestFields(envelope),
     component: 'socket',
@@ -35,11 +37,13 @@ async function take(
     answer: action,
   }
   try {
-    await storeAnswer(bus, sessionId, payload, envelope)
+    await storeAnswer({ bus, audit }, sessionId, payload, envelope)
     logger.info(fields, 'answer accepted')
     void connection.send({ type: 'accepted', payload: { messageId: id, duplicate: false } })
+    return 'ok'
   } catch (err) {
     logger.warn({ ...fields, err }, 'answer not accepted')
     void connection.send(errorFrame(err, { sessionId, messageId: id, within: 'payload' }))
+    return outcomeOf(err)
   }
 }

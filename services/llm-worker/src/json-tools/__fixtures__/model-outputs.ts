@@ -2,7 +2,7 @@ import type { StreamPart } from '../../model.ts'
 
 type Expected = readonly (string | readonly [name: string, args: string])[]
 
-/** What models write, and what is to be read in it: texts, and calls by name and arguments. */
+/** The output of a model, and the texts and calls that must be read from it. */
 export interface ModelOutput {
   readonly output: string
   readonly expected: Expected
@@ -13,7 +13,7 @@ const search = '{"tool":"search","arguments":{"query":"a } b","limit":3}}'
 const OSLO: Expected[number] = ['get_weather', '{"city":"Oslo"}']
 const QUERY: Expected[number] = ['search', '{"query":"a } b","limit":3}']
 
-/** One call, as models write it. */
+/** Notations of one call. */
 const calls: readonly [json: string, expected: Expected[number]][] = [
   [weather, OSLO],
   [search, QUERY],
@@ -35,7 +35,7 @@ const calls: readonly [json: string, expected: Expected[number]][] = [
   ['{"tool":"get_weather","arguments":{"city":"Oslo"},"reason":"they ask"}', OSLO],
 ]
 
-/** What stands around them; none of it but the texts is shown. */
+/** Notations around a call, and the text before and after it that must be shown. */
 const frames: readonly ((json: string) => [output: string, before: string, after: string])[] = [
   (json) => [json, '', ''],
   (json) => [`\`\`\`json\n${json}\n\`\`\``, '', ''],
@@ -74,7 +74,7 @@ const several: readonly ModelOutput[] = [
   },
 ]
 
-/** What follows a call and looks like what closes it. */
+/** Text after a call that resembles a closing fence. */
 const followed: readonly ModelOutput[] = [
   {
     output: `\`\`\`json\n${weather} // now\n\`\`\`\nand ${weather}\n\`\`\`python\nprint()\n\`\`\``,
@@ -105,7 +105,7 @@ const texts = [
   '数学 {x | x ∈ ℝ} 👩‍👩‍👧 [✓]',
 ].map((output): ModelOutput => ({ output, expected: output === '' ? [] : [output] }))
 
-/** Of these no parser can make sense: the model is told so. */
+/** Calls with invalid JSON, which are passed on so that the model gets an error. */
 const faulty: readonly ModelOutput[] = [
   {
     output: '{"tool":"now","arguments":{"a":1,}}',
@@ -138,7 +138,7 @@ export const modelOutputs: readonly ModelOutput[] = [
   ...faulty,
 ]
 
-/** The parts as they are expected, texts that follow each other joined. */
+/** The parts in the form of `Expected`, with adjacent texts joined. */
 export function readable(parts: readonly StreamPart[]): Expected {
   const all: (string | readonly [string, string])[] = []
   for (const part of parts) {

@@ -9,7 +9,7 @@ import type { Subject } from './subjects.ts'
 export const KEY = 'a-key-nobody-may-see'
 export const MODEL = 'test-model'
 
-/** A model of the provider, at a server that stands in for it. */
+/** A model of the provider, at the origin of a fake server. */
 export function modelAt(origin: string, { name, path, keyHeader }: Subject): Model {
   const prefix = name.toUpperCase().replaceAll('-', '_')
   const env = {
@@ -19,22 +19,22 @@ export function modelAt(origin: string, { name, path, keyHeader }: Subject): Mod
   return connectModel(findProvider(name, {}, env), MODEL, { contextTokens: undefined })
 }
 
-export interface Question extends Partial<GenerateRequest> {
+export interface AskOptions extends Partial<GenerateRequest> {
   readonly signal?: AbortSignal
   readonly onFirstText?: () => void
 }
 
-/** One generation with a model, as a worker runs it. */
+/** Runs one generation as a worker does. */
 export function ask(
   model: Model,
   text: string,
-  { signal = AbortSignal.any([]), onFirstText = () => undefined, ...more }: Question = {},
+  { signal = AbortSignal.any([]), onFirstText = () => undefined, ...more }: AskOptions = {},
 ): ReturnType<typeof runGeneration> {
   const generation = 'session-0' as GenerationId
   const deps = {
     model,
     text: new GenerationText(generation),
-    readPrompt: async (asked: GenerateRequest) => asked,
+    readPrompt: async (prompt: GenerateRequest) => prompt,
     emit: () => undefined,
     onFailure: () => {},
     onFirstText,

@@ -1,6 +1,6 @@
 import type { Budgets } from '../../budget/budgets.ts'
 
-/** Where no limits are set nobody asks for them. */
+/** Budgets for providers without limits, which are never entered. */
 export const noBudgets: Pick<Budgets, 'enter'> = {
   enter() {
     throw new Error('no limits are set')

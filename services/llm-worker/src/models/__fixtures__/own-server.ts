@@ -12,11 +12,11 @@ export interface Received {
   readonly body: unknown
 }
 
-/** A plain HTTP server in the place of a provider, for what no stand-in can do. */
+/** A plain HTTP server in place of a provider, for tests that LLMock does not support. */
 export interface OwnServer extends AsyncDisposable {
   readonly origin: string
   readonly received: Received[]
-  /** What it does with a request. */
+  /** Answers a request. */
   answer: (response: ServerResponse, request: Received) => void
 }
 
@@ -45,7 +45,7 @@ export async function startOwnServer(): Promise<OwnServer> {
   return own
 }
 
-/** Begins or goes on with a stream of events. */
+/** Starts or continues a stream of server-sent events. */
 export function sendEvents(response: ServerResponse, text: string | Uint8Array): void {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(text)

@@ -2,28 +2,28 @@ import type { WireFormat } from './wire-formats.ts'
 import { wireFormats } from './wire-formats.ts'
 import type { ProviderType } from '../../providers/index.ts'
 
-/** A provider as the compliance suite needs to know it. */
+/** A provider under test of the compliance suite. */
 export interface Subject {
   readonly name: Exclude<ProviderType, 'demo'>
-  /** Behind the origin of a server that stands in for it. */
+  /** The path of its API. */
   readonly path: string
   readonly wire: WireFormat
-  /** Where its key is sent; local ones get none. */
+  /** The header of its key. Local providers have none. */
   readonly keyHeader?: string
-  /** A picture in a request, as the vendor documents it. */
-  readonly picture: Readonly<Record<string, unknown>>
-  /** The same of a PDF, where it reads them. */
+  /** An image in a request, as the vendor documents it. */
+  readonly image: Readonly<Record<string, unknown>>
+  /** A PDF in a request, if the provider reads PDFs. */
   readonly pdf?: Readonly<Record<string, unknown>>
-  /** Usage as the stand-in is to be told: 7 tokens read, 3 written. */
+  /** A usage of 7 input and 3 output tokens, in its wire format. */
   readonly usage: Readonly<Record<string, number>>
 }
 
 const chatUsage = { prompt_tokens: 7, completion_tokens: 3 }
 const tokenUsage = { input_tokens: 7, output_tokens: 3 }
-/** In base64. */
-export const PICTURE = Buffer.from('not really a picture').toString('base64')
-const pictureUrl = `data:image/png;base64,${PICTURE}`
-const common = { path: '/v1', picture: { type: 'image_url', image_url: { url: pictureUrl } } }
+/** An image in base64. */
+export const IMAGE = Buffer.from('not an image').toString('base64')
+const imageUrl = `data:image/png;base64,${IMAGE}`
+const common = { path: '/v1', image: { type: 'image_url', image_url: { url: imageUrl } } }
 
 export const subjects: readonly Subject[] = [
   {
@@ -32,8 +32,8 @@ export const subjects: readonly Subject[] = [
     path: '/v1beta',
     wire: wireFormats.gemini,
     keyHeader: 'x-goog-api-key',
-    picture: { inlineData: { mimeType: 'image/png', data: PICTURE } },
-    pdf: { inlineData: { mimeType: 'application/pdf', data: PICTURE } },
+    image: { inlineData: { mimeType: 'image/png', data: IMAGE } },
+    pdf: { inlineData: { mimeType: 'application/pdf', data: IMAGE } },
     usage: { promptTokenCount: 7, candidatesTokenCount: 3 },
   },
   {
@@ -41,13 +41,13 @@ export const subjects: readonly Subject[] = [
     name: 'anthropic',
     wire: wireFormats.anthropic,
     keyHeader: 'x-api-key',
-    picture: {
+    image: {
       type: 'image',
-      source: { type: 'base64', media_type: 'image/png', data: PICTURE },
+      source: { type: 'base64', media_type: 'image/png', data: IMAGE },
     },
     pdf: {
       type: 'document',
-      source: { type: 'base64', media_type: 'application/pdf', data: PICTURE },
+      source: { type: 'base64', media_type: 'application/pdf', data: IMAGE },
     },
     usage: tokenUsage,
   },
@@ -56,8 +56,8 @@ export const subjects: readonly Subject[] = [
     name: 'openai',
     wire: wireFormats.responses,
     keyHeader: 'authorization',
-    picture: { type: 'input_image', image_url: pictureUrl },
-    pdf: { type: 'input_file', file_data: `data:application/pdf;base64,${PICTURE}` },
+    image: { type: 'input_image', image_url: imageUrl },
+    pdf: { type: 'input_file', file_data: `data:application/pdf;base64,${IMAGE}` },
     usage: tokenUsage,
   },
   {
@@ -65,7 +65,7 @@ export const subjects: readonly Subject[] = [
     name: 'xai',
     wire: wireFormats.grok,
     keyHeader: 'authorization',
-    picture: { type: 'input_image', image_url: pictureUrl },
+    image: { type: 'input_image', image_url: imageUrl },
     usage: tokenUsage,
   },
   {

@@ -1,23 +1,23 @@
-/** What a model is to answer. */
+/** An answer of a model. */
 export interface Answer {
   readonly reasoning?: string
   readonly content?: string
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: string }[]
 }
 
-/** How an answer is written on the wire, piece by piece, each the text of one or more server-sent events. */
+/** The server-sent events of an answer, in pieces of one or more events. */
 export interface WireFormat {
-  /** Before the first piece. */
+  /** The text before the first piece. */
   readonly begin: string
-  /** Opens a text, before its first piece. */
+  /** The event that opens a text, before its first piece. */
   readonly openText: string
   readonly text: (piece: string) => string
   readonly closeText: string
-  /** The first half of a tool call with these arguments. */
+  /** An unfinished tool call with these arguments. */
   readonly halfCall: (name: string, json: string) => string
-  /** After the last piece, with 7 tokens read and 3 written. */
+  /** The text after the last piece, with a usage of 7 input and 3 output tokens. */
   readonly end: string
-  /** A whole answer, for a provider that the stand-in does not know well enough. */
+  /** A whole answer, for a provider whose format LLMock does not support. */
   readonly whole?: (answer: Answer) => string
 }
 
@@ -33,7 +33,7 @@ const gemini: WireFormat = {
   openText: '',
   text: (text) => candidate([{ text }]),
   closeText: '',
-  // It knows no halves.
+  // Gemini sends calls only whole.
   halfCall: (name, json) =>
     candidate([{ functionCall: { name, args: JSON.parse(json) as object } }]),
   end: data({
@@ -128,7 +128,7 @@ function step(type: string, more: object): string {
   return named({ type, sequence_number: 0, ...more } as { type: string })
 }
 
-/** Grok's reasoning has a status, which that of OpenAI has not. */
+/** Like OpenAI's format, but reasoning has a status. */
 const grok: WireFormat = {
   ...responses,
   whole: ({ reasoning, content, toolCalls = [] }) =>
@@ -157,17 +157,17 @@ const grok: WireFormat = {
 
 function grokReasoning(text: string): string {
   const item = { type: 'reasoning', id: 'rs_1' }
-  const place = { item_id: 'rs_1', output_index: 0, summary_index: 0 }
+  const position = { item_id: 'rs_1', output_index: 0, summary_index: 0 }
   const part = { type: 'summary_text', text }
   return [
     step('response.output_item.added', {
       output_index: 0,
       item: { ...item, summary: [], status: 'in_progress' },
     }),
-    step('response.reasoning_summary_part.added', { ...place, part: { ...part, text: '' } }),
-    step('response.reasoning_summary_text.delta', { ...place, delta: text }),
-    step('response.reasoning_summary_text.done', { ...place, text }),
-    step('response.reasoning_summary_part.done', { ...place, part }),
+    step('response.reasoning_summary_part.added', { ...position, part: { ...part, text: '' } }),
+    step('response.reasoning_summary_text.delta', { ...position, delta: text }),
+    step('response.reasoning_summary_text.done', { ...position, text }),
+    step('response.reasoning_summary_part.done', { ...position, part }),
     step('response.output_item.done', {
       output_index: 0,
       item: { ...item, summary: [part], status: 'completed', encrypted_content: 'sealed' },

@@ -17,30 +17,30 @@ import { toPrompt } from './prompt.ts'
 import { isRefusal, refusedTool, toTools } from './tools.ts'
 import { toUsage } from './usage.ts'
 
-/** Why an answer that is fine as far as it goes may not be all. */
+/** Notices for answers that end early without an error. */
 const STOPPED: Partial<Record<LanguageModelV4FinishReason['unified'], string>> = {
   length: 'the answer is as long as it may be',
   'content-filter': 'its content filter ended the answer',
 }
 
-/** So many tools that a provider refuses are left out before the request counts as refused. */
+/** Limit for tools that are left out after refusals; then the request counts as refused. */
 const MAX_REFUSED = 5
 
 export interface AiSdkModelOptions {
   readonly contextWindow: number
-  /** Under which name the package puts what the provider sealed. */
+  /** The key of the provider's sealed data in the package's metadata. */
   readonly metadataName: string
-  /** Beginnings of the types of files it reads, beside texts. */
+  /** Prefixes of the MIME types that the provider reads, besides text. */
   readonly reads: readonly string[]
-  /** Masked where the provider repeats it. */
+  /** The key of the provider, which is masked in its error texts. */
   readonly apiKey?: string
   readonly providerOptions?: SharedV4ProviderOptions
-  /** Where a request does not say otherwise. */
+  /** The default for requests without `maxTokens`. */
   readonly maxOutputTokens?: number
   readonly temperature?: number
 }
 
-/** Any provider package of the AI SDK as a model of ours. */
+/** Adapts a provider package of the AI SDK to `Model`. */
 export function aiSdkModel(
   provider: string,
   model: string,
@@ -48,7 +48,7 @@ export function aiSdkModel(
   { contextWindow, metadataName, reads, apiKey, ...defaults }: AiSdkModelOptions,
 ): Model {
   const refusals: Refusals = new Map()
-  // Its answers wait for the package, and nobody else does; whether it failed they say, too.
+  // Each answer awaits the connection and reports its failure, so a rejection is handled there.
   const connected = connect()
   connected.catch(() => undefined)
   return {
@@ -69,7 +69,7 @@ export function aiSdkModel(
       try {
         const language = await connected
         const { stream, refused, isWithoutFiles } = await start(language, options, tools, refusals)
-        // Told with the first part that comes: until then the answer has not begun.
+        // Notices are sent with the first part, since the answer has not begun before it.
         const notices = [...leftOut, ...refused].map(
           ({ tool, reason }) => `${provider} does not get the tool ${tool}: ${reason}`,
         )
@@ -102,20 +102,20 @@ export function aiSdkModel(
   }
 }
 
-/** Whether an answer is not what the model meant to say: packages take that for an end like any other. */
+/** Whether an answer broke off, which packages report like any other end. */
 function isCut({ unified, raw }: LanguageModelV4FinishReason): boolean {
   const isSilent = unified === 'other' && raw === undefined
   return unified === 'interrupted' || unified === 'error' || isSilent
 }
 
-/** Whether a request may have failed because of its files. */
+/** Whether a request may have been refused because of its files. */
 function isForFiles(error: unknown): boolean {
   if (UnsupportedFunctionalityError.isInstance(error)) return true
   const { code, reason } = toBusError('', error)
   return isRefusal(error) && code === 'invalid' && reason === undefined
 }
 
-/** The files of the message that is answered. */
+/** The files of the message to answer. */
 function newFiles(messages: readonly PromptMessage[]): Media[] {
   const last = messages.at(-1)
   if (last?.role === 'user') return last.media ?? []
@@ -127,7 +127,9 @@ interface Started extends LanguageModelV4StreamResult {
   readonly isWithoutFiles: boolean
 }
 
-/** Schemas, as JSON, that a provider refused, by the names of their tools: they are not offered to it again. */
+/**
+ * The schemas that a provider refused, as JSON by tool name. Such a tool is not offered again until its schema changes.
+ */
 type Refusals = Map<string, string>
 
 /** Begins an answer, without the tools and files that the provider refuses. */
@@ -148,7 +150,7 @@ async function start(
     try {
       const offer = left.length === 0 ? {} : { tools: [...left] }
       const started = await language.doStream({ ...options, prompt, ...offer })
-      // Only now: that it was the tool is a guess, until the answer comes without it.
+      // Refusals are remembered only after a request without these tools succeeded, which confirms their cause.
       for (const { name, inputSchema } of refusedNow) {
         refusals.set(name, JSON.stringify(inputSchema))
       }
@@ -162,19 +164,20 @@ async function start(
         refusedNow.push(faulty)
         left = left.filter((tool) => tool !== faulty)
       } else if (isForFiles(error) && !isWithoutFiles && hasFiles(prompt)) {
-        // Which models see is not known beforehand; what they say of a picture has many words.
+        // The provider does not list which models read images, and its error texts vary, so any such refusal is retried
+        // once without files.
         prompt = withoutFiles(prompt)
       } else throw error
     }
   }
 }
 
-/** The text or reasoning that is being written. Its metadata may come with any of its parts. */
+/** The current text or reasoning. Its metadata may come with any of its parts. */
 interface OpenBlock {
   metadata?: ProviderMetadata
 }
 
-/** One part of the SDK as ours; most of the SDK's parts mean nothing to us. */
+/** Converts one part of the SDK. Parts without a counterpart are dropped. */
 function* toStreamParts(part: LanguageModelV4StreamPart, block: OpenBlock): Generator<StreamPart> {
   switch (part.type) {
     case 'text-delta':

@@ -21,7 +21,7 @@ test.each([
   [400, 'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000'],
   [400, 'Request too large'],
   [413, 'Payload Too Large'],
-])('a conversation that is too long is called that: %i %s', (status, message) => {
+])('the error %i "%s" is a context overflow', (status, message) => {
   const error = toBusError('p', failure(status, message))
   expect(error).toMatchObject({ code: 'invalid', reason: 'context-overflow' })
 })
@@ -29,7 +29,7 @@ test.each([
 test.each([
   [429, 'Too many tokens, please wait before trying again.', 'exhausted'],
   [400, 'Invalid value at tools[0]: the token is not known', 'invalid'],
-])('an answer of %i that says "%s" is none of a long conversation', (status, message, code) => {
+])('the error %i "%s" is not a context overflow', (status, message, code) => {
   expect(toBusError('p', failure(status, message))).toMatchObject({ code, reason: undefined })
 })
 
@@ -39,7 +39,7 @@ test.each<[Record<string, string>, number | undefined]>([
   [{ 'retry-after': '7', 'retry-after-ms': '1500' }, 1_500],
   [{ 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }, 0],
   [{ 'retry-after': 'soon' }, undefined],
-])('with %j the provider wants to be left alone for %s ms', (headers, expected) => {
+])('the headers %j ask for a retry after %s ms', (headers, expected) => {
   const error = toBusError('p', failure(429, 'slow down', headers))
   expect(error).toBeInstanceOf(ProviderError)
   expect(error).toMatchObject({ retryAfterMs: expected })

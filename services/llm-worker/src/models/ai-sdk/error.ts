@@ -3,11 +3,13 @@ import { BusError } from '@mcp-host/contracts'
 import { ProviderError } from '../../provider-error.ts'
 import { providerWords } from './provider-words.ts'
 
-/** How providers say, with status 400, that the conversation does not fit into the model. */
+/** Texts with status 400 by which providers refuse a conversation that exceeds the context window. */
 const TOO_LONG =
   /context.?(length|window|limit)|maximum (context|prompt)|prompt is too long|too many tokens|input token count\b.*\bexceeds|request.?too.?large/is
 
-/** A provider's failure in words for a user; all that it answered stays in the cause, for the log. */
+/**
+ * Converts a provider's failure to an error for users. The provider's whole response stays in the cause, for the log.
+ */
 export function toBusError(provider: string, error: unknown, apiKey = ''): BusError {
   if (error instanceof BusError) return error
   const brokeOff = new BusError('unavailable', `${provider} broke off its answer`, { cause: error })
@@ -16,20 +18,20 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
   if (statusCode === undefined) {
     return new BusError('unavailable', `${provider} cannot be reached`, { cause: error })
   }
-  // The answer had begun well.
+  // The status was a success, so the answer broke off later.
   if (statusCode < 400) return brokeOff
   const says = `${provider} answered ${statusCode}`
   const words = providerWords(responseBody, apiKey)
   const more = words === undefined ? '' : ` (${words})`
   // Gemini answers 400 to a wrong key.
   if (statusCode === 401 || statusCode === 403 || /API_KEY_INVALID/.test(responseBody)) {
-    // Of a key that is wrong providers say nothing but the key.
+    // The text of a 401 repeats only the key.
     const reason = statusCode === 403 ? more : ''
     const message = `${says}: it does not accept the API key${reason}`
     return new BusError('denied', message, { cause: error })
   }
   if (statusCode === 413 || (statusCode === 400 && TOO_LONG.test(responseBody))) {
-    // The same again would fail again, unlike what is exhausted.
+    // A retry would fail again, unlike one after `exhausted`.
     const message = `${says}: the conversation is too long for it${more}`
     return new BusError('invalid', message, { reason: 'context-overflow', cause: error })
   }
@@ -45,7 +47,7 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
   return new ProviderError(code, message, { ...retryAfter(error), cause: error })
 }
 
-/** How long the provider wants to be left alone: in seconds, or until a date. */
+/** The pause that the provider asks for; the header has seconds or a date. */
 function retryAfter({ responseHeaders = {} }: APICallError): { retryAfterMs?: number } {
   const exact = Number(responseHeaders['retry-after-ms'] ?? NaN)
   const said = responseHeaders['retry-after'] ?? ''

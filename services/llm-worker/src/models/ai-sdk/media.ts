@@ -6,10 +6,10 @@ import type {
 import type { Media } from '@mcp-host/contracts'
 import { isText } from '@mcp-host/contracts'
 
-/** A file as the SDK wants it. What the provider does not read at all is only named. */
+/** Converts a file for the SDK. A file of a type that the provider does not read becomes text with its name. */
 export function toFilePart(
   file: Media,
-  /** Beginnings of the types that it reads. */
+  /** Prefixes of the MIME types that the provider reads. */
   reads: readonly string[],
 ): LanguageModelV4TextPart | LanguageModelV4FilePart {
   const { mimeType, name, data = '' } = file
@@ -34,7 +34,7 @@ export function label({ name, mimeType }: Media): string {
   return name === undefined ? mimeType : `${name} (${mimeType})`
 }
 
-/** What stands in place of a file. */
+/** The text in place of a file that the model cannot read. */
 function notShown(file: Media): string {
   return `[The file ${label(file)} cannot be shown to you.]`
 }
@@ -45,7 +45,7 @@ export function hasFiles(prompt: LanguageModelV4Prompt): boolean {
   )
 }
 
-/** The same, with the files only named. */
+/** A copy of the prompt in which text with their names replaces the files. */
 export function withoutFiles(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return prompt.map((message) => {
     if (message.role !== 'user') return message

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { portableSchema } from './portable-schema.ts'
 
-test('what is plain stays as it is', () => {
+test('a plain schema is not changed', () => {
   const schema = {
     type: 'object',
     properties: { city: { type: 'string', minLength: 1 }, days: { type: 'array', items: {} } },
@@ -11,7 +11,7 @@ test('what is plain stays as it is', () => {
   expect(portableSchema(schema)).toEqual(schema)
 })
 
-test('the dialect and other marks are left out, at every depth', () => {
+test('$schema, $id and $comment are removed at every depth', () => {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'x',
@@ -21,11 +21,11 @@ test('the dialect and other marks are left out, at every depth', () => {
   expect(portableSchema(schema)).toEqual({ type: 'object', properties: { a: { type: 'string' } } })
 })
 
-test('a tool without arguments has an empty object of them', () => {
+test('a schema without a type becomes an empty object', () => {
   expect(portableSchema({})).toEqual({ type: 'object', properties: {} })
 })
 
-test('references are resolved, with what stands beside them', () => {
+test('references are resolved and merged with the keywords beside them', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -51,7 +51,7 @@ test('references are resolved, with what stands beside them', () => {
   })
 })
 
-test('what refers to itself may be anything the second time', () => {
+test('a recursive reference becomes an empty schema', () => {
   const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } }
   const schema = {
     type: 'object',
@@ -64,21 +64,21 @@ test('what refers to itself may be anything the second time', () => {
   })
 })
 
-test('references may go through lists, and values are no schemas', () => {
+test('references may point into lists, and values are not resolved', () => {
   const a = { anyOf: [{ type: 'string' }, { type: 'number' }], default: { $id: 'x', $ref: '#/no' } }
   const schema = { type: 'object', properties: { a, b: { $ref: '#/properties/a/anyOf/1' } } }
   const properties = { a, b: { type: 'number' } }
   expect(portableSchema(schema)).toEqual({ type: 'object', properties })
 })
 
-test('properties of alternatives at the root are properties of all', () => {
+test('properties of alternatives at the root are merged', () => {
   const part = (key: string) => ({ properties: { [key]: { type: 'string' } }, required: [key] })
   const schema = { $ref: '#/$defs/r', $defs: { r: { allOf: [part('a')], oneOf: [part('b')] } } }
   const properties = { a: { type: 'string' }, b: { type: 'string' } }
   expect(portableSchema(schema)).toEqual({ type: 'object', properties })
 })
 
-test('alternatives are left out at the root only, where providers refuse them', () => {
+test('alternatives are removed only at the root, where providers refuse them', () => {
   const either = [{ type: 'string' }, { type: 'number' }]
   const schema = {
     type: 'object',
@@ -88,7 +88,7 @@ test('alternatives are left out at the root only, where providers refuse them', 
   expect(portableSchema(schema)).toEqual({ type: 'object', properties: { a: { anyOf: either } } })
 })
 
-test('properties may have the names of what is left out elsewhere', () => {
+test('properties may be named like removed keywords', () => {
   const properties = { $schema: { type: 'string' }, definitions: { type: 'string' } }
   expect(portableSchema({ type: 'object', properties })).toEqual({ type: 'object', properties })
 })
@@ -107,23 +107,27 @@ const doubling = Object.fromEntries(
 )
 
 test.each([
-  ['no object', { type: 'string' }, 'its arguments are no object'],
+  ['a schema that is not an object', { type: 'string' }, 'its arguments are no object'],
   [
-    'one that refers to nothing',
+    'a schema with an unknown reference',
     { properties: { a: { $ref: '#/$defs/b' } } },
     'refers to "#/$defs/b", which is not in it',
   ],
   [
-    'one that refers elsewhere',
+    'a schema with an external reference',
     { properties: { a: { $ref: 'https://example.com/b' } } },
     'refers to "https://example.com/b"',
   ],
   [
-    'one that is too large with its references',
+    'a schema that is too large with its references',
     { properties: { a: { $ref: '#/$defs/d0' } }, $defs: { ...doubling, d20: {} } },
     'too large',
   ],
-  ['one with two thousand references in a row', { $ref: '#/$defs/d0', $defs: chain }, 'in a row'],
+  [
+    'a schema with a chain of two thousand references',
+    { $ref: '#/$defs/d0', $defs: chain },
+    'in a row',
+  ],
 ])('%s is refused', (_, schema, message) => {
   expect(() => portableSchema(schema)).toThrow(message)
 })

@@ -1,21 +1,21 @@
 import { ownValue } from '@mcp-host/contracts'
 
-/** What providers refuse or do not know, and what is not needed once references are resolved. */
+/** Keywords that providers refuse or ignore, or that resolved references make superfluous. */
 const DROPPED = new Set(['$schema', '$id', '$anchor', '$comment', '$defs', 'definitions'])
-/** Providers want a plain object at the root. */
+/** Keywords that are removed from the root, which providers require to be a plain object. */
 const AT_ROOT = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else'])
-/** What these have are names of properties, whatever they look like. */
+/** Keywords whose keys are property names, never keywords. */
 const NAMED = new Set(['properties', 'patternProperties'])
-/** What these have are no schemas. */
+/** Keywords whose values are data, not schemas. */
 const VALUES = new Set(['default', 'const', 'enum', 'examples'])
-/** A reference of a reference, and so on: copying goes as deep. */
+/** Limit for the depth of references within references, which the recursion follows. */
 const MAX_OPEN_REFERENCES = 200
-/** Schemas whose references resolve to more are of no use to a model. */
+/** Limit for the nodes of a schema with resolved references. Larger schemas are of no use to a model. */
 const MAX_NODES = 5_000
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The log level of the session at its last request. */
+/** Converts the schema of a tool's arguments for all providers: to an object without references. */
 export function portableSchema(schema: Schema): Record<string, unknown> {
   const { type = 'object' } = schema
   if (type !== 'object') throw new Error('its arguments are no object')
@@ -53,12 +53,15 @@ export function portableSchema(schema: Schema): Record<string, unknown> {
   return plain(copy({ type, ...schema }, []) as Schema)
 }
 
-/** A root without alternatives: it has the properties of all of them, and which are needed is said by no one. */
+/**
+ * Merges the alternatives of the root into one object with the properties of all of them. Only properties that the root
+ * requires stay required.
+ */
 function plain(root: Schema): Record<string, unknown> {
   const rest = Object.fromEntries(Object.entries(root).filter(([key]) => !AT_ROOT.has(key)))
   const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => root[key] ?? []).filter(isSchema)
   const properties = [...parts, root].map((each) => each['properties']).filter(isSchema)
-  return { ...rest, properties: Object.assign({}, ...properties) as Schema }
+  return { ...rest, properties: Object.fromEntries(properties.flatMap(Object.entries)) }
 }
 
 function resolve(root: Schema, reference: string): Schema {

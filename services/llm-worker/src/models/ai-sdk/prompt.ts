@@ -4,22 +4,22 @@ import { ownValue } from '@mcp-host/contracts'
 import type { ModelRequest } from '../../model.ts'
 import { toFilePart } from './media.ts'
 
-/** What a provider can be sent. */
+/** The kinds of content that a provider reads. */
 export interface PromptRules {
-  /** Under that name stands what the provider itself sealed. */
+  /** The key of this provider's sealed data in the metadata of a block. */
   readonly own: string
-  /** Beginnings of the types of the files that it reads. */
+  /** Prefixes of the MIME types that the provider reads. */
   readonly reads: readonly string[]
 }
 
-/** The conversation as the SDK wants it. */
+/** Converts the conversation for the SDK. */
 export function toPrompt(
   { system, messages }: Pick<ModelRequest, 'system' | 'messages'>,
   rules: PromptRules,
 ): LanguageModelV4Prompt {
   const prompt = messages
     .flatMap((message) => toMessages(message, rules))
-    // All of it may have been for somebody else.
+    // A message is empty when all its content was sealed by other providers.
     .filter(({ role, content }) => role !== 'assistant' || content.length > 0)
   return system === undefined ? prompt : [{ role: 'system', content: system }, ...prompt]
 }
@@ -48,7 +48,10 @@ function toMessages(message: PromptMessage, rules: PromptRules): LanguageModelV4
   }
 }
 
-/** What tools have shown comes after their results: half of the providers take no files in those. */
+/**
+ * Moves the files of tool results into a user message after them, since half of the providers accept no files in
+ * results.
+ */
 function toolFiles(
   answers: readonly ToolAnswer[],
   { reads }: PromptRules,
@@ -67,7 +70,8 @@ function toolFiles(
 type AssistantPart = (LanguageModelV4Message & { role: 'assistant' })['content'][number]
 
 function toPart(block: ContentBlock, own: string): AssistantPart[] {
-  // Sent back as it came: thought signatures and the like. Others may refuse what they did not seal.
+  // Sealed data, such as thought signatures, goes back unchanged. Data of other providers is left out, since a provider
+  // may refuse it.
   const sealed = ownValue(block.providerMetadata ?? {}, own)
   const back = sealed === undefined ? {} : { providerOptions: { [own]: sealed } }
   switch (block.type) {
@@ -77,7 +81,7 @@ function toPart(block: ContentBlock, own: string): AssistantPart[] {
       return sealed === undefined ? [] : [{ type: 'reasoning', text: block.text, ...back }]
     case 'tool-call': {
       const { id, name, arguments: given } = block
-      // Providers want an object, also for what the model wrote wrongly.
+      // Providers require an object, even when the model wrote invalid arguments.
       const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
       const input = isObject ? given : { rawInvalidInput: given }
       return [{ type: 'tool-call', toolCallId: id, toolName: name, input, ...back }]

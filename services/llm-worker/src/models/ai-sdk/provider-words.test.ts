@@ -14,12 +14,12 @@ test.each([
   ['[{"error":{"code":400,"message":"Unknown name"}}]', 'Unknown name'],
   ['{"detail":"no\\n  such\\tthing"}', 'no such thing'],
   ['upstream is away', 'upstream is away'],
-])('of %s a user reads the message', (body, words) => {
-  expect(providerWords(body, '')).toBe(words)
+])('the message of the body %s is shown', (body, message) => {
+  expect(providerWords(body, '')).toBe(message)
 })
 
 test.each(['', '<html>502</html>', '{}', '[]', '{"error":{"code":1}}', '7', 'x'.repeat(100_000)])(
-  'a body without a readable message is not shown',
+  'the body %j without a message is not shown',
   (body) => {
     expect(providerWords(body, '')).toBeUndefined()
   },

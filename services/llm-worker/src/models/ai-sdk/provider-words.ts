@@ -1,14 +1,14 @@
 const MAX_LENGTH = 300
-/** Longer bodies are not looked into. */
+/** Longer bodies are not parsed. */
 const MAX_BODY_LENGTH = 64 * 1024
-/** API keys as the known providers write them. */
+/** API keys in the formats of the known providers. */
 const KEYS = /\b(?:sk|xai|gsk|AIza)[-_A-Za-z0-9*.]{6,}|\bBearer\s+\S+/g
 
-/** What a provider's answer of failure says, in one short line without the key; `undefined`: nothing readable. */
+/** The message in a provider's error response, as one short line without the key; `undefined` when it has none. */
 export function providerWords(body: string, apiKey: string): string | undefined {
   if (body.length > MAX_BODY_LENGTH) return undefined
   const text = (messageIn(parse(body)) ?? '')
-    // A short one may be a word of any text, and is no secret.
+    // A key of under four characters could be part of any word, and is no secret.
     .replaceAll(apiKey.length < 4 ? '\0' : apiKey, '[secret]')
     .replaceAll(KEYS, '[secret]')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
@@ -17,7 +17,7 @@ export function providerWords(body: string, apiKey: string): string | undefined 
   return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH - 1).toWellFormed()}…`
 }
 
-/** A body that is no JSON is its own message, unless it is a page. */
+/** Parses a body. Text that is not JSON is a message itself, unless it is an HTML page. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body)

@@ -9,22 +9,22 @@ const offered = ['a__first', 'b__second'].map((safeName) => ({
   inputSchema: { type: 'object' },
 }))
 
-test('a tool that cannot be told of is left out with its reason', () => {
-  const odd = { ...offered[0], safeName: 'c__odd', inputSchema: { type: 'array' } }
-  const { tools, leftOut } = toTools([...offered, odd as (typeof offered)[0]])
+test('a tool with an unsupported schema is left out with the reason', () => {
+  const unsupported = { ...offered[0], safeName: 'c__unsupported', inputSchema: { type: 'array' } }
+  const { tools, leftOut } = toTools([...offered, unsupported as (typeof offered)[0]])
   expect(tools.map(({ name }) => name)).toEqual(['a__first', 'b__second'])
-  expect(leftOut).toEqual([{ tool: 'c__odd', reason: 'its arguments are no object' }])
+  expect(leftOut).toEqual([{ tool: 'c__unsupported', reason: 'its arguments are no object' }])
 })
 
 const { tools } = toTools(offered)
 
-function refusal(says: string, statusCode = 400): APICallError {
+function refusal(text: string, statusCode = 400): APICallError {
   return new APICallError({
     message: 'Bad Request',
     url: 'http://provider',
     requestBodyValues: {},
     statusCode,
-    responseBody: JSON.stringify({ error: { message: says } }),
+    responseBody: JSON.stringify({ error: { message: text } }),
   })
 }
 
@@ -36,8 +36,8 @@ test.each([
     'GenerateContentRequest.tools[0].function_declarations[1].parameters.properties: should be non-empty',
     'b__second',
   ],
-])('a provider that says %j means a tool', (says, name) => {
-  expect(refusedTool(refusal(says), tools)?.name).toBe(name)
+])('the refusal %j names a tool', (text, name) => {
+  expect(refusedTool(refusal(text), tools)?.name).toBe(name)
 })
 
 test.each([
@@ -45,6 +45,6 @@ test.each([
   refusal('tools.7.custom: no'),
   refusal("Invalid schema for function 'b__second'", 500),
   new Error('b__second'),
-])('any other failure is about none of them: %s', (error) => {
+])('the failure "%s" names no tool', (error) => {
   expect(refusedTool(error, tools)).toBeUndefined()
 })

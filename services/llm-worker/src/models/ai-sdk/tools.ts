@@ -3,13 +3,13 @@ import { APICallError } from '@ai-sdk/provider'
 import type { OfferedTool } from '@mcp-host/contracts'
 import { portableSchema } from './portable-schema.ts'
 
-/** A tool that the model is not told of. */
+/** A tool that is not offered to the model. */
 interface LeftOut {
   readonly tool: string
   readonly reason: string
 }
 
-/** The offered tools as the SDK wants them, and those of which it cannot be told. */
+/** Converts the offered tools for the SDK. `leftOut` has those that cannot be converted. */
 export function toTools(offered: readonly OfferedTool[]): {
   tools: LanguageModelV4FunctionTool[]
   leftOut: LeftOut[]
@@ -32,15 +32,15 @@ export function toTools(offered: readonly OfferedTool[]): {
   return { tools, leftOut }
 }
 
-/** Where providers put a tool into their words: `tools.3.custom.name`, `function_declarations[3]`. */
+/** Patterns by which providers name a tool in error texts: `tools.3.custom.name`, `function_declarations[3]`. */
 const PLACE = /(?:tools|function_?declarations)(?:\[0\]\.function_?declarations)?[.[](\d+)/i
 
-/** Whether a provider finds that a request as it stands makes no sense. */
+/** Whether a provider refused a request as invalid. */
 export function isRefusal(error: unknown): error is APICallError {
   return APICallError.isInstance(error) && error.statusCode === 400
 }
 
-/** The tool because of which a provider refused a request, if it says so. */
+/** The tool that caused a provider's refusal, if the error names it. */
 export function refusedTool<T extends { readonly name: string }>(
   error: unknown,
   tools: readonly T[],

@@ -6,11 +6,14 @@ import { askedFor } from './trace.ts'
 
 export interface RecordOptions {
   readonly path: string
-  /** Told when an answer could not be written; it is given all the same. */
+  /** Called when an answer could not be recorded. The answer itself does not fail. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** A model whose answers are written to a file, one a line, for `replayModel`. What is left early is not. */
+/**
+ * A model whose answers are appended to a file, one per line, for `replayModel`. An answer that its reader leaves early
+ * is not recorded.
+ */
 export function recorded(model: Model, { path, onFailure }: RecordOptions): Model {
   const { provider, contextWindow } = model
   return {
@@ -44,7 +47,7 @@ export function recorded(model: Model, { path, onFailure }: RecordOptions): Mode
   }
 }
 
-/** In one write, since several workers may share the file; nobody else is to read it. */
+/** Appends a line in one write, since several workers may share the file. Only its owner can read the file. */
 export async function appendLine(path: string, line: string): Promise<void> {
   await using file = await open(path, 'a', 0o600)
   await file.write(Buffer.from(`${line}\n`))

@@ -7,31 +7,31 @@ import { askedFor, TracedAnswer } from './trace.ts'
 
 export interface ReplayOptions {
   readonly clock: Clock
-  /** What `recorded` wrote. */
+  /** The file that `recorded` wrote. */
   readonly path: string
-  /** Whether the parts come as fast as they can, instead of as they came. */
+  /** Whether the delays between parts are skipped. */
   readonly isFast: boolean
 }
 
 /**
- * A model that answers what it is asked as another did, so that a conversation can be had again without that
- * one. Throws `ConfigError` when the file cannot be read.
+ * A model that replays recorded answers, so that a conversation can be repeated without the original model. Throws
+ * `ConfigError` when the file cannot be read.
  */
 export function replayModel({ clock, path, isFast }: ReplayOptions): Model {
   const answers = readAnswers(path)
-  // Conversations are shortened as they were then.
+  // With the recorded context window, conversations are compacted in the same way.
   const contextWindow = answers.values().next().value?.[0]?.contextWindow
   return {
     provider: 'demo',
     model: 'replay',
     ...(contextWindow === undefined ? {} : { contextWindow }),
-    notice: 'These answers are a recording: what was not asked then has none.',
+    notice: 'These answers are recorded; only the recorded messages have one.',
     async *stream(request, { signal }) {
       const [answer, ...later] = answers.get(askedFor(request)) ?? []
       if (answer === undefined) {
         throw new BusError('not-found', 'no answer to this is recorded; record it with LLM_RECORD')
       }
-      // Each further request gets the next answer, and the last one from then on.
+      // A repeated question gets the next recorded answer, and finally the last one each time.
       if (later.length > 0) answers.set(answer.asked, later)
       const begin = clock.now()
       for (const [ms, part] of answer.parts) {
@@ -48,13 +48,13 @@ export function replayModel({ clock, path, isFast }: ReplayOptions): Model {
   }
 }
 
-/** By what they answer, in the order in which they were given. */
+/** The answers by `askedFor`, in the order of their recording. */
 function readAnswers(path: string): Map<string, TracedAnswer[]> {
   const lines = readLines(path)
   const answers = lines.flatMap((line, index) => {
     const { success, data } = TracedAnswer.safeParse(parseJson(line))
     if (success) return data
-    // The last one may not have been written whole.
+    // The last line may be incomplete.
     if (line === '' || index === lines.length - 1) return []
     throw new ConfigError([`DEMO_REPLAY: ${path}: line ${index + 1} is no recorded answer`])
   })

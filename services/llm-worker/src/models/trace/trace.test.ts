@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Model, StreamPart } from '../../model.ts'
 import type { Step } from '../../resilience/__fixtures__/fake-model.ts'
 import { FakeModel } from '../../resilience/__fixtures__/fake-model.ts'
-import { fakeClock } from '../../providers/demo/fake-clock.ts'
+import { fakeClock } from '../../providers/demo/__fixtures__/fake-clock.ts'
 import { recorded } from './recorded.ts'
 import { replayModel } from './replay-model.ts'
 
@@ -25,13 +25,13 @@ const answered: PromptMessage[] = [
   { role: 'assistant', content: [{ type: 'text', text: 'let me see' }] },
   { role: 'tool', answers: [{ call, name: 't', text: 'rain', isError: false }] },
 ]
-const asks: StreamPart[] = [
+const callParts: StreamPart[] = [
   { type: 'reasoning-delta', text: 'they want to know' },
   { type: 'block-end', providerMetadata: { p: { signature: 's' } } },
   { type: 'tool-call', name: 't', arguments: '{"a":1}' },
   { type: 'end', usage: { inputTokens: 3 } },
 ]
-const tells: StreamPart[] = [{ type: 'text-delta', text: 'it rains' }, { type: 'end' }]
+const textParts: StreamPart[] = [{ type: 'text-delta', text: 'it rains' }, { type: 'end' }]
 const conversation = [[user('weather?')], [user('weather?'), ...answered]]
 
 async function read(model: Model, messages: readonly PromptMessage[]): Promise<StreamPart[]> {
@@ -52,50 +52,50 @@ async function record(...answers: readonly (readonly Step[])[]): Promise<void> {
 
 const replay = (isFast = true, clock = fakeClock()): Model => replayModel({ clock, path, isFast })
 
-test('a conversation can be had again, with tools that now return something else', async () => {
-  await record(asks, tells)
+test('a recorded conversation is replayed although tools return other results', async () => {
+  await record(callParts, textParts)
   const model = replay()
-  expect(await read(model, conversation[0]!)).toEqual(asks)
-  const otherwise = structuredClone(conversation[1]!)
-  otherwise[2] = { role: 'tool', answers: [{ call, name: 't', text: 'snow', isError: false }] }
-  expect(await read(model, otherwise)).toEqual(tells)
+  expect(await read(model, conversation[0]!)).toEqual(callParts)
+  const changed = structuredClone(conversation[1]!)
+  changed[2] = { role: 'tool', answers: [{ call, name: 't', text: 'snow', isError: false }] }
+  expect(await read(model, changed)).toEqual(textParts)
 })
 
-test('of several answers to the same each has its turn, and the last one stays', async () => {
-  await record(asks)
-  await record(tells)
+test('several answers to one request are replayed in order, then the last one', async () => {
+  await record(callParts)
+  await record(textParts)
   const model = replay()
-  expect(await read(model, conversation[0]!)).toEqual(asks)
-  for (let again = 0; again < 2; again++) {
-    expect(await read(model, conversation[0]!)).toEqual(tells)
+  expect(await read(model, conversation[0]!)).toEqual(callParts)
+  for (let repeat = 0; repeat < 2; repeat++) {
+    expect(await read(model, conversation[0]!)).toEqual(textParts)
   }
 })
 
-test('a model that cannot be recorded answers all the same, and fails as it does', async () => {
+test('a failed recording does not change the answers and errors of its model', async () => {
   const failures: unknown[] = []
   const options = {
     path: join(folder, 'no', 'trace'),
     onFailure: (each: unknown) => void failures.push(each),
   }
   const failure = new BusError('invalid', 'too long', { reason: 'context-overflow' })
-  const model = recorded(new FakeModel('a', tells, [failure]), options)
-  expect(await read(model, conversation[0]!)).toEqual(tells)
+  const model = recorded(new FakeModel('a', textParts, [failure]), options)
+  expect(await read(model, conversation[0]!)).toEqual(textParts)
   await expect(read(model, conversation[0]!)).rejects.toBe(failure)
   expect(failures).toHaveLength(2)
 })
 
-test('only its owner reads a recording, and one that was cut short is read so far', async () => {
-  await record(asks, tells)
+test('a recording is readable only by its owner, and a truncated one is replayed as far as it goes', async () => {
+  await record(callParts, textParts)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   writeFileSync(path, readFileSync(path, 'utf8').slice(0, -20))
   const model = replay()
-  expect(await read(model, conversation[0]!)).toEqual(asks)
+  expect(await read(model, conversation[0]!)).toEqual(callParts)
   await expect(read(model, conversation[1]!)).rejects.toMatchObject({ code: 'not-found' })
 })
 
-test('an answer that failed fails again, after as much', async () => {
+test('a failed answer is replayed with its parts and its error', async () => {
   const failure = new BusError('invalid', 'too long', { reason: 'context-overflow' })
-  await record([tells[0]!, failure])
+  await record([textParts[0]!, failure])
   const parts: StreamPart[] = []
   const reading = async (): Promise<void> => {
     const { signal } = new AbortController()
@@ -103,30 +103,30 @@ test('an answer that failed fails again, after as much', async () => {
     for await (const part of replay().stream(request, { signal })) parts.push(part)
   }
   await expect(reading()).rejects.toMatchObject(failure.toInfo())
-  expect(parts).toEqual([tells[0]])
+  expect(parts).toEqual([textParts[0]])
 })
 
-test('what was left before its end is not recorded', async () => {
-  const model = recorded(new FakeModel('a', tells), { path, onFailure })
+test('an abandoned answer is not recorded', async () => {
+  const model = recorded(new FakeModel('a', textParts), { path, onFailure })
   const { signal } = new AbortController()
   for await (const _ of model.stream({ messages: [], tools: [] }, { signal })) break
-  await record(asks)
+  await record(callParts)
   expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(1)
 })
 
-test('what was never asked has no answer', async () => {
-  await record(asks)
+test('a request that was not recorded has no answer', async () => {
+  await record(callParts)
   await expect(read(replay(), [user('weather today?')])).rejects.toMatchObject({
     code: 'not-found',
   })
 })
 
-test('the parts come when they came, unless they are wanted at once', async () => {
-  await record([asks[0]!, 60, ...tells])
+test('parts are replayed with the recorded delays, or without in fast mode', async () => {
+  await record([callParts[0]!, 60, ...textParts])
   const slow = fakeClock()
   await read(replay(false, slow), conversation[0]!)
   const waited = slow.delays.reduce((sum, ms) => sum + ms, 0)
-  // As timers count, some less is possible.
+  // Timers may fire slightly early.
   expect(waited).toBeGreaterThan(50)
   const fast = fakeClock()
   await read(replay(true, fast), conversation[0]!)
@@ -137,7 +137,7 @@ test.each([
   ['{"asked":1}\n', 'line 1 is no recorded answer'],
   ['\nnonsense\n', 'line 2 is no recorded answer'],
   [undefined, 'cannot be read'],
-])('a file that is none is refused: %j', (text, message) => {
+])('a trace file that is invalid or missing is refused: %j', (text, message) => {
   if (text !== undefined) writeFileSync(path, text)
   expect(() => replay()).toThrow(message)
 })

@@ -4,7 +4,7 @@ import type { ModelRequest, StreamPart } from '../../model.ts'
 
 const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.unknown()))
 
-/** As `StreamPart`. */
+/** Mirrors `StreamPart`. */
 const TracedPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text-delta'), text: z.string() }),
   z.object({ type: z.literal('reasoning-delta'), text: z.string() }),
@@ -21,23 +21,23 @@ const TracedPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('answering'), provider: z.string(), model: z.string() }),
 ]) satisfies z.ZodType<StreamPart>
 
-/** One answer of a model, as it was given: a line of the file. */
+/** One recorded answer of a model: a line of the file. */
 export const TracedAnswer = z.object({
-  /** What it answers: see `askedFor`. */
+  /** The key of the question, from `askedFor`. */
   asked: z.string(),
   provider: z.string(),
   model: z.string(),
   contextWindow: z.number().int().positive().optional(),
-  /** Each with the milliseconds after which it came. */
+  /** Each part with the milliseconds since the request. */
   parts: z.array(z.tuple([z.number().nonnegative(), TracedPart])),
-  /** How it failed after them. */
+  /** The failure that ended the answer. */
   error: ErrorInfo.optional(),
 })
 export type TracedAnswer = z.infer<typeof TracedAnswer>
 
 /**
- * By what an answer is found again: what the user has said so far, and how often the model was asked since.
- * What tools returned may differ from time to time.
+ * The key by which a recorded answer is found: the messages of the user, and the number of answers since the last one.
+ * Results of tools are left out, since they may differ.
  */
 export function askedFor({ messages }: Pick<ModelRequest, 'messages'>): string {
   const said = messages.flatMap((each) => (each.role === 'user' ? each.text : []))

@@ -6,7 +6,7 @@ import type { z } from 'zod'
 export interface Connection {
   /** Name of the provider in the settings. */
   readonly name: string
-  /** Empty without a key. */
+  /** The key; empty where there is none. */
   readonly apiKey: string
   readonly baseUrl: string
   readonly fetch: typeof fetch
@@ -25,24 +25,24 @@ export interface ListRequest extends Pick<Connection, 'apiKey' | 'baseUrl'> {
 export interface ProviderDefinition {
   /** Name for users. */
   readonly title: string
-  /** Environment variable of its key; absent where no key is usual. */
+  /** Environment variable of its key; absent for providers that need none. */
   readonly keyVariable?: string
   readonly isKeyOptional?: boolean
-  /** Its public or usual address; absent where the settings must give one. */
+  /** Its public or usual address; absent when the settings must name one. */
   readonly baseUrl?: string
-  /** A server that may run on this machine: used without being named when it answers. */
+  /** Whether it is a server that may run on this machine. It is then used without settings when it answers. */
   readonly isLocal?: boolean
-  /** The model where the settings name none. Without it a local provider uses its first one. */
+  /** The model that is used when the settings name none. Without this, a local provider uses its first model. */
   readonly defaultModel?: string
-  /** In tokens, where neither the settings nor the list have it. */
+  /** The context window in tokens, used when neither the settings nor the list has one. */
   readonly contextWindow: number
-  /** It drops the beginning of conversations that are too long, without an error. */
+  /** Whether it drops the beginning of conversations that are too long, without an error. */
   readonly truncatesSilently?: boolean
-  /** Prefixes of the MIME types it reads, beside texts; one of its models may read fewer. */
+  /** Prefixes of the MIME types that its API reads besides text. One of its models may read fewer. */
   readonly reads: readonly string[]
   /** Key of its data in the package's metadata. Default: its name in the settings. */
   readonly metadataName?: string
-  /** Sent with every request. */
+  /** Options sent with every request. */
   readonly providerOptions?: SharedV4ProviderOptions
   /** Imports its package on first use, as all of them take 13 MB. Absent for the demo model. */
   readonly connect?: (connection: Connection) => Promise<(model: string) => LanguageModelV4>

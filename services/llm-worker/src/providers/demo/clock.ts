@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '@mcp-host/service'
 
 /** Time as the demo model sees it. */
 export interface Clock {
@@ -10,12 +10,5 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
-  async delay(ms, signal) {
-    try {
-      await sleep(ms, undefined, { signal })
-    } catch (error) {
-      signal.throwIfAborted()
-      throw error
-    }
-  },
+  delay: sleep,
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ModelRequest, StreamPart } from '../../model.ts'
 import { offeredTool, recordedTools } from './__fixtures__/offered-tools.ts'
 import { demoModel } from './demo-model.ts'
-import { fakeClock } from './fake-clock.ts'
+import { fakeClock } from './__fixtures__/fake-clock.ts'
 
 const signal = AbortSignal.any([])
 

@@ -1,25 +1,24 @@
+import type { OfferedTool } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { fillArguments } from './fill-arguments.ts'
-import type { JsonSchema } from './schema-fields.ts'
-import { readClauses } from './sentence.ts'
 
 const string = { type: 'string' }
 const number = { type: 'number' }
 const integer = { type: 'integer' }
 const boolean = { type: 'boolean' }
 
+type JsonSchema = OfferedTool['inputSchema']
+
 type Properties = Record<string, JsonSchema>
 
-/** Fills the arguments; the clause's first word is the tool's name. */
+/** Fills the arguments; the sentence's first word is the tool's name. */
 function fill(text: string, properties: Properties, required = Object.keys(properties)) {
   const schema = { type: 'object', properties, required }
   return fillSchema(text, schema)
 }
 
 function fillSchema(text: string, schema: JsonSchema) {
-  const [clause] = readClauses(text)
-  if (clause === undefined) throw new Error('the sentence is empty')
-  const filled = fillArguments(clause, schema, { name: { from: 0, to: 1 } })
+  const filled = fillArguments(text, schema, { name: 't' })
   return filled.missing.length > 0 ? { missing: filled.missing } : filled.arguments
 }
 
@@ -33,6 +32,8 @@ test.each([
   ["t frobnak 'Oslo'"],
   ['t Frobnak is Oslo'],
   ['t {"frobnak": "Oslo"}'],
+  ['t(frobnak="Oslo")'],
+  ['t with frobnak set to Oslo'],
 ])('"%s" gives the argument by name', (text) => {
   expect(fill(text, { frobnak: string })).toEqual({ frobnak: 'Oslo' })
 })
@@ -167,6 +168,17 @@ test('the last resort is the rest of the clause', () => {
 
 test('a default stands in for a required argument that is not given', () => {
   expect(fill('t', { level: { enum: ['low', 'high'], default: 'low' } })).toEqual({ level: 'low' })
+})
+
+test('a schema that makes no sense has no arguments', () => {
+  const $ref = 'https://example.com/city'
+  expect(fillSchema('t Oslo', { properties: { city: { $ref } }, required: true })).toEqual({})
+  expect(fill('t city=Oslo', { city: { type: 'stirng' } })).toEqual({ city: 'Oslo' })
+})
+
+test('the regular expressions of a server are not run', () => {
+  const code = { type: 'string', pattern: '^(a+)+$' }
+  expect(fill(`t ${'a'.repeat(50)}!`, { code })).toEqual({ code: 'a'.repeat(50) })
 })
 
 test('names that every object has are ordinary names', () => {

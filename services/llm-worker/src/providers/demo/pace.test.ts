@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { fakeClock } from './fake-clock.ts'
-import type { FakeClock, FakeClockOptions } from './fake-clock.ts'
+import { fakeClock } from './__fixtures__/fake-clock.ts'
+import type { FakeClock, FakeClockOptions } from './__fixtures__/fake-clock.ts'
 import { pace, wordTokens } from './pace.ts'
 
 const NUMBERS = Array.from({ length: 1000 }, (_, index) => index)

@@ -1,17 +1,17 @@
 import type { Clock } from './clock.ts'
 
-/** So many tokens may go out in a row before the event loop gets a turn. */
+/** The number of tokens that may be emitted before the event loop gets a turn. */
 const BURST = 512
 
 export interface PaceOptions {
-  /** 0 or Infinity: as fast as possible. */
+  /** The rate; 0 or Infinity: no delay. */
   readonly tokensPerSecond: number
   readonly signal: AbortSignal
 }
 
 /**
- * Gives the tokens out on a schedule: token i is due at start + i / rate. Whatever is due goes out at
- * once, so late timers do not add up and rates beyond the timer's resolution are still kept.
+ * Emits tokens on a schedule: token i is due at start + i / rate. All due tokens are emitted at once, so late timers do
+ * not add up, and rates beyond the timer's resolution are kept.
  */
 export async function* pace<Token>(
   clock: Clock,
@@ -26,7 +26,7 @@ export async function* pace<Token>(
   for (const token of tokens) {
     const wait = interval === 0 ? 0 : start + index * interval - clock.now()
     if (wait > 0 || burst >= BURST) {
-      // Timers count whole milliseconds and may otherwise fire before the token is due.
+      // Timers have whole milliseconds, and could otherwise fire before the token is due.
       await clock.delay(Math.ceil(Math.max(wait, 0)), signal)
       burst = 0
     }
@@ -38,7 +38,7 @@ export async function* pace<Token>(
   signal.throwIfAborted()
 }
 
-/** Words with the white space after them; joined they are the text again. */
+/** Words, each with the white space after it. Joined they are the text again. */
 export function wordTokens(text: string): string[] {
   return text.match(/^\s+|\S+\s*/g) ?? []
 }

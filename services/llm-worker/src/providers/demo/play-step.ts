@@ -1,19 +1,16 @@
 import { BusError } from '@mcp-host/contracts'
+import { aborted } from '@mcp-host/service'
 import type { StreamPart } from '../../model.ts'
 import type { Clock } from './clock.ts'
+import type { PaceOptions } from './pace.ts'
 import { pace, wordTokens } from './pace.ts'
 import type { ScriptStep } from './script.ts'
 
-export interface PlayOptions {
-  readonly tokensPerSecond: number
-  readonly signal: AbortSignal
-}
-
-/** Plays one step of a script: reasoning, text, calls, then the hang, each as far as given. */
+/** Plays one step of a script: its reasoning, text and calls, then the error or hang. */
 export async function* playStep(
   clock: Clock,
   step: ScriptStep,
-  { tokensPerSecond, signal }: PlayOptions,
+  { tokensPerSecond, signal }: PaceOptions,
 ): AsyncGenerator<StreamPart> {
   const rate = step.tokensPerSecond ?? tokensPerSecond
   let left = step.error?.afterTokens ?? Infinity
@@ -22,15 +19,20 @@ export async function* playStep(
     if (left-- <= 0) break
     if (open !== undefined && open !== token.type) yield { type: 'block-end' }
     open = token.type
-    yield { type: token.type, text: token.text === STAMP ? `${stamp(clock)} ` : token.text }
+    const isStamped = step.stamp === true && token.type === 'text-delta'
+    // The time of the emission, in microseconds.
+    yield isStamped ? { ...token, text: `${Math.round(clock.now() * 1000)} ` } : token
   }
   if (step.error !== undefined) throw toBusError(step.error)
   if (open !== undefined) yield { type: 'block-end' }
-  for (const call of step.calls ?? []) {
-    const raw = typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments)
-    yield { type: 'tool-call', name: call.name, arguments: raw }
+  for (const { name, arguments: given } of step.calls ?? []) {
+    const text = typeof given === 'string' ? given : JSON.stringify(given)
+    yield { type: 'tool-call', name, arguments: text }
   }
-  if (step.hang === true) await aborted(signal)
+  if (step.hang === true) {
+    await aborted(signal)
+    signal.throwIfAborted()
+  }
 }
 
 function toBusError({ code, message, overflow }: NonNullable<ScriptStep['error']>): BusError {
@@ -39,30 +41,10 @@ function toBusError({ code, message, overflow }: NonNullable<ScriptStep['error']
     : new BusError(code ?? 'unavailable', message)
 }
 
-interface Token {
-  readonly type: 'text-delta' | 'reasoning-delta'
-  /** `STAMP` stands for the time at which the token goes out. */
-  readonly text: string | typeof STAMP
-}
-
-const STAMP = Symbol('stamp')
-
-function* stepTokens(step: ScriptStep): Generator<Token> {
-  const { reasoning, text, tokens = 0 } = step
-  for (const word of wordTokens(reasoning ?? '')) yield { type: 'reasoning-delta', text: word }
-  for (const word of wordTokens(text ?? '')) yield { type: 'text-delta', text: word }
+function* stepTokens({ reasoning = '', text = '', tokens = 0 }: ScriptStep) {
+  for (const word of wordTokens(reasoning)) yield { type: 'reasoning-delta', text: word } as const
+  for (const word of wordTokens(text)) yield { type: 'text-delta', text: word } as const
   for (let index = 0; index < tokens; index++) {
-    yield { type: 'text-delta', text: step.stamp === true ? STAMP : `w${index} ` }
+    yield { type: 'text-delta', text: `w${index} ` } as const
   }
-}
-
-function stamp(clock: Clock): number {
-  return Math.round(clock.now() * 1000)
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.throwIfAborted()
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }

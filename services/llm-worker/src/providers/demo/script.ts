@@ -6,12 +6,12 @@ const ScriptStep = z
   .strictObject({
     reasoning: z.string().optional(),
     text: z.string().optional(),
-    /** So many numbered words instead of a text. */
+    /** The number of numbered words to write instead of a text. */
     tokens: z.number().int().min(1).max(1_000_000).optional(),
-    /** Each token is the time of its own emission, in microseconds since the epoch. */
+    /** Whether each token is the time of its own emission, in microseconds since the epoch. */
     stamp: z.literal(true).optional(),
     tokensPerSecond: z.number().nonnegative().optional(),
-    /** Arguments as a string go out as they are, so they may be broken JSON. */
+    /** The calls. Arguments given as a string are sent unchanged, so they may be invalid JSON. */
     calls: z
       .array(
         z.strictObject({
@@ -26,11 +26,11 @@ const ScriptStep = z
         message: z.string(),
         /** Default: `unavailable`. */
         code: ErrorCode.optional(),
-        /** As if the conversation were too long for the model. */
+        /** Whether the error reports a context overflow. */
         overflow: z.literal(true).optional(),
       })
       .optional(),
-    /** Wait for the abort instead of ending. */
+    /** Whether the step waits for an abort instead of ending. */
     hang: z.literal(true).optional(),
   })
   .refine((step) => step.text === undefined || step.tokens === undefined, {
@@ -44,21 +44,15 @@ const ScriptStep = z
 export type ScriptStep = z.infer<typeof ScriptStep>
 
 const Script = z.strictObject({ script: z.array(ScriptStep).min(1) })
-export type Script = z.infer<typeof Script>
 
-/** The script a user message consists of, nothing when it is an ordinary message. */
-export function readScript(text: string): Script | undefined {
-  if (!/^\s*\{\s*"script"\s*:/.test(text)) return undefined
-  const { success, data, error } = Script.safeParse(parseJson(text))
+/** A step of the script that a user message consists of; `undefined` for an ordinary message. */
+export function readScriptStep(message: string, index: number): ScriptStep | undefined {
+  if (!/^\s*\{\s*"script"\s*:/.test(message)) return undefined
+  const { success, data, error } = Script.safeParse(parseJson(message))
   if (!success) throw BusError.fromZod(error, 'script')
-  return data
-}
-
-/** Every generation of a turn takes the next step. */
-export function scriptStep({ script }: Script, index: number): ScriptStep {
-  const step = script[index]
+  const { length, [index]: step } = data.script
   if (step !== undefined) return step
-  throw new BusError('invalid', `script: step ${index} is asked for, it has ${script.length}`)
+  throw new BusError('invalid', `script: step ${index} is asked for, it has ${length}`)
 }
 
 function parseJson(text: string): unknown {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { StreamPart } from '../../model.ts'
 import { recordedTools } from './__fixtures__/offered-tools.ts'
 import { demoModel } from './demo-model.ts'
-import { fakeClock } from './fake-clock.ts'
+import { fakeClock } from './__fixtures__/fake-clock.ts'
 
 interface PlayOptions {
   readonly rounds?: number

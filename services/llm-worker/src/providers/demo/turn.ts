@@ -1,22 +1,17 @@
 import type { PromptMessage, ToolAnswer } from '@mcp-host/contracts'
 
-/** What the demo model sees of a conversation: the last user message and what came of it. */
+/** The last user message of a conversation, with the tool answers since. */
 export interface DemoTurn {
   readonly text: string
-  /** One entry per message of tool answers since the user spoke, oldest first. */
+  /** One entry for each message of tool answers since the last user message, oldest first. */
   readonly rounds: readonly (readonly ToolAnswer[])[]
 }
 
 export function readTurn(messages: readonly PromptMessage[]): DemoTurn {
-  let text = ''
-  let rounds: (readonly ToolAnswer[])[] = []
-  for (const message of messages) {
-    if (message.role === 'user') {
-      text = message.text
-      rounds = []
-    } else if (message.role === 'tool') {
-      rounds.push(message.answers)
-    }
+  const at = messages.findLastIndex(({ role }) => role === 'user')
+  const message = messages[at]
+  return {
+    text: message?.role === 'user' ? message.text : '',
+    rounds: messages.slice(at + 1).flatMap((each) => (each.role === 'tool' ? [each.answers] : [])),
   }
-  return { text, rounds }
 }

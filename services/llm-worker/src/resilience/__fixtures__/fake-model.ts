@@ -1,19 +1,19 @@
 import type { Model, StreamPart } from '../../model.ts'
 import { sleep } from '@mcp-host/service'
 
-/** What a model does next: give a part, fail, or wait so many milliseconds. */
+/** A step of a model: yield a part, throw, or wait for milliseconds. */
 export type Step = StreamPart | Error | number
 
-export const said = (text: string): StreamPart => ({ type: 'text-delta', text })
+export const textDelta = (text: string): StreamPart => ({ type: 'text-delta', text })
 export const end: StreamPart = { type: 'end' }
 
-/** A model that does these steps, each time it is asked the next of them. */
+/** A model with one list of steps per request; the last list repeats. */
 export class FakeModel implements Model {
   readonly model = 'fake-1'
   readonly provider: string
-  asked = 0
-  /** How often it was left before its end. */
-  left = 0
+  requests = 0
+  /** Answers that the reader left before their end. */
+  abandoned = 0
   readonly #answers: readonly (readonly Step[])[]
 
   constructor(provider: string, ...answers: readonly (readonly Step[])[]) {
@@ -22,8 +22,8 @@ export class FakeModel implements Model {
   }
 
   async *stream(_: unknown, { signal }: { signal: AbortSignal }): AsyncGenerator<StreamPart> {
-    const steps = this.#answers[Math.min(this.asked, this.#answers.length - 1)] ?? []
-    this.asked++
+    const steps = this.#answers[Math.min(this.requests, this.#answers.length - 1)] ?? []
+    this.requests++
     let hasEnded = false
     try {
       for (const step of steps) {
@@ -33,12 +33,12 @@ export class FakeModel implements Model {
       }
       hasEnded = true
     } finally {
-      if (!hasEnded) this.left++
+      if (!hasEnded) this.abandoned++
     }
   }
 }
 
-/** What a model gives until its end, or until it fails. */
+/** The parts of an answer until its end or error. */
 export async function read(
   model: Model,
   signal = AbortSignal.any([]),

@@ -5,23 +5,18 @@ import type {
   LogEntry,
   LogFact,
   SessionId,
-  SessionState,
   ToolCallBlock,
   ToolFinished,
   TurnOutcome,
 } from '@mcp-host/contracts'
-import {
-  applyEntry,
-  emptySession,
-  generationId,
-  newEnvelope,
-  toolCallId,
-} from '@mcp-host/contracts'
+import type { SessionState } from '@mcp-host/session-state'
+import { generationId, newEnvelope, toolCallId } from '@mcp-host/contracts'
+import { applyEntry, emptySession } from '@mcp-host/session-state'
 
 export const session = 'sessionsessionsession' as SessionId
 export const envelope = newEnvelope('local')
 
-/** The state after facts that are stored one after another, from sequence 1. */
+/** The state that facts fold to, stored from sequence 1 on. */
 export function fold(...facts: LogFact[]): SessionState {
   const state = emptySession()
   for (const fact of facts) append(state, fact)
@@ -34,12 +29,12 @@ export function append(state: SessionState, fact: LogFact): void {
 }
 
 const base = { seen: 0 }
-/** Generations are told apart by any number. */
-const gen = (name: number): ReturnType<typeof generationId> => generationId(session, name)
+/** The id of a generation by a number. */
+const gen = (number: number): ReturnType<typeof generationId> => generationId(session, number)
 
-export const input = (id: string, said: string, replaces?: string): LogFact => ({
+export const input = (id: string, message: string, replaces?: string): LogFact => ({
   kind: 'input',
-  fact: { id, text: said, ...(replaces === undefined ? {} : { replaces }) },
+  fact: { id, text: message, ...(replaces === undefined ? {} : { replaces }) },
 })
 export const claim = (turn: number, generation?: number): LogFact => ({
   kind: 'turn',
@@ -53,6 +48,7 @@ export const claim = (turn: number, generation?: number): LogFact => ({
     ...(generation === undefined ? {} : { generation: gen(generation) }),
   },
 })
+/** The start of a further generation, which may void an earlier one. */
 export const next = (
   turn: number,
   generation: number,

@@ -7,8 +7,8 @@ export class MemoryDirectory implements SessionDirectory, DirectoryView {
   readonly records = new Map<SessionId, SessionRecord>()
   readonly options: PutRecordOptions[] = []
   readonly #revisions = new Map<SessionId, number>()
-  /** Runs before the next write, once: what another process does in between. */
-  meanwhile: (() => Promise<unknown>) | undefined
+  /** Runs once, before the next write, in place of another process. */
+  concurrentWrite: (() => Promise<unknown>) | undefined
 
   async get(session: SessionId): Promise<{ record: SessionRecord; revision: number } | undefined> {
     const record = this.records.get(session)
@@ -16,9 +16,9 @@ export class MemoryDirectory implements SessionDirectory, DirectoryView {
   }
 
   async put(record: SessionRecord, options: PutRecordOptions = {}): Promise<number> {
-    const { meanwhile } = this
-    this.meanwhile = undefined
-    await meanwhile?.()
+    const { concurrentWrite } = this
+    this.concurrentWrite = undefined
+    await concurrentWrite?.()
     const last = this.#revisions.get(record.id) ?? 0
     if (options.revision !== undefined && options.revision !== last) {
       throw new BusError('conflict', 'another wrote')

@@ -10,27 +10,27 @@ import type {
 } from '@mcp-host/contracts'
 import { generationId, newEnvelope, newSessionId, toolCallId } from '@mcp-host/contracts'
 
-/** What a generation of a story writes. */
-export interface Said {
+/** The output of one generation. */
+export interface GenerationOutput {
   readonly text?: string
   readonly reasoning?: string
-  /** Names of tools of the server `files` that it calls. */
+  /** Names of called tools of the server `files`. */
   readonly tools?: readonly string[]
 }
 
-/** A session's log in memory, and how turns get into it. */
+/** A log of one session in memory, with methods that append the entries of turns. */
 export class MemoryLog {
   readonly session: SessionId
   readonly entries: LogEntry[] = []
-  /** What was read, in entries, by each call. */
+  /** The number of entries that each read returned. */
   readonly reads: number[] = []
-  /** Sequences that followers are not told of. */
+  /** Sequences that followers do not receive. */
   readonly lost = new Set<number>()
   lostRanges: readonly LostRange[] = []
-  /** How far the replica is that is asked, unless told that there is more. */
+  /** The last sequence of the replica that answers reads without `through`. */
   replicaSeq = Infinity
   readonly #envelope: Envelope
-  /** Other sessions stand in the same stream. */
+  /** Not from 0: the stream also has entries of other sessions. */
   #seq = 5
   #turnSeq = 0
   #added = Promise.withResolvers<void>()
@@ -61,7 +61,7 @@ export class MemoryLog {
     return found
   }
 
-  /** What is added from now on, without what the broker lost. */
+  /** Entries after a sequence, without those in `lost`. */
   async *follow(
     _: SessionId,
     { after, signal }: { after: number; signal: AbortSignal },
@@ -77,26 +77,28 @@ export class MemoryLog {
     }
   }
 
-  /** Stores a fact and answers its sequence. Its time is a thousand times that. */
+  /** Appends a fact and returns its sequence. Its time in milliseconds is a thousand times the sequence. */
   add(fact: LogFact): number {
     this.#seq += 3
-    const place = { session: this.session, seq: this.#seq, time: this.#seq * 1_000 }
-    this.entries.push({ ...fact, ...place, envelope: this.#envelope })
+    const position = { session: this.session, seq: this.#seq, time: this.#seq * 1_000 }
+    this.entries.push({ ...fact, ...position, envelope: this.#envelope })
     this.#added.resolve()
     this.#added = Promise.withResolvers()
     return this.#seq
   }
 
-  say(
+  addInput(
     id: string,
     {
       text = `what ${id} says`,
       replaces = '',
+      follows = '',
       attachments,
-    }: { text?: string; replaces?: string; attachments?: Attachment[] } = {},
+    }: { text?: string; replaces?: string; follows?: string; attachments?: Attachment[] } = {},
   ): number {
     const more = {
       ...(replaces === '' ? {} : { replaces }),
+      ...(follows === '' ? {} : { follows }),
       ...(attachments === undefined ? {} : { attachments }),
     }
     return this.add({ kind: 'input', fact: { id, text, ...more } })
@@ -120,8 +122,8 @@ export class MemoryLog {
     this.#turn({ ...this.#base(turn), type: 'generation-started', generation })
   }
 
-  /** The result of the generation that was started last; answers its calls. */
-  write({ text, reasoning, tools = [] }: Said): ToolCallId[] {
+  /** Appends the result of the latest generation and returns the ids of its calls. */
+  write({ text, reasoning, tools = [] }: GenerationOutput): ToolCallId[] {
     const started = this.entries.findLast(
       ({ kind, fact }) => kind === 'turn' && fact.type !== 'tool-settled' && 'generation' in fact,
     )
@@ -153,7 +155,7 @@ export class MemoryLog {
     return calls.map(({ id }) => id)
   }
 
-  /** The result of a call of `files.<tool>`. */
+  /** Appends the result of a call of `files.<tool>`. */
   finish(call: ToolCallId, tool: string, text: string, blob?: string): void {
     this.add({
       kind: 'tool',
@@ -188,13 +190,13 @@ export class MemoryLog {
     })
   }
 
-  /** A whole turn with one answer. */
+  /** Appends a whole turn with one answer. */
   turn(
     id: string,
     answer = `answer to ${id}`,
-    options: { text?: string; replaces?: string } = {},
+    options: { text?: string; replaces?: string; follows?: string } = {},
   ): number {
-    const turn = this.say(id, options)
+    const turn = this.addInput(id, options)
     this.claim(turn)
     this.write({ text: answer })
     this.done(turn)

@@ -1,7 +1,7 @@
 import type { SessionRecord } from '@mcp-host/contracts'
 import { newSessionId } from '@mcp-host/contracts'
 
-/** A session of `ann`, last used a second after it began. */
+/** The record of a session of `ann`. */
 export function record(given: Partial<SessionRecord> = {}): SessionRecord {
   return {
     id: newSessionId(),

@@ -2,7 +2,7 @@ import type { Clients } from '../clients.ts'
 
 export const nothing: Disposable = { [Symbol.dispose]: () => undefined }
 
-/** No client has a session, or has told anything. */
+/** Clients without sessions and records. */
 export const noClients: Clients = {
   record: () => ({}),
   read: () => undefined,

@@ -2,7 +2,7 @@ import type { Params } from '../json-rpc.ts'
 import type { ClientSession } from '../session.ts'
 import * as session from '../session.ts'
 
-/** No secret: ids are the same for all tests. */
+/** Signs without a secret, so that tests share session ids. */
 const signSession = (random: string): string => random
 
 export const newSession = (capabilities: Params): string =>

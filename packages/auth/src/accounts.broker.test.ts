@@ -1,0 +1,93 @@
+import { connectBus } from '@mcp-host/bus'
+import type { Broker } from '@mcp-host/testkit'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Accounts, isLoginValid } from './accounts.ts'
+import { Invitations } from './invitations.ts'
+
+const quiet = () => undefined
+const logger = { info: quiet, warn: quiet, error: quiet }
+const stack = new AsyncDisposableStack()
+let broker: Broker
+let accounts: Accounts
+let others: Accounts
+let invitations: Invitations
+
+beforeAll(async () => {
+  broker = stack.use(await startBroker())
+})
+afterAll(() => stack.disposeAsync())
+
+beforeEach(async () => {
+  const [bus, other] = await Promise.all([
+    connectBus({ url: broker.url, name: 'test', logger }),
+    connectBus({ url: broker.url, name: 'test', logger }),
+  ])
+  stack.use(bus)
+  stack.use(other)
+  accounts = await Accounts.open(bus)
+  others = await Accounts.open(other)
+  invitations = await Invitations.open(bus)
+})
+
+const about = { roles: ['user'], createdBy: 'local' }
+
+describe('an account', () => {
+  test('is known to other processes, and its name is taken once', async () => {
+    await accounts.create({ name: 'ann@example.com', ...about })
+    await eventually(() => others.find('ann@example.com') !== undefined)
+    await expect(others.create({ name: 'ann@example.com', ...about })).rejects.toMatchObject({
+      code: 'conflict',
+      field: 'name',
+    })
+    expect(await others.read('bob')).toBeUndefined()
+  })
+
+  test('that was disabled or invalidated refuses earlier logins', async () => {
+    const { validFrom } = await accounts.create({ name: 'carl', ...about })
+    const isValid = async (time: number) => isLoginValid(await others.read('carl'), time)
+    expect(await isValid(validFrom)).toBe(true)
+    const before = Date.now()
+    await accounts.endLogins('carl')
+    expect(await isValid(before)).toBe(false)
+    expect(await isValid(Date.now())).toBe(true)
+    await accounts.change('carl', { isDisabled: true })
+    expect(await isValid(Date.now())).toBe(false)
+  })
+
+  test('stays admin while it is the last one that can log in', async () => {
+    const admin = { roles: ['admin'], createdBy: 'local', password: 'a hash' }
+    expect(accounts.hasAdmin).toBe(false)
+    await accounts.create({ name: 'root', ...admin })
+    await eventually(() => accounts.hasAdmin)
+    await expect(accounts.change('root', { isDisabled: true })).rejects.toThrow('last admin')
+    await expect(accounts.change('root', { roles: ['user'] })).rejects.toThrow('last admin')
+    await accounts.create({ name: 'root2', ...admin })
+    await eventually(() => accounts.find('root2') !== undefined)
+    expect((await accounts.change('root', { roles: ['user'] })).roles).toEqual(['user'])
+  })
+})
+
+describe('an invitation', () => {
+  test('is found by its token and used once, by one of several requests', async () => {
+    const { token } = await invitations.create('ann', 'user:root')
+    const found = await Promise.all([1, 2, 3].map(() => invitations.find(token)))
+    expect(found.map((each) => each?.account)).toEqual(['ann', 'ann', 'ann'])
+    const redeemed = await Promise.allSettled(found.map((each) => each!.redeem()))
+    expect(redeemed.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(await invitations.find(token)).toBeUndefined()
+    expect(await invitations.find('x'.repeat(43))).toBeUndefined()
+  })
+
+  test('of the first admin is made for one of several processes', async () => {
+    const offers = await Promise.all([1, 2, 3].map(() => invitations.offerFirstAdmin()))
+    const made = offers.filter((each) => each !== undefined)
+    expect(made).toHaveLength(1)
+    const found = await invitations.find(made[0]!.token)
+    expect(found?.account).toBeUndefined()
+    // A later one replaces it.
+    const later = await invitations.offerFirstAdmin(0)
+    expect(await invitations.find(made[0]!.token)).toBeUndefined()
+    expect(await invitations.find(later!.token)).toBeDefined()
+  })
+})

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
+import { BusError, isAdmin } from '@mcp-host/contracts'
+import type { AccountRecord } from './account.ts'
+import { accountKey, accountsBucket } from './account.ts'
+
+/** Limit for the tries of a change, each of which fails when another process writes first. */
+const TRIES = 5
+const SECOND_MS = 1_000
+
+export interface NewAccount extends Pick<AccountRecord, 'name' | 'roles' | 'createdBy'> {
+  /** See `hashPassword`. */
+  readonly password?: string | undefined
+}
+
+/** The fields of an account that can be changed. */
+export type AccountChanges = Partial<Pick<AccountRecord, 'roles' | 'isDisabled' | 'password'>>
+
+/** The accounts of the host, shared by all its processes. */
+export class Accounts {
+  readonly #bucket: Bucket<AccountRecord>
+  readonly #view: BucketView<AccountRecord>
+
+  private constructor(bucket: Bucket<AccountRecord>, view: BucketView<AccountRecord>) {
+    this.#bucket = bucket
+    this.#view = view
+  }
+
+  static async open(bus: Pick<Bus, 'bucket'>): Promise<Accounts> {
+    const bucket = await bus.bucket(accountsBucket)
+    return new Accounts(bucket, await bucket.watch())
+  }
+
+  /** All accounts by name, from the watched copy. */
+  get list(): readonly AccountRecord[] {
+    return Array.from(this.#view.records.values()).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  /** Whether an admin can log in. */
+  get hasAdmin(): boolean {
+    return this.list.some(isActiveAdmin)
+  }
+
+  /** An account, from the watched copy. */
+  find(name: string): AccountRecord | undefined {
+    return this.#view.records.get(accountKey(name))
+  }
+
+  /** An account, read from the broker, since another process may have changed it just before. */
+  async read(name: string): Promise<AccountRecord | undefined> {
+    return (await this.#bucket.get(accountKey(name)))?.record
+  }
+
+  /** Calls after each change, until disposed. */
+  onChange(listener: () => void): Disposable {
+    return this.#view.onChange(listener)
+  }
+
+  /** Creates an account. Throws `conflict` when the name is taken. */
+  async create({ name, roles, createdBy, password }: NewAccount): Promise<AccountRecord> {
+    const now = Date.now()
+    const record: AccountRecord = {
+      name,
+      roles,
+      createdAt: now,
+      createdBy,
+      isDisabled: false,
+      validFrom: Math.floor(now / SECOND_MS) * SECOND_MS,
+      ...(password === undefined ? {} : { password }),
+    }
+    try {
+      await this.#bucket.put(accountKey(name), record, { revision: 0 })
+    } catch (error) {
+      if (BusError.from(error).code !== 'conflict') throw error
+      throw accountExists(name, error)
+    }
+    return record
+  }
+
+  /** Changes an account. Throws `not-found`, and `conflict` when no admin could log in any more. */
+  async change(
+    name: string,
+    changes: AccountChanges & Partial<Pick<AccountRecord, 'validFrom'>>,
+  ): Promise<AccountRecord> {
+    for (let tried = 1; ; tried++) {
+      const found = await this.#bucket.get(accountKey(name))
+      if (found === undefined) throw noAccount(name)
+      const record = { ...found.record, ...changes }
+      if (isActiveAdmin(found.record) && !isActiveAdmin(record) && !this.#hasOtherAdmin(name)) {
+        const message = `${name} is the last admin who can log in; make another account admin first`
+        throw new BusError('conflict', message)
+      }
+      try {
+        await this.#bucket.put(accountKey(name), record, { revision: found.revision })
+        return record
+      } catch (error) {
+        if (BusError.from(error).code !== 'conflict' || tried === TRIES) throw error
+      }
+    }
+  }
+
+  /**
+   * Changes an account and ends its logins and tokens. Tokens have the second of their issue, so the account must not
+   * log in again within the same second: resolves when new logins and tokens are valid.
+   */
+  async endLogins(name: string, changes: AccountChanges = {}): Promise<AccountRecord> {
+    const validFrom = (Math.floor(Date.now() / SECOND_MS) + 1) * SECOND_MS
+    const changed = await this.change(name, { ...changes, validFrom })
+    await delay(validFrom - Date.now())
+    return changed
+  }
+
+  #hasOtherAdmin(name: string): boolean {
+    return this.list.some((each) => each.name !== name && isActiveAdmin(each))
+  }
+}
+
+export function accountExists(name: string, cause?: unknown): BusError {
+  const message = `name: there is an account "${name}" already`
+  return new BusError('conflict', message, { field: 'name', cause })
+}
+
+export function noAccount(name: string): BusError {
+  return new BusError('not-found', `name: there is no account "${name}"`, { field: 'name' })
+}
+
+function isActiveAdmin({ roles, isDisabled, password }: AccountRecord): boolean {
+  return isAdmin({ roles }) && !isDisabled && password !== undefined
+}
+
+/** Whether a login or token that was issued at a time is still valid. */
+export function isLoginValid(
+  account: AccountRecord | undefined,
+  loggedInAt: number,
+): account is AccountRecord {
+  return account !== undefined && !account.isDisabled && loggedInAt >= account.validFrom
+}

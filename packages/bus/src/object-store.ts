@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
+import { headers } from '@nats-io/transport-node'
+import { z } from 'zod'
+import { isEndMark, wholeSeconds } from './bucket-key.ts'
+import { decode } from './codec.ts'
+import { directGet } from './direct-get.ts'
+import type { ReplyInbox } from './reply-inbox.ts'
+import { BLOB_BUCKET } from './streams.ts'
+
+const CHUNK_BYTES = 128 * 1024
+/** The limit for the size of one read, since the broker closes connections that do not accept 64 MiB. */
+const MAX_READ_BYTES = 4 * 1024 * 1024
+/** The lifetime of the marks of removed objects. */
+const REMOVED_TTL = wholeSeconds(60_000)
+const STREAM = `OBJ_${BLOB_BUCKET}`
+/** The prefix of the subjects of metadata. */
+export const META = `$O.${BLOB_BUCKET}.M.`
+
+/** The metadata of a stored object, in the format of NATS object stores. */
+const ObjectMeta = z.object({
+  name: z.string(),
+  nuid: z.string(),
+  size: z.number(),
+  chunks: z.number(),
+  digest: z.string().default(''),
+  deleted: z.boolean().optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+})
+export type ObjectMeta = z.infer<typeof ObjectMeta>
+
+export interface ObjectStoreDeps {
+  readonly jetstream: JetStreamClient
+  readonly manager: JetStreamManager
+  readonly inbox: ReplyInbox
+  readonly api?: string
+}
+
+/**
+ * Values of any size on the object store of NATS. The client's own functions need consumers, and the right to purge the
+ * whole store.
+ */
+export class ObjectStore {
+  readonly #deps: ObjectStoreDeps
+
+  constructor(deps: ObjectStoreDeps) {
+    this.#deps = deps
+  }
+
+  async put(
+    name: string,
+    bytes: Uint8Array,
+    metadata: Readonly<Record<string, string>>,
+  ): Promise<ObjectMeta> {
+    const nuid = crypto.randomUUID()
+    const chunks = Math.ceil(bytes.length / CHUNK_BYTES)
+    const hash = createHash('sha256')
+    try {
+      for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+        const chunk = bytes.subarray(start, start + CHUNK_BYTES)
+        hash.update(chunk)
+        await this.#deps.jetstream.publish(chunkSubject(nuid), chunk)
+      }
+      const digest = digestOf(hash.digest('base64url'))
+      const meta = { name, nuid, size: bytes.length, chunks, digest, metadata }
+      await this.#writeMeta(meta)
+      return meta
+    } catch (error) {
+      // Chunks that cannot be removed expire with the store's age limit.
+      await this.#removeChunks(nuid).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** The metadata of an object; `undefined` for a missing or removed one. */
+  async find(name: string): Promise<ObjectMeta | undefined> {
+    const query = { last_by_subj: metaSubject(name) }
+    const message = await this.#deps.manager.streams.getMessage(STREAM, query)
+    if (message === null || isEndMark(message)) return undefined
+    const meta = decode(ObjectMeta, message.data, 'metadata of a blob')
+    return meta.deleted === true ? undefined : meta
+  }
+
+  /** Reads an object. Throws when a chunk is missing, even if only the answering replica lacks it. */
+  async get(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const found = await this.find(name)
+    if (found === undefined) return undefined
+    const { nuid, size, chunks, digest } = found
+    const bytes = new Uint8Array(size)
+    const hash = createHash('sha256')
+    for (let length = 0, seq = 1; length < size;) {
+      const parts = await directGet(this.#deps, STREAM, {
+        seq,
+        next_by_subj: chunkSubject(nuid),
+        batch: chunks,
+        max_bytes: MAX_READ_BYTES,
+      })
+      if (parts.length === 0) throw new Error('a part of it is missing')
+      for (const part of parts) {
+        bytes.set(part.data, length)
+        hash.update(part.data)
+        length += part.data.length
+        seq = part.seq + 1
+      }
+    }
+    const isWhole = digestOf(hash.digest('base64url')) === digest.replace(/=+$/, '')
+    if (!isWhole) throw new Error('its digest is another')
+    return bytes
+  }
+
+  async remove(name: string): Promise<void> {
+    const found = await this.find(name)
+    if (found === undefined) return
+    const { nuid } = found
+    const removed = { name, nuid, size: 0, chunks: 0, digest: '', deleted: true }
+    await this.#writeMeta(removed, { ttl: REMOVED_TTL })
+    await this.#removeChunks(nuid)
+  }
+
+  /** The names of all objects, including removed ones. */
+  async names(): Promise<string[]> {
+    const query = { subjects_filter: `${META}>` }
+    const { state } = await this.#deps.manager.streams.info(STREAM, query)
+    return Object.keys(state.subjects ?? {}).map((subject) =>
+      Buffer.from(subject.slice(META.length), 'base64url').toString(),
+    )
+  }
+
+  async #writeMeta(meta: ObjectMeta, lifetime: { readonly ttl?: string } = {}): Promise<void> {
+    const data = JSON.stringify({
+      ...meta,
+      bucket: BLOB_BUCKET,
+      mtime: new Date().toISOString(),
+      options: { max_chunk_size: CHUNK_BYTES },
+    })
+    const options = { headers: onlyOne(), ...lifetime }
+    await this.#deps.jetstream.publish(metaSubject(meta.name), data, options)
+  }
+
+  /** Replaces the chunks by an empty message that expires. */
+  async #removeChunks(nuid: string): Promise<void> {
+    const options = { headers: onlyOne(), ttl: REMOVED_TTL }
+    await this.#deps.jetstream.publish(chunkSubject(nuid), new Uint8Array(), options)
+  }
+}
+
+/** Removes the earlier messages of the subject. */
+function onlyOne() {
+  const marked = headers()
+  marked.set('Nats-Rollup', 'sub')
+  return marked
+}
+
+function chunkSubject(nuid: string): string {
+  return `$O.${BLOB_BUCKET}.C.${nuid}`
+}
+
+function metaSubject(name: string): string {
+  const encoded = Buffer.from(name).toString('base64url')
+  // Padded, as other clients do.
+  return `${META}${encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=')}`
+}
+
+function digestOf(base64: string): string {
+  return `SHA-256=${base64}`
+}

@@ -1,0 +1,48 @@
+export type { Principal } from '@mcp-host/contracts'
+export type {
+  Account,
+  ApiKey,
+  Approval,
+  AuditEntry,
+  AuditQuery,
+  ChangedTool,
+  Explanation,
+  Invitation,
+  Limit,
+  NewApiKey,
+  SupervisorOutcome,
+} from './admin-api.ts'
+export { AdminApi } from './admin-api.ts'
+export type { ClientState, EndReason } from './client-state.ts'
+export type {
+  HistoryOptions,
+  HostStatus,
+  Message,
+  Models,
+  NewSession,
+  PageOptions,
+  Prompt,
+  Resource,
+  ResourcePart,
+  ServerStatus,
+  Session,
+  SessionChanges,
+  Share,
+  SharedSession,
+  Tool,
+  ToolAnswer,
+} from './host-api.ts'
+export { HostApi } from './host-api.ts'
+export { HostError } from './host-error.ts'
+export { newId } from './new-id.ts'
+export type { OutboxStore, OutFrame } from './outbox.ts'
+export { storedOutbox } from './outbox.ts'
+export type { HostAddress } from './request-json.ts'
+export type {
+  Answer,
+  ClientEvent,
+  MessageExtras,
+  Sent,
+  SessionClientOptions,
+} from './session-client.ts'
+export { SessionClient } from './session-client.ts'

@@ -1,0 +1,62 @@
+import { HostError } from './host-error.ts'
+
+/** A gateway, and how a client authenticates there. */
+export interface HostAddress {
+  /** Base URL of a gateway, as `https://mcp.example.com`. */
+  readonly url: string
+  /** Headers by which the client authenticates. Not needed where it does not, and for the cookie of a browser's login. */
+  readonly headers?: (() => Readonly<Record<string, string>>) | undefined
+}
+
+export interface JsonRequest {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** Sent as it is, with its type. */
+  readonly blob?: Blob
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The JSON of an answer; `undefined` for an empty one. Throws `HostError`. */
+export async function requestJson(
+  { url, headers }: HostAddress,
+  path: string,
+  { method = 'GET', body, blob, signal }: JsonRequest = {},
+): Promise<unknown> {
+  const type = blob?.type ?? (body === undefined ? undefined : 'application/json')
+  const response = await fetch(new URL(path, url), {
+    method,
+    headers: { ...headers?.(), ...(type === undefined ? {} : { 'content-type': type }) },
+    body: blob ?? (body === undefined ? null : JSON.stringify(body)),
+    signal: signal ?? null,
+  }).catch((error: unknown) => {
+    throw new HostError('unavailable', `no gateway answers at ${url}`, { cause: error })
+  })
+  const text = await response.text()
+  const { status } = response
+  if (response.ok) return text === '' ? undefined : parse(text, status)
+  // Every error of a gateway has this shape; a proxy before it may send other texts.
+  const { error } = (parse(text, status) ?? {}) as {
+    readonly error?: {
+      readonly code: string
+      readonly message: string
+      readonly field?: string
+      readonly approval?: { readonly id: string }
+    }
+  }
+  if (error === undefined) throw new HostError('internal', `the answer is ${status}`, { status })
+  throw new HostError(error.code, error.message, {
+    status,
+    ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.approval === undefined ? {} : { approval: error.approval.id }),
+  })
+}
+
+function parse(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const message = `the answer is no JSON; its status is ${status}`
+    throw new HostError('unavailable', message, { status, cause: error })
+  }
+}

@@ -1,0 +1,5 @@
+export type { Rate } from './parse-rate.ts'
+export { parseRate } from './parse-rate.ts'
+export { describeLimit, rateLimited } from './rate-limited.ts'
+export type { SharedCounter, SharedRateDeps, Verdict } from './shared-rate.ts'
+export { SharedRate } from './shared-rate.ts'

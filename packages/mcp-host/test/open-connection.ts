@@ -1,0 +1,19 @@
+import { Connection, type ConnectionOptions } from '../src/connection/connection.ts'
+import type { Endpoint } from '../src/transport/endpoint.ts'
+
+/** Opens a connection that detects the era of its server and has no listeners. */
+export function openConnection(
+  endpoint: Endpoint,
+  options: Partial<ConnectionOptions> = {},
+): Promise<Connection> {
+  return Connection.open(endpoint, {
+    clientInfo: { name: 'test', version: '1.0.0' },
+    capabilities: {},
+    era: 'auto',
+    signal: new AbortController().signal,
+    onClose: () => undefined,
+    onError: () => undefined,
+    prepare: () => undefined,
+    ...options,
+  })
+}

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { decide, isHidden } from './decide.ts'
+import { explain } from './explain.ts'
+import { matchesPattern } from './matches-pattern.ts'
+import { PolicyFile } from './policy-file.ts'
+
+const ann = { id: 'user:ann', roles: ['dev'] }
+const root = { id: 'user:root', roles: ['admin', 'dev'] }
+
+const policy = PolicyFile.parse({
+  rules: [
+    { name: 'admins', roles: 'admin', effect: 'allow' },
+    { users: ['key:*'], effect: 'deny', reason: 'keys call nothing' },
+    { server: 'files', tool: 'delete*', effect: 'deny' },
+    { server: 'files', tool: 'write', arguments: { path: '/etc/*' }, effect: 'deny' },
+    { server: 'files', tool: ['write', 'move'], effect: 'approve' },
+    { annotation: '@destructive', effect: 'approve' },
+  ],
+})
+
+const use = (principal: typeof ann, server: string, tool: string, args: unknown = {}) => ({
+  principal,
+  server,
+  tool,
+  annotations: () => (tool === 'wipe' ? { destructiveHint: true } : { readOnlyHint: true }),
+  arguments: args,
+})
+
+describe('a call', () => {
+  test.each([
+    [root, 'files', 'delete_all', {}, 'allow', 'admins'],
+    [{ id: 'key:ci', roles: ['dev'] }, 'files', 'read', {}, 'deny', undefined],
+    [ann, 'files', 'delete_all', {}, 'deny', undefined],
+    [ann, 'files', 'delete\nall', {}, 'deny', undefined],
+    [ann, 'files', 'read', {}, 'allow', undefined],
+    [ann, 'files', 'write', { path: '/etc/passwd' }, 'deny', undefined],
+    [ann, 'files', 'write', { path: '/tmp/x' }, 'approve', undefined],
+    [ann, 'files', 'write', {}, 'approve', undefined],
+    [ann, 'files', 'write', { path: ['/etc/x'] }, 'approve', undefined],
+    [ann, 'other', 'wipe', {}, 'approve', undefined],
+    [ann, 'other', 'delete', {}, 'allow', undefined],
+  ] as const)('of %o to %s.%s %j is decided: %s', (who, server, tool, args, effect, name) => {
+    const decision = decide(policy, use({ ...who, roles: [...who.roles] }, server, tool, args))
+    expect(decision.effect).toBe(effect)
+    if (name !== undefined) expect(decision.rule?.name).toBe(name)
+  })
+
+  test('that no rule matches is decided by the default', () => {
+    const closed = PolicyFile.parse({ default: 'deny', rules: [{ tool: 'read', effect: 'allow' }] })
+    expect(decide(closed, use(ann, 's', 'read')).effect).toBe('allow')
+    expect(decide(closed, use(ann, 's', 'write'))).toEqual({ effect: 'deny' })
+  })
+
+  test('finds arguments by their path, and no inherited names', () => {
+    const deep = PolicyFile.parse({
+      rules: [
+        { arguments: { 'target.kind': 'prod*', count: '10' }, effect: 'deny' },
+        { arguments: { constructor: '*' }, effect: 'deny' },
+      ],
+    })
+    const call = (args: unknown) => decide(deep, use(ann, 's', 't', args)).effect
+    expect(call({ target: { kind: 'production' }, count: 10 })).toBe('deny')
+    expect(call({ target: { kind: 'production' }, count: 11 })).toBe('allow')
+    expect(call({ target: 'production', count: 10 })).toBe('allow')
+    expect(call({})).toBe('allow')
+    expect(call(null)).toBe('allow')
+  })
+})
+
+describe('a tool', () => {
+  test('is hidden when every call of it is denied', () => {
+    expect(isHidden(policy, use(ann, 'files', 'delete_all'))).toBe(true)
+    expect(isHidden(policy, use(root, 'files', 'delete_all'))).toBe(false)
+    expect(isHidden(policy, use(ann, 'files', 'write'))).toBe(false)
+    expect(isHidden(policy, use(ann, 'files', 'read'))).toBe(false)
+  })
+
+  test('that is denied for some arguments alone is listed, by the default too', () => {
+    const some = (rules: object[], fallback: string) =>
+      isHidden(PolicyFile.parse({ rules, default: fallback }), use(ann, 's', 't'))
+    const denied = { arguments: { a: 'x' }, effect: 'deny' }
+    expect(some([denied], 'allow')).toBe(false)
+    expect(some([denied], 'deny')).toBe(true)
+    expect(some([{ arguments: { a: 'x' }, effect: 'allow' }], 'deny')).toBe(false)
+  })
+})
+
+test('an explanation says of every rule why it decides or not', () => {
+  const { effect, verdicts } = explain(policy, use(ann, 'files', 'write', { path: '/tmp/x' }))
+  expect(effect).toBe('approve')
+  expect(verdicts).toEqual([
+    { rule: 'admins', verdict: 'does not match', mismatch: 'roles' },
+    { rule: 'rule 2', verdict: 'does not match', mismatch: 'users' },
+    { rule: 'rule 3', verdict: 'does not match', mismatch: 'tool' },
+    { rule: 'rule 4', verdict: 'does not match', mismatch: 'arguments' },
+    { rule: 'rule 5', verdict: 'decides' },
+    { rule: 'rule 6', verdict: 'does not match', mismatch: 'annotation' },
+  ])
+})
+
+test.each([
+  ['a', 'a', true],
+  ['a', 'ab', false],
+  ['*', '', true],
+  ['*', 'a\nb', true],
+  ['a*', 'abc', true],
+  ['*c', 'abc', true],
+  ['a*c', 'ac', true],
+  ['ab*bc', 'abc', false],
+  ['a*b*c', 'a--b--c', true],
+  ['a*b*c', 'a--c--b', false],
+  ['a.b', 'axb', false],
+  ['**', 'x', true],
+])('the pattern %j and the text %j: %s', (pattern, text, expected) => {
+  expect(matchesPattern(pattern, text)).toBe(expected)
+})
+
+test('a pattern with many stars takes linear time', () => {
+  expect(matchesPattern(`${'*a'.repeat(200)}b`, 'a'.repeat(1_000_000))).toBe(false)
+})
+
+test.each([
+  [{ rules: [{ effect: 'maybe' }] }],
+  [{ rules: [{ effect: 'deny', tools: 'x' }] }],
+  [{ rules: [{ effect: 'deny', annotation: '@evil' }] }],
+  [{ rules: [{ effect: 'deny', tool: [] }] }],
+  [{ defaults: 'deny' }],
+])('a faulty file %j is refused', (file) => {
+  expect(PolicyFile.safeParse(file).success).toBe(false)
+})

@@ -1,0 +1,7 @@
+export type { Decision, ToolCall, ToolUse } from './decide.ts'
+export { decide, isHidden } from './decide.ts'
+export type { RuleVerdict } from './explain.ts'
+export { explain, ruleName } from './explain.ts'
+export { matchesPattern } from './matches-pattern.ts'
+export type { PinMode, Policy, Rule } from './policy-file.ts'
+export { Effect, OPEN_POLICY, PolicyFile } from './policy-file.ts'

@@ -1,0 +1,66 @@
+import { APPROVAL_MARKS } from '@mcp-host/contracts'
+import { parseRate } from '@mcp-host/limits'
+import { z } from 'zod'
+
+const MAX_RULES = 1_000
+
+const Pattern = z.string().min(1).max(500)
+const Patterns = z
+  .union([Pattern, z.array(Pattern).min(1).max(100)])
+  .transform((given) => [given].flat())
+
+const Limit = z
+  .string()
+  .regex(/^[1-9]\d{0,11}\/[smhd]$/, 'must be a number per s, m, h or d, as 10/m')
+  .transform((text) => parseRate(text))
+  .describe('How often each principal may make calls that this rule decides, as `10/m`.')
+
+/** The effect on a call: it runs, it is denied, or it needs a user's approval. */
+export const Effect = z.enum(['allow', 'deny', 'approve'])
+export type Effect = z.infer<typeof Effect>
+
+/** The first rule that matches a call decides about it. A missing part matches everything. */
+export const Rule = z.strictObject({
+  name: z.string().min(1).max(100).optional().describe('Shown where the rule decides.'),
+  roles: Patterns.optional().describe('The principal has one of these roles.'),
+  users: Patterns.optional().describe(
+    'Ids of principals, such as `user:ann`, `key:ci` or `oidc:*`.',
+  ),
+  server: Patterns.optional().describe('Names of MCP servers.'),
+  tool: Patterns.optional().describe('Names of tools at their server.'),
+  annotation: z
+    .enum(APPROVAL_MARKS as [string, ...string[]])
+    .optional()
+    .describe('What the server says of the tool; a server that lies is not seen through.'),
+  arguments: z
+    .record(z.string(), Patterns)
+    .optional()
+    .describe(
+      'Arguments by their dotted paths, compared as text. An absent argument matches no pattern.',
+    ),
+  effect: Effect,
+  limit: Limit.optional(),
+  reason: z
+    .string()
+    .max(500)
+    .optional()
+    .describe('Told to the caller of a call that is not allowed.'),
+})
+export type Rule = z.infer<typeof Rule>
+
+export const PinMode = z.enum(['off', 'warn', 'quarantine'])
+export type PinMode = z.infer<typeof PinMode>
+
+/** The contents of `policy.json`. */
+export const PolicyFile = z.strictObject({
+  $schema: z.string().optional(),
+  rules: z.array(Rule).max(MAX_RULES).default([]),
+  default: Effect.default('allow').describe('What happens to calls that no rule matches.'),
+  pin: PinMode.default('off').describe(
+    'What happens to a tool whose description or schema differs from the one that was recorded first: nothing, a warning in the log, or quarantine until an admin accepts the change.',
+  ),
+})
+export type Policy = z.infer<typeof PolicyFile>
+
+/** The policy without a file: everything is allowed. */
+export const OPEN_POLICY: Policy = { rules: [], default: 'allow', pin: 'off' }

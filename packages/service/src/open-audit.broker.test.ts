@@ -1,0 +1,66 @@
+import { ChainVerifier, parseEntry } from '@mcp-host/audit'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import { Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { auditSettings } from './audit-settings.ts'
+import { createLogger } from './logger.ts'
+import { openAudit } from './open-audit.ts'
+import { loadConfig } from './settings.ts'
+
+const record = { action: 'login', principal: 'user:ann' } as const
+
+async function open(mode: 'async' | 'required') {
+  const broker = await startBroker()
+  const bus = await broker.connect()
+  const metrics = new Registry()
+  const logger = createLogger('test', 'silent')
+  const settings = loadConfig(auditSettings, { AUDIT: mode })
+  const audit = await openAudit({ bus, logger, metrics }, settings)
+  if (audit === undefined) throw new Error('it is off')
+  return { broker, bus, metrics, audit }
+}
+
+async function metric(metrics: Registry, name: string): Promise<number> {
+  const found = await metrics.getSingleMetric(`mcp_host_audit_${name}`)?.get()
+  return found?.values[0]?.value ?? Number.NaN
+}
+
+test('entries outlast an outage of nats-server, in order and once, while callers go on', async () => {
+  const { broker, bus, metrics, audit } = await open('async')
+  await using _broker = broker
+  void audit.record(record)
+  await eventually(async () => (await metric(metrics, 'entries_total')) === 1)
+  await broker.kill()
+  for (let count = 0; count < 200; count++) {
+    expect(audit.record({ ...record, detail: { count } })).toBeUndefined()
+    await new Promise((resolve) => void setTimeout(resolve, 5))
+  }
+  expect(await metric(metrics, 'lag_seconds')).toBeGreaterThan(0.5)
+  await broker.start()
+  await eventually(async () => (await metric(metrics, 'entries_total')) === 201, {
+    limitMs: 20_000,
+    what: 'all entries',
+  })
+  await audit[Symbol.asyncDispose]()
+  const texts = (await Array.fromAsync(bus.audit.read())).flatMap(({ entries }) => entries)
+  expect(texts.map((text) => parseEntry(text)?.detail?.['count']).slice(1, 201)).toEqual(
+    Array.from({ length: 200 }, (_, count) => count),
+  )
+  const faults: unknown[] = []
+  const options = { isBeginOptional: false, now: Date.now() + 3_600_000 }
+  const verifier = new ChainVerifier({ ...options, onFault: (fault) => faults.push(fault) })
+  for (const text of texts) verifier.take(bus.id, text)
+  verifier.end()
+  expect(faults).toEqual([])
+  expect(await metric(metrics, 'dropped_total')).toBe(0)
+})
+
+test('where entries are required, one that cannot be stored refuses its action', async () => {
+  const { broker, bus, audit } = await open('required')
+  await using _broker = broker
+  await audit.record(record)
+  expect(await bus.audit.state()).toMatchObject({ messages: 1 })
+  await broker.kill()
+  await expect(audit.record(record)).rejects.toMatchObject({ code: 'unavailable' })
+  await audit[Symbol.asyncDispose]()
+})

@@ -1,0 +1,97 @@
+import type { CatalogEntry, CatalogTool } from '@mcp-host/contracts'
+import type { Broker } from '@mcp-host/testkit'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLogger } from './logger.ts'
+import { ToolPins } from './tool-pins.ts'
+
+let broker: Broker
+beforeAll(async () => {
+  broker = await startBroker()
+})
+afterAll(() => broker[Symbol.asyncDispose]())
+
+/** A catalog with one tool of one server. */
+class Catalog {
+  readonly entries = new Map<string, CatalogEntry>()
+  #listener = (): void => undefined
+
+  readonly onChange = (listener: () => void): Disposable => {
+    this.#listener = listener
+    return { [Symbol.dispose]: () => undefined }
+  }
+
+  show(server: string, description: string): void {
+    const tool: CatalogTool = { name: 'read', description, inputSchema: { type: 'object' } }
+    const entry = { kind: 'server', server, supervisor: 's1', state: 'ready', tools: [tool] }
+    // The name of a server has a type of its own.
+    this.entries.set(server, entry as CatalogEntry)
+    this.#listener()
+  }
+}
+
+async function open(isRecorder: boolean) {
+  const catalog = new Catalog()
+  const changes: string[][] = []
+  const deps = {
+    bus: await broker.connect(),
+    logger: createLogger('test', 'silent'),
+    metrics: new Registry(),
+    catalog,
+    onChange: () => changes.push(pins.changed().map(({ server }) => server)),
+  }
+  const pins: ToolPins = await ToolPins.open(deps, { isRecorder })
+  return { catalog, pins, changes }
+}
+
+test('a changed tool is in quarantine at every process until its change is accepted', async () => {
+  const gateway = await open(true)
+  const orchestrator = await open(false)
+  for (const { pins, catalog } of [gateway, orchestrator]) {
+    pins.setMode('quarantine')
+    catalog.show('files', 'Reads a file.')
+  }
+  const show = (description: string): void => {
+    for (const { catalog } of [gateway, orchestrator]) catalog.show('files', description)
+  }
+  // The first definition is recorded in the background.
+  await eventually(() => {
+    show('Reads a file, and sends it away.')
+    return [gateway, orchestrator].every(({ pins }) => pins.isQuarantined('files', 'read'))
+  })
+  expect(gateway.pins.changed()).toMatchObject([
+    {
+      server: 'files',
+      tool: 'read',
+      pinned: expect.stringContaining('"Reads a file."'),
+      current: expect.stringContaining('sends it away'),
+    },
+  ])
+  const accepted: string[] = []
+  const record = async (): Promise<void> => void accepted.push('read')
+  await gateway.pins.accept('files', 'read', 'user:root', record)
+  await eventually(() => !orchestrator.pins.isQuarantined('files', 'read'))
+  expect(orchestrator.changes.at(-1)).toEqual([])
+  await expect(gateway.pins.accept('files', 'read', 'user:root', record)).rejects.toMatchObject({
+    code: 'not-found',
+  })
+  // A change that is not there is not recorded as accepted.
+  expect(accepted).toEqual(['read'])
+  show('Reads a file.')
+  expect(gateway.pins.isQuarantined('files', 'read')).toBe(true)
+})
+
+test('a changed tool is only reported with the mode warn, and nothing is compared with off', async () => {
+  const { pins, catalog, changes } = await open(true)
+  pins.setMode('warn')
+  catalog.show('other', 'one')
+  await eventually(() => {
+    catalog.show('other', 'two')
+    return pins.changed().length === 1
+  })
+  expect(pins.isQuarantined('other', 'read')).toBe(false)
+  pins.setMode('off')
+  expect(pins.changed()).toEqual([])
+  expect(changes).toEqual([['other'], []])
+})

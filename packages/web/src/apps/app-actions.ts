@@ -1,0 +1,97 @@
+import type { Tool, ToolAnswer } from '@mcp-host/client'
+import { HostError } from '@mcp-host/client'
+import { safeLink } from '../markdown/links.ts'
+import type { AppActions } from './app-connection.ts'
+import type { AppMessage } from './app-message.ts'
+import { APP_FAULT, AppFault, textIn } from './app-message.ts'
+import { fieldsOf, isForApps } from './app-tool.ts'
+
+const MAX_NAME_LENGTH = 200
+const MAX_URI_LENGTH = 2_000
+const MAX_TEXT_LENGTH = 8_000
+
+/** What an app asks its user. */
+export type Wish =
+  | { readonly kind: 'call'; readonly tool: string; readonly arguments: object }
+  | { readonly kind: 'link'; readonly url: string }
+  | { readonly kind: 'message'; readonly text: string }
+
+/** The requests to the host of an app's user. */
+export interface AppHost {
+  callTool(
+    name: string,
+    given: object,
+    options: { readonly server: string; readonly approval?: string },
+  ): Promise<ToolAnswer>
+  readResource(uri: string, server: string): Promise<readonly object[]>
+  answerApproval(id: string, action: 'accept' | 'decline'): Promise<void>
+}
+
+export interface AppActionsDeps {
+  /** The server of the app, the only one that it reaches. */
+  readonly server: string
+  readonly host: AppHost
+  readonly findTool: (server: string, name: string) => Promise<Tool | undefined>
+  /** Asks the user. */
+  readonly ask: (wish: Wish) => Promise<boolean>
+  /** Puts a text into the message that the user writes. */
+  readonly draft: (text: string) => void
+}
+
+/** What an app may do, as its user: the host checks each request like one of the user. */
+export function appActions({ server, host, findTool, ask, draft }: AppActionsDeps): AppActions {
+  return {
+    async callTool(params) {
+      const name = textIn(params, 'name', MAX_NAME_LENGTH)
+      const given = fieldsOf(params['arguments'])
+      const tool = await findTool(server, name)
+      if (tool === undefined || !isForApps(tool)) {
+        const message = `name: ${server} has no tool "${name}" for apps`
+        throw new AppFault(APP_FAULT.invalidParams, message)
+      }
+      try {
+        return await host.callTool(name, given, { server })
+      } catch (error) {
+        if (!(error instanceof HostError) || error.approval === undefined) throw error
+        const { approval } = error
+        const isAllowed = await ask({ kind: 'call', tool: name, arguments: given })
+        await host.answerApproval(approval, isAllowed ? 'accept' : 'decline')
+        if (!isAllowed) throw refused(`the user does not allow the call of ${name}`)
+        return host.callTool(name, given, { server, approval })
+      }
+    },
+    async readResource(params) {
+      const uri = textIn(params, 'uri', MAX_URI_LENGTH)
+      return { contents: await host.readResource(uri, server) }
+    },
+    async openLink(params) {
+      const url = safeLink(textIn(params, 'url', MAX_URI_LENGTH))
+      if (url === undefined) {
+        const message = 'url: must be an address of http:, https: or mailto:'
+        throw new AppFault(APP_FAULT.invalidParams, message)
+      }
+      if (!(await ask({ kind: 'link', url }))) throw refused('the user does not open the link')
+      return {}
+    },
+    async sendMessage(params) {
+      const text = messageText(params)
+      const isAllowed = await ask({ kind: 'message', text })
+      if (!isAllowed) throw refused('the user does not take the message')
+      draft(text)
+      return {}
+    },
+  }
+}
+
+function refused(message: string): AppFault {
+  return new AppFault(APP_FAULT.refused, message)
+}
+
+/** The text of a message: one block, or several. Throws `AppFault`. */
+function messageText({ content }: AppMessage['params']): string {
+  const blocks = [content ?? []].flat().map(fieldsOf)
+  const text = blocks
+    .flatMap((block) => (block['type'] === 'text' ? String(block['text']) : []))
+    .join('\n')
+  return textIn({ content: text.trim() }, 'content', MAX_TEXT_LENGTH)
+}

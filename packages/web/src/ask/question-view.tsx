@@ -1,0 +1,126 @@
+import type { ReactNode } from 'react'
+import { useMemo, useState } from 'react'
+import { safeLink } from '../markdown/links.ts'
+import type { ChatSession } from '../state/chat-session.ts'
+import type { QuestionItem } from '../state/turn.ts'
+import { pretty } from '../state/pretty.ts'
+import { fieldsOf, readValues } from './fields.ts'
+import type { Values } from './form-fields.tsx'
+import { FormFields } from './form-fields.tsx'
+
+const ENDS = {
+  accept: 'You answered',
+  decline: 'You said no',
+  cancel: 'You gave no answer',
+  expired: 'Nobody answered in time',
+  void: 'No answer is needed any more',
+} as const
+
+export interface QuestionViewProps {
+  readonly item: QuestionItem
+  /** Absent where the question is only read. */
+  readonly session?: ChatSession | undefined
+}
+
+/** A question of a tool, or a request for permission, in the flow of the conversation. */
+export function QuestionView({ item, session }: QuestionViewProps): ReactNode {
+  const { question, end } = item
+  const name = `${question.server} ${question.tool}`
+  if (end !== undefined) {
+    const isApproval = question.mode === 'approval' && end.how === 'accept'
+    return (
+      <p className="note">
+        {isApproval ? 'You allowed it' : ENDS[end.how]}: {name}
+      </p>
+    )
+  }
+  return (
+    <section className="question" aria-label={`Question of ${name}`}>
+      <h3>{question.mode === 'approval' ? `Allow ${name}?` : `${name} asks you`}</h3>
+      {/* The title of a request for permission says all. */}
+      {question.mode !== 'approval' && <p>{question.message}</p>}
+      {session !== undefined && <OpenQuestion item={item} session={session} />}
+    </section>
+  )
+}
+
+function OpenQuestion(props: {
+  readonly item: QuestionItem
+  readonly session: ChatSession
+}): ReactNode {
+  const {
+    item: { question },
+    session,
+  } = props
+  const { id, mode, requestedSchema, url = '' } = question
+  const fields = useMemo(() => fieldsOf(requestedSchema ?? {}), [requestedSchema])
+  const [values, setValues] = useState<Values>(new Map())
+  const [fault, setFault] = useState<string>()
+  const [isSending, setIsSending] = useState(false)
+  const answer = async (action: 'accept' | 'decline'): Promise<void> => {
+    setIsSending(true)
+    setFault(undefined)
+    const hasContent = action === 'accept' && mode === 'form'
+    try {
+      await session.answer({
+        id,
+        action,
+        ...(hasContent ? { content: readValues(fields, values) } : {}),
+      })
+    } catch (error) {
+      setIsSending(false)
+      setFault(error instanceof Error ? error.message : String(error))
+    }
+  }
+  const submit = (event: React.FormEvent): void => {
+    event.preventDefault()
+    void answer('accept')
+  }
+  const link = mode === 'url' ? safeLink(url) : undefined
+  return (
+    <form onSubmit={submit}>
+      {mode === 'approval' && <pre tabIndex={0}>{pretty(question.arguments)}</pre>}
+      {mode === 'form' && <FormFields fields={fields} values={values} onChange={setValues} />}
+      {mode === 'url' && <PageToVisit link={link} url={url} />}
+      {fault !== undefined && (
+        <p role="alert" className="note bad">
+          {fault}
+        </p>
+      )}
+      <div className="actions">
+        <button type="submit" className="primary" disabled={isSending}>
+          {mode === 'approval' ? 'Allow' : mode === 'url' ? 'I have done it' : 'Send answer'}
+        </button>
+        <button type="button" disabled={isSending} onClick={() => void answer('decline')}>
+          {mode === 'approval' ? 'Do not allow' : 'Decline'}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** A server may name any page: the user sees which one, and only a click opens it. */
+function PageToVisit({
+  link,
+  url,
+}: {
+  readonly link: string | undefined
+  readonly url: string
+}): ReactNode {
+  const { host = '' } = link === undefined ? {} : new URL(link)
+  if (host === '') return <p className="note bad">The address is not a web page: {url}</p>
+  return (
+    <>
+      <p className="note warn">
+        This leads to {host}, outside of this page. Open it only if you trust that site, and enter
+        nothing there that you would not tell it.
+      </p>
+      <pre tabIndex={0}>{link}</pre>
+      <p>
+        <a href={link} target="_blank" rel="noopener noreferrer">
+          Open {host} in a new tab
+        </a>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,8 @@
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+import { prepareNewChat } from './state/route.ts'
+
+const place = document.getElementById('app')
+if (place === null) throw new Error('the page has no place for the app')
+await prepareNewChat()
+createRoot(place).render(<App />)

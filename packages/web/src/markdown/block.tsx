@@ -1,0 +1,107 @@
+import type { Token, Tokens } from 'marked'
+import type { ReactNode } from 'react'
+import { memo } from 'react'
+import { CodeBlock } from './code-block.tsx'
+import { inline, MAX_DEPTH } from './inline.tsx'
+import { TexMath } from './tex-math.tsx'
+
+export interface BlockProps {
+  readonly token: Token
+  readonly depth?: number
+}
+
+/** One block of markdown, which is drawn again only when its source changes. */
+export const Block = memo(
+  function Block({ token, depth = 0 }: BlockProps): ReactNode {
+    return depth > MAX_DEPTH ? <p>{token.raw}</p> : blockOf(token, depth)
+  },
+  (one, other) => one.token.raw === other.token.raw && one.token.type === other.token.type,
+)
+
+function blockOf(token: Token, depth: number): ReactNode {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return null
+    case 'hr':
+      return <hr />
+    case 'heading':
+      return <Heading token={token as Tokens.Heading} />
+    case 'code':
+      return <CodeBlock code={token.text} language={token.lang ?? ''} />
+    case 'mathBlock':
+      return <TexMath tex={token.text} isBlock />
+    case 'blockquote':
+      return <blockquote>{blocks(token.tokens, depth + 1)}</blockquote>
+    case 'list':
+      return <List token={token as Tokens.List} depth={depth + 1} />
+    case 'table':
+      return <Table token={token as Tokens.Table} />
+    case 'html':
+      return <p className="source">{token.raw.trimEnd()}</p>
+    case 'text':
+      return 'tokens' in token ? <>{inline(token.tokens, depth)}</> : <p>{token.raw}</p>
+    case 'paragraph':
+      return <p>{inline(token.tokens, depth)}</p>
+    default:
+      return <>{inline([token], depth)}</>
+  }
+}
+
+function blocks(tokens: readonly Token[] | undefined, depth: number): ReactNode[] {
+  return (tokens ?? []).map((token, index) => <Block key={index} token={token} depth={depth} />)
+}
+
+/** The page has its own headings above those of answers. */
+function Heading({ token }: { readonly token: Tokens.Heading }): ReactNode {
+  const level = Math.min(token.depth + 2, 6)
+  const Tag = `h${level}` as 'h3' | 'h4' | 'h5' | 'h6'
+  return <Tag>{inline(token.tokens, 0)}</Tag>
+}
+
+function List({
+  token,
+  depth,
+}: {
+  readonly token: Tokens.List
+  readonly depth: number
+}): ReactNode {
+  const items = token.items.map((item, index) => (
+    <li key={index} className={item.task ? 'task' : undefined}>
+      {blocks(item.tokens, depth)}
+    </li>
+  ))
+  return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>
+}
+
+function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
+  const cell = ({
+    tokens,
+    align,
+  }: Tokens.TableCell): { className?: string; children: ReactNode } => ({
+    ...(align === null ? {} : { className: `align-${align}` }),
+    children: inline(tokens, 0),
+  })
+  return (
+    <div className="table" tabIndex={0} role="group" aria-label="Table">
+      <table>
+        <thead>
+          <tr>
+            {token.header.map((each, index) => (
+              <th key={index} scope="col" {...cell(each)} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {token.rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((each, column) => (
+                <td key={column} {...cell(each)} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,119 @@
+import type { ReactNode } from 'react'
+import { useId, useLayoutEffect, useRef, useState } from 'react'
+import {
+  openDebug,
+  openNewChat,
+  openPage,
+  openServers,
+  openSession,
+  route,
+} from '../state/route.ts'
+import { sessionList } from '../state/session-list.ts'
+import { useStore } from '../state/store.ts'
+
+interface Command {
+  readonly id: string
+  readonly name: string
+  readonly run: () => void
+}
+
+const COMMANDS: readonly Command[] = [
+  { id: 'new', name: 'New chat', run: openNewChat },
+  { id: 'servers', name: 'Tools and servers', run: openServers },
+  { id: 'account', name: 'Account', run: () => openPage('account') },
+  { id: 'approvals', name: 'Approvals', run: () => openPage('approvals') },
+  { id: 'audit', name: 'Audit', run: () => openPage('audit') },
+  { id: 'users', name: 'Users', run: () => openPage('users') },
+  { id: 'policy', name: 'Policy', run: () => openPage('policy') },
+  { id: 'limits', name: 'Limits', run: () => openPage('limits') },
+]
+
+const MAX_SHOWN = 12
+
+/** Everything by its name, on Ctrl-K. */
+export function Palette(): ReactNode {
+  const listId = useId()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const { sessions } = useStore(sessionList)
+  const [search, setSearch] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const [isOpen, setIsOpen] = useState(false)
+  // As soon as the page is shown.
+  useLayoutEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      setSearch('')
+      setChosen(0)
+      setIsOpen(true)
+      dialog.current?.showModal()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+  const chats = sessions.map(({ id, title }) => ({ id, name: title, run: () => openSession(id) }))
+  const here = useStore(route)
+  const ofChat: readonly Command[] =
+    here.page === 'chat' && !here.isNew
+      ? [{ id: 'debug', name: 'Events of this chat', run: () => openDebug(here.session) }]
+      : []
+  const words = search.toLowerCase()
+  const found = [...COMMANDS, ...ofChat, ...chats]
+    .filter(({ name }) => name.toLowerCase().includes(words))
+    .slice(0, MAX_SHOWN)
+  const isListed = isOpen && found.length > 0
+  const run = (command: Command | undefined): void => {
+    dialog.current?.close()
+    command?.run()
+  }
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setChosen((chosen + step + found.length) % Math.max(1, found.length))
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault()
+      run(found[chosen])
+    }
+  }
+  return (
+    <dialog ref={dialog} className="palette" aria-label="Go to" onClose={() => setIsOpen(false)}>
+      <input
+        role="combobox"
+        aria-label="Go to"
+        aria-autocomplete="list"
+        aria-expanded={isListed}
+        aria-controls={isListed ? listId : undefined}
+        aria-activedescendant={isListed ? `${listId}-${chosen}` : undefined}
+        placeholder="Go to a chat or a page"
+        value={search}
+        onChange={({ target }) => {
+          setSearch(target.value)
+          setChosen(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {isListed && (
+        <ul role="listbox" id={listId} aria-label="Chats and pages">
+          {found.map((command, index) => (
+            <li
+              key={command.id}
+              id={`${listId}-${index}`}
+              role="option"
+              aria-selected={index === chosen}
+              onClick={() => run(command)}
+            >
+              {command.name}
+            </li>
+          ))}
+        </ul>
+      )}
+      {isOpen && !isListed && (
+        <p role="status" className="note">
+          No chat and no page has this name.
+        </p>
+      )}
+    </dialog>
+  )
+}

@@ -1,0 +1,73 @@
+import type { ChangedTool } from '@mcp-host/client'
+import type { ReactNode } from 'react'
+import { admin } from '../../state/admin.ts'
+import { diffLines } from '../../state/diff-lines.ts'
+import type { Loaded } from '../../state/use-loaded.ts'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { Fault } from '../../parts/fault.tsx'
+
+export interface ChangedToolsProps {
+  readonly changed: Loaded<ChangedTool[]>
+  /** Called after a change was accepted: other tools may be there. */
+  readonly onAccept: () => void
+}
+
+/** Tools whose definition has changed since it was recorded, for admins. */
+export function ChangedTools({ changed, onAccept }: ChangedToolsProps): ReactNode {
+  const { value: tools = [], fault, act } = changed
+  if (fault === undefined && tools.length === 0) return null
+  return (
+    <section className="server-section" aria-label="Changed tools">
+      <h3>Changed tools</h3>
+      <p className="note">
+        These tools say something else than when they were first seen. Where the policy says
+        quarantine, they are hidden and refused until you accept the change.
+      </p>
+      <Fault fault={fault} />
+      {tools.map((tool) => (
+        <Change
+          key={`${tool.server} ${tool.tool}`}
+          changed={tool}
+          onAccept={() => void act(() => admin.acceptTool(tool.server, tool.tool)).then(onAccept)}
+        />
+      ))}
+    </section>
+  )
+}
+
+function Change(props: {
+  readonly changed: ChangedTool
+  readonly onAccept: () => void
+}): ReactNode {
+  const { server, tool, pinned, current } = props.changed
+  const name = `${server}.${tool}`
+  return (
+    <article className="card" aria-label={name}>
+      <strong>{name}</strong>
+      {pinned === undefined && (
+        <p className="note">The recorded definition was too large to be stored.</p>
+      )}
+      <pre className="diff" tabIndex={0} aria-label={`Difference of ${name}`}>
+        {diffLines(readable(pinned ?? ''), readable(current)).map(({ kind, text }, index) => (
+          // The lines of a difference never move.
+          <span key={index} className={kind}>
+            {`${SIGNS[kind]} ${text}\n`}
+          </span>
+        ))}
+      </pre>
+      <ConfirmButton
+        label="Accept the change"
+        about={`Accept the change of ${name}`}
+        confirm="I have read it: accept"
+        onConfirm={props.onAccept}
+      />
+    </article>
+  )
+}
+
+const SIGNS = { same: ' ', removed: '−', added: '+' } as const
+
+/** JSON with a line for each field. */
+function readable(json: string): string {
+  return json === '' ? '' : JSON.stringify(JSON.parse(json), undefined, 2)
+}

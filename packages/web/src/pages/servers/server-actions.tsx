@@ -1,0 +1,87 @@
+import type { SupervisorOutcome } from '@mcp-host/client'
+import type { ReactNode } from 'react'
+import { useState } from 'react'
+import { admin } from '../../state/admin.ts'
+import { Fault } from '../../parts/fault.tsx'
+
+interface ActionProps {
+  readonly label: string
+  /** The label for screen readers, where the other one says less. */
+  readonly about?: string
+  readonly run: () => Promise<readonly SupervisorOutcome[]>
+  readonly describe: (outcome: SupervisorOutcome) => string
+  /** Called after it. */
+  readonly onDone: () => void
+}
+
+/** A button that acts at supervisors, and what it did at each of them. */
+function ServerAction({ label, about, run, describe, onDone }: ActionProps): ReactNode {
+  const [isRunning, setIsRunning] = useState(false)
+  const [outcomes, setOutcomes] = useState<readonly SupervisorOutcome[]>([])
+  const [fault, setFault] = useState<Error>()
+  const act = async (): Promise<void> => {
+    setIsRunning(true)
+    setFault(undefined)
+    setOutcomes([])
+    try {
+      setOutcomes(await run())
+    } catch (error) {
+      setFault(error instanceof Error ? error : new Error(String(error)))
+    } finally {
+      setIsRunning(false)
+      onDone()
+    }
+  }
+  return (
+    <div className="actions">
+      <button type="button" aria-label={about} disabled={isRunning} onClick={() => void act()}>
+        {label}
+      </button>
+      <span role="status" className="note">
+        {isRunning && 'Calls in flight may end first.'}
+        {outcomes.map((outcome) => (
+          <span key={outcome.supervisor} className={outcome.error === undefined ? 'good' : 'bad'}>
+            {outcome.error ?? describe(outcome)}{' '}
+          </span>
+        ))}
+      </span>
+      <Fault fault={fault} />
+    </div>
+  )
+}
+
+export interface RestartServerProps {
+  readonly server: string
+  readonly onDone: () => void
+}
+
+export function RestartServer({ server, onDone }: RestartServerProps): ReactNode {
+  return (
+    <ServerAction
+      label="Restart"
+      about={`Restart ${server}`}
+      run={() => admin.restartServer(server)}
+      describe={() => 'It was restarted.'}
+      onDone={onDone}
+    />
+  )
+}
+
+export function ReloadServers({ onDone }: Pick<RestartServerProps, 'onDone'>): ReactNode {
+  return (
+    <ServerAction
+      label="Read mcp.json again"
+      run={() => admin.reloadServers()}
+      describe={changesOf}
+      onDone={onDone}
+    />
+  )
+}
+
+/** What a reload changed, in words. */
+function changesOf({ added, changed, removed }: SupervisorOutcome): string {
+  const parts = Object.entries({ added, changed, removed }).flatMap(([how, names = []]) =>
+    names.length === 0 ? [] : [`${how} ${names.join(', ')}`],
+  )
+  return parts.length === 0 ? 'Nothing has changed.' : `${parts.join('; ')}.`
+}

@@ -1,0 +1,89 @@
+import type { Session } from '@mcp-host/client'
+import type { ReactNode } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
+import { exportSession } from '../state/export-session.ts'
+import { openDebug, openNewChat, route } from '../state/route.ts'
+import { deleteSession, isPinned, pinSession } from '../state/session-list.ts'
+import { ErrorBoundary } from '../parts/error-boundary.tsx'
+
+const ShareDialog = lazy(async () => ({
+  default: (await import('./share-dialog.tsx')).ShareDialog,
+}))
+const SessionSettings = lazy(async () => ({
+  default: (await import('./session-settings.tsx')).SessionSettings,
+}))
+
+export interface SessionMenuProps {
+  readonly session: Session
+  readonly onRename: () => void
+}
+
+/** What can be done with a session. */
+export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode {
+  const { id, title } = session
+  const menu = useRef<HTMLDetailsElement>(null)
+  const [isAsking, setIsAsking] = useState(false)
+  const [panel, setPanel] = useState<'share' | 'settings'>()
+  const close = (): void => {
+    if (menu.current !== null) menu.current.open = false
+    menu.current?.querySelector('summary')?.focus()
+  }
+  const act = (action: () => void) => () => {
+    close()
+    action()
+  }
+  const erase = async (): Promise<void> => {
+    const here = route.get()
+    if (here.page === 'chat' && here.session === id) openNewChat()
+    await deleteSession(id)
+  }
+  const item = (name: string, action: () => void): ReactNode => (
+    <button type="button" onClick={act(action)}>
+      {name}
+    </button>
+  )
+  return (
+    <>
+      <details
+        ref={menu}
+        className="menu"
+        name="session-menu"
+        onKeyDown={({ key }) => key === 'Escape' && close()}
+        onToggle={() => setIsAsking(false)}
+      >
+        <summary aria-label={`More for ${title}`}>…</summary>
+        <div className="menu-list">
+          {item('Rename', onRename)}
+          {item(isPinned(session) ? 'Unpin' : 'Pin', () => {
+            void pinSession(session, !isPinned(session))
+          })}
+          {item('Share', () => setPanel('share'))}
+          {item('Settings', () => setPanel('settings'))}
+          {item('Export as Markdown', () => void exportSession(id, title, 'md'))}
+          {item('Export as JSON', () => void exportSession(id, title, 'json'))}
+          <button type="button" onClick={act(() => openDebug(id))} data-leave>
+            Events
+          </button>
+          <button
+            type="button"
+            className="bad"
+            onClick={() => (isAsking ? void erase() : setIsAsking(true))}
+          >
+            {isAsking ? 'Erase it for ever' : 'Delete'}
+          </button>
+        </div>
+      </details>
+      {panel !== undefined && (
+        <ErrorBoundary what="This panel">
+          <Suspense>
+            {panel === 'share' ? (
+              <ShareDialog session={session} onClose={() => setPanel(undefined)} />
+            ) : (
+              <SessionSettings id={id} isNew={false} onClose={() => setPanel(undefined)} />
+            )}
+          </Suspense>
+        </ErrorBoundary>
+      )}
+    </>
+  )
+}

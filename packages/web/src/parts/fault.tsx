@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react'
+import { HostError } from '@mcp-host/client'
+
+/** What did not work, in words. */
+export function Fault({ fault }: { readonly fault: Error | undefined }): ReactNode {
+  if (fault === undefined) return null
+  return (
+    <p role="alert" className="note bad">
+      {textOf(fault)}
+    </p>
+  )
+}
+
+function textOf(fault: Error): string {
+  const status = fault instanceof HostError ? fault.status : undefined
+  if (status === 401) return 'You are logged out. Log in again, and repeat it.'
+  if (status === 403) return `You may not do this: ${fault.message}.`
+  return fault.message
+}

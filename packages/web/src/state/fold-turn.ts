@@ -1,0 +1,144 @@
+import type { ClientEvent } from '@mcp-host/client'
+import type { Item, QuestionItem, ToolItem, Turn, Usage } from './turn.ts'
+
+/** The turn after an event of its stream. */
+export function foldTurn(turn: Turn, event: ClientEvent): Turn {
+  switch (event.type) {
+    case 'text':
+      return { ...turn, items: append(turn.items, 'text', event.payload.content) }
+    case 'thinking':
+      return { ...turn, items: append(turn.items, 'reasoning', event.payload.content) }
+    case 'tool':
+      return { ...turn, items: foldTool(turn.items, event.payload) }
+    case 'input':
+      return foldInput(turn, event.payload)
+    case 'reset':
+      return { ...turn, items: note(withoutUnfinished(turn.items), event.payload.message) }
+    case 'context':
+      return { ...turn, items: note(turn.items, event.payload.message) }
+    case 'status':
+      return foldStatus(turn, event.payload)
+    case 'turn':
+      return foldState(turn, event.payload)
+    default:
+      return turn
+  }
+}
+
+type Payload<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>['payload']
+
+function append(items: readonly Item[], kind: 'text' | 'reasoning', text: string): Item[] {
+  const last = items.at(-1)
+  return last?.kind === kind
+    ? [...items.slice(0, -1), { ...last, text: last.text + text }]
+    : [...items, { kind, id: `${kind}${items.length}`, text }]
+}
+
+/** A note of the host. It may say the same twice, for clients that know fewer events. */
+function note(items: readonly Item[], text: string): readonly Item[] {
+  const last = items.at(-1)
+  if (last?.kind === 'note' && last.text === text) return items
+  return [...items, { kind: 'note', id: `note${items.length}`, text }]
+}
+
+/** Text and reasoning since the last tool result are void after a reset. */
+function withoutUnfinished(items: readonly Item[]): Item[] {
+  const last = items.findLastIndex((item) => item.kind === 'tool' && item.result !== undefined)
+  return items.filter(
+    ({ kind }, index) => index <= last || (kind !== 'text' && kind !== 'reasoning'),
+  )
+}
+
+function foldTool(items: readonly Item[], payload: Payload<'tool'>): readonly Item[] {
+  if (payload.state === 'call') {
+    const { callId: id, server, tool, arguments: given } = payload
+    return [...items, { kind: 'tool', id, server, tool, arguments: given }]
+  }
+  if (payload.state === 'progress') {
+    const { callId, progress, total, message } = payload
+    const more = {
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    }
+    return changeTool(items, callId, (item) => ({ ...item, progress: more }))
+  }
+  const { state: _, callId, server, tool, ...result } = payload
+  const known = items.some(({ kind, id }) => kind === 'tool' && id === callId)
+  // A call of a tool that does not exist has only a result.
+  const all: readonly Item[] = known
+    ? items
+    : [...items, { kind: 'tool', id: callId, server, tool, arguments: {} }]
+  return changeTool(all, callId, (item) => ({ ...item, result }))
+}
+
+function changeTool(
+  items: readonly Item[],
+  id: string,
+  change: (item: ToolItem) => ToolItem,
+): Item[] {
+  return items.map((item) => (item.kind === 'tool' && item.id === id ? change(item) : item))
+}
+
+function foldInput(turn: Turn, payload: Payload<'input'>): Turn {
+  if (payload.state === 'required') {
+    const item: QuestionItem = { kind: 'question', id: payload.id, question: payload }
+    const items = turn.items.filter((each) => each.id !== payload.id)
+    return { ...turn, items: [...items, item] }
+  }
+  const end =
+    payload.state === 'answered' ? { how: payload.action, by: payload.by } : { how: payload.state }
+  const items = turn.items.map((item) =>
+    item.kind === 'question' && item.id === payload.id ? { ...item, end } : item,
+  )
+  const state = turn.state === 'waiting' ? 'running' : turn.state
+  return { ...turn, state, items }
+}
+
+/** Of these only notes about the turn are shown, as of a model that took over; the rest is in other events. */
+function foldStatus(turn: Turn, { state, message, tool }: Payload<'status'>): Turn {
+  const isNote = tool === undefined && state === 'processing' && message !== 'Thinking'
+  return isNote ? { ...turn, items: note(turn.items, message) } : turn
+}
+
+function foldState(turn: Turn, payload: Payload<'turn'>): Turn {
+  switch (payload.state) {
+    case 'started':
+      return { ...turn, state: 'running', items: [], position: undefined, error: undefined }
+    case 'waiting':
+      return { ...turn, state: 'waiting' }
+    case 'done':
+      return {
+        ...turn,
+        state: 'done',
+        position: undefined,
+        outcome: payload.outcome,
+        error: payload.error?.message,
+        usage: usageOf(payload.usage),
+        items: turn.items.map(closeQuestion),
+      }
+    default:
+      return payload satisfies never
+  }
+}
+
+/** The end of a turn ends its open questions. */
+function closeQuestion(item: Item): Item {
+  return item.kind === 'question' && item.end === undefined
+    ? { ...item, end: { how: 'void' } }
+    : item
+}
+
+type Usages = Extract<Payload<'turn'>, { state: 'done' }>['usage']
+
+function usageOf(usages: Usages): Usage | undefined {
+  const last = usages?.at(-1)
+  if (usages === undefined || last === undefined) return undefined
+  const costs = usages.flatMap(({ cost }) => cost ?? [])
+  return {
+    inputTokens: usages.reduce((sum, { inputTokens = 0 }) => sum + inputTokens, 0),
+    outputTokens: usages.reduce((sum, { outputTokens = 0 }) => sum + outputTokens, 0),
+    cost: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
+    model: `${last.provider}/${last.model}`,
+  }
+}

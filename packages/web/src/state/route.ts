@@ -1,0 +1,109 @@
+import { newId } from '@mcp-host/client'
+import { draftOf } from './draft.ts'
+import { host } from './host.ts'
+import { restorePlace } from './login-page.ts'
+import { Store } from './store.ts'
+
+/**
+ * What the page shows. The address has it behind `#`, so that opening a link does not send it: the id of a session is a
+ * secret. The page sends it to the host alone.
+ */
+export type Route =
+  | { readonly page: 'chat'; readonly session: string; readonly isNew: boolean }
+  | { readonly page: 'servers' | PageName }
+  | { readonly page: 'debug'; readonly session: string }
+  /** `token`: the secret of a share link. */
+  | { readonly page: 'shared'; readonly token: string }
+
+/** What is shown to a user of the host only. */
+export type OwnRoute = Exclude<Route, { page: 'shared' }>
+
+/** Pages around the chats that have no further part in their address. */
+const PAGES = ['account', 'approvals', 'audit', 'users', 'policy', 'limits'] as const
+export type PageName = (typeof PAGES)[number]
+
+/** A host that answers later is not waited for: the page says that it is not there. */
+const PATIENCE_MS = 500
+
+/** Id for the next new chat, made by the host. It keeps files before the first message only for its own ids. */
+let spare: string | undefined
+/** Id of the new chat that is shown or was left: its draft is found again until it gets a message. */
+let unused: string | undefined
+
+restorePlace()
+export const route = new Store<Route>(read())
+
+addEventListener('hashchange', () => {
+  const wasShared = route.get().page === 'shared'
+  route.set(read())
+  // A reader of a share link goes on to the chats.
+  if (wasShared) void prepareNewChat()
+})
+
+function read(): Route {
+  const [, page, session = ''] = location.hash.split('/')
+  if (page === 'servers') return { page }
+  if (page === 'shared') return { page, token: session }
+  const named = PAGES.find((name) => name === page)
+  if (named !== undefined) return { page: named }
+  if (/^[\w-]{16,64}$/.test(session)) {
+    if (page === 'chat') return { page: 'chat', session, isNew: false }
+    if (page === 'debug') return { page: 'debug', session }
+  }
+  unused ??= spare ?? newId()
+  return { page: 'chat', session: unused, isNew: true }
+}
+
+async function refill(): Promise<void> {
+  // Without the host a chat begins all the same; its messages wait.
+  spare = await host.createSession().catch(() => undefined)
+  // A draft stays where it is.
+  if (spare === undefined || unused === undefined || !draftOf(unused).isEmpty) return
+  const here = route.get()
+  const isShown = here.page === 'chat' && here.isNew && here.session === unused
+  unused = undefined
+  if (isShown) route.set(read())
+}
+
+export function openSession(id: string): void {
+  location.hash = `#/chat/${id}`
+}
+
+/** Shows the events of a session. */
+export function openDebug(id: string): void {
+  location.hash = `#/debug/${id}`
+}
+
+export function openServers(): void {
+  location.hash = '#/servers'
+}
+
+export function openPage(page: PageName): void {
+  location.hash = `#/${page}`
+}
+
+/** Shows an empty chat. */
+export function openNewChat(): void {
+  history.pushState(null, '', location.pathname)
+  route.set(read())
+}
+
+/** Gets an id of the host for a new chat, before one is shown. Readers of a share link begin no chat. */
+export async function prepareNewChat(): Promise<void> {
+  const here = route.get()
+  if (here.page === 'shared') return
+  const filled = refill()
+  if (here.page !== 'chat' || !here.isNew) return
+  await Promise.race([filled, new Promise((done) => setTimeout(done, PATIENCE_MS))])
+}
+
+/** Puts the first message's session into the address. */
+export function keepSession(id: string): void {
+  if (id === spare) {
+    spare = undefined
+    void refill()
+  }
+  if (id === unused) unused = undefined
+  history.replaceState(null, '', `#/chat/${id}`)
+  route.set({ page: 'chat', session: id, isNew: false })
+}

@@ -1,0 +1,9 @@
+/** The day of a time in epoch milliseconds, as 2026-11-25. */
+export function dayOf(epochMs: number): string {
+  return new Date(epochMs).toLocaleDateString('sv')
+}
+
+/** A time in epoch milliseconds or as an ISO text, as 2026-11-25 08:00:00. */
+export function timeOf(time: number | string): string {
+  return new Date(time).toLocaleString('sv')
+}

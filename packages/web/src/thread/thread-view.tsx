@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react'
+import { useRef, useState } from 'react'
+import type { VListHandle } from 'virtua'
+import { VList } from 'virtua'
+import type { ChatSession } from '../state/chat-session.ts'
+import { useStore } from '../state/store.ts'
+import { TurnView } from './turn-view.tsx'
+import { useKept } from './use-kept.ts'
+import { useStickyEnd } from './use-sticky-end.ts'
+
+/** So near the beginning older messages are loaded. */
+const EARLY = 400
+
+/** The conversation, of which only the visible turns are in the page. */
+export function ThreadView({ session }: { readonly session: ChatSession }): ReactNode {
+  const turns = useStore(session.thread.turns)
+  const history = useStore(session.history)
+  const list = useRef<VListHandle>(null)
+  const section = useRef<HTMLElement>(null)
+  const { isAtEnd, onScroll, toEnd } = useStickyEnd(section, list, turns.length)
+  const { indexes: keptIndexes, keep } = useKept(turns)
+  const [isPrepending, setIsPrepending] = useState(false)
+  const scrolled = (offset: number): void => {
+    onScroll(offset)
+    if (offset > EARLY || history.state !== 'loaded' || history.before === undefined) return
+    // The list keeps what is seen in its place only while turns come before it.
+    setIsPrepending(true)
+    void session.loadOlder().then(() => setIsPrepending(false))
+  }
+  return (
+    <section ref={section} className="thread" aria-label="Conversation">
+      <VList
+        ref={list}
+        shift={isPrepending}
+        keepMounted={keptIndexes}
+        onScroll={scrolled}
+        className="turns"
+        tabIndex={0}
+        role="group"
+        aria-label="Messages"
+      >
+        {turns.map((turn) => (
+          <TurnView key={turn.get().id} store={turn} session={session} onKeep={keep} />
+        ))}
+      </VList>
+      {history.state === 'failed' && (
+        <p role="alert" className="banner bad">
+          The earlier messages could not be loaded: {history.why}
+        </p>
+      )}
+      {!isAtEnd && (
+        <button type="button" className="to-end" onClick={toEnd}>
+          Go to the latest message
+        </button>
+      )}
+    </section>
+  )
+}

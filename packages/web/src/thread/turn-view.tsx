@@ -1,0 +1,78 @@
+import type { ReactNode } from 'react'
+import { useCallback, useEffect, useState } from 'react'
+import { ErrorBoundary } from '../parts/error-boundary.tsx'
+import type { ChatSession } from '../state/chat-session.ts'
+import { useStore } from '../state/store.ts'
+import type { TurnStore } from '../state/thread.ts'
+import type { Question, Turn } from '../state/turn.ts'
+import { ItemView } from './item-view.tsx'
+import { TurnEnd } from './turn-end.tsx'
+import { TurnProgress } from './turn-progress.tsx'
+import { UserMessage } from './user-message.tsx'
+
+export interface TurnViewProps {
+  readonly store: TurnStore
+  readonly session: ChatSession
+  /** Called when the turn gets, and loses, a form or an app of the user: it must stay in the page out of view. */
+  readonly onKeep: (id: string, isKept: boolean) => void
+}
+
+/** A message of the user and its answer. */
+export function TurnView({ store, session, onKeep }: TurnViewProps): ReactNode {
+  const turn = useStore(store)
+  const [isEditing, setIsEditing] = useState(false)
+  const [apps, setApps] = useState(0)
+  const countApps = useCallback((change: number) => setApps((count) => count + change), [])
+  const questions = openQuestions(turn)
+  const isKept = isEditing || questions.size > 0 || apps > 0
+  useEffect(() => {
+    if (!isKept) return undefined
+    onKeep(turn.id, true)
+    return () => onKeep(turn.id, false)
+  }, [turn.id, isKept, onKeep])
+  return (
+    <article className="turn" data-state={turn.state} data-message={turn.id}>
+      <ErrorBoundary what="This message">
+        <UserMessage turn={turn} session={session} onEdit={setIsEditing} />
+        <Answer turn={turn} session={session} questions={questions} onApps={countApps} />
+      </ErrorBoundary>
+    </article>
+  )
+}
+
+function Answer(props: {
+  readonly turn: Turn
+  readonly session: ChatSession
+  readonly questions: ReturnType<typeof openQuestions>
+  readonly onApps: (change: number) => void
+}): ReactNode {
+  const { turn, session, questions, onApps } = props
+  return (
+    <div className="answer" aria-busy={turn.state === 'running'}>
+      {turn.items.map((item, index) => (
+        <ItemView
+          key={item.id}
+          item={item}
+          isOpen={turn.state === 'running' && index === turn.items.length - 1}
+          waitsFor={questions.get(item.id)}
+          sessionId={session.id}
+          session={session}
+          onApps={onApps}
+        />
+      ))}
+      <TurnProgress turn={turn} session={session} />
+      <TurnEnd turn={turn} session={session} />
+    </div>
+  )
+}
+
+/** The open questions, by the tool calls that wait for them. */
+function openQuestions({ items }: Turn): ReadonlyMap<string, Question['kind']> {
+  return new Map(
+    items.flatMap((item) =>
+      item.kind === 'question' && item.end === undefined
+        ? [[item.question.callId, item.question.kind]]
+        : [],
+    ),
+  )
+}

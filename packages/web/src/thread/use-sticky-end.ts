@@ -1,0 +1,103 @@
+import type { RefObject } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import type { VListHandle } from 'virtua'
+
+/** So near the end counts as at the end, in pixels. */
+const NEAR = 48
+/** Scrolling so soon after an input is the user's, in ms. */
+const INPUT_MS = 500
+/** So long after its last change of size, content moves no more by itself, in ms. */
+const SETTLED_MS = 300
+const INPUTS = ['wheel', 'touchmove', 'keydown', 'focusin'] as const
+
+export interface StickyEnd {
+  readonly isAtEnd: boolean
+  /** `offset`: what is hidden above, in pixels. */
+  readonly onScroll: (offset: number) => void
+  readonly toEnd: () => void
+}
+
+/**
+ * Keeps the end of a list in view until the user scrolls up. Content that becomes shorter and longer again moves the
+ * list as well, so that scrolling counts only after an input, or while the content keeps its size: a search of the browser
+ * and the wheel over a frame are no inputs of this page.
+ */
+export function useStickyEnd(
+  section: RefObject<HTMLElement | null>,
+  list: RefObject<VListHandle | null>,
+  count: number,
+): StickyEnd {
+  const [isAtEnd, setIsAtEnd] = useState(true)
+  const last = useRef(0)
+  const isOpened = useRef(false)
+  const resizedAt = useRef(0)
+  const hasInput = useRecentInput(section)
+  const isByUser = (): boolean => hasInput() || performance.now() - resizedAt.current > SETTLED_MS
+  const toEnd = (): void => {
+    setIsAtEnd(true)
+    list.current?.scrollTo(list.current.scrollSize)
+  }
+  const onScroll = (offset: number): void => {
+    const handle = list.current
+    if (handle === null) return
+    if (offset + handle.viewportSize >= handle.scrollSize - NEAR) setIsAtEnd(true)
+    else if (!isByUser()) {
+      if (isAtEnd) scrollDown(section)
+    } else if (offset < last.current) setIsAtEnd(false)
+    last.current = offset
+  }
+  useEffect(() => {
+    if (isOpened.current || count === 0) return
+    isOpened.current = true
+    // The size of turns that were never drawn is a guess, so that a history is opened at its last turn.
+    list.current?.scrollToIndex(count - 1, { align: 'end' })
+  }, [count, list])
+  const onResize = useEffectEvent(() => {
+    resizedAt.current = performance.now()
+    if (isAtEnd) scrollDown(section)
+  })
+  useEffect(() => {
+    const scroller = scrollerOf(section)
+    const content = scroller?.firstElementChild
+    if (scroller == null || content == null) return undefined
+    // The list measures what was drawn after it was drawn, and then has another size.
+    const observer = new ResizeObserver(() => onResize())
+    for (const each of [scroller, content]) observer.observe(each)
+    return () => observer.disconnect()
+  }, [isAtEnd, section])
+  return { isAtEnd, onScroll, toEnd }
+}
+
+/** Whether the user has touched the list, its keys or its scroll bar a moment ago. */
+function useRecentInput(section: RefObject<HTMLElement | null>): () => boolean {
+  const at = useRef(Number.NEGATIVE_INFINITY)
+  useEffect(() => {
+    const element = section.current
+    if (element === null) return undefined
+    const listeners = new AbortController()
+    const options = { passive: true, signal: listeners.signal }
+    const note = (): void => {
+      at.current = performance.now()
+    }
+    for (const input of INPUTS) element.addEventListener(input, note, options)
+    const press = ({ target }: Event): void => {
+      if (target === scrollerOf(section)) at.current = Number.POSITIVE_INFINITY
+    }
+    element.addEventListener('pointerdown', press, options)
+    const release = (): void => {
+      if (at.current === Number.POSITIVE_INFINITY) note()
+    }
+    for (const end of ['pointerup', 'pointercancel']) addEventListener(end, release, options)
+    return () => listeners.abort()
+  }, [section])
+  return () => performance.now() - at.current < INPUT_MS
+}
+
+function scrollerOf(section: RefObject<HTMLElement | null>): Element | null | undefined {
+  return section.current?.querySelector('.turns')
+}
+
+function scrollDown(section: RefObject<HTMLElement | null>): void {
+  const scroller = scrollerOf(section)
+  if (scroller != null) scroller.scrollTop = scroller.scrollHeight
+}

@@ -1,0 +1,86 @@
+import type { ReactNode } from 'react'
+import { useState } from 'react'
+import type { ChatSession } from '../state/chat-session.ts'
+import type { Turn } from '../state/turn.ts'
+import { AttachmentList } from './attachment-list.tsx'
+import { BranchSwitcher } from './branch-switcher.tsx'
+
+/** The user's words, and what can be done with them. */
+export function UserMessage(props: {
+  readonly turn: Turn
+  readonly session: ChatSession
+  /** Called when the editor opens and closes. */
+  readonly onEdit: (isOpen: boolean) => void
+}): ReactNode {
+  const { turn, session, onEdit } = props
+  const [state, setState] = useState<'shown' | 'editing' | 'kept'>('shown')
+  if (state === 'editing') {
+    const close = (): void => {
+      setState('kept')
+      onEdit(false)
+    }
+    return <Editor turn={turn} session={session} onDone={close} />
+  }
+  return (
+    <header className="user">
+      <h2 className="hidden">You said</h2>
+      <div className="bubble">{turn.text}</div>
+      <AttachmentList attachments={turn.attachments} session={session.id} />
+      <div className="actions">
+        <BranchSwitcher turn={turn} session={session} />
+        {turn.state !== 'unsent' && (
+          <button
+            type="button"
+            className="quiet"
+            // The editor is gone, so that the focus goes back.
+            autoFocus={state === 'kept'}
+            onClick={() => {
+              setState('editing')
+              onEdit(true)
+            }}
+          >
+            Edit
+          </button>
+        )}
+      </div>
+    </header>
+  )
+}
+
+function Editor(props: {
+  readonly turn: Turn
+  readonly session: ChatSession
+  readonly onDone: () => void
+}): ReactNode {
+  const { turn, session, onDone } = props
+  const [text, setText] = useState(turn.text)
+  const send = (): void => {
+    const attachments = turn.attachments.map(({ blob }) => blob.key)
+    const files = attachments.length === 0 ? {} : { attachments, files: turn.attachments }
+    onDone()
+    if (text.trim() === '') return
+    const isRefused = turn.state === 'refused'
+    const replaces = isRefused ? turn.replaces : turn.id
+    if (isRefused) session.thread.discard(turn.id)
+    session.say(text, { ...(replaces === undefined ? {} : { replaces }), ...files })
+  }
+  return (
+    <div className="editor">
+      <textarea
+        aria-label="Your message"
+        value={text}
+        autoFocus
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={({ key }) => key === 'Escape' && onDone()}
+      />
+      <div className="actions">
+        <button type="button" onClick={onDone}>
+          Keep as it was
+        </button>
+        <button type="button" className="primary" onClick={send}>
+          Send as a new version
+        </button>
+      </div>
+    </div>
+  )
+}

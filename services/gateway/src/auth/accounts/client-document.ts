@@ -1,0 +1,121 @@
+import { lookup } from 'node:dns/promises'
+import { get } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { BlockList, isIP } from 'node:net'
+
+const TIMEOUT_MS = 5_000
+const MAX_BYTES = 64 * 1024
+
+/** Addresses outside of the public Internet. */
+const INTERNAL = new BlockList()
+for (const [net, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const) {
+  INTERNAL.addSubnet(net, prefix, 'ipv4')
+}
+for (const [net, prefix] of [
+  ['::', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const) {
+  INTERNAL.addSubnet(net, prefix, 'ipv6')
+}
+
+/**
+ * Fetches metadata documents of clients, whose addresses anybody can choose. Only HTTPS to public addresses is allowed,
+ * so that no client reaches internal services through this host. Redirects are not followed. `internalHosts`: names
+ * that may have an internal address.
+ */
+export function clientDocumentFetch(internalHosts: readonly string[]): typeof fetch {
+  return (input, init) => fetchClientDocument(internalHosts, input, init)
+}
+
+function fetchClientDocument(
+  internalHosts: readonly string[],
+  input: string | URL | Request,
+  { headers, method = 'GET' }: RequestInit = {},
+): Promise<Response> {
+  const url = new URL(input instanceof Request ? input.url : input)
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  if (url.protocol !== 'https:' || method !== 'GET') {
+    return Promise.reject(new Error('only https is fetched'))
+  }
+  const isExpected = internalHosts.includes(host)
+  if (!isExpected && isIP(host) !== 0 && isInternal(host)) return Promise.reject(internal(host))
+  return new Promise((resolve, reject) => {
+    const request = get(
+      url,
+      {
+        headers: Object.fromEntries(new Headers(headers)),
+        // Connects to the address that was checked.
+        ...(isExpected ? {} : { lookup: publicLookup }),
+        agent: false,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      },
+      (response) => {
+        const pieces: Buffer[] = []
+        let bytes = 0
+        response.on('error', reject)
+        response.on('data', (piece: Buffer) => {
+          bytes += piece.length
+          if (bytes > MAX_BYTES) request.destroy(new Error('the document is too large'))
+          else pieces.push(piece)
+        })
+        response.on('end', () => {
+          const fields = Object.entries(response.headers).flatMap(([name, value]) =>
+            value === undefined ? [] : [[name, [value].flat().join(', ')] as [string, string]],
+          )
+          const status = response.statusCode ?? 502
+          const hasBody = status !== 204 && status !== 304
+          resolve(new Response(hasBody ? Buffer.concat(pieces) : null, { status, headers: fields }))
+        })
+      },
+    )
+    request.on('error', reject)
+  })
+}
+
+const publicLookup: LookupFunction = (host, { family, hints }, callback) => {
+  const about = {
+    all: true as const,
+    ...(family === undefined ? {} : { family: family as 0 | 4 | 6 }),
+    ...(hints === undefined ? {} : { hints }),
+  }
+  lookup(host, about).then(
+    (found) => {
+      const isBad = found.length === 0 || found.some(({ address }) => isInternal(address))
+      if (isBad) callback(internal(host), [])
+      else callback(null, found)
+    },
+    (error: Error) => callback(error, []),
+  )
+}
+
+export function isInternal(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return INTERNAL.check(mapped, 'ipv4')
+  return INTERNAL.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+function internal(host: string): Error {
+  return new Error(`${host} is no public address`)
+}

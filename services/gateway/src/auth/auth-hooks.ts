@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http'
+import { AuthError } from '@mcp-host/auth'
+import type { Principal } from '@mcp-host/contracts'
+import { BusError, LOCAL, NOBODY } from '@mcp-host/contracts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { accessOf, checkAccess, isOpen } from './access.ts'
+import type { GatewayEvents } from '../events.ts'
+import type { GatewayAudit } from '../gateway-audit.ts'
+import type { GatewayLimits } from '../limits/gateway-limits.ts'
+import type { Authenticator } from './authenticator.ts'
+import type { BrowserRequest } from './session/login-sessions.ts'
+import type { ConnectionGuard } from './connection-guard.ts'
+import type { Tickets } from './tickets.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The client. On public routes it is `NOBODY` without a valid credential. */
+    principal: Principal
+  }
+}
+
+export interface AuthHooksDeps {
+  readonly auth: Authenticator
+  readonly tickets: Tickets
+  readonly guard: Pick<ConnectionGuard, 'admit' | 'watchStream'>
+  readonly limits: Pick<GatewayLimits, 'connection' | 'request' | 'socket' | 'addressOf'>
+  readonly audit: Pick<GatewayAudit, 'credentialRefused'>
+  readonly events: Pick<GatewayEvents, 'authenticated'>
+}
+
+/**
+ * Authenticates every request and applies the limits of its client before the handler of the route runs. Adding a route
+ * that is not in the table of `access.ts` throws, so that no route is open by mistake.
+ */
+export function addAuthHooks(
+  app: FastifyInstance,
+  { auth, tickets, guard, limits, audit, events }: AuthHooksDeps,
+): void {
+  const admit = async (request: IncomingMessage, path: string): Promise<Principal> => {
+    const principal = await auth.authenticate(request, path)
+    if (request.headers.upgrade === undefined) return principal
+    const credential = auth.credentialOf(request)
+    if (credential !== undefined) guard.admit(request, { credential, principal })
+    return principal
+  }
+  const admitTicket = async (request: IncomingMessage, ticket: string): Promise<Principal> => {
+    const { credential, principal } = await tickets.redeem(ticket)
+    if (credential !== undefined) guard.admit(request, { credential, principal })
+    return principal
+  }
+  // Set below for every request.
+  app.decorateRequest('principal')
+  app.addHook('onRoute', ({ url }) => {
+    if (accessOf(url) === undefined) throw new Error(`access.ts has no line for ${url}`)
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    const { routeOptions, headers, url } = request
+    const access = accessOf(routeOptions.url ?? '*') ?? 'admin'
+    const [path = ''] = url.split('?', 1)
+    const isPublic = access === 'public'
+    // Probes are never refused by a limit.
+    if (!isPublic) await limits.connection(request.raw)
+    if (!auth.isOn) request.principal = LOCAL
+    else if (isOpen(access)) {
+      // A valid credential shows more of a public page. An invalid one is ignored.
+      request.principal = await authenticateVisitor(auth, request.raw, path)
+    } else {
+      const ticket = headers.upgrade === undefined ? undefined : ticketOf(url)
+      try {
+        request.principal =
+          ticket === undefined
+            ? await admit(request.raw, path)
+            : await admitTicket(request.raw, ticket)
+        checkAccess(request.principal, access)
+        events.authenticated('accepted')
+        if (mayLast(request)) guard.watchStream(reply.raw, request.raw, request.principal)
+      } catch (error) {
+        recordRefusal({ audit, events }, limits.addressOf(request.raw), path, error)
+        throw error
+      }
+    }
+    if (isOpen(access)) return
+    await limits.request(request.principal)
+    if (request.ws) limits.socket(request.principal, request.raw.socket)
+  })
+}
+
+/** Whether a request may be answered with an event stream. */
+function mayLast({ ws, method, url }: FastifyRequest): boolean {
+  return !ws && (method === 'POST' || /\/events(\?|$)/.test(url))
+}
+
+async function authenticateVisitor(
+  auth: Authenticator,
+  request: BrowserRequest,
+  path: string,
+): Promise<Principal> {
+  const { authorization, cookie } = request.headers
+  if (authorization === undefined && cookie === undefined) return NOBODY
+  try {
+    return await auth.authenticate(request, path)
+  } catch {
+    return NOBODY
+  }
+}
+
+/**
+ * Counts a refused credential, and records why it was refused. A client without a credential is only counted, since it
+ * has not begun to authenticate.
+ */
+export function recordRefusal(
+  { audit, events }: Pick<AuthHooksDeps, 'audit' | 'events'>,
+  address: string,
+  path: string,
+  error: unknown,
+): void {
+  const { code, message } = BusError.from(error)
+  if (code !== 'unauthenticated' && code !== 'denied') return
+  const isMissing = error instanceof AuthError && error.fault === 'missing'
+  events.authenticated(isMissing ? 'missing' : code === 'denied' ? 'denied' : 'refused')
+  if (!isMissing) audit.credentialRefused(address, path, message)
+}
+
+function ticketOf(url: string): string | undefined {
+  const query = url.indexOf('?')
+  if (query === -1) return undefined
+  return new URLSearchParams(url.slice(query)).get('ticket') ?? undefined
+}

@@ -1,0 +1,56 @@
+import type { VerifiedToken } from '@mcp-host/auth'
+import { loadConfig } from '@mcp-host/service'
+import { describe, expect, test } from 'vitest'
+import { authSettings } from './auth-settings.ts'
+import { createAuthenticator } from './authenticator.ts'
+
+const origins = ['http://192.168.1.5:3000', 'http://127.0.0.1:3000', 'http://localhost:3000']
+const principal = {
+  id: 'user:ann',
+  issuer: 'host',
+  method: 'oidc' as const,
+  roles: [],
+  scopes: [],
+}
+/** Tokens of this test are audiences. */
+const localTokens = {
+  issuers: origins,
+  verify: async (token: string): Promise<VerifiedToken> => ({
+    principal,
+    audiences: [token],
+    expiresAt: Date.now() + 60_000,
+    claims: {},
+  }),
+  principalOf: () => principal,
+}
+const auth = await createAuthenticator(
+  {
+    bus: { bucket: () => Promise.reject(new Error('not needed')) },
+    localTokens,
+    onLogin: () => undefined,
+  },
+  loadConfig(authSettings, { AUTH: 'local' }),
+  { publicUrl: origins[0]!, origins },
+)
+
+describe('a host with several names', () => {
+  test('tells each client of the name that the client used', () => {
+    expect(auth.urlOf('/mcp', 'localhost:3000')).toBe('http://localhost:3000/mcp')
+    expect(auth.authorizationServers('127.0.0.1:3000')).toEqual(['http://127.0.0.1:3000'])
+    expect(auth.authorizationServers('other.example')).toEqual(['http://192.168.1.5:3000'])
+  })
+
+  test.each([
+    ['http://localhost:3000/mcp', '/mcp', true],
+    ['http://127.0.0.1:3000', '/api/me', true],
+    ['http://localhost:3000/mcp/servers/a', '/mcp/servers/a', true],
+    ['http://localhost:3000/mcp/servers/a', '/mcp/servers/b', false],
+    ['http://localhost:3001/mcp', '/mcp', false],
+    ['https://other.example/mcp', '/mcp', false],
+  ])('takes a token for %s at %s: %s', async (audience, path, isTaken) => {
+    const request = { method: 'POST', headers: { authorization: `Bearer ${audience}` } }
+    const find = async () => auth.authenticate(request, path)
+    if (isTaken) expect(await find()).toEqual(principal)
+    else await expect(find()).rejects.toMatchObject({ fault: 'invalid_token' })
+  })
+})

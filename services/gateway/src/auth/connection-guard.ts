@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Principal } from '@mcp-host/contracts'
+import type { WebSocket } from 'ws'
+import type { Authenticator } from './authenticator.ts'
+import type { Credential } from './credential.ts'
+
+const CHECK_MS = 1_000
+/** The time limit for the client's close frame. */
+const CLOSE_LIMIT_MS = 1_000
+const ENDED = 'the login or key is not valid any more; authenticate again'
+
+/** The credential and principal that opened a connection. */
+export interface Admission {
+  readonly credential: Credential
+  readonly principal: Principal
+}
+
+interface Watched extends Admission {
+  readonly end: () => void
+}
+
+/**
+ * Ends sockets and streams whose credential was revoked or has expired, or whose principal has other roles. Connections
+ * last for hours, and are authenticated only once.
+ */
+export class ConnectionGuard implements Disposable {
+  readonly #auth: Pick<Authenticator, 'principalOf' | 'credentialOf'>
+  readonly #admitted = new WeakMap<IncomingMessage, Admission>()
+  readonly #open = new Map<WebSocket | ServerResponse, Watched>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(auth: Pick<Authenticator, 'principalOf' | 'credentialOf'>, checkMs = CHECK_MS) {
+    this.#auth = auth
+    this.#timer = setInterval(() => this.#check(), checkMs).unref()
+  }
+
+  /** Called before the upgrade of a request. */
+  admit(request: IncomingMessage, admission: Admission): void {
+    this.#admitted.set(request, admission)
+  }
+
+  /** Called after the upgrade. */
+  watch(socket: WebSocket, request: IncomingMessage): void {
+    const admission = this.#admitted.get(request)
+    if (admission === undefined) return
+    this.#open.set(socket, { ...admission, end: () => close(socket) })
+    socket.once('close', () => this.#open.delete(socket))
+  }
+
+  /** Called for a response that may be a stream. */
+  watchStream(response: ServerResponse, request: IncomingMessage, principal: Principal): void {
+    const credential = this.#auth.credentialOf(request)
+    if (credential === undefined) return
+    this.#open.set(response, { credential, principal, end: () => response.destroy() })
+    response.once('close', () => this.#open.delete(response))
+  }
+
+  #check(): void {
+    for (const [connection, { credential, principal, end }] of this.#open) {
+      const now = this.#auth.principalOf(credential)
+      if (now !== undefined && isSame(now, principal)) continue
+      this.#open.delete(connection)
+      end()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+  }
+}
+
+function close(socket: WebSocket): void {
+  // The close frame of the client can only arrive at a socket that is read.
+  socket.resume()
+  socket.close(1008, ENDED)
+  setTimeout(() => socket.terminate(), CLOSE_LIMIT_MS).unref()
+}
+
+function isSame(one: Principal, other: Principal): boolean {
+  return one.id === other.id && one.roles.join(' ') === other.roles.join(' ')
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http'
+import { BusError } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import type { FastifyInstance } from 'fastify'
+import type { BodyReader } from '../../edge/body-reader.ts'
+import { errorAnswer } from '../../edge/error-reply.ts'
+import type { GatewayLimits } from '../../limits/gateway-limits.ts'
+import { errorPage } from '../pages/error-page.ts'
+import { PAGE_HEADERS } from '../pages/page.ts'
+
+const MAX_FORM_BYTES = 16 * 1024
+export const HTML = 'text/html; charset=utf-8'
+const FORM = 'application/x-www-form-urlencoded'
+
+export interface PagesDeps {
+  readonly bodies: BodyReader
+  readonly logger: Logger
+  readonly limits: Pick<GatewayLimits, 'connection'>
+  /** The addresses of this host. */
+  readonly origins: readonly string[]
+}
+
+/** Makes the routes of a scope pages: they accept forms only from pages of this host, and send errors as pages. */
+export function addPages(
+  app: FastifyInstance,
+  { bodies, logger, limits, origins }: PagesDeps,
+): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(FORM, async (_: unknown, payload: IncomingMessage) => {
+    using body = await bodies.read(payload, MAX_FORM_BYTES)
+    return new URLSearchParams(new TextDecoder().decode(body.bytes))
+  })
+  const hosts = origins.map((each) => new URL(each).host)
+  app.addHook('onRequest', async ({ method, url, headers: { origin, host }, raw }, reply) => {
+    reply.headers(PAGE_HEADERS)
+    await limits.connection(raw)
+    // Cookies of a login are valid for one host name.
+    if (method === 'GET' && !hosts.includes(host ?? '')) {
+      return reply.redirect(`${origins[0]}${url}`, 303)
+    }
+    // Otherwise a foreign page could log the browser in to another account.
+    if (method !== 'GET' && origin !== undefined && !origins.includes(origin)) {
+      throw new BusError('denied', `Forms of ${origin} are not taken here. Use ${origins[0]}.`)
+    }
+    return undefined
+  })
+  app.setErrorHandler((error, { routeOptions }, reply) => {
+    const fault = BusError.from(error)
+    if (fault.code === 'internal' && statusOf(error) === undefined) {
+      const fields = { component: 'accounts', action: routeOptions.url, err: error }
+      logger.error(fields, 'request failed')
+    }
+    const known = fault.code === 'internal' ? statusOf(error) : undefined
+    const { status, headers } = errorAnswer(fault, known)
+    const text =
+      fault.code === 'internal' ? 'Something went wrong here; the log has more.' : fault.message
+    return reply
+      .code(status)
+      .headers({ ...headers, ...PAGE_HEADERS })
+      .type(HTML)
+      .send(errorPage({ title: 'This did not work', text }))
+  })
+}
+
+/** The status of a request that Fastify refused. */
+function statusOf(error: unknown): number | undefined {
+  const isCoded = error instanceof Error && 'statusCode' in error
+  return isCoded && typeof error.statusCode === 'number' ? error.statusCode : undefined
+}
+
+/** A field of a form; empty where it is missing. */
+export function field(body: unknown, name: string): string {
+  return body instanceof URLSearchParams ? (body.get(name) ?? '') : ''
+}

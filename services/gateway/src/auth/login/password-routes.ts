@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http'
+import type { AccountRecord, Accounts } from '@mcp-host/auth'
+import { AccountName, isPassword, principalOfAccount } from '@mcp-host/auth'
+import { BusError } from '@mcp-host/contracts'
+import type { FastifyInstance } from 'fastify'
+import type { GatewayAudit } from '../../gateway-audit.ts'
+import type { LoginSessions } from '../session/login-sessions.ts'
+import type { Attempts } from './attempts.ts'
+import type { LoginForm } from './login-routes.ts'
+import { ownPath } from './own-path.ts'
+import { field } from './pages-scope.ts'
+
+/** One text for all causes, so that it does not tell which accounts exist. */
+const WRONG = 'The name or the password is wrong.'
+
+export interface PasswordRoutesDeps {
+  readonly accounts: Accounts
+  readonly logins: LoginSessions
+  readonly attempts: Attempts
+  readonly addressOf: (request: IncomingMessage) => string
+  readonly audit: Pick<GatewayAudit, 'loggedIn' | 'credentialRefused'>
+  readonly sendForm: LoginForm
+}
+
+/** The route on which browsers log in with the password of an account. */
+export function addPasswordRoutes(app: FastifyInstance, deps: PasswordRoutesDeps): void {
+  const { accounts, logins, attempts, addressOf, audit, sendForm } = deps
+
+  app.post('/login', async (request, reply) => {
+    const { body } = request
+    const name = AccountName.safeParse(field(body, 'name')).data ?? ''
+    const returnTo = ownPath(field(body, 'return'))
+    const address = addressOf(request.raw)
+    const answer = (fault: string, status: number) =>
+      sendForm(reply.code(status), { name, returnTo, fault })
+    let account: AccountRecord | undefined
+    try {
+      await attempts.check(address, name)
+      account = name === '' ? undefined : await accounts.read(name)
+      const isRight = await isPassword(field(body, 'password'), account?.password)
+      if (account === undefined || account.isDisabled || !isRight) {
+        await attempts.failed(address, name)
+        // The name of an unknown account is not logged: a user may have typed the password there.
+        const about = account === undefined ? 'unknown account' : `account ${account.name}`
+        audit.credentialRefused(address, '/login', `${about}: wrong password or disabled`)
+        return await answer(WRONG, 401)
+      }
+    } catch (error) {
+      const { code, message } = BusError.from(error)
+      if (code !== 'exhausted') throw error
+      reply.header('retry-after', '60')
+      return answer(message, 429)
+    }
+    audit.loggedIn(principalOfAccount(account, { method: 'session' }))
+    reply.header('set-cookie', await logins.begin({ account: name }))
+    return reply.redirect(returnTo ?? '/login', 303)
+  })
+}

@@ -1,0 +1,41 @@
+import { html, page } from './page.ts'
+
+export interface ConnectedClient {
+  /** The id of the grant, sent by the form. */
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly string[]
+  /** Epoch milliseconds. */
+  readonly allowedAt: number
+}
+
+/** The page with the programs that may act for a user, each with a button to withdraw this consent. */
+export function clientsPage(
+  account: string,
+  clients: readonly ConnectedClient[],
+  path: string,
+): string {
+  return page(
+    'Connected programs',
+    html`<p>These may act as <strong>${account}</strong>.</p>
+      ${clients.length === 0 ? html`<p>None.</p>` : undefined}
+      ${clients.map(
+        ({ id, name, scopes, allowedAt }) =>
+          html`<form method="post" action="${path}">
+            <dl>
+              <dt>${name}</dt>
+              <dd>
+                ${scopes.join(', ')}, allowed on
+                ${new Date(allowedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC
+              </dd>
+            </dl>
+            <input type="hidden" name="client" value="${id}" />
+            <button class="plain" name="decision" value="withdraw">Disconnect</button>
+          </form>`,
+      )}
+      <p class="soft">
+        A program that is disconnected loses its access at once and has to ask again.
+      </p>
+      <p><a href="/login">Back</a></p>`,
+  )
+}

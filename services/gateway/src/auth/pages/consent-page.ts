@@ -1,0 +1,60 @@
+import type { Html } from './page.ts'
+import { html, page } from './page.ts'
+
+export interface ConsentPage {
+  readonly uid: string
+  readonly account: string
+  /** The name that the client gives itself, unchecked. */
+  readonly clientName: string
+  /** The host name in the client's id, if the id proves it. */
+  readonly clientHost: string | undefined
+  /** The address to which the browser is sent afterwards. */
+  readonly redirect: string
+  readonly isThisComputer: boolean
+  /** Names of scopes. */
+  readonly scopes: readonly string[]
+}
+
+/** The rights of each scope, in words for users. */
+const WORDS: Readonly<Record<string, string>> = {
+  mcp: 'use the tools, prompts and resources of the MCP servers',
+  chat: 'read, continue and delete your conversations',
+  audit: 'read the audit log',
+  admin: 'administer this host: accounts, API keys and metrics',
+}
+
+/** The page that asks a user whether a client may act for them. */
+export function consentPage(about: ConsentPage): string {
+  const { uid, account, clientName, clientHost, redirect, isThisComputer, scopes } = about
+  const listed = scopes.filter((scope) => Object.hasOwn(WORDS, scope))
+  return page(
+    `Allow ${clientName} to connect?`,
+    html`<p>It asks to act as <strong>${account}</strong>:</p>
+      <ul>
+        ${listed.map((scope) => html`<li>${WORDS[scope]} <span class="soft">(${scope})</span></li>`)}
+      </ul>
+      <dl>
+        ${row('Published by', clientHost)}
+        ${row('Goes back to', isThisComputer ? `a program on this computer (${redirect})` : redirect)}
+      </dl>
+      <p class="soft">${advice(clientHost)} Allow only what you have just started yourself.</p>
+      <form method="post" action="/auth/interaction/${uid}">
+        <button name="decision" value="allow">Allow</button>
+        <button name="decision" value="deny" class="plain">Do not allow</button>
+      </form>
+      <form method="post" action="/auth/interaction/${uid}">
+        <button name="decision" value="switch" class="plain">Use another account</button>
+      </form>`,
+  )
+}
+
+function row(name: string, value: string | undefined): Html | undefined {
+  return value === undefined
+    ? undefined
+    : html`<dt>${name}</dt>
+        <dd>${value}</dd>`
+}
+
+function advice(clientHost: string | undefined): string {
+  return clientHost === undefined ? 'The name is what the program calls itself.' : ''
+}

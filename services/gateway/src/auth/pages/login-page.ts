@@ -1,0 +1,83 @@
+import { alert, html, page } from './page.ts'
+
+export interface LoginPage {
+  /** The name of the program that the user connects, as the program calls itself. */
+  readonly client?: string | undefined
+  /** The name that the user typed before. */
+  readonly name?: string | undefined
+  /** The path to which the browser is sent after the login. */
+  readonly returnTo: string
+  readonly fault?: string | undefined
+  /** The identity provider, if users can log in there instead. */
+  readonly provider?: { readonly name: string; readonly path: string } | undefined
+}
+
+export function loginPage({ client, name, returnTo, fault, provider }: LoginPage): string {
+  return page(
+    'Log in',
+    html`${client === undefined ? undefined : html`<p>to connect <strong>${client}</strong></p>`}
+      ${alert(fault)}
+      <form method="post" action="/login">
+        <input type="hidden" name="return" value="${returnTo}" />
+        <label
+          >Name
+          <input
+            name="name"
+            value="${name}"
+            required
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck="false"
+            maxlength="64"
+            ${flag('autofocus', name === undefined)}
+        /></label>
+        <label
+          >Password
+          <input
+            type="password"
+            name="password"
+            required
+            autocomplete="current-password"
+            maxlength="200"
+            ${flag('autofocus', name !== undefined)}
+        /></label>
+        <button>Log in</button>
+      </form>
+      ${
+        provider === undefined
+          ? undefined
+          : html`<p><a class="button" href="${provider.path}">Log in with ${provider.name}</a></p>`
+      }
+      <p class="soft">
+        No account, or the password is lost? An admin of this host can send you a link.
+      </p>`,
+  )
+}
+
+function flag(name: string, isSet: boolean) {
+  return isSet ? html` ${name}` : undefined
+}
+
+/** The path of the page with the programs that a user has connected. */
+export const CLIENTS_PATH = '/login/clients'
+
+/** `mcpUrl`: the address for MCP clients; `hasClients`: whether this host connects programs itself. */
+export function loggedInPage(name: string, mcpUrl: string, hasClients: boolean): string {
+  return page(
+    'You are logged in',
+    html`<p>as <strong>${name}</strong>.</p>
+      <p>Connect MCP clients to</p>
+      <p><code>${mcpUrl}</code></p>
+      <p class="soft">They open this browser and ask for your permission.</p>
+      ${hasClients ? html`<p><a href="${CLIENTS_PATH}">Connected programs</a></p>` : undefined}
+      <form method="post" action="/logout"><button class="plain">Log out</button></form>`,
+  )
+}
+
+export function loggedOutPage(): string {
+  return page(
+    'You are logged out',
+    html`<p>Programs that you connected stay connected.</p>
+      <p><a href="/login">Log in again</a></p>`,
+  )
+}

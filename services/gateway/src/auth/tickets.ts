@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { AuthError } from '@mcp-host/auth'
+import type { Bucket, Bus } from '@mcp-host/bus'
+import { BusError, defineBucket, Principal } from '@mcp-host/contracts'
+import { z } from 'zod'
+import { Credential } from './credential.ts'
+
+/** The lifetime of a ticket. Browsers connect right after they get one. */
+export const TICKET_MS = 30_000
+const FORMAT = /^[\w-]{43}$/
+
+const tickets = defineBucket('TICKETS', {
+  record: z.object({
+    principal: Principal,
+    /** The credential with which the client got the ticket. When it ends, the socket ends. */
+    credential: Credential.optional(),
+    expiresAt: z.number(),
+  }),
+  what: 'tickets',
+})
+type Ticket = z.infer<typeof tickets.record>
+
+/**
+ * Single-use tickets for sockets, because browsers cannot send an authorization header with them. Any gateway accepts a
+ * ticket.
+ */
+export class Tickets {
+  readonly #bus: Pick<Bus, 'bucket'>
+  #bucket: Promise<Bucket<Ticket>> | undefined
+
+  constructor(bus: Pick<Bus, 'bucket'>) {
+    this.#bus = bus
+  }
+
+  async issue(principal: Principal, credential: Credential | undefined): Promise<string> {
+    const ticket = randomBytes(32).toString('base64url')
+    const about = credential === undefined ? {} : { credential }
+    const record = { principal, ...about, expiresAt: Date.now() + TICKET_MS }
+    await (await this.#open()).put(ticket, record, { ttlMs: TICKET_MS })
+    return ticket
+  }
+
+  /** The contents of a ticket, which is then used up. Throws `AuthError`. */
+  async redeem(ticket: string): Promise<Ticket> {
+    const invalid = new AuthError('invalid_token', 'ticket: is not valid any more; get another')
+    if (!FORMAT.test(ticket)) throw invalid
+    const bucket = await this.#open()
+    const found = await bucket.get(ticket)
+    if (found === undefined || found.record.expiresAt <= Date.now()) throw invalid
+    try {
+      await bucket.remove(ticket, found.revision)
+    } catch (error) {
+      // Another connection has used the ticket, or the removal was stored and its reply lost.
+      if (BusError.from(error).code === 'conflict') throw invalid
+      throw error
+    }
+    return found.record
+  }
+
+  #open(): Promise<Bucket<Ticket>> {
+    this.#bucket ??= this.#bus.bucket(tickets)
+    this.#bucket.catch(() => (this.#bucket = undefined))
+    return this.#bucket
+  }
+}

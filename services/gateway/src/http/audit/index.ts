@@ -1,0 +1,100 @@
+import { AuditEntry } from '@mcp-host/audit'
+import type { Bus } from '@mcp-host/bus'
+import type { Principal } from '@mcp-host/contracts'
+import { BusError, isAdmin } from '@mcp-host/contracts'
+import { z } from 'zod'
+import type { Api } from '../../edge/api.ts'
+import { faults, jsonAnswer } from '../../edge/api.ts'
+import type { GatewayAudit } from '../../gateway-audit.ts'
+import { searchAudit } from './search-audit.ts'
+
+const Pattern = z.string().min(1).max(200).optional()
+const Time = z.iso.datetime({ offset: true, error: 'must be a time as 2026-11-25T08:00:00Z' })
+
+const Query = z.object({
+  principal: Pattern.describe('Id of a principal; `*` stands for anything, also below.'),
+  server: Pattern.describe('Name of an MCP server.'),
+  tool: Pattern.describe('Name of a tool at its server.'),
+  action: Pattern.describe('Such as `tool-started`.'),
+  outcome: Pattern.describe('Such as `ok` or `denied`.'),
+  text: z.string().min(1).max(200).optional().describe('Anywhere in the entry as it is answered.'),
+  since: Time.optional().describe('From then on.'),
+  until: Time.optional().describe('Until then.'),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  after: z
+    .string()
+    .regex(/^\d{1,15}\.\d{1,9}$/, 'must be `next` of the page before')
+    .optional()
+    .describe('`next` of the page before.'),
+})
+
+const Page = z.object({
+  entries: z.array(
+    AuditEntry.extend({ writer: z.string().describe('The process that wrote it.') }).meta({
+      id: 'AuditEntry',
+      description: 'An entry of the audit log. Arguments are for the role `auditor` alone.',
+    }),
+  ),
+  next: z
+    .string()
+    .optional()
+    .describe('`after` of the next page, which may be empty; absent at the end of the log.'),
+})
+
+export interface AuditRoutesDeps {
+  readonly bus: Pick<Bus, 'audit'>
+  readonly audit: Pick<GatewayAudit, 'isOn'>
+}
+
+/** The routes of the audit log. Auditors and admins can read all entries, other users their own. */
+export function addAuditRoutes(api: Api, { bus, audit }: AuditRoutesDeps): void {
+  api.get(
+    '/audit',
+    {
+      schema: {
+        tags: ['auth'],
+        operationId: 'searchAudit',
+        summary: 'Search the audit log, the oldest entries first',
+        description:
+          'One request reads at most 20,000 entries, for two seconds: go on with `next` until it is absent. Needs the scope `audit` and the role `auditor` or `admin`; other principals see their own entries.',
+        querystring: Query,
+        response: { 200: jsonAnswer('A page of entries.', Page), ...faults(400, 404, 503) },
+      },
+    },
+    async ({ principal, query: { since, until, after, ...rest } }) => {
+      if (!audit.isOn) throw new BusError('not-found', 'this host has no audit log; see AUDIT')
+      const { entries, next } = await searchAudit(
+        bus,
+        {
+          ...rest,
+          since: since === undefined ? undefined : new Date(since),
+          until: until === undefined ? undefined : new Date(until),
+          after: after === undefined ? undefined : toPosition(after),
+          ...(seesAll(principal) ? {} : { owner: principal.id }),
+        },
+        isAuditor(principal) ? (entry) => entry : withoutBodies,
+      )
+      return {
+        entries: [...entries],
+        ...(next === undefined ? {} : { next: `${next.seq}.${next.index}` }),
+      }
+    },
+  )
+}
+
+function isAuditor({ roles, scopes }: Principal): boolean {
+  return roles.includes('auditor') && scopes.includes('audit')
+}
+
+function seesAll(principal: Principal): boolean {
+  return isAuditor(principal) || (isAdmin(principal) && principal.scopes.includes('audit'))
+}
+
+function withoutBodies(entry: AuditEntry): AuditEntry {
+  return { ...entry, arguments: undefined }
+}
+
+function toPosition(text: string): { readonly seq: number; readonly index: number } {
+  const [seq = 0, index = 0] = text.split('.').map(Number)
+  return { seq, index }
+}

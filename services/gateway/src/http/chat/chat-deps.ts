@@ -1,0 +1,8 @@
+import type { StoreAnswerDeps } from '../../session/store-answer.ts'
+import type { StoreMessageDeps } from '../../session/store-message.ts'
+
+/** Dependencies of the chat routes. */
+export interface ChatDeps extends StoreMessageDeps, StoreAnswerDeps {
+  /** Aborts when streams end, so that their clients go to another gateway. */
+  readonly draining: AbortSignal
+}

@@ -1,0 +1,337 @@
+// Every frame of a chat socket and every MCP method, for every kind of caller.
+import { AuthError } from '@mcp-host/auth'
+import type { LogFact, Principal, SessionId } from '@mcp-host/contracts'
+import { LOCAL, Up } from '@mcp-host/contracts'
+import { ChatSocket } from '@mcp-host/testkit'
+import type { IncomingMessage } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openDoor } from '../auth/authenticator.ts'
+import type { Credential } from '../auth/credential.ts'
+import { MCP_METHODS } from '../events.ts'
+import { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import type { FakeGateway } from './__fixtures__/start-fake-gateway.ts'
+import { startFakeGateway } from './__fixtures__/start-fake-gateway.ts'
+
+const SESSION = 'sessionsessionse'.repeat(2) as SessionId
+const MODERN = '2026-07-28'
+const META = 'io.modelcontextprotocol'
+
+const user = (id: string, roles = ['user']): Principal => ({
+  ...LOCAL,
+  id,
+  method: 'key',
+  roles,
+})
+
+/** The principal of each kind of caller; `undefined`: its credential is refused. */
+const CALLERS = {
+  nobody: undefined,
+  expired: undefined,
+  revoked: undefined,
+  other: user('user:bob'),
+  auditor: user('user:eve', ['auditor']),
+  owner: user('user:ann'),
+  admin: user('user:root', ['admin']),
+} as const satisfies Record<string, Principal | undefined>
+type CallerName = keyof typeof CALLERS
+const STRANGERS = ['nobody', 'expired', 'revoked'] as const
+const OUTSIDERS = ['other', 'auditor'] as const
+const INSIDERS = ['owner', 'admin'] as const
+
+/** Credentials that are refused from now on. */
+const revoked = new Set<string>()
+let gateway: FakeGateway
+
+beforeAll(async () => {
+  const policy = new ToolPolicy()
+  policy.set({
+    rules: [
+      { users: ['user:ann'], effect: 'allow' },
+      { roles: ['admin'], effect: 'allow' },
+      { tool: ['secret'], effect: 'deny' },
+    ],
+    default: 'allow',
+    pin: 'off',
+  })
+  const auth = {
+    ...openDoor('http://127.0.0.1:3000'),
+    isOn: true,
+    authorizationServers: () => ['https://idp.example'],
+    // The name of a caller is its key.
+    credentialOf: ({ headers: { authorization = '' } }: Pick<IncomingMessage, 'headers'>) => ({
+      kind: 'key' as const,
+      id: authorization.slice('Bearer '.length),
+    }),
+    principalOf: (credential: Credential) =>
+      credential.kind !== 'key' || revoked.has(credential.id)
+        ? undefined
+        : CALLERS[credential.id as CallerName],
+    authenticate({ headers }: Pick<IncomingMessage, 'headers'>) {
+      const { authorization = '' } = headers
+      const principal = this.principalOf(this.credentialOf({ headers }))
+      if (principal !== undefined) return principal
+      throw new AuthError(authorization === '' ? 'missing' : 'invalid_token', 'not valid')
+    },
+  }
+  gateway = await startFakeGateway({ auth, policy })
+})
+afterAll(() => gateway[Symbol.asyncDispose]())
+
+beforeEach(() => {
+  revoked.clear()
+  gateway.bus.entries.length = 0
+  gateway.bus.forwarded.length = 0
+  gateway.bus.forgetIds()
+  gateway.bus.store(SESSION, { kind: 'input', fact: { id: 'm1', text: 'hello' } } satisfies LogFact)
+  for (const entry of gateway.bus.entries) entry.envelope.principal = 'user:ann'
+})
+
+const headersOf = (caller: CallerName): Record<string, string> =>
+  caller === 'nobody' ? {} : { authorization: `Bearer ${caller}` }
+
+const socketUrl = (path: string): string => `${gateway.url.replace('http', 'ws')}${path}`
+
+/** How a socket was opened: by its first message, or refused with a status. */
+async function openMcp(path: string, caller: CallerName): Promise<WebSocket | number> {
+  const { promise, resolve } = Promise.withResolvers<WebSocket | number>()
+  // Node's own client takes headers; its type is that of browsers.
+  const options = { headers: headersOf(caller), protocols: ['mcp'] } as unknown as string[]
+  const socket = new WebSocket(socketUrl(path), options)
+  socket.addEventListener('open', () => resolve(socket))
+  socket.addEventListener('error', () => resolve(401))
+  return promise
+}
+
+/** One frame of each type. */
+const FRAMES: { readonly [T in Up['type']]: Extract<Up, { type: T }> } = {
+  message: { type: 'message', payload: { text: 'from outside', id: 'm2' } },
+  regenerate: { type: 'regenerate', payload: { messageId: 'm1', id: 'm3' } },
+  cancel: { type: 'cancel', payload: { messageId: 'm1' } },
+  answer: { type: 'answer', payload: { id: 'q1', action: 'accept' } },
+  ping: { type: 'ping' },
+}
+const frameNames = Up.options.map(({ shape }) => shape.type.value)
+
+/** A chat socket in the session of the owner, which sends a frame as soon as it is open. */
+function startChat(caller: CallerName, name: keyof typeof FRAMES): ChatSocket {
+  const chat = ChatSocket.start({
+    url: gateway.url,
+    sessionId: SESSION,
+    headers: headersOf(caller),
+  })
+  chat.socket.on('open', () => chat.send(FRAMES[name]))
+  return chat
+}
+
+describe('a chat socket', () => {
+  test('has a row for each frame of a client', () => {
+    expect(Object.keys(FRAMES).toSorted()).toEqual(frameNames.toSorted())
+  })
+
+  describe.each(frameNames)('takes a frame "%s"', (name) => {
+    test.each(STRANGERS)('not of %s, who gets no socket', async (caller) => {
+      const before = gateway.bus.entries.length
+      using chat = startChat(caller, name)
+      await vi.waitFor(() => expect(chat.closed).toBeDefined())
+      expect(chat.frames).toEqual([])
+      expect(gateway.bus.entries).toHaveLength(before)
+    })
+
+    test.each(OUTSIDERS)('not of %s: the session reads as not found', async (caller) => {
+      const before = gateway.bus.entries.length
+      using chat = startChat(caller, name)
+      await vi.waitFor(() => expect(chat.closed).toMatchObject({ code: 1008 }))
+      expect(chat.frames).toMatchObject([
+        { type: 'connection', payload: { state: 'error', message: expect.stringContaining('no') } },
+      ])
+      expect(gateway.bus.entries).toHaveLength(before)
+    })
+
+    test.each(INSIDERS)('of %s', async (caller) => {
+      using chat = await ChatSocket.open({
+        url: gateway.url,
+        sessionId: SESSION,
+        headers: headersOf(caller),
+      })
+      chat.send(FRAMES[name])
+      const answer = await chat.waitFor(({ type }) => ['accepted', 'error', 'pong'].includes(type))
+      // No such question is open in any session.
+      expect(answer.type).toBe({ ping: 'pong', answer: 'error' }[name as string] ?? 'accepted')
+    })
+  })
+
+  test.each(['expired', 'revoked'])('ends once its credential is %s', async () => {
+    using chat = await ChatSocket.open({
+      url: gateway.url,
+      sessionId: SESSION,
+      headers: headersOf('owner'),
+    })
+    revoked.add('owner')
+    await vi.waitFor(() => expect(chat.closed).toBeDefined(), 3_000)
+  })
+})
+
+interface MethodRow {
+  readonly params: object
+  readonly eras: readonly ('legacy' | 'modern')[]
+  /** What only `INSIDERS` may see or do: the answer shows it, or the server is asked. */
+  readonly shows?: string
+  readonly isForwarded?: boolean
+}
+const BOTH = ['legacy', 'modern'] as const
+const resource = { uri: 'mem://one' }
+const promptRef = { ref: { type: 'ref/prompt', name: 'a__greet' } }
+const listened = { notifications: { toolsListChanged: true } }
+const initialize = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 't', version: '1' },
+}
+
+/** One request of each method. */
+const METHODS: Readonly<Record<string, MethodRow>> = {
+  initialize: { params: initialize, eras: ['legacy'] },
+  ping: { params: {}, eras: ['legacy'] },
+  'server/discover': { params: {}, eras: ['modern'] },
+  'tools/list': { params: {}, eras: BOTH, shows: 'secret' },
+  'tools/call': { params: { name: 'a__secret', arguments: {} }, eras: BOTH, isForwarded: true },
+  'prompts/list': { params: {}, eras: BOTH },
+  'prompts/get': { params: { name: 'a__greet' }, eras: BOTH },
+  'resources/list': { params: {}, eras: BOTH },
+  'resources/templates/list': { params: {}, eras: BOTH },
+  'resources/read': { params: resource, eras: BOTH },
+  'resources/subscribe': { params: resource, eras: ['legacy'] },
+  'resources/unsubscribe': { params: resource, eras: ['legacy'] },
+  'completion/complete': { params: promptRef, eras: BOTH },
+  'logging/setLevel': { params: { level: 'info' }, eras: ['legacy'] },
+  'subscriptions/listen': { params: listened, eras: ['modern'] },
+}
+const rows = Object.entries(METHODS).flatMap(([method, { eras, ...row }]) =>
+  eras.map((era) => ({ method, era, ...row })),
+)
+type Row = (typeof rows)[number]
+
+const NEEDS_SESSION = /^(resources\/(un)?subscribe|logging\/setLevel)$/
+
+function messageOf({ method, era, params }: Row): object {
+  const meta = { [`${META}/protocolVersion`]: MODERN, [`${META}/clientCapabilities`]: {} }
+  const given = era === 'legacy' ? params : { ...params, _meta: meta }
+  return { jsonrpc: '2.0', id: 7, method, params: given }
+}
+
+function modernHeaders({ method, era, params }: Row): Record<string, string> {
+  if (era === 'legacy') return {}
+  const { name, uri = name } = params as { name?: string; uri?: string }
+  const named = uri === undefined ? {} : { 'mcp-name': uri }
+  return { 'mcp-protocol-version': MODERN, 'mcp-method': method, ...named }
+}
+
+async function post(path: string, caller: CallerName, row: Row, session?: string) {
+  const response = await fetch(gateway.url + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headersOf(caller),
+      ...modernHeaders(row),
+      ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    },
+    body: JSON.stringify(messageOf(row)),
+  })
+  const isStream = response.headers.get('content-type') === 'text/event-stream'
+  const text = isStream ? await firstOf(response) : await response.text()
+  return { status: response.status, text, headers: response.headers }
+}
+
+/** The first piece of a stream, which is then left. */
+async function firstOf(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  const piece = await reader?.read()
+  await reader?.cancel()
+  return new TextDecoder().decode(piece?.value)
+}
+
+async function sessionOf(path: string, caller: CallerName): Promise<string> {
+  const row = { method: 'initialize', era: 'legacy', params: initialize } as const
+  const { headers } = await post(path, caller, row)
+  return headers.get('mcp-session-id') ?? ''
+}
+
+/** Checks what a caller with a valid credential gets. */
+function checkAnswer(row: Row, caller: CallerName, text: string): void {
+  const isInside = caller === 'owner' || caller === 'admin'
+  if (row.shows !== undefined) expect(text.includes(row.shows)).toBe(isInside)
+  if (row.isForwarded === true) {
+    expect(gateway.bus.forwarded.length > 0).toBe(isInside)
+    if (!isInside) expect(text).toContain('there is no tool')
+    return
+  }
+  expect(text).not.toContain('"code":-32603')
+}
+
+test('the matrix has a row for each method of MCP', () => {
+  expect(Object.keys(METHODS).toSorted()).toEqual([...MCP_METHODS].toSorted())
+})
+
+describe.each(['/mcp', '/mcp/bundles/all'])('at %s', (path) => {
+  describe.each(rows)('$method of the $era era', (row) => {
+    test.each(STRANGERS)('answers 401 with a challenge to %s', async (caller) => {
+      const { status, headers } = await post(path, caller, row)
+      expect(status).toBe(401)
+      expect(headers.get('www-authenticate')).toContain('resource_metadata=')
+      expect(gateway.bus.forwarded).toEqual([])
+    })
+
+    test.each([...OUTSIDERS, ...INSIDERS])('answers %s as the policy wants', async (caller) => {
+      const session = NEEDS_SESSION.test(row.method) ? await sessionOf(path, caller) : undefined
+      const { status, text } = await post(path, caller, row, session)
+      expect(status).toBe(200)
+      checkAnswer(row, caller, text)
+    })
+  })
+
+  // Newer requests have no session, and initialize begins one.
+  const inSessions = rows.filter(({ era, method }) => era === 'legacy' && method !== 'initialize')
+  describe.each(inSessions)('$method in a session', (row) => {
+    test.each([...OUTSIDERS, 'admin'] as const)(
+      'answers %s as if the session of the owner were unknown',
+      async (caller) => {
+        const { status, text } = await post(path, caller, row, await sessionOf(path, 'owner'))
+        expect([status, text]).toEqual([404, expect.stringContaining('Session not found')])
+        expect(gateway.bus.forwarded).toEqual([])
+      },
+    )
+  })
+})
+
+describe.each(['/mcp/ws', '/mcp/bundles/all/ws'])('at %s', (path) => {
+  test.each(STRANGERS)('%s gets no socket', async (caller) => {
+    expect(await openMcp(path, caller)).toBe(401)
+  })
+
+  test('the socket ends once its credential is revoked', async () => {
+    const socket = await openMcp(path, 'owner')
+    if (typeof socket === 'number') throw new Error('no socket')
+    revoked.add('owner')
+    await vi.waitFor(() => expect(socket.readyState).toBe(WebSocket.CLOSED), 3_000)
+  })
+
+  describe.each(rows)('$method of the $era era', (row) => {
+    test.each([...OUTSIDERS, ...INSIDERS])('answers %s as the policy wants', async (caller) => {
+      const socket = await openMcp(path, caller)
+      if (typeof socket === 'number') throw new Error('no socket')
+      const texts: string[] = []
+      socket.addEventListener('message', ({ data }) => texts.push(String(data)))
+      const begun = { jsonrpc: '2.0', id: 0, method: 'initialize', params: initialize }
+      if (NEEDS_SESSION.test(row.method)) socket.send(JSON.stringify(begun))
+      socket.send(JSON.stringify(messageOf(row)))
+      const answer = await vi.waitFor(() => {
+        // A subscription is acknowledged by a notification.
+        const isOfRow = (text: string) => text.includes('"id":7') || text.includes('subscriptions')
+        return texts.find(isOfRow) ?? expect.unreachable('no answer')
+      })
+      checkAnswer(row, caller, answer)
+      socket.close()
+    })
+  })
+})

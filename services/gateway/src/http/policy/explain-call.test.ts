@@ -1,0 +1,96 @@
+import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
+import { approvalRule } from '@mcp-host/contracts'
+import { PolicyFile } from '@mcp-host/policy'
+import type { FastifyInstance } from 'fastify'
+import { fastify } from 'fastify'
+import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ToolPolicy } from '../../mcp/core/tool-policy.ts'
+import { addExplainCall } from './explain-call.ts'
+
+let app: FastifyInstance
+
+const inputSchema = { type: 'object' }
+const CATALOG: readonly CatalogEntry[] = [
+  { kind: 'supervisor', id: 's', startedAt: 0, servers: {} },
+  {
+    kind: 'server',
+    server: 'files' as ServerName,
+    supervisor: 's',
+    state: 'ready',
+    tools: [
+      { name: 'read', inputSchema, annotations: { readOnlyHint: true } },
+      { name: 'write', inputSchema },
+      { name: 'changed', inputSchema },
+    ],
+  },
+]
+
+beforeEach(() => {
+  const policy = new ToolPolicy(approvalRule(['files.read']), () => undefined, {
+    hasQuarantined: true,
+    isQuarantined: (_, tool) => tool === 'changed',
+  })
+  policy.set(
+    PolicyFile.parse({
+      rules: [
+        { name: 'admins', roles: 'admin', effect: 'allow' },
+        { arguments: { path: '/etc/*' }, effect: 'deny', reason: 'system files' },
+        { annotation: '@destructive', effect: 'approve' },
+      ],
+      default: 'allow',
+    }),
+  )
+  app = fastify()
+  app.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler)
+  const entries = new Map(CATALOG.map((entry, index) => [String(index), entry]))
+  addExplainCall(app.withTypeProvider<ZodTypeProvider>(), { policy, catalog: { entries } })
+})
+afterEach(() => app.close())
+
+async function explain(call: object) {
+  const payload = { principal: 'user:ann', server: 'files', ...call }
+  const { statusCode, body } = await app.inject({
+    method: 'POST',
+    url: '/policy/explain',
+    payload,
+  })
+  expect(statusCode).toBe(200)
+  return JSON.parse(body) as unknown
+}
+
+test('the rule that decides is named, with why the others do not', async () => {
+  expect(await explain({ tool: 'write', arguments: { path: '/etc/passwd' } })).toEqual({
+    effect: 'deny',
+    decidedBy: 'rule',
+    rule: 'rule 2',
+    reason: 'system files',
+    isKnown: true,
+    rules: [
+      { rule: 'admins', verdict: 'does not match', mismatch: 'roles' },
+      { rule: 'rule 2', verdict: 'decides' },
+      { rule: 'rule 3', verdict: 'comes too late' },
+    ],
+  })
+})
+
+test('what the server says of a tool counts', async () => {
+  const write = await explain({ tool: 'write' })
+  expect(write).toMatchObject({ effect: 'approve', decidedBy: 'rule', rule: 'rule 3' })
+  expect(await explain({ tool: 'read' })).toMatchObject({ decidedBy: 'tool-approval' })
+})
+
+test('roles of the request count, and TOOL_APPROVAL asks for what the policy allows', async () => {
+  const write = await explain({ tool: 'write', roles: ['admin'] })
+  expect(write).toMatchObject({ effect: 'allow', rule: 'admins' })
+  const read = await explain({ tool: 'read' })
+  expect(read).toMatchObject({ effect: 'approve', decidedBy: 'tool-approval' })
+})
+
+test('a tool whose definition has changed is denied, and an unknown one is said to be unknown', async () => {
+  const changed = await explain({ tool: 'changed', roles: ['admin'] })
+  expect(changed).toMatchObject({ effect: 'deny', decidedBy: 'quarantine' })
+  const other = await explain({ tool: 'other', roles: ['admin'] })
+  expect(other).toMatchObject({ effect: 'allow', isKnown: false })
+})

@@ -1,0 +1,39 @@
+import type { Bus } from '@mcp-host/bus'
+import { callerAt, newEnvelope } from '@mcp-host/contracts'
+import { z } from 'zod'
+import type { Api } from '../../edge/api.ts'
+import { faults } from '../../edge/api.ts'
+import type { SignSession } from '../../mcp/core/signed-id.ts'
+import { checkSession } from '../../session/check-session.ts'
+import { eraseSession } from '../../session/erase-session.ts'
+import { SessionParams } from './session-params.ts'
+
+export interface DeleteSessionDeps {
+  readonly bus: Bus
+  readonly signSession: SignSession
+}
+
+export function addDeleteSession(api: Api, { bus, signSession }: DeleteSessionDeps): void {
+  api.delete(
+    '/session/:id',
+    {
+      schema: {
+        tags: ['sessions'],
+        operationId: 'deleteSession',
+        summary: 'Delete a session: end what runs in it and erase all of it',
+        params: SessionParams,
+        response: {
+          204: z
+            .undefined()
+            .describe('It is gone, and erased at the latest when an orchestrator is there.'),
+          ...faults(400, 404, 503, 504),
+        },
+      },
+    },
+    async ({ params: { id }, principal }, reply) => {
+      await checkSession(bus, id, principal)
+      await eraseSession(bus, id, newEnvelope(callerAt('http', principal)), signSession)
+      return reply.code(204).send()
+    },
+  )
+}

@@ -1,0 +1,32 @@
+import { SessionRecord } from '@mcp-host/contracts'
+import { z } from 'zod'
+import { TokensByModel } from '../../projection/answer-parts.ts'
+import { describeFields } from '../../projection/describe-fields.ts'
+
+export const Session = describeFields(
+  SessionRecord.omit({ entries: true }).extend({
+    usage: TokensByModel,
+    metadata: z.looseObject({}).optional(),
+  }),
+  {
+    id: 'A secret: who knows it may read and write the session.',
+    owner: 'Principal that created the session.',
+    title: 'The one a user gave it, else the beginning of its first message.',
+    isTitled: 'Whether a user chose the title.',
+    createdAt: 'Epoch milliseconds.',
+    updatedAt: 'When the last message or turn came, in epoch milliseconds.',
+    model:
+      'The model for messages that name none, as `provider/model` or `provider`; absent: the default of the host.',
+    modelSeq: 'Sequence in its log of the last choice of a model.',
+    systemPrompt: 'System prompt of the session; absent: the default of the host.',
+    temperature: 'Sampling temperature of its answers; absent: the default of the provider.',
+    maxToolCalls: 'Largest number of tool calls of each turn; absent: the default of the host.',
+    servers: 'The MCP servers whose tools it may use; absent: all.',
+    settingsSeq: 'Sequence in its log of the last change of these settings.',
+    metadata: 'Values that the caller stored.',
+    isExpired: 'For a deleted session: whether it was deleted because it expired.',
+    messages: 'Number of user messages, on all branches.',
+    usage: 'Tokens and cost of all turns, by model.',
+    state: '`active`: deleted sessions are not listed.',
+  },
+).meta({ id: 'Session', description: 'The record of a session.' })

@@ -1,0 +1,128 @@
+import type { Bus } from '@mcp-host/bus'
+import { PrincipalId } from '@mcp-host/contracts'
+import { z } from 'zod'
+import type { Api } from '../../edge/api.ts'
+import { faults, jsonAnswer } from '../../edge/api.ts'
+import type { GatewayAudit } from '../../gateway-audit.ts'
+import { checkSession, ownerOf } from '../../session/check-session.ts'
+import { SessionParams } from '../sessions/session-params.ts'
+import type { Share, Shares } from './shares.ts'
+import { newShare } from './shares.ts'
+
+const MAX_DAYS = 365
+const DEFAULT_DAYS = 30
+
+const ShareAbout = z
+  .object({
+    id: z.string().describe('Of the link; by it the link is revoked.'),
+    createdAt: z.number().describe('Epoch milliseconds.'),
+    createdBy: PrincipalId.describe('The owner of the session, or an admin.'),
+    expiresAt: z.number().describe('Epoch milliseconds.'),
+  })
+  .meta({ id: 'Share', description: 'A link by which anybody reads a session.' })
+
+const NewShare = z.object({
+  expiresInDays: z.number().int().min(1).max(MAX_DAYS).default(DEFAULT_DAYS),
+})
+
+export interface ManageSharesDeps {
+  readonly bus: Bus
+  readonly shares: Shares
+  readonly publicUrl: string
+  readonly audit: Pick<GatewayAudit, 'shareChanged'>
+}
+
+/** Share links for the owner of a session. */
+export function addManageShares(
+  api: Api,
+  { bus, shares, publicUrl, audit }: ManageSharesDeps,
+): void {
+  const tags = ['sharing']
+
+  api.post(
+    '/session/:id/shares',
+    {
+      schema: {
+        tags,
+        operationId: 'createShare',
+        summary: 'Share a session: get a link by which anybody reads it',
+        description:
+          'The link shows the messages and files of the session, also later ones, and the answer that is being written. It changes nothing. It ends when it is revoked, when it expires and with the session.',
+        params: SessionParams,
+        body: NewShare.prefault({}),
+        response: {
+          201: jsonAnswer(
+            'The link, which is shown this once.',
+            ShareAbout.extend({
+              url: z.string().describe('Beginning of the addresses of the shared session.'),
+            }),
+          ),
+          ...faults(400, 404, 413, 415, 429, 503),
+        },
+      },
+    },
+    async ({ params: { id: session }, body: { expiresInDays }, principal }, reply) => {
+      await checkSession(bus, session, principal)
+      const owner = (await ownerOf(bus, session)) ?? principal.id
+      const about = { session, owner, createdBy: principal.id }
+      const { share, token, digest } = newShare(about, expiresInDays)
+      await shares.checkRoom(session)
+      await audit.shareChanged('share-created', principal, share)
+      await shares.add(share, digest)
+      return reply.code(201).send({ ...toAbout(share), url: `${publicUrl}/api/shared/${token}` })
+    },
+  )
+
+  api.get(
+    '/session/:id/shares',
+    {
+      schema: {
+        tags,
+        operationId: 'listShares',
+        summary: 'List the links of a session that can be used',
+        params: SessionParams,
+        response: {
+          200: jsonAnswer('Without their secrets.', z.object({ shares: z.array(ShareAbout) })),
+          ...faults(400, 404, 503),
+        },
+      },
+    },
+    async ({ params: { id: session }, principal }) => {
+      await checkSession(bus, session, principal)
+      return { shares: (await shares.list(session)).map(toAbout) }
+    },
+  )
+
+  api.delete(
+    '/session/:id/shares/:share',
+    {
+      schema: {
+        tags,
+        operationId: 'revokeShare',
+        summary: 'Revoke a link at all gateways',
+        description: 'Streams that are open by it end.',
+        params: SessionParams.extend({
+          share: z
+            .string()
+            .regex(/^[\w-]{12}$/, 'must be the id of a link')
+            .describe('Of the link.'),
+        }),
+        response: {
+          204: z.undefined().describe('It shows nothing any more.'),
+          ...faults(400, 404, 503),
+        },
+      },
+    },
+    async ({ params: { id: session, share }, principal }, reply) => {
+      await checkSession(bus, session, principal)
+      await shares.check(session, share)
+      await audit.shareChanged('share-revoked', principal, { session, id: share })
+      await shares.revoke(share)
+      return reply.code(204).send()
+    },
+  )
+}
+
+function toAbout({ id, createdAt, createdBy, expiresAt }: Share): z.infer<typeof ShareAbout> {
+  return { id, createdAt, createdBy, expiresAt }
+}

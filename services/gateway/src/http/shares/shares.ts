@@ -1,0 +1,134 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
+import { BusError, defineBucket, PrincipalId, SessionId } from '@mcp-host/contracts'
+import { z } from 'zod'
+
+const ID_BYTES = 9
+const SECRET_BYTES = 32
+const TOKEN = /^([\w-]{12})([\w-]{43})$/
+/** Limit for the links of one session. Each gateway has the records of all links in memory. */
+const MAX_LINKS = 20
+const DAY_MS = 86_400_000
+
+/** A link by which others read a session. Only the hash of its token is stored. */
+const ShareRecord = z.object({
+  session: SessionId,
+  /** The owner of the session at the creation of the link. */
+  owner: PrincipalId,
+  createdBy: PrincipalId,
+  /** SHA-256 of the secret, in hexadecimal digits. */
+  digest: z.string().length(64),
+  /** Epoch milliseconds. */
+  createdAt: z.number(),
+  /** Epoch milliseconds. */
+  expiresAt: z.number(),
+})
+type ShareRecord = z.infer<typeof ShareRecord>
+
+const sharesBucket = defineBucket('SHARES', { record: ShareRecord, what: 'share links' })
+
+/** A share link without its secret. */
+export interface Share extends Omit<ShareRecord, 'digest'> {
+  readonly id: string
+}
+
+/** A new link of a session. The token is shown once. */
+export function newShare(
+  about: Pick<ShareRecord, 'session' | 'owner' | 'createdBy'>,
+  days: number,
+): { readonly share: Share; readonly token: string; readonly digest: string } {
+  const id = randomBytes(ID_BYTES).toString('base64url')
+  const secret = randomBytes(SECRET_BYTES).toString('base64url')
+  const createdAt = Date.now()
+  const share = { id, ...about, createdAt, expiresAt: createdAt + days * DAY_MS }
+  return { share, token: id + secret, digest: digestOf(secret).toString('hex') }
+}
+
+/** Links by which anybody reads a session until they expire or are revoked, at every gateway. */
+export class Shares {
+  readonly #bus: Pick<Bus, 'bucket'>
+  #opened: Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> | undefined
+
+  constructor(bus: Pick<Bus, 'bucket'>) {
+    this.#bus = bus
+  }
+
+  /** Stores a new link. */
+  async add({ id, ...share }: Share, digest: string): Promise<void> {
+    const { bucket } = await this.#open()
+    const ttlMs = share.expiresAt - share.createdAt
+    await bucket.put(id, { ...share, digest }, { revision: 0, ttlMs })
+  }
+
+  /** Throws `exhausted` when the session can have no more links. */
+  async checkRoom(session: SessionId): Promise<void> {
+    if ((await this.list(session)).length < MAX_LINKS) return
+    throw new BusError('exhausted', `the session has ${MAX_LINKS} share links; revoke one first`)
+  }
+
+  /** The valid links of a session, oldest first. */
+  async list(session: SessionId): Promise<Share[]> {
+    const { view } = await this.#open()
+    return Array.from(view.records, ([id, record]) => ({ id, ...withoutDigest(record) }))
+      .filter((share) => share.session === session && share.expiresAt > Date.now())
+      .toSorted((one, other) => one.createdAt - other.createdAt)
+  }
+
+  /** Throws `not-found` when the session has no such link. */
+  async check(session: SessionId, id: string): Promise<void> {
+    const { bucket } = await this.#open()
+    if ((await bucket.get(id))?.record.session === session) return
+    throw new BusError('not-found', `share: the session has no link "${id}"`, { field: 'share' })
+  }
+
+  async revoke(id: string): Promise<void> {
+    await (await this.#open()).bucket.remove(id)
+  }
+
+  /** The link of a token. Throws `not-found` when the link does not exist or is no longer valid. */
+  async find(token: string): Promise<Share> {
+    const invalid = new BusError('not-found', 'the link is not valid, or not any more')
+    const [, id, secret] = TOKEN.exec(token) ?? []
+    if (id === undefined || secret === undefined) throw invalid
+    const { bucket } = await this.#open()
+    const record = (await bucket.get(id))?.record
+    if (record === undefined || record.expiresAt <= Date.now()) throw invalid
+    if (!timingSafeEqual(digestOf(secret), Buffer.from(record.digest, 'hex'))) throw invalid
+    return { id, ...withoutDigest(record) }
+  }
+
+  /** Aborts `controller` when a link is revoked or expires, until disposed. */
+  async abortAtEnd({ id, expiresAt }: Share, controller: AbortController): Promise<Disposable> {
+    const { bucket, view } = await this.#open()
+    const stack = new DisposableStack()
+    const timer = setInterval(() => Date.now() >= expiresAt && controller.abort(), 1_000).unref()
+    stack.defer(() => clearInterval(timer))
+    // The view may not have a new record yet. It keeps each record that it once had.
+    let wasThere = view.records.has(id)
+    const check = (): void => {
+      if (wasThere && !view.records.has(id)) controller.abort()
+      wasThere ||= view.records.has(id)
+    }
+    stack.use(view.onChange(check))
+    // The link may have been revoked just before.
+    if ((await bucket.get(id)) === undefined) controller.abort()
+    return stack
+  }
+
+  #open(): Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> {
+    this.#opened ??= this.#bus
+      .bucket(sharesBucket)
+      .then(async (bucket) => ({ bucket, view: await bucket.watch() }))
+    this.#opened.catch(() => (this.#opened = undefined))
+    return this.#opened
+  }
+}
+
+function withoutDigest(record: ShareRecord): Omit<ShareRecord, 'digest'> {
+  const { digest: _, ...about } = record
+  return about
+}
+
+function digestOf(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}

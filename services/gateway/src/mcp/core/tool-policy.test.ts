@@ -1,0 +1,103 @@
+import type { Caller } from '@mcp-host/contracts'
+import { PolicyFile } from '@mcp-host/policy'
+import { describe, expect, test } from 'vitest'
+import { nothing } from './__fixtures__/no-clients.ts'
+import { MergedListing } from './merged-listing.ts'
+import { routeRequest } from './route-request.ts'
+import { ToolPolicy } from './tool-policy.ts'
+
+const ann: Caller = { id: 'user:ann', roles: ['dev'] }
+const root: Caller = { id: 'user:root', roles: ['admin'] }
+
+const listing = new MergedListing(
+  [
+    {
+      server: 'files',
+      tools: ['read', 'write', 'delete'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+      prompts: [],
+      resources: [],
+      resourceTemplates: [],
+    },
+  ],
+  ({ name }) => name,
+)
+const virtualServer = { listing, onChange: () => nothing }
+
+function policyOf(rules: object[]): ToolPolicy {
+  const policy = new ToolPolicy((_server, tool) => tool === 'read')
+  policy.set(PolicyFile.parse({ rules }))
+  return policy
+}
+
+const names = (policy: ToolPolicy, caller: Caller): string[] =>
+  ['read', 'write', 'delete'].filter(
+    (name) => policy.view(caller, virtualServer).listing.tool(name) !== undefined,
+  )
+
+function check(policy: ToolPolicy, caller: Caller, name: string, args: object = {}): string {
+  const request = {
+    kind: 'request',
+    era: 'legacy',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: args },
+  } as const
+  const { listing: seen } = policy.view(caller, virtualServer)
+  const route = routeRequest(request, seen)
+  if (route === undefined) throw new Error('the gateway answers it')
+  return policy.check(caller, route, seen).effect
+}
+
+const rules = [
+  { roles: 'admin', effect: 'allow' },
+  { tool: 'delete', effect: 'deny' },
+  { tool: 'write', arguments: { path: '/etc/*' }, effect: 'deny', reason: 'that is the system' },
+  { users: 'user:ann', tool: 'write', effect: 'approve' },
+]
+
+describe('a tool whose calls are all denied', () => {
+  test('is not listed, and reads as unknown when it is called', () => {
+    const policy = policyOf(rules)
+    expect(names(policy, ann)).toEqual(['read', 'write'])
+    expect(names(policy, root)).toEqual(['read', 'write', 'delete'])
+    expect(() => check(policy, ann, 'delete')).toThrow('there is no tool "delete"')
+  })
+
+  test('is listed again once the policy says so, and clients are told', () => {
+    const policy = policyOf(rules)
+    let changes = 0
+    // Apart from the view, as callers take it.
+    const { onChange } = policy.view(ann, virtualServer)
+    const listening = onChange(() => (changes += 1))
+    policy.set(PolicyFile.parse({ rules: [] }))
+    expect(changes).toBe(1)
+    expect(names(policy, ann)).toEqual(['read', 'write', 'delete'])
+    listening[Symbol.dispose]()
+  })
+})
+
+describe('a call', () => {
+  test('with denied arguments is refused with the reason of the rule', () => {
+    const policy = policyOf(rules)
+    expect(() => check(policy, ann, 'write', { path: '/etc/passwd' })).toThrow(
+      'may not be called with these arguments: that is the system',
+    )
+  })
+
+  test('needs approval by a rule, or by the shorthand where rules allow it', () => {
+    const policy = policyOf(rules)
+    expect(check(policy, ann, 'write', { path: '/tmp' })).toBe('approve')
+    expect(check(policy, root, 'write', { path: '/etc/passwd' })).toBe('allow')
+    expect(check(policy, ann, 'read')).toBe('approve')
+  })
+})
+
+test('one view serves all callers with the same rights, unless rules name users', () => {
+  const byRole = policyOf(rules.slice(0, 2))
+  const bob: Caller = { id: 'user:bob', roles: ['dev'] }
+  const seen = (policy: ToolPolicy, caller: Caller) => policy.view(caller, virtualServer).listing
+  expect(seen(byRole, ann)).toBe(seen(byRole, bob))
+  const byUser = policyOf([{ users: 'user:bob', tool: 'read', effect: 'deny' }])
+  expect(names(byUser, ann)).toContain('read')
+  expect(names(byUser, bob)).not.toContain('read')
+})

@@ -1,0 +1,183 @@
+import type { ApprovalRule, Caller } from '@mcp-host/contracts'
+import type { Decision, Policy, RuleVerdict, ToolCall } from '@mcp-host/policy'
+import { decide, explain, isHidden, OPEN_POLICY } from '@mcp-host/policy'
+import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import type { MergedListing } from './merged-listing.ts'
+import type { Route } from './route-request.ts'
+import type { ServerListing } from './server-listing.ts'
+import type { VirtualServer } from './virtual-server.ts'
+
+/** Limit for the cached views of one listing. There is one for each set of rights. */
+const MAX_VIEWS = 200
+
+/** Tools that are blocked because their definition has changed. */
+export interface Quarantine {
+  readonly hasQuarantined: boolean
+  isQuarantined(server: string, tool: string): boolean
+}
+
+const NO_QUARANTINE: Quarantine = { hasQuarantined: false, isQuarantined: () => false }
+
+/** Called with each call that the policy denies. */
+export type OnDenied = (
+  caller: Caller,
+  call: { readonly server: string; readonly tool: string; readonly arguments: unknown },
+  reason: string,
+) => void
+
+/** The decision of a call, and the part of the host that made it. */
+export interface ExplainedDecision extends Decision {
+  readonly decidedBy: 'rule' | 'default' | 'quarantine' | 'tool-approval'
+  /** All rules of the policy in their order. */
+  readonly verdicts: readonly RuleVerdict[]
+}
+
+/** Decides the tools that principals may see and call, by the policy and by `TOOL_APPROVAL`. */
+export class ToolPolicy {
+  #policy: Policy = OPEN_POLICY
+  #namesUsers = false
+  /** Whether the policy hides no tool from anybody. */
+  #isOpen = true
+  #views = new WeakMap<MergedListing, Map<string, MergedListing>>()
+  readonly #needsApproval: ApprovalRule
+  readonly #onDenied: OnDenied
+  readonly #quarantine: Quarantine
+  readonly #listeners = new Set<() => void>()
+
+  /** `needsApproval`: calls that need a user's approval although the policy allows them. */
+  constructor(
+    needsApproval: ApprovalRule = () => false,
+    onDenied: OnDenied = () => undefined,
+    quarantine: Quarantine = NO_QUARANTINE,
+  ) {
+    this.#quarantine = quarantine
+    this.#needsApproval = needsApproval
+    this.#onDenied = onDenied
+  }
+
+  set(policy: Policy): void {
+    this.#policy = policy
+    const { rules, default: fallback } = policy
+    this.#namesUsers = rules.some(({ users }) => users !== undefined)
+    this.#isOpen = fallback !== 'deny' && rules.every(({ effect }) => effect !== 'deny')
+    this.refresh()
+  }
+
+  /** Drops the cached views and calls the listeners, since other tools may have become visible. */
+  refresh(): void {
+    this.#views = new WeakMap()
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** A virtual server without the tools that the policy never allows the caller. */
+  view(caller: Caller, virtualServer: VirtualServer): VirtualServer {
+    if (this.#isOpen && !this.#quarantine.hasQuarantined) return virtualServer
+    return new PolicyView(virtualServer, {
+      visible: (listing) => this.#visible(caller, listing),
+      onChange: (listener) => {
+        this.#listeners.add(listener)
+        return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+      },
+    })
+  }
+
+  /**
+   * Whether a call runs at once or needs a user's approval, and the rule for that. Throws `JsonRpcError` for a denied
+   * call.
+   */
+  check(caller: Caller, route: Route, listing: MergedListing): Decision {
+    const { server, name: tool } = route.place
+    const annotations = () => listing.annotationsOf(server, tool)
+    const call = {
+      principal: caller,
+      server,
+      tool,
+      annotations,
+      arguments: route.params['arguments'] ?? {},
+    }
+    const decision = decide(this.#policy, call)
+    const { effect, rule } = decision
+    if (effect === 'deny') {
+      const reason = rule?.reason ?? 'the policy of this host does not allow it'
+      this.#onDenied(caller, { server, tool, arguments: call.arguments }, reason)
+      const message = `the tool "${tool}" of the server "${server}" may not be called with these arguments: ${reason}`
+      throw new JsonRpcError(JsonRpcCode.invalidParams, message, {
+        data: { reason: 'denied', server, tool, retryable: false },
+      })
+    }
+    const isAsked = effect === 'allow' && this.#needsApproval(server, tool, annotations)
+    return isAsked ? { ...decision, effect: 'approve' } : decision
+  }
+
+  /** Explains the decision about a call. Nothing is recorded, and no call is made. */
+  explain(call: ToolCall): ExplainedDecision {
+    const decision = explain(this.#policy, call)
+    const { server, tool, annotations } = call
+    if (this.#quarantine.isQuarantined(server, tool)) {
+      return { effect: 'deny', decidedBy: 'quarantine', verdicts: decision.verdicts }
+    }
+    const isAsked = decision.effect === 'allow' && this.#needsApproval(server, tool, annotations)
+    if (isAsked) return { ...decision, effect: 'approve', decidedBy: 'tool-approval' }
+    return { ...decision, decidedBy: decision.rule === undefined ? 'default' : 'rule' }
+  }
+
+  #visible(caller: Caller, listing: MergedListing): MergedListing {
+    const views = this.#views.get(listing) ?? new Map<string, MergedListing>()
+    this.#views.set(listing, views)
+    const roles = caller.roles.toSorted().join()
+    const rights = this.#namesUsers ? `${caller.id} ${roles}` : roles
+    const known = views.get(rights)
+    if (known !== undefined) return known
+    if (views.size >= MAX_VIEWS) views.clear()
+    const view = this.#filter(caller, listing)
+    views.set(rights, view)
+    return view
+  }
+
+  #filter(caller: Caller, listing: MergedListing): MergedListing {
+    const changed = new Map<string, ServerListing>()
+    for (const serverListing of listing.servers) {
+      const { server } = serverListing
+      const tools = serverListing.tools.filter(({ name }) => {
+        const annotations = () => listing.annotationsOf(server, name)
+        if (this.#quarantine.isQuarantined(server, name)) return false
+        return !isHidden(this.#policy, { principal: caller, server, tool: name, annotations })
+      })
+      if (tools.length < serverListing.tools.length)
+        changed.set(server, { ...serverListing, tools })
+    }
+    return changed.size === 0 ? listing : listing.with(changed)
+  }
+}
+
+interface PolicyViewDeps {
+  visible(listing: MergedListing): MergedListing
+  /** Called when other tools may have become visible. */
+  onChange(listener: () => void): Disposable
+}
+
+/**
+ * The view of a virtual server for a caller. It is a class, since one is created for each request and object literals
+ * with getters are slow.
+ */
+class PolicyView implements VirtualServer {
+  readonly #whole: VirtualServer
+  readonly #deps: PolicyViewDeps
+
+  constructor(whole: VirtualServer, deps: PolicyViewDeps) {
+    this.#whole = whole
+    this.#deps = deps
+  }
+
+  get listing(): MergedListing {
+    return this.#deps.visible(this.#whole.listing)
+  }
+
+  /** Callers take it apart from the view. */
+  readonly onChange = (listener: () => void): Disposable => {
+    const watched = new DisposableStack()
+    watched.use(this.#whole.onChange(listener))
+    watched.use(this.#deps.onChange(listener))
+    return watched
+  }
+}

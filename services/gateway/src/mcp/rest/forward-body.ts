@@ -1,0 +1,161 @@
+import type { CatalogView } from '@mcp-host/bus'
+import type { Principal } from '@mcp-host/contracts'
+import { callerAt, OPTIONS_META_KEY } from '@mcp-host/contracts'
+import type { Decision } from '@mcp-host/policy'
+import type { InFlight } from '@mcp-host/service'
+import type { FastifyReply } from 'fastify'
+import { forwardRoute } from '../core/forward-route.ts'
+import { JsonRpcError } from '../core/json-rpc.ts'
+import { MAX_REQUEST_BYTES } from '../core/limits.ts'
+import type { MergedListing } from '../core/merged-listing.ts'
+import { retryUntilListed } from '../core/retry-until-listed.ts'
+import type { Route } from '../core/route-request.ts'
+import type { ToolPolicy } from '../core/tool-policy.ts'
+import type { Upstream } from '../core/upstream.ts'
+import type { VirtualServers } from '../virtual-servers.ts'
+import type { ApprovalQueue } from '../../approvals/approval-queue.ts'
+import type { GatewayLimits } from '../../limits/gateway-limits.ts'
+import type { RestRequest } from './find-route.ts'
+import { findRoute, mayBeListedLater } from './find-route.ts'
+import { findServers } from './find-servers.ts'
+import type { JsonRpcErrorBody } from './rest-fault.ts'
+import { failed, needsApproval, notApproved, refused, RestFault, unanswered } from './rest-fault.ts'
+import type { Handling } from './rest-schemas.ts'
+import { sendJson } from './send-json.ts'
+import { untilDisconnected } from './until-disconnected.ts'
+
+export interface ForwardDeps {
+  readonly virtualServers: VirtualServers
+  readonly catalog: CatalogView
+  readonly upstream: Upstream
+  readonly policy: ToolPolicy
+  readonly limits: Pick<GatewayLimits, 'toolCall'>
+  readonly queue: Pick<ApprovalQueue, 'ask' | 'use'>
+  /** Requests in flight, which a drain waits for. */
+  readonly passing: InFlight
+}
+
+const text = new TextDecoder()
+
+/** Forwards the body of a route to its server as a request of MCP, and returns the reply unchanged. */
+export async function forwardBody(
+  deps: ForwardDeps,
+  reply: FastifyReply,
+  method: RestRequest['method'],
+  body: RestRequest['params'] & Handling & { readonly approval?: string | undefined },
+): Promise<FastifyReply> {
+  try {
+    const { upstream, passing, limits, policy } = deps
+    const { headers, principal } = reply.request
+    const request = toRequest(method, body)
+    checkSize(request)
+    const { route, listing } = await findServer(deps, principal, request, body.server)
+    const { server } = route.place
+    if (method === 'tools/call') {
+      const decision = checkPolicy(policy, principal, route, listing)
+      await limits.toolCall(principal, decision)
+      if (decision.effect === 'approve') await checkApproval(deps, principal, route, body.approval)
+    }
+    const { traceparent } = headers
+    const trace = typeof traceparent === 'string' ? { traceparent } : {}
+    const { timeoutMs } = body
+    const forwarded = await untilDisconnected(reply, { passing, timeoutMs }, (signal) =>
+      forwardRoute({ upstream, listing }, route, {
+        method,
+        era: 'legacy',
+        caller: callerAt('rest', principal),
+        signal,
+        ...trace,
+      }).catch((error: unknown) => {
+        throw error instanceof JsonRpcError ? unanswered({ method, server }, error) : error
+      }),
+    )
+    if (forwarded.isRefused === true) throw refused(server, JSON.parse(text.decode(forwarded.json)))
+    if (forwarded.type === 'result') return sendJson(reply, Buffer.from(forwarded.json))
+    const failure = JSON.parse(text.decode(forwarded.json)) as JsonRpcErrorBody
+    throw failed({ method, server }, failure)
+  } catch (error) {
+    if (error instanceof RestFault) return error.reply(reply)
+    throw error
+  }
+}
+
+/** The MCP request for a body. Its priority and retries go into `_meta`. */
+function toRequest(
+  method: RestRequest['method'],
+  body: Parameters<typeof forwardBody>[3],
+): RestRequest {
+  const { server: _server, timeoutMs: _, approval: _approval, priority, retry, ...params } = body
+  const options = {
+    ...(priority === undefined ? {} : { priority }),
+    ...(retry === undefined ? {} : { retry }),
+  }
+  const hasOptions = Object.keys(options).length > 0
+  const meta = hasOptions ? { _meta: { [OPTIONS_META_KEY]: options } } : {}
+  return { method, params: { ...params, ...meta } }
+}
+
+/** The decision of the policy. Throws `RestFault` for a denied call. */
+function checkPolicy(
+  policy: ToolPolicy,
+  principal: Principal,
+  route: Route,
+  listing: MergedListing,
+): Decision {
+  try {
+    return policy.check(principal, route, listing)
+  } catch (error) {
+    if (!(error instanceof JsonRpcError)) throw error
+    throw new RestFault(403, `name: ${error.message}`, { field: 'name' })
+  }
+}
+
+/** Uses up the approval of a call. A call without an approval is queued, and a `RestFault` is thrown. */
+async function checkApproval(
+  { queue }: ForwardDeps,
+  principal: Principal,
+  { place, params }: Route,
+  id: string | undefined,
+): Promise<void> {
+  const caller = callerAt('rest', principal)
+  const call = { server: place.server, tool: place.name, arguments: params['arguments'] ?? {} }
+  try {
+    const waiting =
+      id === undefined ? await queue.ask(caller, call) : await queue.use(caller, id, call)
+    if (waiting !== undefined) throw needsApproval(place, waiting)
+  } catch (error) {
+    throw notApproved(error)
+  }
+}
+
+/** Finds the server, and waits for a server that is starting. Throws `RestFault`. */
+async function findServer(
+  { virtualServers, catalog, policy }: ForwardDeps,
+  principal: Principal,
+  request: RestRequest,
+  server: string | undefined,
+): Promise<{ readonly route: Route; readonly listing: MergedListing }> {
+  await virtualServers.settling
+  const servers = policy.view(principal, findServers(virtualServers, server))
+  const find = (): { route: Route; listing: MergedListing } => {
+    const { listing } = servers
+    return { route: findRoute(request, listing, catalog.entries.values(), server), listing }
+  }
+  try {
+    return find()
+  } catch (failure) {
+    return retryUntilListed(servers, find, { failure, isWorthIt: mayBeListedLater })
+  }
+}
+
+/** Throws `RestFault` for parameters that are too large or too deep to be serialised again. */
+function checkSize({ params }: RestRequest): void {
+  let bytes: number
+  try {
+    bytes = Buffer.byteLength(JSON.stringify(params))
+  } catch {
+    throw new RestFault(400, 'arguments: nested too deeply', { field: 'arguments' })
+  }
+  if (bytes <= MAX_REQUEST_BYTES) return
+  throw new RestFault(413, 'arguments: too large; send less', { field: 'arguments' })
+}

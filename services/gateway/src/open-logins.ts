@@ -1,0 +1,111 @@
+import type { Accounts } from '@mcp-host/auth'
+import { isLoginValid, principalOfAccount } from '@mcp-host/auth'
+import type { Bus } from '@mcp-host/bus'
+import type { Principal } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import type { FastifyInstance } from 'fastify'
+import type { BodyReader } from './edge/body-reader.ts'
+import type { GatewayAudit } from './gateway-audit.ts'
+import type { GatewayLimits } from './limits/gateway-limits.ts'
+import type { LocalAccounts } from './auth/accounts/open-accounts.ts'
+import { Attempts } from './auth/login/attempts.ts'
+import { addLoginRoutes, loginForm } from './auth/login/login-routes.ts'
+import { addPages } from './auth/login/pages-scope.ts'
+import { addPasswordRoutes } from './auth/login/password-routes.ts'
+import { STYLE_PATH } from './auth/pages/page.ts'
+import { STYLE } from './auth/pages/style.ts'
+import type { PublicAddress } from './auth/public-address.ts'
+import type { Login } from './auth/session/login-sessions.ts'
+import { LoginSessions } from './auth/session/login-sessions.ts'
+import { Revocations } from './auth/session/revocations.ts'
+import type { GatewayConfig } from './config.ts'
+
+export interface LoginsDeps {
+  readonly bus: Pick<Bus, 'bucket' | 'secret' | 'counter'>
+  readonly logger: Logger
+  readonly address: PublicAddress
+}
+
+/** The parts of the gateway that the pages use. */
+interface PagesDeps {
+  readonly bodies: BodyReader
+  readonly limits: Pick<GatewayLimits, 'addressOf' | 'connection'>
+  readonly audit: GatewayAudit
+}
+
+/** The logins of browsers. */
+export interface Logins {
+  readonly sessions: LoginSessions
+  /** The accounts of this host; `undefined` without `AUTH=local`. */
+  readonly local: LocalAccounts | undefined
+  /** Adds the pages and endpoints of logins. */
+  addTo(app: FastifyInstance, deps: PagesDeps): Promise<void>
+}
+
+/** Opens the logins of browsers; `undefined` when the settings allow none. */
+export async function openLogins(
+  { bus, logger, address }: LoginsDeps,
+  config: GatewayConfig,
+): Promise<Logins | undefined> {
+  const { publicUrl, origins } = address
+  const isLocal = config.auth.includes('local')
+  const hasProvider = config.auth.includes('oidc') && config.oidcClientId !== undefined
+  if (!isLocal && !hasProvider) return undefined
+  const counter = bus.counter()
+  counter.catch(() => undefined)
+  const revocations = await Revocations.open(bus)
+  let accounts: Accounts | undefined
+  const principalOf = (login: Login): Principal | undefined => principalOfLogin(accounts, login)
+  const logins = await LoginSessions.open({ bus, revocations, principalOf }, origins)
+  const parts = { bus, logger, counter, logins }
+  // Libraries are loaded only when the settings need them.
+  const local = isLocal
+    ? await import('./auth/accounts/open-accounts.ts').then(({ openAccounts }) =>
+        openAccounts({ ...parts, revocations, address, internalHosts: config.clientDocumentHosts }),
+      )
+    : undefined
+  accounts = local?.accounts
+  const provider = hasProvider
+    ? await import('./auth/identity-provider/open-provider-login.ts').then(
+        ({ openProviderLogin }) => openProviderLogin({ ...parts, publicUrl }, config),
+      )
+    : undefined
+
+  return {
+    sessions: logins,
+    local,
+    async addTo(app, deps) {
+      await local?.addEndpoints(app, deps)
+      await app.register(async (scope) => {
+        addPages(scope, { ...deps, logger, origins })
+        scope.get(STYLE_PATH, (_, reply) =>
+          reply.type('text/css').header('cache-control', 'public, max-age=3600').send(STYLE),
+        )
+        const attempts = new Attempts(counter)
+        const describeReturn = async (path: string) => local?.describeReturn(path)
+        const about = { provider: provider?.pages, describeReturn }
+        const sendForm = loginForm(about)
+        const hasPasswords = local !== undefined
+        addLoginRoutes(scope, { ...about, logins, publicUrl, hasPasswords, sendForm })
+        provider?.addTo(scope, { ...deps, attempts })
+        if (local === undefined) return
+        local.addPages(scope, deps)
+        const { addressOf } = deps.limits
+        addPasswordRoutes(scope, { ...deps, ...local, logins, attempts, addressOf, sendForm })
+      })
+    },
+  }
+}
+
+/**
+ * The principal of a login; `undefined` when its account must log in again. Users of an identity provider keep the
+ * principal of their login.
+ */
+function principalOfLogin(
+  accounts: Accounts | undefined,
+  { account: name = '', loggedInAt, principal }: Login,
+): Principal | undefined {
+  const account = accounts?.find(name)
+  if (!isLoginValid(account, loggedInAt)) return principal
+  return principalOfAccount(account, { method: 'session' })
+}

@@ -1,0 +1,111 @@
+import type { OfferedTool, ToolAnswer } from '@mcp-host/contracts'
+import type { Field } from './fields.ts'
+import { readFields } from './fields.ts'
+import type { PlannedCall, PlannedStep } from './plan-steps.ts'
+import { isCall, planSteps } from './plan-steps.ts'
+import type { ScriptStep } from './script.ts'
+import type { DemoTurn } from './turn.ts'
+
+/** The largest excerpt of a tool's result that an answer repeats. */
+const MAX_ANSWER = 4_000
+const MAX_NAMED_TOOLS = 8
+const ABOUT =
+  'I am the built-in demo model. I understand little: I look for a tool whose name and description fit your words, run it and show its answer.'
+
+/** Reasoning, then a tool call or the text that ends the turn. */
+export function demoReply(
+  { text: message, rounds }: DemoTurn,
+  tools: readonly OfferedTool[],
+): ScriptStep[] {
+  const steps = planSteps(message, tools)
+  const next = steps.filter(isCall)[rounds.length]
+  if (next !== undefined) {
+    const { tool, arguments: given } = next.choice
+    return [{ reasoning: reasonFor(next) }, { calls: [{ name: tool.safeName, arguments: given }] }]
+  }
+  if (rounds.length > 0) {
+    const reasoning = 'All steps are done, so I show what the tools answered.'
+    return [{ reasoning }, { text: presentAnswers(steps, rounds, tools) }]
+  }
+  const reasoning =
+    tools.length === 0
+      ? 'There are no tools, and without one I can do nothing.'
+      : `None of the ${tools.length} tools fits the message well enough.`
+  return [{ reasoning }, { text: explainTools(steps, tools) }]
+}
+
+function reasonFor({ sentence, choice }: PlannedCall): string {
+  const { tool, words, arguments: given } = choice
+  const values = Object.entries(given).map(
+    ([name, value]) => `${name} = ${shorten(JSON.stringify(value))}`,
+  )
+  const fits = words.map((word) => `“${word}”`).join(', ')
+  const what = values.length === 0 ? 'It needs no arguments.' : `Arguments: ${values.join(', ')}.`
+  return `For “${shorten(sentence)}” I choose the tool ${tool.tool} of the server ${tool.server}. The message fits it by ${fits}. ${what}`
+}
+
+/** The tools' answers as the text that ends the turn. */
+function presentAnswers(
+  steps: readonly PlannedStep[],
+  rounds: DemoTurn['rounds'],
+  tools: readonly OfferedTool[],
+): string {
+  const calls = steps.filter(isCall)
+  const isOnly = steps.length < 2 && rounds.flat().length === 1
+  const parts = rounds.flatMap((answers, index) =>
+    answers.map((answer) => {
+      const name = tools.find(({ safeName }) => safeName === answer.name)?.tool ?? answer.name
+      const step = calls[index] === undefined ? '' : `“${shorten(calls[index].sentence)}” – `
+      return `${isOnly ? '' : `${step}${name}:\n`}${presentAnswer(answer, name)}`
+    }),
+  )
+  const skipped = tools.length === 0 ? [] : steps.filter((step) => !isCall(step))
+  return [...parts, ...skipped.map(explainStep)].join('\n\n')
+}
+
+function presentAnswer({ text, isError }: ToolAnswer, name: string): string {
+  const whole = text.trim() === '' ? '(nothing)' : text
+  const more = whole.length - MAX_ANSWER
+  const shown = more > 0 ? `${whole.slice(0, MAX_ANSWER)}… (${more} more characters)` : whole
+  return isError ? `The tool ${name} failed. It says: ${shown}` : shown
+}
+
+/** Why nothing was called, and what could be. */
+function explainTools(steps: readonly PlannedStep[], tools: readonly OfferedTool[]): string {
+  const incomplete = steps.filter(({ choice }) => choice !== undefined)
+  if (incomplete.length > 0) return incomplete.map(explainStep).join('\n\n')
+  const example = tools.find((tool) => requiredOf(tool).every(({ isText }) => isText)) ?? tools[0]
+  if (example === undefined) {
+    return `${ABOUT} No tools are offered to me right now, so there is nothing I can do. Add an MCP server, or set GEMINI_API_KEY for a real model.`
+  }
+  const names = tools
+    .slice(0, MAX_NAMED_TOOLS)
+    .map(({ tool }) => tool)
+    .join(', ')
+  const more = tools.length - MAX_NAMED_TOOLS
+  const list = more > 0 ? `${names} and ${more} more` : names
+  return `${ABOUT} No tool fits what you wrote. I have ${list}. Try for example: “${exampleOf(example)}”. Set GEMINI_API_KEY for a real model.`
+}
+
+function explainStep({ sentence, choice }: PlannedStep): string {
+  if (choice === undefined) return `For “${shorten(sentence)}” I found no fitting tool.`
+  const { tool, missing } = choice
+  return `The tool ${tool.tool} needs ${missing.join(', ')}, and I did not find that in “${shorten(sentence)}”. Try for example: “${exampleOf(tool)}”.`
+}
+
+/** A sentence that calls the tool. */
+function exampleOf(tool: OfferedTool): string {
+  const given = requiredOf(tool).map(
+    ({ name, options, accepts }) => `${name}=${[...options, 'something', 7, true].find(accepts)}`,
+  )
+  return given.length === 0 ? `call ${tool.tool}` : `call ${tool.tool} with ${given.join(', ')}`
+}
+
+function requiredOf({ inputSchema }: OfferedTool): Field[] {
+  return readFields(inputSchema).filter(({ isRequired }) => isRequired)
+}
+
+/** Keeps a value of any length readable in one line. */
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}

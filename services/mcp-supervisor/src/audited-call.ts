@@ -1,0 +1,88 @@
+import type { AuditLog, AuditRecord } from '@mcp-host/audit'
+import type { Envelope } from '@mcp-host/contracts'
+import { BusError, traceId } from '@mcp-host/contracts'
+import { ServerUnavailableError, ValidationError } from 'mcp-host'
+import { isObject } from 'mcp-host/json'
+import { truncate } from './truncate.ts'
+
+/** A tool call, with the fields of its audit entries. */
+export interface AuditedCall {
+  readonly envelope: Envelope
+  readonly server: string
+  readonly tool: string
+  readonly call: string
+  /** The session of the chat or of the MCP client. */
+  readonly session: string | undefined
+  readonly arguments: unknown
+}
+
+/**
+ * Runs a tool call with an entry of its start and one of its end in the audit log. Throws `ServerUnavailableError`, and
+ * does not run the call, when entries are required and the start cannot be stored.
+ */
+export async function auditedCall<T>(
+  audit: AuditLog | undefined,
+  { envelope, arguments: args, ...named }: AuditedCall,
+  run: () => Promise<T>,
+): Promise<T> {
+  if (audit === undefined) return run()
+  const about = { ...callerOf(envelope), ...named }
+  let outcome = 'error'
+  let detail: { readonly error: string } | undefined
+  let begin = performance.now()
+  const start = { action: 'tool-started', ...about, arguments: args } as const
+  try {
+    const stored = audit.record(start)
+    if (stored !== undefined) {
+      await stored.catch((cause: unknown) => {
+        const message = 'the audit log cannot be written, so the call was not run; try again'
+        throw new ServerUnavailableError(message, { server: named.server, cause })
+      })
+      begin = performance.now()
+    }
+    const result = await run()
+    outcome = outcomeOf(result)
+    return result
+  } catch (error) {
+    outcome = failureOf(error)
+    detail = { error: truncate(error instanceof Error ? error.message : String(error)) }
+    throw error
+  } finally {
+    const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000
+    // The call is over, and an entry that cannot be stored does not undo it. Such entries are counted.
+    audit
+      .record({ action: 'tool-finished', ...about, outcome, durationMs, detail, start })
+      ?.catch(() => undefined)
+  }
+}
+
+/** Records the user's decision whether a call may run. */
+export function recordApproval(
+  audit: AuditLog | undefined,
+  { envelope, ...call }: AuditedCall,
+  isAllowed: boolean,
+): void {
+  const outcome = isAllowed ? 'allowed' : 'refused'
+  audit
+    ?.record({ action: 'approval-answered', ...callerOf(envelope), ...call, outcome })
+    ?.catch(() => undefined)
+}
+
+function callerOf(
+  envelope: Envelope,
+): Pick<AuditRecord, 'principal' | 'roles' | 'entrance' | 'traceId'> {
+  const { principal, roles, entrance } = envelope
+  return { principal, roles, entrance, traceId: traceId(envelope) }
+}
+
+function outcomeOf(result: unknown): string {
+  if (!isObject(result)) return 'ok'
+  if (result['resultType'] === 'input_required') return 'input-required'
+  return result['isError'] === true ? 'error' : 'ok'
+}
+
+function failureOf(error: unknown): string {
+  if (error instanceof ValidationError) return 'refused'
+  if (error instanceof ServerUnavailableError) return error.isOutcomeUnknown ? 'unknown' : 'not-run'
+  return BusError.from(error).code === 'cancelled' ? 'cancelled' : 'error'
+}

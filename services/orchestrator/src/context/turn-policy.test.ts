@@ -1,0 +1,66 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { OfferedTool, ToolCallBlock } from '@mcp-host/contracts'
+import { BusError, newEnvelope } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
+import { eventually, testFolder } from '@mcp-host/testkit'
+import { expect, test } from 'vitest'
+import { followTurnPolicy } from './turn-policy.ts'
+
+const quiet = () => undefined
+// Only what the policy logs.
+const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
+const tools = { annotationsOf: () => ({ readOnlyHint: false }) }
+const ann = newEnvelope({ id: 'user:ann', roles: ['user'] })
+const root = newEnvelope({ id: 'user:root', roles: ['admin'] })
+/** A message from before roles travelled with messages. */
+const older = newEnvelope('local')
+
+const call = (tool: string) =>
+  ({
+    type: 'tool-call',
+    id: 'x',
+    name: tool,
+    server: 'files',
+    tool,
+    arguments: {},
+  }) as unknown as ToolCallBlock // ids are not read
+const offered = (tool: string) =>
+  ({ server: 'files', tool, safeName: tool, inputSchema: {} }) as unknown as OfferedTool // the rest is not read
+
+test('the policy decides calls of a turn, and again when its file changes', async () => {
+  await using folder = await testFolder()
+  const path = join(folder.path, 'policy.json')
+  const write = (rules: object[]) => writeFile(path, JSON.stringify({ rules }))
+  await write([
+    { roles: 'admin', effect: 'allow' },
+    { tool: 'delete', effect: 'deny' },
+  ])
+  const needsApproval = (_server: string, tool: string): boolean => tool === 'write'
+  using policy = followTurnPolicy(path, {
+    tools,
+    logger,
+    needsApproval,
+    pins: { isQuarantined: (_server, tool) => tool === 'changed', setMode: () => undefined },
+    permit: (principal, { rule }) => {
+      if (rule?.limit !== undefined) throw new BusError('exhausted', `too many of ${principal}`)
+      return undefined
+    },
+  })
+  expect(policy.effectOf(ann, call('delete'))).toBe('deny')
+  expect(policy.isHidden(ann, offered('delete'))).toBe(true)
+  expect(policy.effectOf(root, call('delete'))).toBe('allow')
+  expect(policy.effectOf(older, call('delete'))).toBe('allow')
+  expect(policy.effectOf(ann, call('write'))).toBe('approve')
+  expect(policy.effectOf(ann, call('read'))).toBe('allow')
+  expect(policy.effectOf(root, call('changed'))).toBe('deny')
+  expect(policy.isHidden(root, offered('changed'))).toBe(true)
+  await write([{ tool: 'read', effect: 'approve' }])
+  await eventually(() => policy.effectOf(ann, call('read')) === 'approve')
+  expect(await policy.refusalOf(ann, call('read'))).toBeUndefined()
+  expect(policy.effectOf(ann, call('delete'))).toBe('allow')
+  await write([{ tool: 'write', effect: 'allow', limit: '1/m' }])
+  await eventually(
+    async () => (await policy.refusalOf(ann, call('write'))) === 'too many of user:ann',
+  )
+})

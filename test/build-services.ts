@@ -1,0 +1,19 @@
+// Bundles the services once for all end-to-end tests, which start many hosts: a bundled one starts in half the time.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SERVICES } from '@mcp-host/tools/host'
+import { bundle } from '../tools/build/bundle.ts'
+import { PROGRAMS } from '../tools/build/programs.ts'
+
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  const { env } = process
+  // Another project of the same run has built them, or who runs the tests sets the folder.
+  if (env['TEST_DIST'] !== undefined) return undefined
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-host-test-dist-'))
+  await Promise.all(SERVICES.map((name) => bundle(PROGRAMS.get(name) ?? '', join(folder, name))))
+  env['TEST_DIST'] = folder
+  // What Node compiles of these files is of no use to other runs.
+  env['NODE_COMPILE_CACHE'] = join(folder, 'compiled')
+  return () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
+}

@@ -1,0 +1,254 @@
+// docker-compose.yml as its user sees it: images are built, everything starts, clients log in, services are scaled.
+import { execFile, spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { ChatSocket, eventually, FormBrowser, testFolder } from '@mcp-host/testkit'
+import { freePort } from '@mcp-host/tools/host'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..')
+const run = promisify(execFile)
+const PASSWORD = 'correct horse battery'
+const SERVICES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker']
+const MAX_IMAGE_BYTES = 250_000_000
+/** With images and packages that are there. */
+const START_LIMIT_MS = 90_000
+
+const missing = [
+  { what: 'Docker Compose', args: ['compose', 'version'] },
+  { what: 'a running container engine', args: ['info'] },
+].find(({ args }) => spawnSync('docker', args).status !== 0)?.what
+const reason = missing === undefined ? '' : ` (skipped: there is no ${missing})`
+
+const open = new AsyncDisposableStack()
+let env: Record<string, string | undefined>
+let url: string
+let overrides: string
+let upAfterMs: number
+
+describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
+  beforeAll(async () => {
+    const folder = open.use(await testFolder())
+    overrides = join(folder.path, 'overrides.json')
+    const ports = await Promise.all([freePort(), freePort(), freePort()])
+    const [PORT, PROMETHEUS_PORT, GRAFANA_PORT] = ports.map(String)
+    url = `http://127.0.0.1:${PORT}`
+    const settings = { AUTH: 'local,keys', LIMIT_REQUESTS: '1000/s', GEMINI_API_KEY: 'secret' }
+    env = { ...process.env, ...settings, PORT, PROMETHEUS_PORT, GRAFANA_PORT }
+    const demo = { LLM_PROVIDER: 'demo', DEMO_TOKENS_PER_SECOND: '0' }
+    await writeFile(
+      overrides,
+      JSON.stringify({ services: { 'llm-worker': { environment: demo } } }),
+    )
+    await compose('--profile', 'tools', 'build')
+    open.defer(async () => void (await compose('down', '--volumes', '--timeout', '1')))
+    const startedAt = performance.now()
+    await up()
+    await serves()
+    upAfterMs = performance.now() - startedAt
+  }, 1_200_000)
+  afterAll(() => open.disposeAsync(), 120_000)
+
+  test('the host serves the chat within 90 seconds', () => {
+    expect(upAfterMs).toBeLessThan(START_LIMIT_MS)
+  })
+
+  test('the first admin logs in by the link in the log, and chats with a tool', async () => {
+    const browser = await firstAdmin()
+    using chat = await ChatSocket.open({ url, headers: { cookie: browser.cookies(), origin: url } })
+    await eventually(() => lists(browser), { what: 'the servers', limitMs: 60_000 })
+    chat.say('list the files in /files')
+    await chat.turnsDone()
+    expect(chat.text).toContain('welcome.txt')
+  })
+
+  test('MCP clients use the program and the remote server with a key, and are refused without', async () => {
+    const response = await fetch(`${url}/mcp`, { method: 'POST', body: '{}' })
+    expect(response.status).toBe(401)
+    await using client = await connect(await createKey('reader'))
+    await eventually(async () => (await toolsOf(client)).length >= 2, { limitMs: 60_000 })
+    const names = (await client.listTools()).tools.map(({ name }) => name)
+    expect(names).toContain('filesystem__list_directory')
+    expect(names).toContain('everything__echo')
+    const echo = { name: 'everything__echo', arguments: { message: 'hello' } }
+    expect(JSON.stringify(await client.callTool(echo))).toContain('hello')
+  })
+
+  test('images are small, and their containers restricted', async () => {
+    for (const service of SERVICES) {
+      const [id = ''] = await containersOf(service)
+      const [container] = await inspect<Container>('container', id)
+      expect(container?.Config.User).toBe('1000:1000')
+      expect(container?.HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'] })
+      const [image] = await inspect<{ readonly Size: number }>('image', container?.Image ?? '')
+      expect(image?.Size).toBeLessThan(MAX_IMAGE_BYTES)
+      await expect(docker('exec', id, 'cat', '/run/bus.nk')).resolves.toContain(`of ${service}`)
+      await expect(docker('exec', id, 'gcc', '--version')).rejects.toThrow()
+    }
+  })
+
+  test('a service gets its own settings alone', async () => {
+    const [id = ''] = await containersOf('gateway')
+    const [container] = await inspect<Container>('container', id)
+    expect(container?.Config.Env).toContain('LIMIT_REQUESTS=1000/s')
+    expect(container?.Config.Env.join()).not.toContain('GEMINI_API_KEY')
+    await expect(docker('exec', id, 'ls', '/run/bus.nk', '/bus/tools.nk')).rejects.toThrow(
+      'tools.nk',
+    )
+  })
+
+  test('three of each service share the work, restart in turn, and one of each may be killed', async () => {
+    await up(...SERVICES.flatMap((service) => ['--scale', `${service}=3`]))
+    const header = await createKey('scale')
+    const clients = await Promise.all(Array.from({ length: 6 }, () => connect(header)))
+    const chats = await Promise.all(
+      // So many that each gateway has some, wherever the proxy sends them.
+      Array.from({ length: 30 }, () => ChatSocket.open({ url, headers: header })),
+    )
+    const message = (text: string) => ({ name: 'everything__echo', arguments: { message: text } })
+    const gateways = await containersOf('gateway')
+    const sockets = await Promise.all(gateways.map((id) => metric(id, 'sockets_connected')))
+    expect(sockets.length).toBe(3)
+    expect(Math.min(...sockets)).toBeGreaterThan(0)
+
+    // A rolling restart costs MCP clients no error.
+    const stop = new AbortController()
+    const calls = clients.map(async (client) => {
+      let count = 0
+      for (; !stop.signal.aborted; count++) await client.callTool(message('again'))
+      return count
+    })
+    for (const id of gateways) {
+      await docker('stop', id)
+      await docker('start', id)
+      await isHealthy(id)
+    }
+    stop.abort()
+    expect(Math.min(...(await Promise.all(calls)))).toBeGreaterThan(10)
+
+    for (const service of SERVICES) {
+      const [victim = ''] = await containersOf(service)
+      await docker('kill', victim)
+      // A client comes back to any other gateway.
+      using chat = await eventually(() =>
+        ChatSocket.open({ url, headers: header }).catch(() => undefined),
+      )
+      chat.say(`echo after the end of a ${service}`)
+      await chat.turnsDone()
+      expect(chat.text).not.toBe('')
+      await eventually(() => clients[0]?.callTool(message(service)).catch(() => undefined), {
+        what: `a call after the end of a ${service}`,
+        limitMs: 30_000,
+      })
+    }
+    for (const chat of chats) chat[Symbol.dispose]()
+    for (const client of clients) await client.close()
+  }, 300_000)
+
+  test('Prometheus reads every service, and Grafana runs', async () => {
+    const prometheus = `http://127.0.0.1:${env['PROMETHEUS_PORT']}`
+    const query = 'count by (service) (mcp_host_broker_connected == 1)'
+    await eventually(
+      async () => {
+        const response = await fetch(
+          `${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`,
+        )
+        const { data } = (await response.json()) as Answer
+        return (
+          data.result
+            .map(({ metric: { service } }) => service)
+            .toSorted()
+            .join() === SERVICES.toSorted().join()
+        )
+      },
+      { what: 'metrics of every service', limitMs: 60_000 },
+    )
+    const grafana = await fetch(`http://127.0.0.1:${env['GRAFANA_PORT']}/api/health`)
+    expect(grafana.status).toBe(200)
+  })
+})
+
+interface Container {
+  readonly Image: string
+  readonly Config: { readonly User: string; readonly Env: readonly string[] }
+  readonly HostConfig: object
+  readonly State: { readonly Health: { readonly Status: string } }
+}
+interface Answer {
+  readonly data: { readonly result: readonly { readonly metric: { readonly service: string } }[] }
+}
+
+async function docker(...args: string[]): Promise<string> {
+  const options = { cwd: root, env, maxBuffer: 2 ** 26 }
+  return (await run('docker', args, options)).stdout
+}
+
+function compose(...args: string[]): Promise<string> {
+  const files = ['--file', 'docker-compose.yml', '--file', overrides]
+  return docker('compose', '--project-name', 'mcp-host-test', ...files, ...args)
+}
+
+async function up(...args: string[]): Promise<void> {
+  await compose('up', '--detach', '--no-build', ...args)
+}
+
+async function serves(): Promise<void> {
+  const isThere = async () => (await fetch(`${url}/ready`).catch(() => undefined))?.ok === true
+  await eventually(isThere, { what: 'the gateway', limitMs: 120_000 })
+}
+
+async function isHealthy(id: string): Promise<void> {
+  const isThere = async () => (await inspect<Container>('container', id))[0]?.State.Health.Status
+  await eventually(async () => (await isThere()) === 'healthy', { what: id, limitMs: 30_000 })
+}
+
+async function containersOf(service: string): Promise<string[]> {
+  return (await compose('ps', '--quiet', service)).trim().split('\n')
+}
+
+async function inspect<T>(kind: string, id: string): Promise<T[]> {
+  return JSON.parse(await docker(kind, 'inspect', id)) as T[]
+}
+
+/** The value of a metric of the host in a container. */
+async function metric(id: string, name: string): Promise<number> {
+  const program =
+    "fetch('http://127.0.0.1:9464/metrics').then(async (r) => console.log(await r.text()))"
+  const text = await docker('exec', id, 'node', '--eval', program)
+  return Number(new RegExp(`^mcp_host_${name}(?:{.*})? (.*)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+}
+
+async function firstAdmin(): Promise<FormBrowser> {
+  const [link = ''] = /http:\S+\/invite\/[\w-]+/.exec(await compose('logs', 'gateway')) ?? []
+  const browser = new FormBrowser(url)
+  const form = await browser.open(link)
+  await browser.submit(form, { name: 'ann', password: PASSWORD, again: PASSWORD })
+  return browser
+}
+
+/** Whether the file server is there. */
+async function lists(browser: FormBrowser): Promise<boolean> {
+  const response = await fetch(`${url}/health`, { headers: { cookie: browser.cookies() } })
+  return /"filesystem"[^}]*"ready"/.test(await response.text())
+}
+
+async function createKey(name: string): Promise<{ readonly authorization: string }> {
+  const output = await compose('run', '--rm', 'tools', 'keys', 'create', name)
+  return { authorization: `Bearer ${/mh_\w+/.exec(output)?.[0]}` }
+}
+
+async function connect(headers: Record<string, string>): Promise<Client & AsyncDisposable> {
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+  )
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() })
+}
+
+/** The servers that have tools. */
+async function toolsOf(client: Client): Promise<string[]> {
+  const { tools } = await client.listTools()
+  return [...new Set(tools.map(({ name }) => name.split('__')[0] ?? ''))]
+}

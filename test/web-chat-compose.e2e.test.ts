@@ -1,0 +1,193 @@
+// The composer of the web UI: prompts and resources of MCP servers, pasted and dropped files; forms and pages of tools.
+import { writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { HostApi } from '@mcp-host/client'
+import { script, testFolder } from '@mcp-host/testkit'
+import type { BrowserContext } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { accessFaults } from './web-axe.ts'
+import type { ChatTab } from './web-host.ts'
+import { NEEDS_BROWSER, WebHost } from './web-host.ts'
+
+const everything = createRequire(import.meta.url).resolve(
+  '@modelcontextprotocol/server-everything/package.json',
+)
+const servers = {
+  everything: {
+    command: process.execPath,
+    args: [join(dirname(everything), 'dist/index.js'), 'stdio'],
+  },
+  asker: {
+    command: process.execPath,
+    args: [join(import.meta.dirname, '..', 'packages/testkit/fixtures/asking-server.ts')],
+    scope: 'session',
+  },
+}
+const ONE_PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER}`, () => {
+  let host: WebHost
+  let context: BrowserContext
+  let tab: ChatTab
+
+  beforeAll(async () => {
+    const tools = [{ name: 'look', inputSchema: { type: 'object' } }]
+    host = await WebHost.start({ tools, servers, toolCount: 14 })
+  })
+  afterAll(() => host[Symbol.asyncDispose]())
+
+  beforeEach(async () => {
+    host.faults = []
+    context = await host.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+    tab = await host.open(context)
+  })
+  afterEach(async () => {
+    await context.close()
+    expect(host.faults).toEqual([])
+  })
+
+  const message = () => tab.page.getByLabel('Message', { exact: true })
+  const options = () => tab.page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option')
+
+  async function storedAttachments(): Promise<string[]> {
+    const { messages } = await new HostApi({ url: host.stack.url }).messages(tab.sessionId)
+    return messages.flatMap(({ metadata }) =>
+      (metadata.attachments ?? []).map(({ name, mimeType }) => `${name} ${mimeType}`),
+    )
+  }
+
+  test('a prompt is chosen by keys, its arguments are filled in, and its text is in the message', async () => {
+    await message().focus()
+    await tab.page.keyboard.type('/')
+    await options().nth(1).waitFor()
+    expect(await options().count()).toBeGreaterThan(2)
+    expect(await accessFaults(tab.page)).toEqual([])
+    await tab.page.keyboard.press('ArrowDown')
+    expect(await options().nth(1).getAttribute('aria-selected')).toBe('true')
+    expect(await message().getAttribute('aria-activedescendant')).toBe(
+      await options().nth(1).getAttribute('id'),
+    )
+    await tab.page.keyboard.press('Escape')
+    await options().first().waitFor({ state: 'detached' })
+    await tab.page.keyboard.type('args')
+    await options().filter({ hasText: 'args-prompt' }).waitFor()
+    await tab.page.keyboard.press('Enter')
+    await tab.page.getByRole('dialog', { name: 'Arguments Prompt' }).waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
+    await tab.page.getByLabel('city').fill('Rome')
+    await tab.page.keyboard.press('Enter')
+    await expect.poll(() => message().inputValue()).toBe("What's weather in Rome?")
+    await expect.poll(() => tab.page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA')
+    await tab.page.keyboard.press('Control+A')
+    await tab.page.keyboard.type(' and be short')
+    await tab.page.keyboard.press('Home')
+    await tab.page.keyboard.type('/simple')
+    await options().filter({ hasText: 'simple-prompt' }).waitFor()
+    await tab.page.keyboard.press('Tab')
+    await expect.poll(() => message().inputValue()).toMatch(/simple prompt.* and be short$/)
+  })
+
+  test('a resource is attached as a file; a text that matches nothing is sent as it is', async () => {
+    await message().focus()
+    await tab.page.keyboard.type('look at @architecture')
+    await options().first().waitFor()
+    await tab.page.keyboard.press('Enter')
+    const file = tab.page.locator('.composer .files li')
+    await file.filter({ hasText: 'architecture.md' }).waitFor()
+    await file.filter({ hasText: 'Storing' }).waitFor({ state: 'detached' })
+    expect(await message().inputValue()).toBe('look at ')
+    await message().fill(script({ text: 'seen' }))
+    await tab.page.keyboard.press('Enter')
+    await tab.done()
+    expect(await storedAttachments()).toEqual(['architecture.md text/markdown'])
+    await message().focus()
+    await tab.page.keyboard.type('/nothing')
+    await tab.page.getByText('No server has such a prompt.').waitFor()
+    await tab.page.keyboard.press('Enter')
+    await tab.page.locator('.bubble', { hasText: '/nothing' }).waitFor()
+  })
+
+  test('while prompts are loaded, a note says so, and Enter does not send', async () => {
+    const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
+    await tab.page.route('**/mcp/prompts/list', async (route) => {
+      await isReleased
+      await route.continue()
+    })
+    await message().focus()
+    await tab.page.keyboard.type('/simple')
+    await tab.page.getByText('The prompts of the servers are being loaded.').waitFor()
+    await tab.page.keyboard.press('Enter')
+    expect(await message().inputValue()).toBe('/simple')
+    release()
+    await options().filter({ hasText: 'simple-prompt' }).waitFor()
+    await tab.page.keyboard.press('Enter')
+    await expect.poll(() => message().inputValue()).toMatch(/simple prompt/)
+  })
+
+  test('a picture from the clipboard and a file that is dropped go along', async () => {
+    await tab.page.evaluate(`(async () => {
+      const bytes = Uint8Array.from(atob('${ONE_PIXEL}'), (each) => each.charCodeAt(0))
+      const blob = new Blob([bytes], { type: 'image/png' })
+      await navigator.clipboard.write([new ClipboardItem({ 'image/png': blob })])
+    })()`)
+    await message().focus()
+    await tab.page.keyboard.press('Control+V')
+    const files = tab.page.locator('.composer .files li')
+    await files.filter({ hasText: 'image.png' }).waitFor()
+    await using folder = await testFolder()
+    const path = join(folder.path, 'notes.txt')
+    await writeFile(path, 'a note')
+    const box = await message().boundingBox()
+    const at = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 }
+    const devtools = await context.newCDPSession(tab.page)
+    const data = { items: [], files: [path], dragOperationsMask: 1 }
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await devtools.send('Input.dispatchDragEvent', { type, ...at, data })
+    await files.filter({ hasText: 'notes.txt' }).waitFor()
+    await files.filter({ hasText: 'Storing' }).first().waitFor({ state: 'detached' })
+    await tab.say(script({ text: 'seen' }))
+    await tab.done()
+    expect(await storedAttachments()).toEqual(['image.png image/png', 'notes.txt text/plain'])
+  })
+
+  test('a form sends only what was touched', async () => {
+    const properties = {
+      name: { type: 'string' },
+      isOld: { type: 'boolean' },
+      size: { type: 'string', enum: ['s', 'm'] },
+      colours: { type: 'array', items: { type: 'string', enum: ['red', 'blue'] } },
+    }
+    const params = { message: 'Your data?', requestedSchema: { type: 'object', properties } }
+    const given = { method: 'elicitation/create', params }
+    await tab.say(script({ calls: [{ name: 'asker__ask', arguments: given }] }, { text: 'end' }))
+    await tab.page.locator('.question').getByLabel('name').fill('Ann')
+    await tab.button('Send answer').click()
+    await tab.done()
+    await tab.page.locator('.tool summary').click()
+    expect(await tab.page.locator('.tool').innerText()).toContain('"content":{"name":"Ann"}')
+  })
+
+  test('a page that a tool wants visited is named, and opens in a tab of its own by a click only', async () => {
+    const url = `${host.stack.url}/ready?from=tool`
+    const params = { mode: 'url', elicitationId: 'e1', message: 'Connect your account', url }
+    const given = { method: 'elicitation/create', params }
+    await tab.say(script({ calls: [{ name: 'asker__ask', arguments: given }] }, { text: 'end' }))
+    const address = new URL(url)
+    await tab.page.getByText(`This leads to ${address.host}`).waitFor()
+    expect(await tab.page.locator('.question pre').innerText()).toBe(url)
+    expect(await accessFaults(tab.page)).toEqual([])
+    expect(context.pages()).toHaveLength(1)
+    const [opened] = await Promise.all([
+      context.waitForEvent('page'),
+      tab.page.getByRole('link', { name: `Open ${address.host} in a new tab` }).click(),
+    ])
+    await expect.poll(() => opened.url()).toBe(url)
+    expect(await opened.evaluate('window.opener')).toBe(null)
+    await tab.button('I have done it').click()
+    await tab.done()
+    await tab.page.locator('.tool summary').click()
+    expect(await tab.page.locator('.tool').innerText()).toContain('{"action":"accept"}')
+  })
+})

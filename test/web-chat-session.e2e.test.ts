@@ -1,0 +1,184 @@
+// Settings, usage, links and places of chats in the web UI.
+import { HostApi } from '@mcp-host/client'
+import { script } from '@mcp-host/testkit'
+import type { BrowserContext } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { accessFaults } from './web-axe.ts'
+import type { ChatTab } from './web-host.ts'
+import { NEEDS_BROWSER, WebHost } from './web-host.ts'
+
+describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, () => {
+  let host: WebHost
+  let api: HostApi
+  let context: BrowserContext
+  let tab: ChatTab
+
+  beforeAll(async () => {
+    const inputSchema = { type: 'object' }
+    host = await WebHost.start({ tools: [{ name: 'look', inputSchema, answer: 'found it' }] })
+    api = new HostApi({ url: host.stack.url })
+  })
+  afterAll(() => host[Symbol.asyncDispose]())
+
+  beforeEach(async () => {
+    host.faults = []
+    context = await host.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+    tab = await host.open(context)
+  })
+  afterEach(async () => {
+    await context.close()
+    expect(host.faults).toEqual([])
+  })
+
+  async function openMenu(): Promise<void> {
+    await tab.page.locator('.session:has([aria-current]) summary').click()
+  }
+
+  test('a new chat gets settings, which are shown and taken back later; usage is counted', async () => {
+    await tab.button('Settings').click()
+    await tab.page.getByLabel('System prompt').fill('Answer in rhymes')
+    await tab.page.getByLabel('Temperature').fill('0.3')
+    await tab.page.getByLabel('Tool calls of each turn').fill('4')
+    await tab.page.getByLabel('Model of the chat').selectOption({ index: 1 })
+    await tab.button('Save').click()
+    await tab.page.getByRole('dialog').waitFor({ state: 'detached' })
+    await expect.poll(() => tab.sessionId).not.toBe('')
+    expect(await api.session(tab.sessionId)).toMatchObject({
+      systemPrompt: 'Answer in rhymes',
+      temperature: 0.3,
+      maxToolCalls: 4,
+      model: expect.stringMatching(/^demo\//),
+    })
+    await tab.say(script({ text: 'one' }))
+    await tab.done()
+    await tab.page.locator('.gauge small', { hasText: '% of the context' }).waitFor()
+    await openMenu()
+    await tab.page.locator('.menu-list').getByRole('button', { name: 'Settings' }).click()
+    await expect
+      .poll(() => tab.page.getByLabel('System prompt').inputValue())
+      .toBe('Answer in rhymes')
+    await tab.page.getByRole('rowheader', { name: 'demo/' }).waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
+    await tab.page.getByLabel('System prompt').fill('')
+    await tab.page.getByLabel('Temperature').fill('3')
+    await tab.button('Save').click()
+    // The browser refuses what is out of range.
+    expect(await tab.page.getByRole('dialog').isVisible()).toBe(true)
+    await tab.page.getByLabel('Temperature').fill('')
+    await tab.button('Save').click()
+    await tab.page.getByRole('dialog').waitFor({ state: 'detached' })
+    const { systemPrompt, temperature, maxToolCalls } = await api.session(tab.sessionId)
+    expect({ systemPrompt, temperature, maxToolCalls }).toEqual({ maxToolCalls: 4 })
+  })
+
+  test('a chat uses the tools of the chosen servers alone', async () => {
+    const look = script({ calls: [{ name: 'test__look', arguments: {} }] }, { text: 'end' })
+    const last = tab.page.locator('.tool .state').last()
+    await tab.button('Settings').click()
+    await tab.page.getByLabel('Those of all servers').uncheck()
+    await tab.page.getByRole('dialog').getByLabel('test').uncheck()
+    await tab.button('Save').click()
+    await tab.page.getByRole('dialog').waitFor({ state: 'detached' })
+    await tab.say(look)
+    await tab.done()
+    expect(await last.innerText()).toContain('Not allowed')
+    expect((await api.session(tab.sessionId)).servers).toEqual([])
+    await tab.button('Settings').click()
+    expect(await tab.page.getByRole('dialog').getByLabel('test').isChecked()).toBe(false)
+    await tab.page.getByLabel('Those of all servers').check()
+    await tab.button('Save').click()
+    await tab.page.getByRole('dialog').waitFor({ state: 'detached' })
+    await tab.say(look)
+    await tab.done(2)
+    expect(await last.innerText()).toContain('Done')
+    expect(await api.session(tab.sessionId)).not.toHaveProperty('servers')
+  })
+
+  test('what is written in a new chat stays when it gets settings, and while another chat is shown', async () => {
+    const message = tab.page.getByLabel('Message', { exact: true })
+    const files = tab.page.locator('.composer .files li')
+    await message.fill('a draft')
+    const buffer = Buffer.from('a note')
+    const file = { name: 'note.txt', mimeType: 'text/plain', buffer }
+    await tab.page.locator('input[type=file]').setInputFiles(file)
+    await tab.button('Settings').click()
+    await tab.page.getByLabel('Tool calls of each turn').fill('4')
+    await tab.button('Save').click()
+    await expect.poll(() => tab.sessionId).not.toBe('')
+    const { sessionId } = tab
+    expect(await message.inputValue()).toBe('a draft')
+    await files.filter({ hasText: 'note.txt' }).waitFor()
+    await tab.button('New chat').click()
+    await expect.poll(() => message.inputValue()).toBe('')
+    expect(await files.count()).toBe(0)
+    await tab.page.evaluate(`location.hash = '#/chat/${sessionId}'`)
+    await expect.poll(() => message.inputValue()).toBe('a draft')
+    await expect.poll(() => tab.page.getByText('Storing').count()).toBe(0)
+    await message.fill(script({ text: 'seen' }))
+    await tab.page.keyboard.press('Enter')
+    await tab.done()
+    const { messages } = await api.messages(sessionId)
+    expect(messages[0]?.metadata.attachments).toMatchObject([{ name: 'note.txt' }])
+    // The file belongs to the chat that got the settings.
+    await tab.page.locator('.user .files a', { hasText: 'note.txt' }).waitFor()
+  })
+
+  test('a chat is shared by a link, read by it without a login, and the link is revoked', async () => {
+    const calls = [{ name: 'test__look', arguments: {} }]
+    await tab.say(script({ calls }, { text: 'A **secret** answer' }))
+    await tab.done()
+    await openMenu()
+    await tab.button('Share').click()
+    await tab.page.getByText('This chat has no links.').waitFor()
+    await tab.page.getByLabel('Days until the link ends').fill('2')
+    await tab.button('Create a link').click()
+    const field = tab.page.getByLabel('The new link')
+    const link = await field.inputValue()
+    await tab.button('Copy link').click()
+    await tab.button('Copied').waitFor()
+    expect(await tab.page.evaluate('navigator.clipboard.readText()')).toBe(link)
+    expect(await accessFaults(tab.page)).toEqual([])
+    const [share] = await api.shares(tab.sessionId)
+    expect(Math.round(((share?.expiresAt ?? 0) - Date.now()) / 3_600_000)).toBe(48)
+
+    await using stranger = await host.browser.newContext()
+    const asked: string[] = []
+    stranger.on('request', (each) => asked.push(`${each.method()} ${new URL(each.url()).pathname}`))
+    const reader = await host.open(stranger, new URL(link).pathname + new URL(link).hash)
+    await reader.page.getByText('A secret answer').waitFor()
+    await reader.page.locator('.tool', { hasText: 'look' }).locator('summary').click()
+    await reader.page.getByText('found it').waitFor()
+    expect(await reader.page.getByRole('textbox').count()).toBe(0)
+    expect(await accessFaults(reader.page)).toEqual([])
+    // A reader begins no chat.
+    expect(asked).not.toContain('POST /api/chat/session')
+
+    await tab.button('Revoke').click()
+    await tab.page.getByText('This chat has no links.').waitFor()
+    await reader.page.reload()
+    await reader.page.getByText('This chat cannot be shown').waitFor()
+    expect(await reader.page.getByText('A secret answer').count()).toBe(0)
+  })
+
+  test('a pinned chat stays at the top of the list', async () => {
+    await tab.say(script({ text: 'the first' }))
+    await tab.done()
+    await openMenu()
+    await tab.button('Rename').click()
+    await tab.page.getByLabel('Title').fill('Kept')
+    await tab.page.keyboard.press('Enter')
+    await openMenu()
+    await tab.button('Pin').click()
+    await tab.button('New chat').click()
+    await tab.say(script({ text: 'the second' }))
+    await tab.done()
+    await tab.page.locator('.session').nth(1).waitFor()
+    await tab.page.reload()
+    await tab.page.locator('.session').nth(1).waitFor()
+    const first = tab.page.locator('.session').first()
+    expect(await first.innerText()).toContain('Kept')
+    await first.locator('summary').click()
+    await tab.button('Unpin').click()
+    await expect.poll(() => tab.page.locator('.session').first().innerText()).not.toContain('Kept')
+  })
+})

@@ -1,0 +1,108 @@
+// The web UI while processes die, the network is gone, and the page sleeps: what it shows equals the history.
+import { HostApi } from '@mcp-host/client'
+import { eventually, script } from '@mcp-host/testkit'
+import type { BrowserContext } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ChatTab } from './web-host.ts'
+import { NEEDS_BROWSER, WebHost } from './web-host.ts'
+
+/** How long a page sleeps and a network is gone. `OUTAGE_MS=60000` tests the time of a closed laptop. */
+const OUTAGE_MS = Number(process.env['OUTAGE_MS'] ?? 8_000)
+
+const words = Array.from({ length: 600 }, (_, index) => `word${index}`).join(' ')
+/** Takes six seconds, and then calls a tool. */
+const longTurn = script(
+  { text: words, tokensPerSecond: 100, calls: [{ name: 'test__echo', arguments: {} }] },
+  { text: 'the end' },
+)
+
+describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}`, () => {
+  let host: WebHost
+  let context: BrowserContext
+  let tab: ChatTab
+
+  beforeAll(async () => {
+    host = await WebHost.start({ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] })
+  })
+  afterAll(() => host[Symbol.asyncDispose]())
+
+  beforeEach(async () => {
+    host.faults = []
+    context = await host.browser.newContext()
+    tab = await host.open(context)
+  })
+  afterEach(async () => {
+    await context.close()
+    expect(host.faults).toEqual([])
+  })
+
+  /** Messages and answers of the stored history, in order. */
+  async function stored(): Promise<string[]> {
+    const { messages } = await new HostApi({ url: host.stack.url }).messages(tab.sessionId)
+    return messages.flatMap(({ role, content = '' }) => (role === 'tool' ? [] : [content]))
+  }
+
+  /** Messages and answers of the page, in order. */
+  const shown = (): Promise<string[]> =>
+    tab.page.locator('.bubble, .answer .markdown').allInnerTexts()
+
+  async function expectHistory(...expected: readonly string[]): Promise<void> {
+    await eventually(async () => (await stored()).length === expected.length)
+    expect(await stored()).toEqual(expected)
+    await expect.poll(shown).toEqual(expected)
+  }
+
+  test.each(['gateway', 'llm-worker', 'orchestrator', 'mcp-supervisor'] as const)(
+    'the %s is killed in mid-answer',
+    async (name) => {
+      await tab.say(longTurn)
+      await tab.answering('word20')
+      await host.stack.kill(name)
+      expect(await tab.page.locator('.turn[data-state=running]').count()).toBe(1)
+      await host.stack.restart(name)
+      await tab.done()
+      await expectHistory(longTurn, words, 'the end')
+    },
+  )
+
+  test('without an orchestrator, another answer is asked for, stored, and given later', async () => {
+    const message = script({ text: 'first' })
+    await tab.say(message)
+    await tab.done()
+    await host.stack.kill('orchestrator')
+    await tab.button('Answer again').click()
+    // The outbox of the page keeps what the host has not stored.
+    const unsent = "Object.keys(localStorage).filter((key) => key.startsWith('outbox')).length"
+    await tab.page.getByText('Waiting: this message is next.').waitFor()
+    await expect.poll(() => tab.page.evaluate(unsent), { timeout: 20_000 }).toBe(0)
+    await host.stack.restart('orchestrator')
+    await tab.page.getByText('2 of 2').waitFor()
+    await tab.done()
+    await expectHistory(message, 'first')
+  })
+
+  test('the page is frozen in mid-answer, as on a laptop that sleeps', async () => {
+    await tab.say(longTurn)
+    await tab.answering('word20')
+    const devtools = await context.newCDPSession(tab.page)
+    await devtools.send('Page.setWebLifecycleState', { state: 'frozen' })
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS))
+    await devtools.send('Page.setWebLifecycleState', { state: 'active' })
+    await tab.done()
+    await expectHistory(longTurn, words, 'the end')
+  })
+
+  test('the network is gone while a message is written and sent', async () => {
+    await tab.say(longTurn)
+    await tab.answering('word20')
+    await context.setOffline(true)
+    const next = script({ text: 'second' })
+    await tab.say(next)
+    await tab.page.getByText('Waiting for the host.').waitFor({ timeout: 60_000 })
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS))
+    expect(await tab.answers()).not.toContain('second')
+    await context.setOffline(false)
+    await tab.done(2)
+    await expectHistory(longTurn, words, 'the end', next, 'second')
+  })
+})

@@ -1,0 +1,80 @@
+// `npm run bus-accounts`: gives each service its own account at nats-server, and creates the streams.
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { accountsConfig, ensureCredentials, seedFileOf } from '@mcp-host/bus'
+import { runCommand, UsageError } from './command-line.ts'
+import { createStreams } from './host/create-streams.ts'
+import { credentialOf } from './host/nats-credential.ts'
+import { readEnv } from './host/read-env.ts'
+import { stopWithLauncher } from './lifeline.ts'
+import { plain } from './plain.ts'
+
+const usage = `Usage: npm run bus-accounts -- --out FOLDER    write accounts.conf and a credential for each service
+       npm run bus-accounts -- provision      create the streams and buckets, before the services start
+
+Include accounts.conf in the configuration of every nats-server of the cluster. Give each service its own file, by
+NATS_NKEY_SEED_FILE; the holder of tools.nk has all permissions. Credentials that are in the folder are kept: to replace
+one, delete its file, run this again and reload the configuration of nats-server.
+
+provision connects to NATS_URL with tools.nk, and reads NATS_REPLICAS and AUDIT_RETENTION_DAYS. It may be repeated, and
+brings streams of an earlier version up to date.
+
+  --out FOLDER          folder of the files, which is created
+  --credentials FOLDER  folder with tools.nk; default: NATS_NKEY_SEED_FILE
+  --nats URL            nats-server; default: NATS_URL
+`
+
+type Options = { readonly out: string } | { readonly nats: string; readonly folder?: string }
+
+const root = join(import.meta.dirname, '..')
+const env = readEnv(process.env, root)
+
+function parse(args: string[]): Options | undefined {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      out: { type: 'string' },
+      credentials: { type: 'string' },
+      nats: { type: 'string' },
+    },
+  })
+  if (values.help === true) return undefined
+  const [command, ...rest] = positionals
+  if (command === undefined && values.out !== undefined) return { out: resolve(values.out) }
+  if (command !== 'provision' || rest.length > 0) {
+    throw new UsageError('give --out FOLDER, or the command provision')
+  }
+  const nats = values.nats ?? env['NATS_URL']
+  if (!nats) throw new UsageError('provision: give --nats URL, or set NATS_URL')
+  const folder = values.credentials === undefined ? {} : { folder: resolve(values.credentials) }
+  return { nats, ...folder }
+}
+
+async function run(options: Options): Promise<number> {
+  if (!('out' in options)) {
+    const { nats: url, folder } = options
+    const given = credentialOf(env)
+    const seedFile = folder === undefined ? given.seedFile : seedFileOf(folder, 'tools')
+    await createStreams(env, { url, credential: { ...given, seedFile } })
+    print('the streams and buckets of the host are there')
+    return 0
+  }
+  const keys = await ensureCredentials(options.out)
+  const file = join(options.out, 'accounts.conf')
+  await writeFile(file, `accounts ${JSON.stringify(accountsConfig(keys), undefined, 2)}\n`)
+  print(`${file}: include it in the configuration of nats-server`)
+  for (const participant of Object.keys(keys)) {
+    print(`${join(options.out, `${participant}.nk`)}: credential of ${participant}`)
+  }
+  return 0
+}
+
+function print(line: string): void {
+  process.stdout.write(plain(`${line}\n`))
+}
+
+stopWithLauncher()
+await runCommand({ usage, parse, run })

@@ -1,0 +1,146 @@
+// `npm run policy`: checks policy.json, explains how it decides about a call, and accepts changed tools.
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { LOCAL, PrincipalId } from '@mcp-host/contracts'
+import { explain, PolicyFile, ruleName } from '@mcp-host/policy'
+import { createLogger, readDataFile, ToolPins } from '@mcp-host/service'
+import { CommandError, runCommand, UsageError } from './command-line.ts'
+import { connectQuietly } from './host/connect-quietly.ts'
+import { readEnv } from './host/read-env.ts'
+import { stopWithLauncher } from './lifeline.ts'
+import { plain } from './plain.ts'
+import { findBroker } from './servers/find-broker.ts'
+
+const usage = `Usage: npm run policy -- check                               check the file, all faults at once
+       npm run policy -- explain --as user:ann files.delete    say which rule decides, and why
+       npm run policy -- changed                             show the tools whose definition has changed
+       npm run policy -- accept files.read                   use a tool as it is now
+
+  --as ID           principal of the call
+  --role ROLE       a role of the principal, may be repeated; default: user
+  --arguments JSON  arguments of the call; default: {}
+  --read-only       the server says that the tool changes nothing
+  --file PATH       default: POLICY_CONFIG, else policy.json
+  --nats URL        broker of the host; default: the one of the host that runs on DATA_DIR, else NATS_URL
+`
+
+type Options = FileOptions | PinOptions
+
+interface FileOptions {
+  readonly file: string
+  /** The call to explain; absent: the file is only checked. */
+  readonly call: Parameters<typeof explain>[1] | undefined
+}
+
+interface PinOptions {
+  readonly natsUrl: string | undefined
+  /** The tool whose change is accepted; absent: the changed tools are listed. */
+  readonly accepted: ToolName | undefined
+}
+
+interface ToolName {
+  readonly server: string
+  readonly tool: string
+}
+
+function parse(args: string[]): Options | undefined {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      as: { type: 'string' },
+      role: { type: 'string', multiple: true, default: ['user'] },
+      arguments: { type: 'string', default: '{}' },
+      'read-only': { type: 'boolean', default: false },
+      file: { type: 'string' },
+      nats: { type: 'string' },
+    },
+  })
+  if (values.help === true) return undefined
+  const root = join(import.meta.dirname, '..')
+  const env = readEnv(process.env, root)
+  const file = resolve(root, values.file ?? (env['POLICY_CONFIG'] || 'policy.json'))
+  const [command, name, ...rest] = positionals
+  if (rest.length > 0) throw new UsageError(`too many words: ${positionals.join(' ')}`)
+  if (command === 'check' && name === undefined) return { file, call: undefined }
+  const natsUrl = values.nats
+  if (command === 'changed' && name === undefined) return { natsUrl, accepted: undefined }
+  if (command === 'accept') return { natsUrl, accepted: toolOf(command, name) }
+  if (command !== 'explain') {
+    throw new UsageError(
+      command === undefined ? 'a command is missing' : `wrong command: ${positionals.join(' ')}`,
+    )
+  }
+  const id = PrincipalId.safeParse(values.as)
+  if (!id.success) throw new UsageError('--as: the id of a principal, such as user:ann, is missing')
+  let given: unknown
+  try {
+    given = JSON.parse(values.arguments)
+  } catch {
+    throw new UsageError('--arguments: must be JSON')
+  }
+  return {
+    file,
+    call: {
+      principal: { id: id.data, roles: values.role },
+      ...toolOf(command, name),
+      annotations: () => ({ readOnlyHint: values['read-only'] }),
+      arguments: given,
+    },
+  }
+}
+
+/** Parses the options. Throws `UsageError`. */
+function toolOf(command: string, name = ''): ToolName {
+  const dot = name.indexOf('.')
+  if (dot < 1) throw new UsageError(`${command}: a tool as server.tool is missing`)
+  return { server: name.slice(0, dot), tool: name.slice(dot + 1) }
+}
+
+function run(options: Options): Promise<number> {
+  return 'file' in options ? readPolicy(options) : reviewTools(options)
+}
+
+async function reviewTools({ natsUrl, accepted }: PinOptions): Promise<number> {
+  const root = join(import.meta.dirname, '..')
+  const broker = findBroker(readEnv(process.env, root), root, natsUrl)
+  await using bus = await connectQuietly(broker, 'policy')
+  const catalog = await bus.catalog.watch()
+  const logger = createLogger('policy', 'silent')
+  using pins = await ToolPins.open({ bus, logger, catalog }, { isRecorder: false })
+  pins.setMode('warn')
+  if (accepted !== undefined) {
+    await pins.accept(accepted.server, accepted.tool, LOCAL.id)
+    process.stdout.write(plain(`${accepted.server}.${accepted.tool} is used as it is now\n`))
+    return 0
+  }
+  const changed = pins.changed()
+  if (changed.length === 0) process.stdout.write('No tool has changed since it was recorded.\n')
+  for (const { server, tool, pinned = '(too large to be stored)', current } of changed) {
+    process.stdout.write(plain(`${server}.${tool}\n  was ${pinned}\n  is  ${current}\n`))
+  }
+  return 0
+}
+
+async function readPolicy({ file, call }: FileOptions): Promise<number> {
+  const policy = readDataFile(file, PolicyFile)
+  if (policy === undefined)
+    throw new CommandError(`there is no file ${file}: every call is allowed`)
+  if (call === undefined) {
+    const count = policy.rules.length
+    process.stdout.write(plain(`${file}: ${count} rules, otherwise ${policy.default}\n`))
+    return 0
+  }
+  const { effect, rule, index, verdicts } = explain(policy, call)
+  const decider = index === undefined ? 'the default' : ruleName(rule?.name, index)
+  process.stdout.write(plain(`${effect}, decided by ${decider}\n`))
+  for (const { rule: name, verdict, mismatch } of verdicts) {
+    const why = mismatch === undefined ? '' : `: ${mismatch}`
+    process.stdout.write(plain(`  ${name}   ${verdict}${why}\n`))
+  }
+  return 0
+}
+
+stopWithLauncher()
+await runCommand({ usage, parse, run })

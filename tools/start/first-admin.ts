@@ -1,0 +1,37 @@
+import { Accounts, invitationLink, Invitations } from '@mcp-host/auth'
+import { gatewaySettings } from '@mcp-host/gateway/config'
+import { isLoopback, loadConfig } from '@mcp-host/service'
+import type { BrokerAddress } from '../host/connect-quietly.ts'
+import { connectQuietly } from '../host/connect-quietly.ts'
+import { publicUrl } from '../host/public-url.ts'
+import type { Env } from '../host/read-env.ts'
+
+export interface FirstAdmin {
+  /** The page that creates the first admin; absent when there is an admin, or when none is needed. */
+  readonly link?: string
+  /** The message for the operator. */
+  readonly note?: string
+}
+
+/**
+ * The link for the first admin of a host with AUTH=local, for its console. It replaces the link in the gateway's log.
+ */
+export async function firstAdminLink(
+  broker: BrokerAddress,
+  env: Env,
+  root: string,
+): Promise<FirstAdmin> {
+  const { auth, publicUrl: given } = loadConfig(gatewaySettings, env)
+  if (!auth.includes('local')) return {}
+  const url = publicUrl(env, root)
+  const note =
+    given === undefined && !isLoopback(new URL(url).hostname)
+      ? {
+          note: `clients log in at ${url}; over a network most of them demand https: see PUBLIC_URL in docs/guides/secure.md`,
+        }
+      : {}
+  await using bus = await connectQuietly(broker, 'starter')
+  if ((await Accounts.open(bus)).hasAdmin) return note
+  const offer = await (await Invitations.open(bus)).offerFirstAdmin(0)
+  return offer === undefined ? note : { ...note, link: invitationLink(url, offer.token) }
+}
