@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 
 const brokerTests = '**/*.broker.test.ts'
 const endToEndTests = 'test/**/*.e2e.test.ts'
-// Processes are killed, and nothing may be lost: a second attempt would hide what is.
-const killTests = 'test/{chaos,recovery,resume,web-outages}.e2e.test.ts'
+// What takes too long for `npm test`; `npm run test:long` has the list.
+const longTests = '**/*.long.test.ts'
 const fuzzTests = 'fuzz/**/*.fuzz.test.ts'
 const outside = ['**/node_modules/**', '**/.data/**']
 const endToEnd = {
@@ -39,7 +39,7 @@ export default defineConfig({
           name: 'unit',
           isolate: false,
           include: ['**/*.test.{ts,mjs}'],
-          exclude: [...outside, brokerTests, endToEndTests, fuzzTests],
+          exclude: [...outside, brokerTests, endToEndTests, fuzzTests, longTests],
           testTimeout: 30_000,
           hookTimeout: 30_000,
           maxWorkers: availableParallelism(),
@@ -77,19 +77,16 @@ export default defineConfig({
           ...endToEnd,
           name: 'e2e',
           include: [endToEndTests],
-          exclude: [...outside, killTests],
-          // On a busy machine one of so many processes and pages is late now and then. The report names each test that
-          // needed a second attempt.
-          retry: 1,
+          exclude: outside,
           sequence: { groupOrder: 3 },
         },
       },
       {
         test: {
           ...endToEnd,
-          name: 'kills',
+          name: 'long',
           maxWorkers: 1,
-          include: [killTests],
+          include: [longTests],
           exclude: outside,
           sequence: { groupOrder: 4 },
         },

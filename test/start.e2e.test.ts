@@ -4,54 +4,19 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { freePort, readRunFile, startNatsServer } from '@mcp-host/tools/host'
-import type { Program } from '@mcp-host/testkit'
-import {
-  canMount,
-  ChatSocket,
-  eventually,
-  family,
-  isAlive,
-  runProgram,
-  script,
-  smallDisk,
-  testFolder,
-  toolServer,
-} from '@mcp-host/testkit'
+import { ChatSocket, eventually, family, runProgram, script, toolServer } from '@mcp-host/testkit'
+import { startNatsServer } from '@mcp-host/tools/host'
 import { Guardian } from 'mcp-host/process'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { expectNoProcesses, StartStage } from './start-stage.ts'
 
 const root = join(import.meta.dirname, '..')
 const files = join(root, 'examples', 'files')
-
-let cleanup: AsyncDisposableStack
-let env: Record<string, string>
-beforeEach(async () => {
-  cleanup = new AsyncDisposableStack()
-  const folder = cleanup.use(await testFolder())
-  env = {
-    DATA_DIR: join(folder.path, 'data'),
-    PORT: String(await freePort()),
-    LLM_PROVIDER: 'demo',
-    DEMO_TOKENS_PER_SECOND: '0',
-  }
-})
-afterEach(() => cleanup.disposeAsync())
-
-async function start(more: Record<string, string> = {}): Promise<Program> {
-  return cleanup.use(await runProgram(['start'], { ...env, ...more }))
-}
-
-async function expectNoProcesses(pids: readonly number[]): Promise<void> {
-  await eventually(async () => !(await Promise.all(pids.map(isAlive))).includes(true), {
-    limitMs: 5_000,
-    what: `the end of ${pids.join(', ')}`,
-  })
-}
+const stage = StartStage.forEachTest()
 
 describe('npm start', () => {
   test('npm start prints the services, answers a chat with a real MCP server, and ends all with Ctrl-C', async () => {
-    const host = await start()
+    const host = await stage.start()
     await host.says('Ctrl-C stops everything')
     expect(host.output()).toMatch(/model +demo-1 \(demo\)/)
     for (const server of ['filesystem', 'everything']) {
@@ -59,11 +24,11 @@ describe('npm start', () => {
       const line = new RegExp(`server ${server} +(ready: )?\\d+ tools`)
       await eventually(() => line.test(host.output()), { what: `the line of ${server}` })
     }
-    expect(host.output()).toContain(`http://127.0.0.1:${env['PORT']}`)
+    expect(host.output()).toContain(`http://127.0.0.1:${stage.env['PORT']}`)
     expect(host.output()).toContain('docs/guides/your-own-tool.md')
 
     const question = `list the files in ${files}`
-    const chat = cleanup.use(await runProgram(['chat', question], env))
+    const chat = stage.cleanup.use(await runProgram(['chat', question], stage.env))
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
     expect(chat.output()).toContain('→ filesystem.list_directory')
     expect(chat.output()).toMatch(/← filesystem\.list_directory ok in \d+ ms/)
@@ -75,29 +40,31 @@ describe('npm start', () => {
     ).toHaveLength(1)
 
     // A chat whose input ends at once exits as if its user had left.
-    const talk = cleanup.use(await runProgram(['chat'], env))
+    const talk = stage.cleanup.use(await runProgram(['chat'], stage.env))
     expect(await talk.ended()).toEqual({ code: 0, signal: null })
     expect(talk.output()).toMatch(/Session [0-9a-f]{32}/)
 
-    const page = await fetch(`http://127.0.0.1:${env['PORT']}/api/chat/sessions`)
+    const page = await fetch(`http://127.0.0.1:${stage.env['PORT']}/api/chat/sessions`)
     const { sessions } = (await page.json()) as { sessions: { id: string; title: string }[] }
     const { id = '' } = sessions.find(({ title }) => title.startsWith('list')) ?? {}
     const input =
       '/file examples/files/welcome.txt\n/model claude\n/model demo\n/sessions\n/retry\n'
-    const again = cleanup.use(await runProgram(['chat', '--session', id], env, input))
+    const again = stage.cleanup.use(await runProgram(['chat', '--session', id], stage.env, input))
     expect(await again.ended()).toEqual({ code: 0, signal: null })
     expect(again.output().split(question)).toHaveLength(3)
     expect(again.output().match(/→ filesystem.list_directory/g)).toHaveLength(2)
     for (const line of ['text/plain, ', 'no provider', 'demo answers from now on', `* ${id}`]) {
       expect(again.output()).toContain(line)
     }
-    const unknown = cleanup.use(await runProgram(['chat', '--session', 'f'.repeat(32)], env))
+    const unknown = stage.cleanup.use(
+      await runProgram(['chat', '--session', 'f'.repeat(32)], stage.env),
+    )
     expect(await unknown.ended()).toMatchObject({ code: 1 })
     expect(unknown.output()).toContain('there is no session ffff')
 
     // npm passes `npm run servers --json` on like this.
     const npm = { npm_lifecycle_event: 'servers', npm_config_json: 'true' }
-    const listed = cleanup.use(await runProgram(['servers'], { ...env, ...npm }))
+    const listed = stage.cleanup.use(await runProgram(['servers'], { ...stage.env, ...npm }))
     expect(await listed.ended()).toMatchObject({ code: 0 })
     expect(JSON.parse(listed.output())).toHaveLength(2)
 
@@ -110,18 +77,18 @@ describe('npm start', () => {
   })
 
   test('commands on the machine of a host need no credential where clients do', async () => {
-    const host = await start({ AUTH: 'local' })
+    const host = await stage.start({ AUTH: 'local' })
     await host.says('Ctrl-C stops everything')
-    const keyFile = join(env['DATA_DIR'] ?? '', 'operator-key')
+    const keyFile = join(stage.env['DATA_DIR'] ?? '', 'operator-key')
     expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
     const key = (await readFile(keyFile, 'utf8')).trim()
     const ask = async (...args: string[]) => {
-      const chat = cleanup.use(await runProgram(['chat', ...args, 'hello'], env))
+      const chat = stage.cleanup.use(await runProgram(['chat', ...args, 'hello'], stage.env))
       return { ...(await chat.ended()), output: chat.output() }
     }
     expect(await ask()).toMatchObject({ code: 0, output: expect.stringContaining('demo model') })
     // The gateway of another may be behind a URL.
-    const url = ['--url', `http://127.0.0.1:${env['PORT']}`]
+    const url = ['--url', `http://127.0.0.1:${stage.env['PORT']}`]
     expect(await ask(...url)).toMatchObject({ code: 1 })
     expect(await ask(...url, '--token', key)).toMatchObject({ code: 0 })
     expect(await ask(...url, '--token', key.replace(/.$/, 'x'))).toMatchObject({ code: 1 })
@@ -135,11 +102,11 @@ describe('npm start', () => {
       keys.add(`${url.split('/')[1]} ${String(sent).replace('Bearer ', '')}`)
       response.writeHead(404).end()
     }).listen(0, '127.0.0.1')
-    cleanup.defer(() => void provider.close())
+    stage.cleanup.defer(() => void provider.close())
     await once(provider, 'listening')
     const { port } = provider.address() as AddressInfo
     const at = (name: string): string => `http://127.0.0.1:${port}/${name}`
-    const folder = join(env['DATA_DIR'] ?? '', '..')
+    const folder = join(stage.env['DATA_DIR'] ?? '', '..')
     const file = async (name: string, text: string): Promise<string> => {
       await writeFile(join(folder, name), text)
       return join(folder, name)
@@ -156,7 +123,7 @@ describe('npm start', () => {
       corp: own('corp', { apiKeyFile: await file('corp.key', 'in-a-file-of-llm-json') }),
     }
     const llm = { type: 'gemini', api_key: 'in-mcp-json' }
-    const host = await start({
+    const host = await stage.start({
       MCP_JSON_PATH: await file('mcp.json', JSON.stringify({ llm, servers: {} })),
       LLM_CONFIG: await file('llm.json', JSON.stringify({ providers })),
       ENV_FILE: await file('.env', 'WORK_LLM_KEY=named-by-llm-json'),
@@ -188,8 +155,8 @@ describe('npm start', () => {
 
   test('npm start keeps sessions over a restart', async () => {
     const scripted = { DEMO_SCRIPTED: 'true' }
-    const url = `http://127.0.0.1:${env['PORT']}`
-    const first = await start(scripted)
+    const url = `http://127.0.0.1:${stage.env['PORT']}`
+    const first = await stage.start(scripted)
     await first.says('Ctrl-C stops everything')
     const before = await ChatSocket.open({ url })
     before.say(script({ text: 'remember me' }))
@@ -199,7 +166,7 @@ describe('npm start', () => {
     first.process.signal('SIGTERM')
     await first.ended()
 
-    const second = await start(scripted)
+    const second = await stage.start(scripted)
     await eventually(() => fetch(`${url}/health`).catch(() => undefined), { what: 'a gateway' })
     // No wait for readiness: requests wait themselves.
     const params = { name: 'everything__echo', arguments: { message: 'soon' } }
@@ -225,11 +192,11 @@ describe('npm start', () => {
   test.each(['the starter', 'the launcher'])(
     'npm start leaves no processes when %s is killed',
     async (who) => {
-      const host = await start()
+      const host = await stage.start()
       await host.says('Ctrl-C stops everything')
       const pids = await family(host.process.pid)
       const { pid } = JSON.parse(
-        await readFile(join(env['DATA_DIR'] ?? '', 'run.json'), 'utf8'),
+        await readFile(join(stage.env['DATA_DIR'] ?? '', 'run.json'), 'utf8'),
       ) as {
         pid: number
       }
@@ -239,9 +206,9 @@ describe('npm start', () => {
   )
 
   test('npm start restarts a dead service', async () => {
-    const host = await start()
+    const host = await stage.start()
     await host.says('Ctrl-C stops everything')
-    const runFile = join(env['DATA_DIR'] ?? '', 'run.json')
+    const runFile = join(stage.env['DATA_DIR'] ?? '', 'run.json')
     const pidOf = async (name: string): Promise<number> => {
       const { processes } = JSON.parse(await readFile(runFile, 'utf8')) as {
         processes: { name: string; pid: number }[]
@@ -254,75 +221,14 @@ describe('npm start', () => {
       const now = await Promise.all([pidOf('orchestrator'), pidOf('nats-server')])
       return !now.some((pid) => dead.includes(pid))
     })
-    const chat = cleanup.use(await runProgram(['chat', `list the files in ${files}`], env))
+    const chat = stage.cleanup.use(
+      await runProgram(['chat', `list the files in ${files}`], stage.env),
+    )
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
   })
 
-  test('npm start replaces stopped and frozen services without errors for clients', async () => {
-    const folder = join(env['DATA_DIR'] ?? '', '..')
-    const mcpJson = join(folder, 'mcp.json')
-    const tools = [{ name: 'echo', inputSchema: { type: 'object' }, delayMs: 20 }]
-    const works = toolServer(tools, join(folder, 'journal.jsonl'))
-    await writeFile(mcpJson, JSON.stringify({ servers: { works } }))
-    const host = await start({ MCP_JSON_PATH: mcpJson, DEMO_SCRIPTED: 'true' })
-    await host.says('Ctrl-C stops everything')
-    const url = `http://127.0.0.1:${env['PORT']}`
-    const pidOf = async (name: string): Promise<number> => {
-      const text = await readFile(join(env['DATA_DIR'] ?? '', 'run.json'), 'utf8')
-      const { processes } = JSON.parse(text) as { processes: { name: string; pid: number }[] }
-      return processes.find((each) => each.name === name)?.pid ?? 0
-    }
-    // The process is kept over all restarts of the other services.
-    const chat = await ChatSocket.open({ url })
-    let isOver = false
-    const answers = new Set<string>()
-    const calls = (async () => {
-      const params = { name: 'works__echo', arguments: {} }
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-      const headers = { 'content-type': 'application/json' }
-      while (!isOver) {
-        const answer = await fetch(`${url}/mcp`, { method: 'POST', headers, body }).then(
-          (response) => response.text(),
-          (error: Error) => `${error.message} ${String(error.cause)}`,
-        )
-        answers.add(answer)
-      }
-    })()
-    for (const name of ['llm-worker', 'orchestrator', 'mcp-supervisor', 'gateway']) {
-      const before = await pidOf(name)
-      process.kill(before, 'SIGTERM')
-      chat.say(
-        script({ text: name, calls: [{ name: 'works__echo', arguments: {} }] }, { text: '.' }),
-      )
-      await eventually(async () => (await pidOf(name)) !== before && !(await isAlive(before)), {
-        limitMs: 40_000,
-        what: `the end of the old ${name}`,
-      })
-    }
-    const { code, reason } = await chat.hasClosed()
-    expect(code).toBe(1012)
-    const after = new URLSearchParams(reason).get('after') ?? ''
-    using back = await ChatSocket.open({ url, sessionId: chat.sessionId, after })
-    await eventually(
-      () => chat.text + back.text === 'llm-worker.orchestrator.mcp-supervisor.gateway.',
-    )
-    isOver = true
-    await calls
-    expect([...answers]).toEqual([expect.stringContaining('"result":{"content"')])
-
-    const frozen = await pidOf('orchestrator')
-    process.kill(frozen, 'SIGSTOP')
-    await host.says(`process ${frozen} does not answer /health, SIGTERM sent`)
-    await eventually(async () => (await pidOf('orchestrator')) !== frozen, {
-      limitMs: 40_000,
-      what: 'a successor of the frozen orchestrator',
-    })
-    back.say(script({ text: 'again' }))
-    await back.waitFor((frame) => frame.type === 'text' && frame.payload.content.includes('again'))
-  })
-
   test('npm start is ready without a hanging server, prints changes, and ends silently without a reader', async () => {
-    const folder = join(env['DATA_DIR'] ?? '', '..')
+    const folder = join(stage.env['DATA_DIR'] ?? '', '..')
     const mcpJson = join(folder, 'mcp.json')
     const seen = join(folder, 'seen.json')
     const program = `require('node:fs').writeFileSync(process.argv[1], JSON.stringify(process.env)); setInterval(() => {}, 1e6)`
@@ -334,7 +240,7 @@ describe('npm start', () => {
     await configure({ hangs })
     const network = { HTTPS_PROXY: 'http://127.0.0.1:9', npm_config_cafile: '/ca.pem' }
     const secret = { npm_config__authToken: 'secret-token' }
-    const host = await start({ MCP_JSON_PATH: mcpJson, ...network, ...secret })
+    const host = await stage.start({ MCP_JSON_PATH: mcpJson, ...network, ...secret })
     await host.says('Ctrl-C stops everything')
     expect(host.output()).toMatch(/server hangs +still starting after 2\.\d s/)
     // The variables that npx and similar programs need reach the servers.
@@ -361,31 +267,31 @@ describe('npm start', () => {
   })
 
   test('npm start reports data, port or broker that cannot be used', async () => {
-    const host = await start()
+    const host = await stage.start()
     await host.says('Ctrl-C stops everything')
-    const same = await start()
+    const same = await stage.start()
     expect(await same.ended()).toMatchObject({ code: 1 })
-    expect(same.output()).toContain(`already running on ${env['DATA_DIR']}`)
-    expect(same.output()).toContain(`at http://127.0.0.1:${env['PORT']}`)
-    const other = await start({ DATA_DIR: `${env['DATA_DIR']}-2` })
+    expect(same.output()).toContain(`already running on ${stage.env['DATA_DIR']}`)
+    expect(same.output()).toContain(`at http://127.0.0.1:${stage.env['PORT']}`)
+    const other = await stage.start({ DATA_DIR: `${stage.env['DATA_DIR']}-2` })
     expect(await other.ended()).toMatchObject({ code: 1 })
-    expect(other.output()).toContain(`Port ${env['PORT']} on 127.0.0.1 cannot be used`)
+    expect(other.output()).toContain(`Port ${stage.env['PORT']} on 127.0.0.1 cannot be used`)
     const unwritable = join(import.meta.filename, 'data')
-    const elsewhere = await start({ DATA_DIR: unwritable })
+    const elsewhere = await stage.start({ DATA_DIR: unwritable })
     expect(await elsewhere.ended()).toMatchObject({ code: 1 })
     expect(elsewhere.output()).toContain(`DATA_DIR=${unwritable} cannot be written`)
-    const alone = await start({
+    const alone = await stage.start({
       NATS_URL: 'nats://127.0.0.1:1',
-      DATA_DIR: `${env['DATA_DIR']}-2`,
+      DATA_DIR: `${stage.env['DATA_DIR']}-2`,
       PORT: '0',
     })
     await alone.says('127.0.0.1:1 cannot be reached (ECONNREFUSED)')
   })
 
   test('npm start names all faulty settings at once and exits with 2', async () => {
-    const mcpJson = join(env['DATA_DIR'] ?? '', '..', 'mcp.json')
+    const mcpJson = join(stage.env['DATA_DIR'] ?? '', '..', 'mcp.json')
     await writeFile(mcpJson, '{\n  "servers": { "llm": { "comand": "x" } }\n}')
-    const host = await start({
+    const host = await stage.start({
       PORT: 'many',
       HOST: '0.0.0.0',
       LOG_LEVEL: 'loud',
@@ -407,25 +313,25 @@ describe('npm start', () => {
   })
 
   test('npm start takes settings from a file, and names faulty and unknown ones', async () => {
-    const file = join(env['DATA_DIR'] ?? '', '..', 'mcp-host.yaml')
+    const file = join(stage.env['DATA_DIR'] ?? '', '..', 'mcp-host.yaml')
     await writeFile(file, 'maxToolCalls: -1\nllm: { providr: demo }\nshade: dark\n')
-    const faulty = await start({ CONFIG_FILE: file })
+    const faulty = await stage.start({ CONFIG_FILE: file })
     expect(await faulty.ended()).toMatchObject({ code: 2 })
     expect(faulty.output()).toContain('MAX_TOOL_CALLS=-1: must be from')
     expect(faulty.output()).toContain('LLM_PROVIDR is not a setting; did you mean LLM_PROVIDER?')
     expect(faulty.output()).toContain('SHADE is not a setting; the nearest is')
-    await writeFile(file, `port: ${env['PORT']}\n`)
-    const host = await start({ CONFIG_FILE: file, PORT: '' })
-    await host.says(`http://127.0.0.1:${env['PORT']}`)
+    await writeFile(file, `port: ${stage.env['PORT']}\n`)
+    const host = await stage.start({ CONFIG_FILE: file, PORT: '' })
+    await host.says(`http://127.0.0.1:${stage.env['PORT']}`)
   })
 
   test('a failed npm start leaves no processes and prints the reason', async () => {
     await using guardian = new Guardian()
     const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
-    const dataDir = join(env['DATA_DIR'] ?? '', 'foreign')
+    const dataDir = join(stage.env['DATA_DIR'] ?? '', 'foreign')
     const broker = await startNatsServer(guardian, { bin, dataDir })
     const wrongToken = broker.url.replace(/\/\/[^@]+@/, '//wrong@')
-    const host = await start({ NATS_URL: wrongToken })
+    const host = await stage.start({ NATS_URL: wrongToken })
     let pids: number[] = []
     await eventually(async () => {
       pids = [...new Set([...pids, ...(await family(host.process.pid))])]
@@ -441,72 +347,19 @@ describe('npm start', () => {
     const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
     const broker = await startNatsServer(guardian, {
       bin,
-      dataDir: join(env['DATA_DIR'] ?? '', 'foreign'),
+      dataDir: join(stage.env['DATA_DIR'] ?? '', 'foreign'),
     })
-    const host = await start({ NATS_URL: broker.url })
+    const host = await stage.start({ NATS_URL: broker.url })
     await host.says('Ctrl-C stops everything')
     expect(host.output()).not.toContain('nats-server')
-    const chat = cleanup.use(await runProgram(['chat', 'echo hello there'], env))
+    const chat = stage.cleanup.use(await runProgram(['chat', 'echo hello there'], stage.env))
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
     expect(chat.output()).toContain('Echo: hello there')
   })
 })
 
-const isAble = await canMount()
-const unless = isAble ? '' : ' (does not run here: it has to mount a tmpfs)'
-
-describe.skipIf(!isAble)('npm start on a small disk', () => {
-  test(`npm start survives a full disk, reports it, and answers again once there is space${unless}`, async () => {
-    const disk = cleanup.use(await smallDisk(64))
-    const more = { DATA_DIR: join(disk.path, 'data'), STORE_MIN_FREE_MB: '8' }
-    const host = await start(more)
-    await host.says('Ctrl-C stops everything')
-    const url = `http://127.0.0.1:${env['PORT']}`
-    using chat = await ChatSocket.open({ url })
-    chat.say('echo one')
-    await chat.turnsDone()
-
-    await disk.fill()
-    await host.says('new messages are refused')
-    chat.say('echo early')
-    expect(await chat.waitFor((frame) => frame.type === 'error')).toMatchObject({
-      payload: {
-        code: 'unavailable',
-        retryable: true,
-        message: expect.stringContaining(`the disk at ${disk.path}/data/nats has 0 MB free`),
-      },
-    })
-    const { processes } = readRunFile(more.DATA_DIR) ?? { processes: [] }
-    const at = (name: string) => processes.find((each) => each.name === name)
-    process.kill(at('llm-worker')?.pid ?? 0, 'SIGKILL')
-    await host.says('llm-worker          ended (SIGKILL)')
-    const supervisor = at('mcp-supervisor')?.url
-    // The supervisor renews its leases, so its writes fail first.
-    await eventually(async () => (await fetch(`${supervisor}/ready`)).status === 503, {
-      limitMs: 30_000,
-      what: 'a supervisor that is not ready',
-    })
-    expect(await (await fetch(`${supervisor}/ready`)).text()).toContain('the host cannot store')
-    await host.says('nothing can be stored')
-
-    await disk.free()
-    await host.says('messages are accepted again')
-    await host.says('llm-worker          runs again')
-    chat.say('echo two')
-    await chat.turnsDone(2)
-    expect(chat.text).toContain('two')
-    expect(host.output()).toContain('nats-server stores nothing')
-    host.process.signal('SIGTERM')
-    await host.ended()
-    await disk.fill()
-    const full = await start(more)
-    expect(await full.ended()).toMatchObject({ code: 1 })
-    expect(full.output()).toContain(`The disk at ${more.DATA_DIR} is full`)
-  })
-})
-
 test('npm run chat without a host prints the remedy and exits with 1', async () => {
-  const chat = cleanup.use(await runProgram(['chat', 'hello'], env))
+  const chat = stage.cleanup.use(await runProgram(['chat', 'hello'], stage.env))
   expect(await chat.ended()).toMatchObject({ code: 1 })
   expect(chat.output()).toContain('npm start')
 })

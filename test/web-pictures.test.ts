@@ -16,7 +16,7 @@ function found(
   return new Set(texts.flatMap((text) => Array.from(text.matchAll(pattern)).flatMap(name)))
 }
 
-const made = found(['test/web-*.e2e.test.ts'], /\.take(Both)?\(\s*'([\w-]+)'/g, ([, both, name]) =>
+const made = found(['test/web-*.long.test.ts'], /\.take(Both)?\(\s*'([\w-]+)'/g, ([, both, name]) =>
   both === undefined ? [`${name}.png`] : [`${name}.png`, `${name}-dark.png`],
 )
 const files = globSync('docs/images/*.png', { cwd: root })

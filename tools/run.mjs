@@ -93,6 +93,11 @@ const commands = {
     target: ['tools/check.ts'],
     needsNatsServer: () => true,
   },
+  'test:long': {
+    summary: 'run the tests that take too long for `test`; `test:long --list` names them',
+    target: ['tools/test-long.ts'],
+    needsNatsServer: () => true,
+  },
   coverage: {
     summary: 'measure how much of packages/mcp-host its tests run: 80 % of the lines at least',
     target: ['tools/check.ts', '--coverage.enabled', '--project=unit', 'packages/mcp-host'],

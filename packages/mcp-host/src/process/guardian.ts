@@ -76,7 +76,8 @@ export class Guardian implements AsyncDisposable {
     const startedAt = performance.now()
     const shell = launch('/bin/sh', ['-c', GUARDIAN_SCRIPT, 'guardian', this.#id], {
       cwd: '/',
-      env: {},
+      // A sweep waits for processes without an environment, which may be starting.
+      env: { MCP_HOST_GUARDIAN: this.#id },
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     })

@@ -72,6 +72,14 @@ describe('a guarded process', () => {
     expect(group).toBe(pid)
   })
 
+  test('the guardian of a process has an environment, so that no sweep takes it for one that starts', async () => {
+    await using guardian = new Guardian()
+    const child = await spawnGuarded(guardian, { cwd: '/', env, ...node('') })
+    await eventually(async () => (await readFile(`/proc/${guardian.pid}/environ`, 'utf8')) !== '')
+    child.stdin?.end()
+    await child.gone
+  })
+
   test('a guarded process does not inherit the pipe to the guardian, which must close with the host', async () => {
     const list = 'for fd in /proc/self/fd/*; do readlink $fd; done'
     const { out } = await run({ command: 'sh', args: ['-c', list], stderr: 'ignore' })

@@ -1,0 +1,68 @@
+import type { Command } from './run-process.ts'
+
+/** A test that takes too long for the gate. */
+export interface LongTest {
+  readonly name: string
+  readonly summary: string
+  /** The usual duration on two idle cores. */
+  readonly minutes: number
+  /** The path of files of the project `long`, or its beginning; or a command that fails with its exit code. */
+  readonly run: { readonly path: string } | { readonly command: Command }
+}
+
+export const LONG_TESTS: readonly LongTest[] = [
+  {
+    name: 'chaos',
+    summary: 'a minute each of kills and freezes, restarts in turn, hostile servers and damage',
+    minutes: 3,
+    run: { path: 'test/chaos.' },
+  },
+  {
+    name: 'start-faults',
+    summary: 'npm start with services that stop or freeze, and on a full disk',
+    minutes: 2,
+    run: { path: 'test/start-faults.' },
+  },
+  {
+    name: 'web',
+    summary: 'the web UI in Chromium: outages, pages of admins, every state with its picture',
+    minutes: 8,
+    run: { path: 'test/web-' },
+  },
+  {
+    name: 'soak',
+    summary: 'the library under misbehaving servers: no leak of processes, memory or handles',
+    minutes: 1,
+    run: { path: 'packages/mcp-host/test/soak/' },
+  },
+  {
+    name: 'compose',
+    summary: 'images and docker compose up, where a container engine runs',
+    minutes: 4,
+    run: { path: 'test/compose.' },
+  },
+  {
+    name: 'alerts',
+    summary: 'each alert fires and ends in a real Prometheus, where PROMETHEUS_BIN is set',
+    minutes: 10,
+    run: { path: 'test/alerts.' },
+  },
+  {
+    name: 'fuzz',
+    summary: 'hostile input for every parser of outside data',
+    minutes: 10,
+    run: { command: ['node', 'tools/fuzz.ts', '--minutes', '10'] },
+  },
+  {
+    name: 'conformance',
+    summary: 'the MCP conformance suite through gateways, every transport and era',
+    minutes: 10,
+    run: { command: ['node', 'conformance/main.ts'] },
+  },
+  {
+    name: 'compat',
+    summary: 'real MCP servers from npm, directly and through the gateway',
+    minutes: 5,
+    run: { command: ['node', 'compat/main.ts'] },
+  },
+]
