@@ -13,7 +13,5 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-host-test-dist-'))
   await Promise.all(SERVICES.map((name) => bundle(PROGRAMS.get(name) ?? '', join(folder, name))))
   env['TEST_DIST'] = folder
-  // What Node compiles of these files is of no use to other runs.
-  env['NODE_COMPILE_CACHE'] = join(folder, 'compiled')
   return () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }

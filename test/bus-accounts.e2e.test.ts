@@ -1,4 +1,4 @@
-// Accounts at nats-server as operators set them up, by `npm run bus-accounts` and by `npm start`.
+// Accounts at nats-server as operators set them up, by `npm run bus-accounts`.
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connectBus, seedFileOf } from '@mcp-host/bus'
@@ -72,39 +72,5 @@ test("a service that has another one's credential ends at its start and says whi
   })
   await expect(starting).rejects.toThrow(
     'NATS_NKEY_SEED_FILE has the credential of gateway (account EDGE); mcp-supervisor needs that of mcp-supervisor (account SUP)',
-  )
-})
-
-test('npm start serves a session with accounts that it began without, and its commands work', async () => {
-  const env = {
-    DATA_DIR: join(folder, 'data'),
-    PORT: String(await freePort()),
-    LLM_PROVIDER: 'demo',
-    DEMO_TOKENS_PER_SECOND: '0',
-  }
-  const titles: unknown[] = []
-  for (const [accounts, word] of [
-    ['off', 'before'],
-    ['on', 'after'],
-  ] as const) {
-    const host = await runProgram(['start'], { ...env, BUS_ACCOUNTS: accounts })
-    await host.says('Ctrl-C stops everything')
-    expect(await run(['chat', `echo ${word}`], env)).toContain(`Echo: ${word}`)
-    expect(await run(['servers'], env)).toContain('filesystem')
-    expect(await run(['keys', 'create', accounts], env)).toContain('mh_')
-    expect(await run(['keys', 'list'], env)).toContain('off')
-    const page = await fetch(`http://127.0.0.1:${env.PORT}/api/chat/sessions`)
-    const { sessions } = (await page.json()) as { sessions: { title: string }[] }
-    titles.push(sessions.map(({ title }) => title).toSorted())
-    host.process.signal('SIGINT')
-    await host.ended()
-    await host[Symbol.asyncDispose]()
-  }
-  expect(titles).toEqual([['echo before'], ['echo after', 'echo before']])
-  const files = await readdir(join(env.DATA_DIR, 'bus'))
-  expect(files).toContain('gateway.nk')
-  // On the data of the stopped host.
-  expect(await run(['doctor'], { ...env, BUS_ACCOUNTS: 'on' })).toContain(
-    'no session misses entries',
   )
 })

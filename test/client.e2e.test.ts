@@ -85,8 +85,10 @@ test('a later client sends what an earlier one kept, and nothing counts twice', 
   proxy.route(...gateways)
   using second = open({ sessionId, outbox })
   using third = open({ sessionId, outbox })
-  await eventually(() => kept.length === 0)
-  await Promise.all([second.done(), third.done()])
+  // A client that joins after the end of the turn sees nothing of it.
+  const sent = [second, third].map(({ client }) => client)
+  await eventually(() => sent.every(({ state }) => state.state === 'connected'))
+  await eventually(() => kept.length === 0 && sent.every(({ unaccepted }) => !unaccepted.length))
   const { messages } = await new HostApi(address()).messages(sessionId)
   expect(messages.filter(({ id }) => id === 'kept1')).toHaveLength(1)
 })

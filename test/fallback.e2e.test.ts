@@ -90,10 +90,8 @@ test.each<[string, string, (response: ServerResponse) => void]>([
   async (failure, model, act) => {
     answer = act
     using chat = await ChatSocket.open(stack)
-    const begun = performance.now()
     chat.send({ type: 'message', payload: { text: script({ text: 'all of it' }), model } })
     await chat.turnsDone()
-    const tookMs = performance.now() - begun
     const events = chat.events
     const reset = events.findLastIndex(({ type }) => type === 'reset')
     const text = events
@@ -106,8 +104,6 @@ test.each<[string, string, (response: ServerResponse) => void]>([
     )
     expect(messages.join('\n')).toContain(`${name} ${failure}`)
     expect(messages.join('\n')).toContain('demo answers instead')
-    // The time limit is a second, and two retries take another.
-    expect(tookMs).toBeLessThan(10_000)
   },
 )
 

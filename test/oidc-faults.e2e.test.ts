@@ -198,11 +198,9 @@ describe('an answer of the provider', () => {
     ['that does not come', () => undefined],
   ])('%s is told as the fault of the provider', async (_, answer) => {
     fault = answer
-    const begun = Date.now()
     const page = await logIn()
     expect([page.status, page.text]).toEqual([503, expect.stringContaining('does not answer')])
     expect(page.headers.get('retry-after')).not.toBeNull()
-    expect(Date.now() - begun).toBeLessThan(10_000)
   })
 
   test('about the user that is of another user logs nobody in', async () => {

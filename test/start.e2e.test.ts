@@ -1,10 +1,10 @@
 // `npm start` as its user sees it, and the processes and files that it leaves behind.
 import { once } from 'node:events'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { ChatSocket, eventually, family, runProgram, script, toolServer } from '@mcp-host/testkit'
+import { eventually, family, runProgram } from '@mcp-host/testkit'
 import { startNatsServer } from '@mcp-host/tools/host'
 import { Guardian } from 'mcp-host/process'
 import { describe, expect, test } from 'vitest'
@@ -76,25 +76,6 @@ describe('npm start', () => {
     await expectNoProcesses(pids)
   })
 
-  test('commands on the machine of a host need no credential where clients do', async () => {
-    const host = await stage.start({ AUTH: 'local' })
-    await host.says('Ctrl-C stops everything')
-    const keyFile = join(stage.env['DATA_DIR'] ?? '', 'operator-key')
-    expect((await stat(keyFile)).mode & 0o777).toBe(0o600)
-    const key = (await readFile(keyFile, 'utf8')).trim()
-    const ask = async (...args: string[]) => {
-      const chat = stage.cleanup.use(await runProgram(['chat', ...args, 'hello'], stage.env))
-      return { ...(await chat.ended()), output: chat.output() }
-    }
-    expect(await ask()).toMatchObject({ code: 0, output: expect.stringContaining('demo model') })
-    // The gateway of another may be behind a URL.
-    const url = ['--url', `http://127.0.0.1:${stage.env['PORT']}`]
-    expect(await ask(...url)).toMatchObject({ code: 1 })
-    expect(await ask(...url, '--token', key)).toMatchObject({ code: 0 })
-    expect(await ask(...url, '--token', key.replace(/.$/, 'x'))).toMatchObject({ code: 1 })
-    expect(host.output()).not.toContain(key)
-  })
-
   test('npm start passes a key on to the worker in each documented way', async () => {
     const keys = new Set<string>()
     const provider = createServer(({ url = '', headers }, response) => {
@@ -153,42 +134,6 @@ describe('npm start', () => {
     for (const each of expected) expect(host.output()).not.toContain(each.split(' ')[1])
   })
 
-  test('npm start keeps sessions over a restart', async () => {
-    const scripted = { DEMO_SCRIPTED: 'true' }
-    const url = `http://127.0.0.1:${stage.env['PORT']}`
-    const first = await stage.start(scripted)
-    await first.says('Ctrl-C stops everything')
-    const before = await ChatSocket.open({ url })
-    before.say(script({ text: 'remember me' }))
-    await before.turnsDone()
-    const { sessionId } = before
-    const begin = before.frames[0]?.type === 'connection' ? before.frames[0].id : undefined
-    first.process.signal('SIGTERM')
-    await first.ended()
-
-    const second = await stage.start(scripted)
-    await eventually(() => fetch(`${url}/health`).catch(() => undefined), { what: 'a gateway' })
-    // No wait for readiness: requests wait themselves.
-    const params = { name: 'everything__echo', arguments: { message: 'soon' } }
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
-    const headers = { 'content-type': 'application/json' }
-    using early = await ChatSocket.open({ url })
-    const call = { name: 'everything__echo', arguments: { message: 'early' } }
-    early.say(script({ calls: [call] }, { text: 'done' }))
-    const [called, able] = await Promise.all([
-      fetch(`${url}/mcp`, { method: 'POST', headers, body }).then((answer) => answer.text()),
-      fetch(`${url}/capabilities`).then((answer) => answer.text()),
-      early.turnsDone(),
-    ])
-    expect(called).toContain('Echo: soon')
-    expect(able).toContain('everything__echo')
-    expect(JSON.stringify(early.events)).toContain('Echo: early')
-    await second.says('Ctrl-C stops everything')
-    using after = await ChatSocket.open({ url, sessionId, after: begin ?? '' })
-    await after.turnsDone()
-    expect(after.text).toBe('remember me')
-  })
-
   test.each(['the starter', 'the launcher'])(
     'npm start leaves no processes when %s is killed',
     async (who) => {
@@ -225,45 +170,6 @@ describe('npm start', () => {
       await runProgram(['chat', `list the files in ${files}`], stage.env),
     )
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
-  })
-
-  test('npm start is ready without a hanging server, prints changes, and ends silently without a reader', async () => {
-    const folder = join(stage.env['DATA_DIR'] ?? '', '..')
-    const mcpJson = join(folder, 'mcp.json')
-    const seen = join(folder, 'seen.json')
-    const program = `require('node:fs').writeFileSync(process.argv[1], JSON.stringify(process.env)); setInterval(() => {}, 1e6)`
-    const hangs = { command: process.execPath, args: ['-e', program, seen] }
-    const tools = [{ name: 'echo', inputSchema: { type: 'object' } }]
-    const works = toolServer(tools, join(folder, 'journal.jsonl'))
-    const configure = (servers: object): Promise<void> =>
-      writeFile(mcpJson, JSON.stringify({ servers }, undefined, 2))
-    await configure({ hangs })
-    const network = { HTTPS_PROXY: 'http://127.0.0.1:9', npm_config_cafile: '/ca.pem' }
-    const secret = { npm_config__authToken: 'secret-token' }
-    const host = await stage.start({ MCP_JSON_PATH: mcpJson, ...network, ...secret })
-    await host.says('Ctrl-C stops everything')
-    expect(host.output()).toMatch(/server hangs +still starting after 2\.\d s/)
-    // The variables that npx and similar programs need reach the servers.
-    const environment: unknown = JSON.parse(await readFile(seen, 'utf8'))
-    expect(environment).toMatchObject(network)
-    expect(environment).not.toHaveProperty('npm_config__authToken')
-    await configure({ hangs, works })
-    await host.says('added: 1 tool')
-    for (const pid of await family(host.process.pid)) {
-      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      if (command.includes('tool-server.ts')) process.kill(pid, 'SIGKILL')
-    }
-    await host.says('ready again: 1 tool')
-    await configure({ hangs: { ...hangs, args: 'none' }, works })
-    await host.says('not taken over')
-    await host.says(`${mcpJson}:5:`)
-    await configure({ works })
-    await host.says('read again, without faults')
-    await eventually(() => /server hangs +removed/.test(host.output()))
-    host.process.stdout?.destroy()
-    await configure({})
-    expect(await host.ended()).toEqual({ code: 0, signal: null })
-    expect(host.output()).not.toContain('EPIPE')
   })
 
   test('npm start reports data, port or broker that cannot be used', async () => {
@@ -340,21 +246,6 @@ describe('npm start', () => {
     expect(await host.ended()).toMatchObject({ code: 1 })
     expect(host.output()).toContain('refuses our credentials')
     await expectNoProcesses(pids)
-  })
-
-  test('npm start uses the nats-server of NATS_URL', async () => {
-    await using guardian = new Guardian()
-    const bin = process.env['NATS_SERVER_BIN'] ?? 'nats-server'
-    const broker = await startNatsServer(guardian, {
-      bin,
-      dataDir: join(stage.env['DATA_DIR'] ?? '', 'foreign'),
-    })
-    const host = await stage.start({ NATS_URL: broker.url })
-    await host.says('Ctrl-C stops everything')
-    expect(host.output()).not.toContain('nats-server')
-    const chat = stage.cleanup.use(await runProgram(['chat', 'echo hello there'], stage.env))
-    expect(await chat.ended()).toEqual({ code: 0, signal: null })
-    expect(chat.output()).toContain('Echo: hello there')
   })
 })
 

@@ -18,10 +18,11 @@ export const LONG_TESTS: readonly LongTest[] = [
     run: { path: 'test/chaos.' },
   },
   {
-    name: 'start-faults',
-    summary: 'npm start with services that stop or freeze, and on a full disk',
+    name: 'start',
+    summary:
+      'npm start: restarts, services that stop or freeze, a full disk, accounts at nats-server',
     minutes: 2,
-    run: { path: 'test/start-faults.' },
+    run: { path: 'test/start-' },
   },
   {
     name: 'web',

@@ -7,7 +7,7 @@ export function testEnvironment(outer: NodeJS.ProcessEnv, root: string): NodeJS.
   const settings = new Set(
     ALL_SETTINGS.flatMap((each) => Object.values(each.settings).map(({ env: name }) => name)),
   )
-  // Programs that tests write into temporary folders would stay in the compile cache forever.
+  // Programs that tests write into temporary folders would stay in the developer's compile cache forever.
   for (const name of [...tools, 'NODE_ENV', 'MCP_HOST_LIFELINE_FD', 'NODE_COMPILE_CACHE']) {
     if (tools.includes(name)) settings.delete(name)
     else settings.add(name)

@@ -61,12 +61,12 @@ describe('a call', () => {
 
   test('a call without a server is unavailable at once, and so is a call after the server stopped', async () => {
     const params = uniqueParams()
-    const start = Date.now()
-    await expect(bus.call(generationControl, params, ping, options)).rejects.toMatchObject({
+    // A call that waited for its limit would outlast the test.
+    const patient = { ...options, timeoutMs: 60_000 }
+    await expect(bus.call(generationControl, params, ping, patient)).rejects.toMatchObject({
       code: 'unavailable',
       message: 'no model worker answers right now',
     })
-    expect(Date.now() - start).toBeLessThan(1_500)
     const serving = other.serve(generationControl, params, () => ({ worker: 'w' }))
     await other.ping()
     await bus.call(generationControl, params, ping, options)

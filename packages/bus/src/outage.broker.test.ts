@@ -44,14 +44,12 @@ test('an append is unavailable when its patience runs out', async () => {
   const bus = await broker.connect()
   await broker.kill()
   const options = { envelope, messageId: 'a', patienceMs: 500 }
-  const start = Date.now()
   await expect(
     bus.sessions.append(newSessionId(), userMessage('a'), options),
   ).rejects.toMatchObject({
     code: 'unavailable',
     retryable: true,
   })
-  expect(Date.now() - start).toBeLessThan(5_000)
 })
 
 test('an append is not retried once the bus is closed', async () => {

@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import { newSessionId } from '@mcp-host/contracts'
-import { canMount, eventually, smallDisk, startBroker, testFolder } from '@mcp-host/testkit'
+import { canMount, eventually, freeze, smallDisk, startBroker, testFolder } from '@mcp-host/testkit'
 import { expect, test } from 'vitest'
 import { envelope, userMessage } from '../test/facts.ts'
 
@@ -101,7 +101,7 @@ test.skipIf(!isMountable)(
 test.concurrent('a storage fault ends once a probe is stored, without other writes', async () => {
   await using broker = await startBroker()
   const bus = await broker.connect()
-  process.kill(broker.pid(), 'SIGSTOP')
+  await freeze(broker.pid())
   const options = { envelope, messageId: 'a', patienceMs: 5_000 }
   await expect(bus.sessions.append(newSessionId(), userMessage('a'), options)).rejects.toThrow(
     'the host cannot store: nats-server does not confirm what is written to its stream SESS',

@@ -127,9 +127,13 @@ test('a server that was removed from the configuration is not awaited', async ()
   const tools = toolsOf(catalog)
   catalog.entries.set('0', { ...supervisor, configured: [] })
   catalog.changed()
-  const before = Date.now()
-  expect(await tools.offered()).toEqual([])
-  expect(Date.now() - before).toBeLessThan(1_000)
+  // A wait would not end while time stands still.
+  vi.useFakeTimers()
+  try {
+    expect(await tools.offered()).toEqual([])
+  } finally {
+    vi.useRealTimers()
+  }
   expect(tools.isConfigured('files')).toBe(false)
 })
 

@@ -27,28 +27,28 @@ interface Orchestrator {
   readonly jobs: InputJobs
   /** Sequences of the messages that were delivered to it. */
   readonly delivered: number[]
-  /** Times and numbers of jobs that it handed back. */
-  readonly takenOver: { at: number; count: number }[]
+  /** Numbers of jobs that it handed back. */
+  readonly takenOver: number[]
 }
 
 /** Starts an orchestrator that never ends a turn. */
 async function start(): Promise<Orchestrator> {
   const bus = await broker.connect('orchestrator')
   const delivered: number[] = []
-  const takenOver: Orchestrator['takenOver'] = []
+  const takenOver: number[] = []
   const jobs = await bus.sessions.consumeInputs(({ seq }) => {
     delivered.push(seq)
     return new Promise<InputVerdict>(() => undefined)
   })
   stack.use(bus.serve(orchestratorControl, { orchestrator: bus.id }, () => ({ running: true })))
   const events = {
-    jobsTakenOver: (count: number) => void takenOver.push({ at: performance.now(), count }),
+    jobsTakenOver: (count: number) => void takenOver.push(count),
   }
   stack.use(new TakeOver({ bus, logger, inputs: jobs, events }))
   return { bus, jobs, delivered, takenOver }
 }
 
-test('a message of a dead orchestrator is redelivered before the timeout of the broker', async () => {
+test('a message of a dead orchestrator is handed back by another one, and redelivered', async () => {
   const dying = await start()
   const options = { envelope: newEnvelope('local'), messageId: 'a' }
   const client = await broker.connect('gateway')
@@ -64,9 +64,6 @@ test('a message of a dead orchestrator is redelivered before the timeout of the 
   expect(announced).toEqual(dying.jobs.held())
   await dying.bus[Symbol.asyncDispose]()
   await eventually(() => other.delivered.length === 1, { limitMs: 10_000 })
-  const deliveredAt = performance.now()
   expect(other.delivered).toEqual([seq])
-  expect(other.takenOver.map(({ count }) => count)).toEqual([1])
-  // The broker itself would redeliver only after five seconds.
-  expect(deliveredAt - (other.takenOver[0]?.at ?? 0)).toBeLessThan(2_000)
+  expect(other.takenOver).toEqual([1])
 })

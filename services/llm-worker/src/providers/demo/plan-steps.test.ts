@@ -172,8 +172,7 @@ test('"then" inside quotes does not begin a new step', () => {
   ])
 })
 
-test('a long message is understood without holding up the event loop', () => {
-  const started = performance.now()
+test('a long message is understood in time that grows with its length', () => {
+  // Quadratic time would outlast the test.
   planSteps(`add ${'1 '.repeat(100_000)} then ${'a/b "'.repeat(50_000)}`, recordedTools())
-  expect(performance.now() - started).toBeLessThan(1000)
 })

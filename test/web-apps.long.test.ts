@@ -154,6 +154,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`MCP apps in the web UI${NEEDS_BROWSER}`, 
       await card().getByText('asks to reach api.example.com, cdn.example.com').waitFor()
       const src = () => tab.page.locator('.app-frame').getAttribute('src')
       expect(await src()).toBe('/app-sandbox')
+      // A click that meets the app's change of height may be lost.
+      await app().locator('#result', { hasText: 'two' }).waitFor()
       await tab.button('Let it reach them').click()
       await expect
         .poll(src, { timeout: 20_000 })
