@@ -24,7 +24,7 @@ const skipped: readonly (readonly [RegExp, string])[] = [
   ],
   [/^npx /, 'fetches a program from the registry'],
   [/^(docker|for service|kind|kubectl|nats) /, 'needs a container engine or a cluster'],
-  [/deploy\/kubernetes\/secrets/, 'has credentials in the repository'],
+  [/deploy\/k8s\/secrets/, 'has credentials in the repository'],
   [/^npm run policy -- accept/, 'needs a tool that has changed'],
   [/\/events /, 'follows a stream that does not end'],
   [/\$SESSION/, 'needs the ids of a session of the reader'],

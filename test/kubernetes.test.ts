@@ -1,4 +1,4 @@
-// The manifests in deploy/kubernetes: both overlays are valid, and the checks find what would break them.
+// The manifests in deploy/k8s: both overlays are valid, and the checks find what would break them.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -68,9 +68,9 @@ function isNamed(manifest: Manifest, object: string): boolean {
   )
 }
 
-/** The Secrets of deploy/kubernetes/secrets, and the certificates that the guide has cert-manager make. */
+/** The Secrets of deploy/k8s/secrets, and the certificates that the guide has cert-manager make. */
 function knownSecrets(): KnownSecrets {
-  const file = join(root, 'deploy', 'kubernetes', 'secrets', 'kustomization.yaml')
+  const file = join(root, 'deploy', 'k8s', 'secrets', 'kustomization.yaml')
   const { secretGenerator } = parse(readFileSync(file, 'utf8')) as {
     readonly secretGenerator: readonly {
       readonly name: string

@@ -2,7 +2,13 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-export const prometheusFolder = join(import.meta.dirname, '..', 'deploy', 'prometheus')
+export const prometheusFolder = join(
+  import.meta.dirname,
+  '..',
+  'deploy',
+  'observability',
+  'prometheus',
+)
 
 export interface Rule {
   readonly alert?: string
@@ -12,7 +18,7 @@ export interface Rule {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** The parsed YAML files of a folder of `deploy/prometheus`, as promtool accepts them. */
+/** The parsed YAML files of a folder of `deploy/observability/prometheus`, as promtool accepts them. */
 export function readYaml<T>(folder: 'rules' | 'tests'): T[] {
   return globSync(`${folder}/*.yml`, { cwd: prometheusFolder })
     .toSorted()

@@ -25,7 +25,7 @@ const documents: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/openapi.json': openApi,
   ...Object.fromEntries(
     Object.entries(dashboards).map(([name, dashboard]) => [
-      `deploy/grafana/dashboards/${name}.json`,
+      `deploy/observability/grafana/dashboards/${name}.json`,
       () => toGrafana(dashboard),
     ]),
   ),

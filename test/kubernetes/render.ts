@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
-const folder = join(import.meta.dirname, '..', '..', 'deploy', 'kubernetes')
+const folder = join(import.meta.dirname, '..', '..', 'deploy', 'k8s')
 
 const COMMANDS = [
   ['kustomize', 'build'],

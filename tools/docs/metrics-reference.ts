@@ -51,7 +51,7 @@ services also have the \`process_*\` and \`nodejs_*\` metrics of prom-client.
 Labels have a limited number of values: names from the configuration, routes, and \`other\` for the rest. \`tool\` has at most
 1,000 values for each server.
 
-[Alerts](../guides/alerts.md) and the dashboards in \`deploy/grafana/dashboards\` use them.
+[Alerts](../guides/alerts.md) and the dashboards in \`deploy/observability/grafana/dashboards\` use them.
 `
 
 const SECTIONS: readonly (readonly [title: string, place: string])[] = [
