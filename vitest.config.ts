@@ -76,6 +76,7 @@ export default defineConfig({
         test: {
           ...endToEnd,
           name: 'e2e',
+          isolate: false,
           include: [endToEndTests],
           exclude: outside,
           sequence: { groupOrder: 3 },

@@ -14,7 +14,7 @@ export const TARGETS: readonly Target[] = [...SERVICES, 'nats']
 export const ROLLING = 'term-one-instance'
 
 /** Signals to a process: SIGKILL, SIGTERM, and SIGSTOP with a later SIGCONT. */
-const PROCESS_FAULTS = ['kill', 'term', 'stop'] as const
+export const PROCESS_FAULTS = ['kill', 'term', 'stop'] as const
 /**
  * `disk-full`: the disk of nats-server is full for a while, and nats-server is restarted afterwards. `ROLLING`: SIGTERM
  * of the only instance, whose successor starts first.

@@ -10,7 +10,6 @@ import {
   readJournal,
   smallDisk,
   testDist,
-  toolServer,
 } from '@mcp-host/testkit'
 import { accountsConfig, ensureCredentials, seedFileOf } from '@mcp-host/bus'
 import type { BrokerAddress } from '@mcp-host/tools/host'
@@ -26,8 +25,8 @@ import type { GuardedProcess } from 'mcp-host/process'
 import { Guardian } from 'mcp-host/process'
 import { damageLog, fillBlock } from './damage.ts'
 import type { CorruptFault, Target } from './faults.ts'
-import { SERVERS } from './planned-turn.ts'
 import { Replica } from './replica.ts'
+import { TOOL_COUNT, toolServers } from './tool-servers.ts'
 
 /** The limit of `npm start` for a successor. */
 const SUCCESSOR_LIMIT_MS = '30000'
@@ -36,11 +35,6 @@ const HOSTILE = 'hostile'
 const DISK_MEGABYTES = 256
 /** Time for chats to write to a block file before it is deleted. */
 const NEW_BLOCK_MS = 2_000
-const inputSchema = { type: 'object', properties: { id: { type: 'string' } } }
-const TOOLS = [
-  { name: 'mark', inputSchema, delayMs: 200 },
-  { name: 'look', inputSchema, delayMs: 200, annotations: { readOnlyHint: true } },
-]
 
 export interface FleetOptions {
   /** Folder for logs, data and the journal of the MCP servers. */
@@ -48,7 +42,7 @@ export interface FleetOptions {
   /** Number of nats-servers in the cluster: 1 or 3. */
   readonly natsServers: number
   /** Number of processes of each service. With one, its successor starts before it stops. */
-  readonly instances: 1 | 2
+  readonly instances: number
   /** Puts the data of each nats-server on a disk that can be filled. */
   readonly hasSmallDisks?: boolean
   /** Gives each service its own account at nats-server. */
@@ -92,9 +86,7 @@ export async function startFleet({
   const journalFile = join(folder, 'journal.jsonl')
   await writeFile(journalFile, '')
   const mcpJson = join(folder, 'mcp.json')
-  const [one, every] = SERVERS
-  const server = toolServer(TOOLS, journalFile)
-  const servers = { [one]: server, [every]: { ...server, placement: 'every' } }
+  const servers = toolServers(journalFile)
   const writeServers = async (more: object): Promise<void> => {
     // Replaces the file, so that a reader never sees half of it.
     await writeFile(`${mcpJson}.new`, JSON.stringify({ servers: { ...servers, ...more } }))
@@ -148,7 +140,7 @@ export async function startFleet({
   )
   const all = new Map<Target, readonly Replica[]>([['nats', nodes], ...services])
   for (const url of urls) {
-    await eventually(() => isReady(url, SERVERS.length * TOOLS.length), { what: 'a ready host' })
+    await eventually(() => isReady(url, TOOL_COUNT), { what: 'a ready host' })
   }
   const connected: { from: number; to: number }[] = []
   const open = stack.move()

@@ -65,6 +65,18 @@ test('pages follow some of the sessions, without logins and losses', () => {
   }
 })
 
+test('containers are killed, stopped and paused, and their clients authenticate', () => {
+  expect(options('--compose')).toMatchObject({
+    isCompose: true,
+    hasAuth: true,
+    kinds: ['kill', 'term', 'stop'],
+  })
+  expect(options('--compose', '--signal', 'hostile-server')).toEqual([
+    '--signal must be all or some of kill, term, stop, not "hostile-server"',
+  ])
+  expect(options('--compose', '--cluster')).toEqual([expect.stringContaining('excludes --cluster')])
+})
+
 test('one error names all wrong options', () => {
   expect(
     options('--turns', '0', '--kill', 'gateway,router', '--signal', '', '--seconds', 'x'),

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from '../tools/command-line.ts'
 import type { FaultKind } from './faults.ts'
-import { ALL_FAULT_KINDS, FAULT_KINDS, ROLLING, TARGETS } from './faults.ts'
+import { ALL_FAULT_KINDS, FAULT_KINDS, PROCESS_FAULTS, ROLLING, TARGETS } from './faults.ts'
 import { between } from './random.ts'
 import type { ChaosOptions } from './run-chaos.ts'
 
@@ -29,6 +29,8 @@ sessions chat and call tools. Checks the whole stream of every client against th
   --auth          each session authenticates as a separate principal, with limits and an audit log; every tool
                   call must have its entries in the log
   --accounts      each service has its own account at nats-server
+  --compose       the host of docker-compose.yml with three containers of each service, instead of processes; implies
+                  --auth; faults: kill, term and stop (docker pause)
   --cluster       three nats-servers that replicate the data, instead of one
   --keep          keep the folder of logs and streams even without violations
   --help          print this text
@@ -54,6 +56,7 @@ export function parseOptions(
       seed: { type: 'string' },
       auth: { type: 'boolean' },
       accounts: { type: 'boolean' },
+      compose: { type: 'boolean' },
       cluster: { type: 'boolean' },
       keep: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
@@ -89,11 +92,15 @@ export function parseOptions(
 
   const { seconds, turns, faults, signal } = values
   const isRolling = signal === ROLLING
+  const isCompose = values.compose === true
   if (seconds !== undefined && (turns !== undefined || faults !== undefined)) {
     problems.push('--seconds excludes --turns and --faults: give one or the other')
   }
-  const chosenKinds = (): readonly FaultKind[] =>
-    signal === undefined ? FAULT_KINDS : some('signal', ALL_FAULT_KINDS)
+  const chosenKinds = (): readonly FaultKind[] => {
+    if (isRolling) return [ROLLING]
+    if (signal !== undefined) return some('signal', isCompose ? PROCESS_FAULTS : ALL_FAULT_KINDS)
+    return isCompose ? PROCESS_FAULTS : FAULT_KINDS
+  }
   const options = {
     turns: integer('turns', 500, 1),
     faults: integer('faults', 100, 0),
@@ -103,9 +110,10 @@ export function parseOptions(
     seed: integer('seed', between(random, 0, 999_999), 0),
     // Without its only nats-server a host has an outage.
     targets: some('kill', TARGETS).filter((target) => !isRolling || target !== 'nats'),
-    kinds: isRolling ? ([ROLLING] as const) : chosenKinds(),
-    hasAuth: values.auth === true,
+    kinds: chosenKinds(),
+    hasAuth: values.auth === true || isCompose,
     hasAccounts: values.accounts === true,
+    isCompose,
     natsServers: values.cluster === true ? 3 : 1,
     isKept: values.keep === true,
   }
@@ -119,6 +127,9 @@ export function parseOptions(
     problems.push(
       '--pages excludes --auth and --signal corrupt: pages do not log in, nor know of losses',
     )
+  }
+  if (isCompose && (isRolling || options.natsServers > 1)) {
+    problems.push(`--compose excludes --cluster and --signal ${ROLLING}`)
   }
   if (problems.length > 0) throw new UsageError(problems.join('\n'))
   return values.help === true ? undefined : options

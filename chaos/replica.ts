@@ -11,12 +11,18 @@ const RESTART_PAUSE_MS = 200
 
 type Disk = Pick<SmallDisk, 'fill' | 'free'>
 
+/** A process, or the container of one. */
+export interface Victim extends Pick<GuardedProcess, 'exited' | 'gone'> {
+  /** Resolves when the signal was sent. */
+  signal(signal: NodeJS.Signals): unknown
+}
+
 /** A process of a service that is restarted when it ends. */
 export class Replica {
   readonly name: string
   readonly violations: Violation[] = []
-  readonly #start: () => Promise<GuardedProcess>
-  #process: GuardedProcess
+  readonly #start: () => Promise<Victim>
+  #process: Victim
   #mayEnd = false
   /** The restart after the process ended by itself. */
   #restarting: Promise<void> | undefined
@@ -24,8 +30,8 @@ export class Replica {
 
   private constructor(
     name: string,
-    start: () => Promise<GuardedProcess>,
-    first: GuardedProcess,
+    start: () => Promise<Victim>,
+    first: Victim,
     disk: Disk | undefined,
   ) {
     this.name = name
@@ -36,11 +42,7 @@ export class Replica {
   }
 
   /** `disk`: the disk of its data, if it can be filled. */
-  static async start(
-    name: string,
-    start: () => Promise<GuardedProcess>,
-    disk?: Disk,
-  ): Promise<Replica> {
+  static async start(name: string, start: () => Promise<Victim>, disk?: Disk): Promise<Replica> {
     return new Replica(name, start, await start(), disk)
   }
 
@@ -54,9 +56,9 @@ export class Replica {
     await this.#restarting
     const victim = this.#process
     if (kind === 'stop') {
-      victim.signal('SIGSTOP')
+      await victim.signal('SIGSTOP')
       await pause(downMs)
-      victim.signal('SIGCONT')
+      await victim.signal('SIGCONT')
       return
     }
     if (kind === 'disk-full') {
@@ -68,23 +70,23 @@ export class Replica {
     }
     this.#mayEnd = true
     if (kind === ROLLING) {
-      victim.signal('SIGTERM')
+      await victim.signal('SIGTERM')
       await this.#restart()
       // The signal by which the starter reports that the successor is ready.
-      victim.signal('SIGINT')
+      await victim.signal('SIGINT')
       return this.#end(victim)
     }
-    victim.signal(kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
+    await victim.signal(kind === 'kill' ? 'SIGKILL' : 'SIGTERM')
     await this.#end(victim)
     await pause(downMs)
     await whileDown?.()
     await this.#restart()
   }
 
-  async #end(victim: GuardedProcess): Promise<void> {
+  async #end(victim: Victim): Promise<void> {
     if (!(await isLate(victim.gone))) return
     this.#report('does not stop', `SIGTERM did not end it within ${TERM_LIMIT_MS} ms`)
-    victim.signal('SIGKILL')
+    await victim.signal('SIGKILL')
     await victim.gone
   }
 

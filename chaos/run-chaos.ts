@@ -12,6 +12,7 @@ import { checkRun, excuseSessions, found } from './check-run.ts'
 import { checkAudit, readAudit } from './check/check-audit.ts'
 import type { Violation } from './check/violation.ts'
 import type { Credential } from './client.ts'
+import { startComposeFleet } from './compose-fleet.ts'
 import { Deletions } from './deletions.ts'
 import type { Fault, FaultKind, Target } from './faults.ts'
 import { planFaults, ROLLING } from './faults.ts'
@@ -57,6 +58,8 @@ export interface ChaosOptions {
   readonly hasAuth?: boolean
   /** Whether each service has its own account at nats-server. */
   readonly hasAccounts?: boolean
+  /** Whether the host is that of the compose file, whose clients authenticate. */
+  readonly isCompose?: boolean
   /** Number of nats-servers in the cluster: 1 or 3. */
   readonly natsServers: number
   /** Ends the run after this many turns, and this many faults during running turns … */
@@ -74,10 +77,8 @@ export interface ChaosOptions {
 export async function runChaos(options: ChaosOptions): Promise<Report> {
   const { say, seed } = options
   const folder = await mkdtemp(join(tmpdir(), 'mcp-host-chaos-'))
-  const count = isRolling(options) ? 'one' : 'two'
-  say(
-    `seed ${seed}; ${options.natsServers} nats-server and ${count} of each service; logs in ${folder}`,
-  )
+  const each = `${instancesOf(options)} of each service`
+  say(`seed ${seed}; ${options.natsServers} nats-server and ${each}; logs in ${folder}`)
   const report = await runIn(folder, options)
   if (report.violations === 0 && !options.isKept) {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -90,16 +91,7 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
 async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const { seed, natsServers } = options
   const startedAt = performance.now()
-  const instances = isRolling(options) ? 1 : 2
-  const hasSmallDisks = options.kinds.includes('disk-full')
-  await using fleet = await startFleet({
-    folder,
-    natsServers,
-    instances,
-    hasSmallDisks,
-    hasAccounts: options.hasAccounts === true,
-    env: { ...(options.hasAuth === true ? SECURED : {}), ...(await webSettings(options)) },
-  })
+  await using fleet = await start(folder, options)
   const isDamaged = options.kinds.includes('corrupt')
   const stopChat = new AbortController()
   await using stack = new AsyncDisposableStack()
@@ -153,6 +145,27 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const durationMs = performance.now() - startedAt
   const deleted = deletions.sessions.length
   return makeReport({ options, run, injected, deleted, violations, durationMs })
+}
+
+async function start(folder: string, options: ChaosOptions): Promise<Fleet> {
+  const { natsServers, kinds, hasAccounts = false, isCompose = false } = options
+  const instances = instancesOf(options)
+  const env = options.hasAuth === true ? SECURED : {}
+  if (isCompose) return startComposeFleet({ folder, instances, env })
+  return startFleet({
+    folder,
+    natsServers,
+    instances,
+    hasSmallDisks: kinds.includes('disk-full'),
+    hasAccounts,
+    env: { ...env, ...(await webSettings(options)) },
+  })
+}
+
+/** The number of processes of each service. */
+function instancesOf(options: ChaosOptions): number {
+  if (isRolling(options)) return 1
+  return options.isCompose === true ? 3 : 2
 }
 
 async function webSettings({ pages = 0 }: ChaosOptions): Promise<{ WEB_FOLDER?: string }> {

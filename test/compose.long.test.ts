@@ -1,51 +1,51 @@
 // docker-compose.yml as its user sees it: images are built, everything starts, clients log in, services are scaled.
-import { execFile, spawnSync } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { ChatSocket, eventually, FormBrowser, testFolder } from '@mcp-host/testkit'
+import {
+  ChatSocket,
+  ComposeProject,
+  eventually,
+  FormBrowser,
+  missingForCompose,
+  testFolder,
+} from '@mcp-host/testkit'
 import { freePort } from '@mcp-host/tools/host'
+import { dashboards } from '../tools/dashboards/index.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-const root = join(import.meta.dirname, '..')
-const run = promisify(execFile)
 const PASSWORD = 'correct horse battery'
 const SERVICES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker']
 const MAX_IMAGE_BYTES = 250_000_000
 /** With images and packages that are there. */
 const START_LIMIT_MS = 90_000
 
-const missing = [
-  { what: 'Docker Compose', args: ['compose', 'version'] },
-  { what: 'a running container engine', args: ['info'] },
-].find(({ args }) => spawnSync('docker', args).status !== 0)?.what
+const missing = missingForCompose()
 const reason = missing === undefined ? '' : ` (skipped: there is no ${missing})`
 
 const open = new AsyncDisposableStack()
-let env: Record<string, string | undefined>
+let project: ComposeProject
+let env: Record<string, string>
 let url: string
-let overrides: string
 let upAfterMs: number
 
 describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
   beforeAll(async () => {
     const folder = open.use(await testFolder())
-    overrides = join(folder.path, 'overrides.json')
     const ports = await Promise.all([freePort(), freePort(), freePort()])
-    const [PORT, PROMETHEUS_PORT, GRAFANA_PORT] = ports.map(String)
+    const [PORT = '', PROMETHEUS_PORT = '', GRAFANA_PORT = ''] = ports.map(String)
     url = `http://127.0.0.1:${PORT}`
     const settings = { AUTH: 'local,keys', LIMIT_REQUESTS: '1000/s', GEMINI_API_KEY: 'secret' }
-    env = { ...process.env, ...settings, PORT, PROMETHEUS_PORT, GRAFANA_PORT }
+    env = { ...settings, PORT, PROMETHEUS_PORT, GRAFANA_PORT }
     const demo = { LLM_PROVIDER: 'demo', DEMO_TOKENS_PER_SECOND: '0' }
-    await writeFile(
-      overrides,
-      JSON.stringify({ services: { 'llm-worker': { environment: demo } } }),
+    project = open.use(
+      await ComposeProject.build({
+        name: 'mcp-host-test',
+        folder: folder.path,
+        services: { 'llm-worker': { environment: demo } },
+        env,
+      }),
     )
-    await compose('--profile', 'tools', 'build')
-    open.defer(async () => void (await compose('down', '--volumes', '--timeout', '1')))
     const startedAt = performance.now()
-    await up()
+    await project.up()
     await serves()
     upAfterMs = performance.now() - startedAt
   }, 1_200_000)
@@ -78,29 +78,37 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
 
   test('images are small, and their containers restricted', async () => {
     for (const service of SERVICES) {
-      const [id = ''] = await containersOf(service)
-      const [container] = await inspect<Container>('container', id)
-      expect(container?.Config.User).toBe('1000:1000')
-      expect(container?.HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'] })
-      const [image] = await inspect<{ readonly Size: number }>('image', container?.Image ?? '')
-      expect(image?.Size).toBeLessThan(MAX_IMAGE_BYTES)
-      await expect(docker('exec', id, 'cat', '/run/bus.nk')).resolves.toContain(`of ${service}`)
-      await expect(docker('exec', id, 'gcc', '--version')).rejects.toThrow()
+      const [id = ''] = await project.containersOf(service)
+      const container = await project.inspect(id)
+      expect(container.Config.User).toBe('1000:1000')
+      expect(container.HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'] })
+      const size = await project.docker(
+        'image',
+        'inspect',
+        '--format',
+        '{{.Size}}',
+        container.Image,
+      )
+      expect(Number(size)).toBeLessThan(MAX_IMAGE_BYTES)
+      await expect(project.docker('exec', id, 'cat', '/run/bus.nk')).resolves.toContain(
+        `of ${service}`,
+      )
+      await expect(project.docker('exec', id, 'gcc', '--version')).rejects.toThrow()
     }
   })
 
   test('a service gets its own settings alone', async () => {
-    const [id = ''] = await containersOf('gateway')
-    const [container] = await inspect<Container>('container', id)
-    expect(container?.Config.Env).toContain('LIMIT_REQUESTS=1000/s')
-    expect(container?.Config.Env.join()).not.toContain('GEMINI_API_KEY')
-    await expect(docker('exec', id, 'ls', '/run/bus.nk', '/bus/tools.nk')).rejects.toThrow(
+    const [id = ''] = await project.containersOf('gateway')
+    const { Config } = await project.inspect(id)
+    expect(Config.Env).toContain('LIMIT_REQUESTS=1000/s')
+    expect(Config.Env.join()).not.toContain('GEMINI_API_KEY')
+    await expect(project.docker('exec', id, 'ls', '/run/bus.nk', '/bus/tools.nk')).rejects.toThrow(
       'tools.nk',
     )
   })
 
   test('three of each service share the work, restart in turn, and one of each may be killed', async () => {
-    await up(...SERVICES.flatMap((service) => ['--scale', `${service}=3`]))
+    await project.up(...SERVICES.flatMap((service) => ['--scale', `${service}=3`]))
     const header = await createKey('scale')
     const clients = await Promise.all(Array.from({ length: 6 }, () => connect(header)))
     const chats = await Promise.all(
@@ -108,7 +116,7 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
       Array.from({ length: 30 }, () => ChatSocket.open({ url, headers: header })),
     )
     const message = (text: string) => ({ name: 'everything__echo', arguments: { message: text } })
-    const gateways = await containersOf('gateway')
+    const gateways = await project.containersOf('gateway')
     const sockets = await Promise.all(gateways.map((id) => metric(id, 'sockets_connected')))
     expect(sockets.length).toBe(3)
     expect(Math.min(...sockets)).toBeGreaterThan(0)
@@ -121,16 +129,15 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
       return count
     })
     for (const id of gateways) {
-      await docker('stop', id)
-      await docker('start', id)
-      await isHealthy(id)
+      await project.docker('stop', id)
+      await project.start(id)
     }
     stop.abort()
     expect(Math.min(...(await Promise.all(calls)))).toBeGreaterThan(10)
 
     for (const service of SERVICES) {
-      const [victim = ''] = await containersOf(service)
-      await docker('kill', victim)
+      const [victim = ''] = await project.containersOf(service)
+      await project.docker('kill', victim)
       // A client comes back to any other gateway.
       using chat = await eventually(() =>
         ChatSocket.open({ url, headers: header }).catch(() => undefined),
@@ -147,51 +154,48 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
     for (const client of clients) await client.close()
   }, 300_000)
 
-  test('Prometheus reads every service, and Grafana runs', async () => {
-    const prometheus = `http://127.0.0.1:${env['PROMETHEUS_PORT']}`
-    const query = 'count by (service) (mcp_host_broker_connected == 1)'
-    await eventually(
-      async () => {
-        const response = await fetch(
-          `${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`,
-        )
-        const { data } = (await response.json()) as Answer
-        return (
-          data.result
-            .map(({ metric: { service } }) => service)
-            .toSorted()
-            .join() === SERVICES.toSorted().join()
-        )
-      },
-      { what: 'metrics of every service', limitMs: 60_000 },
+  test('Prometheus reads every service, and Grafana has the dashboards', async () => {
+    const services = async () =>
+      (await query('count by (service) (mcp_host_broker_connected == 1)'))
+        .map(({ metric: { service } }) => service)
+        .toSorted()
+        .join()
+    await eventually(async () => (await services()) === SERVICES.toSorted().join(), {
+      what: 'metrics of every service',
+      limitMs: 60_000,
+    })
+    const response = await fetch(`http://127.0.0.1:${env['GRAFANA_PORT']}/api/search`)
+    const found = (await response.json()) as { readonly uid: string }[]
+    expect(found.map(({ uid }) => uid).toSorted()).toEqual(
+      Object.values(dashboards)
+        .map(({ uid }) => uid)
+        .toSorted(),
     )
-    const grafana = await fetch(`http://127.0.0.1:${env['GRAFANA_PORT']}/api/health`)
-    expect(grafana.status).toBe(200)
+  })
+
+  test('the panels of the overview have data', async () => {
+    const panels = dashboards['overview']?.rows.flatMap((row) => row.panels) ?? []
+    expect(panels).not.toEqual([])
+    const hasData = async ({ queries }: (typeof panels)[number]) => {
+      const results = await Promise.all(queries.map(({ expr }) => query(expr)))
+      return results.some((result) => result.length > 0)
+    }
+    const isThere = await Promise.all(panels.map(hasData))
+    const empty = panels.flatMap(({ title }, index) => (isThere[index] === true ? [] : [title]))
+    expect(empty.filter((title) => title !== 'Requests that get an error')).toEqual([])
   })
 })
 
-interface Container {
-  readonly Image: string
-  readonly Config: { readonly User: string; readonly Env: readonly string[] }
-  readonly HostConfig: object
-  readonly State: { readonly Health: { readonly Status: string } }
-}
 interface Answer {
   readonly data: { readonly result: readonly { readonly metric: { readonly service: string } }[] }
 }
 
-async function docker(...args: string[]): Promise<string> {
-  const options = { cwd: root, env, maxBuffer: 2 ** 26 }
-  return (await run('docker', args, options)).stdout
-}
-
-function compose(...args: string[]): Promise<string> {
-  const files = ['--file', 'docker-compose.yml', '--file', overrides]
-  return docker('compose', '--project-name', 'mcp-host-test', ...files, ...args)
-}
-
-async function up(...args: string[]): Promise<void> {
-  await compose('up', '--detach', '--no-build', ...args)
+/** The samples of a query at Prometheus. */
+async function query(expr: string): Promise<Answer['data']['result']> {
+  const prometheus = `http://127.0.0.1:${env['PROMETHEUS_PORT']}`
+  const text = encodeURIComponent(expr.replaceAll('$__rate_interval', '5m'))
+  const response = await fetch(`${prometheus}/api/v1/query?query=${text}`)
+  return ((await response.json()) as Answer).data.result
 }
 
 async function serves(): Promise<void> {
@@ -199,29 +203,17 @@ async function serves(): Promise<void> {
   await eventually(isThere, { what: 'the gateway', limitMs: 120_000 })
 }
 
-async function isHealthy(id: string): Promise<void> {
-  const isThere = async () => (await inspect<Container>('container', id))[0]?.State.Health.Status
-  await eventually(async () => (await isThere()) === 'healthy', { what: id, limitMs: 30_000 })
-}
-
-async function containersOf(service: string): Promise<string[]> {
-  return (await compose('ps', '--quiet', service)).trim().split('\n')
-}
-
-async function inspect<T>(kind: string, id: string): Promise<T[]> {
-  return JSON.parse(await docker(kind, 'inspect', id)) as T[]
-}
-
 /** The value of a metric of the host in a container. */
 async function metric(id: string, name: string): Promise<number> {
   const program =
     "fetch('http://127.0.0.1:9464/metrics').then(async (r) => console.log(await r.text()))"
-  const text = await docker('exec', id, 'node', '--eval', program)
+  const text = await project.docker('exec', id, 'node', '--eval', program)
   return Number(new RegExp(`^mcp_host_${name}(?:{.*})? (.*)$`, 'm').exec(text)?.[1] ?? Number.NaN)
 }
 
 async function firstAdmin(): Promise<FormBrowser> {
-  const [link = ''] = /http:\S+\/invite\/[\w-]+/.exec(await compose('logs', 'gateway')) ?? []
+  const [link = ''] =
+    /http:\S+\/invite\/[\w-]+/.exec(await project.compose('logs', 'gateway')) ?? []
   const browser = new FormBrowser(url)
   const form = await browser.open(link)
   await browser.submit(form, { name: 'ann', password: PASSWORD, again: PASSWORD })
@@ -235,7 +227,7 @@ async function lists(browser: FormBrowser): Promise<boolean> {
 }
 
 async function createKey(name: string): Promise<{ readonly authorization: string }> {
-  const output = await compose('run', '--rm', 'tools', 'keys', 'create', name)
+  const output = await project.compose('run', '--rm', 'tools', 'keys', 'create', name)
   return { authorization: `Bearer ${/mh_\w+/.exec(output)?.[0]}` }
 }
 

@@ -1,4 +1,4 @@
-// `npm start`: restarts, services that stop or freeze, a broker of another, a full disk.
+// `npm start`: restarts, services that stop, die or freeze, a file of settings, a broker of another, a full disk.
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -16,8 +16,9 @@ import {
 import { readRunFile, startNatsServer } from '@mcp-host/tools/host'
 import { Guardian } from 'mcp-host/process'
 import { describe, expect, test } from 'vitest'
-import { StartStage } from './start-stage.ts'
+import { expectNoProcesses, StartStage } from './start-stage.ts'
 
+const files = join(import.meta.dirname, '..', 'examples', 'files')
 const stage = StartStage.forEachTest()
 
 describe('npm start', () => {
@@ -176,6 +177,49 @@ describe('npm start', () => {
     await configure({})
     expect(await host.ended()).toEqual({ code: 0, signal: null })
     expect(host.output()).not.toContain('EPIPE')
+  })
+
+  test('npm start leaves no processes when the launcher is killed', async () => {
+    const host = await stage.start()
+    await host.says('Ctrl-C stops everything')
+    const pids = await family(host.process.pid)
+    process.kill(host.process.pid, 'SIGKILL')
+    await expectNoProcesses(pids)
+  })
+
+  test('npm start restarts a dead service', async () => {
+    const host = await stage.start()
+    await host.says('Ctrl-C stops everything')
+    const runFile = join(stage.env['DATA_DIR'] ?? '', 'run.json')
+    const pidOf = async (name: string): Promise<number> => {
+      const { processes } = JSON.parse(await readFile(runFile, 'utf8')) as {
+        processes: { name: string; pid: number }[]
+      }
+      return processes.find((each) => each.name === name)?.pid ?? 0
+    }
+    const dead = await Promise.all([pidOf('orchestrator'), pidOf('nats-server')])
+    for (const pid of dead) process.kill(pid, 'SIGKILL')
+    await eventually(async () => {
+      const now = await Promise.all([pidOf('orchestrator'), pidOf('nats-server')])
+      return !now.some((pid) => dead.includes(pid))
+    })
+    const chat = stage.cleanup.use(
+      await runProgram(['chat', `list the files in ${files}`], stage.env),
+    )
+    expect(await chat.ended()).toEqual({ code: 0, signal: null })
+  })
+
+  test('npm start takes settings from a file, and names faulty and unknown ones', async () => {
+    const file = join(stage.env['DATA_DIR'] ?? '', '..', 'mcp-host.yaml')
+    await writeFile(file, 'maxToolCalls: -1\nllm: { providr: demo }\nshade: dark\n')
+    const faulty = await stage.start({ CONFIG_FILE: file })
+    expect(await faulty.ended()).toMatchObject({ code: 2 })
+    expect(faulty.output()).toContain('MAX_TOOL_CALLS=-1: must be from')
+    expect(faulty.output()).toContain('LLM_PROVIDR is not a setting; did you mean LLM_PROVIDER?')
+    expect(faulty.output()).toContain('SHADE is not a setting; the nearest is')
+    await writeFile(file, `port: ${stage.env['PORT']}\n`)
+    const host = await stage.start({ CONFIG_FILE: file, PORT: '' })
+    await host.says(`http://127.0.0.1:${stage.env['PORT']}`)
   })
 
   test('npm start uses the nats-server of NATS_URL', async () => {

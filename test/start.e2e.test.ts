@@ -1,11 +1,11 @@
 // `npm start` as its user sees it, and the processes and files that it leaves behind.
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { eventually, family, runProgram } from '@mcp-host/testkit'
-import { startNatsServer } from '@mcp-host/tools/host'
+import { readRunFile, startNatsServer } from '@mcp-host/tools/host'
 import { Guardian } from 'mcp-host/process'
 import { describe, expect, test } from 'vitest'
 import { expectNoProcesses, StartStage } from './start-stage.ts'
@@ -134,42 +134,12 @@ describe('npm start', () => {
     for (const each of expected) expect(host.output()).not.toContain(each.split(' ')[1])
   })
 
-  test.each(['the starter', 'the launcher'])(
-    'npm start leaves no processes when %s is killed',
-    async (who) => {
-      const host = await stage.start()
-      await host.says('Ctrl-C stops everything')
-      const pids = await family(host.process.pid)
-      const { pid } = JSON.parse(
-        await readFile(join(stage.env['DATA_DIR'] ?? '', 'run.json'), 'utf8'),
-      ) as {
-        pid: number
-      }
-      process.kill(who === 'the starter' ? pid : host.process.pid, 'SIGKILL')
-      await expectNoProcesses(pids)
-    },
-  )
-
-  test('npm start restarts a dead service', async () => {
+  test('npm start leaves no processes when the starter is killed', async () => {
     const host = await stage.start()
     await host.says('Ctrl-C stops everything')
-    const runFile = join(stage.env['DATA_DIR'] ?? '', 'run.json')
-    const pidOf = async (name: string): Promise<number> => {
-      const { processes } = JSON.parse(await readFile(runFile, 'utf8')) as {
-        processes: { name: string; pid: number }[]
-      }
-      return processes.find((each) => each.name === name)?.pid ?? 0
-    }
-    const dead = await Promise.all([pidOf('orchestrator'), pidOf('nats-server')])
-    for (const pid of dead) process.kill(pid, 'SIGKILL')
-    await eventually(async () => {
-      const now = await Promise.all([pidOf('orchestrator'), pidOf('nats-server')])
-      return !now.some((pid) => dead.includes(pid))
-    })
-    const chat = stage.cleanup.use(
-      await runProgram(['chat', `list the files in ${files}`], stage.env),
-    )
-    expect(await chat.ended()).toEqual({ code: 0, signal: null })
+    const pids = await family(host.process.pid)
+    process.kill(readRunFile(stage.env['DATA_DIR'] ?? '')?.pid ?? 0, 'SIGKILL')
+    await expectNoProcesses(pids)
   })
 
   test('npm start reports data, port or broker that cannot be used', async () => {
@@ -216,19 +186,6 @@ describe('npm start', () => {
     ]
     for (const each of [...names, 'mcp.json', 'comand', 'llm'])
       expect(host.output()).toContain(each)
-  })
-
-  test('npm start takes settings from a file, and names faulty and unknown ones', async () => {
-    const file = join(stage.env['DATA_DIR'] ?? '', '..', 'mcp-host.yaml')
-    await writeFile(file, 'maxToolCalls: -1\nllm: { providr: demo }\nshade: dark\n')
-    const faulty = await stage.start({ CONFIG_FILE: file })
-    expect(await faulty.ended()).toMatchObject({ code: 2 })
-    expect(faulty.output()).toContain('MAX_TOOL_CALLS=-1: must be from')
-    expect(faulty.output()).toContain('LLM_PROVIDR is not a setting; did you mean LLM_PROVIDER?')
-    expect(faulty.output()).toContain('SHADE is not a setting; the nearest is')
-    await writeFile(file, `port: ${stage.env['PORT']}\n`)
-    const host = await stage.start({ CONFIG_FILE: file, PORT: '' })
-    await host.says(`http://127.0.0.1:${stage.env['PORT']}`)
   })
 
   test('a failed npm start leaves no processes and prints the reason', async () => {

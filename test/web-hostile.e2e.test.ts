@@ -91,7 +91,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
   let tab: ChatTab
 
   beforeAll(async () => {
-    host = await WebHost.start({ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] })
+    host = await WebHost.start({
+      tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+      env: { MAX_TOOL_CALLS: String(ANSWERS.length) },
+    })
     context = await host.browser.newContext()
   })
   afterAll(() => host[Symbol.asyncDispose]())
@@ -104,23 +107,20 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
     expect(host.faults).toEqual([])
   }
 
-  test.each(ANSWERS.map((answer) => [answer.slice(0, 60), answer] as const))(
-    'an answer with %j is shown and does nothing',
-    async (_, answer) => {
-      host.faults = []
-      // One page for many: each chat is a new one.
-      tab ??= await host.open(context)
-      await tab.button('New chat').click()
-      await tab.page.getByText('What shall be done?').waitFor()
-      await tab.say(script({ text: `${answer}\n\nthe end` }))
-      await tab.done()
-      await expectHarmless()
-      expect((await tab.page.locator('.answer').innerText()).trim()).not.toBe('')
-    },
-  )
+  test('answers with markup and links are shown and do nothing', async () => {
+    tab = await host.open(context)
+    // Each answer is a block of its own: a call comes between.
+    const calls = [{ name: 'test__echo', arguments: {} }]
+    const answers = ANSWERS.map((answer) => ({ text: `${answer}\n\nthe end`, calls }))
+    await tab.say(script(...answers, { text: 'the last' }))
+    await tab.done()
+    await expectHarmless()
+    const shown = await tab.page.locator('.markdown').allInnerTexts()
+    expect(shown).toHaveLength(ANSWERS.length + 1)
+    expect(shown.filter((text) => text.trim() === '')).toEqual([])
+  })
 
   test('arguments and results of tools are text', async () => {
-    tab ??= await host.open(context)
     await tab.button('New chat').click()
     const calls = TOOL_TEXTS.map((text) => ({ name: 'test__echo', arguments: { text } }))
     await tab.say(script({ calls }, { text: 'end' }))
@@ -132,7 +132,6 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
   })
 
   test('names of tools are text', async () => {
-    tab ??= await host.open(context)
     await tab.button('New chat').click()
     await tab.say(
       script({ calls: TOOL_NAMES.map((name) => ({ name, arguments: {} })) }, { text: 'end' }),
@@ -144,7 +143,6 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
   })
 
   test('names of files are text, and what was uploaded never runs in this origin', async () => {
-    tab ??= await host.open(context)
     await tab.button('New chat').click()
     await tab.page.getByText('What shall be done?').waitFor()
     const buffer = Buffer.from(`<script>${RUN}</script>`)

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
-const folder = join(import.meta.dirname, '..', '..', 'deploy', 'k8s')
+export const deployFolder = join(import.meta.dirname, '..', '..', 'deploy', 'k8s')
 
 const COMMANDS = [
   ['kustomize', 'build'],
@@ -13,10 +13,10 @@ export const kustomize = COMMANDS.find(
   ([program = '', ...args]) => spawnSync(program, [...args, '--help']).status === 0,
 )
 
-/** The manifests of an overlay, as YAML. */
-export function render(overlay: string): string {
+/** The manifests of a folder, as YAML. `folder`: below `deploy/k8s`, or its absolute path. */
+export function render(folder: string): string {
   const [program = '', ...args] = kustomize ?? []
-  const { status, stdout, stderr } = spawnSync(program, [...args, join(folder, overlay)], {
+  const { status, stdout, stderr } = spawnSync(program, [...args, resolve(deployFolder, folder)], {
     encoding: 'utf8',
   })
   if (status !== 0) throw new Error(stderr)

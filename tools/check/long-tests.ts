@@ -13,9 +13,10 @@ export interface LongTest {
 export const LONG_TESTS: readonly LongTest[] = [
   {
     name: 'chaos',
-    summary: 'a minute each of kills and freezes, restarts in turn, hostile servers and damage',
+    summary:
+      'a minute each of kills and freezes, restarts in turn, hostile servers and damage; MCP load',
     minutes: 3,
-    run: { path: 'test/chaos.' },
+    run: { path: 'test/chaos' },
   },
   {
     name: 'start',
@@ -38,9 +39,16 @@ export const LONG_TESTS: readonly LongTest[] = [
   },
   {
     name: 'compose',
-    summary: 'images and docker compose up, where a container engine runs',
+    summary:
+      'images, docker compose up and chaos among its containers, where a container engine runs',
+    minutes: 8,
+    run: { path: 'test/compose' },
+  },
+  {
+    name: 'pods',
+    summary: 'the pods of overlays/dev, where podman and Kustomize are installed',
     minutes: 4,
-    run: { path: 'test/compose.' },
+    run: { path: 'test/kubernetes-play.' },
   },
   {
     name: 'alerts',

@@ -25,7 +25,10 @@ export interface ToolScript {
 }
 
 /** An `mcp.json` entry for a server with these tools, which records each call in a file. */
-export function toolServer(tools: readonly ToolScript[], journalFile: string): object {
+export function toolServer(
+  tools: readonly ToolScript[],
+  journalFile: string,
+): { readonly command: string; readonly args: readonly [program: string, ...string[]] } {
   const program = join(import.meta.dirname, '..', 'fixtures', 'tool-server.ts')
   return { command: process.execPath, args: [program, JSON.stringify(tools), journalFile] }
 }

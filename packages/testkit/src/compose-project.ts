@@ -1,0 +1,108 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { eventually } from './eventually.ts'
+
+const root = join(import.meta.dirname, '..', '..', '..')
+const run = promisify(execFile)
+const MAX_OUTPUT_BYTES = 2 ** 26
+const HEALTHY_LIMIT_MS = 60_000
+
+/** What compose projects need and this machine lacks. */
+export function missingForCompose(): string | undefined {
+  const needs = [
+    { what: 'Docker Compose', args: ['compose', 'version'] },
+    { what: 'a running container engine', args: ['info'] },
+  ]
+  return needs.find(({ args }) => spawnSync('docker', args).status !== 0)?.what
+}
+
+export interface ComposeProjectOptions {
+  /** Keeps containers and volumes apart from those of other projects. Images are shared. */
+  readonly name: string
+  /** A folder for its file of overrides. */
+  readonly folder: string
+  /** Fields of services that replace or extend those of the compose file. */
+  readonly services: Readonly<Record<string, object>>
+  /** Variables that the compose file reads, beside the environment. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** What `docker container inspect` says about a container. */
+export interface ContainerState {
+  readonly Image: string
+  readonly Config: { readonly User: string; readonly Env: readonly string[] }
+  readonly HostConfig: object
+  readonly State: { readonly Running: boolean; readonly Health?: { readonly Status: string } }
+}
+
+/** The containers of `docker-compose.yml`. Their volumes are removed with them. */
+export class ComposeProject implements AsyncDisposable {
+  readonly #files: readonly string[]
+  readonly #env: Readonly<Record<string, string | undefined>>
+  readonly #name: string
+
+  private constructor({ name, env }: ComposeProjectOptions, files: readonly string[]) {
+    this.#name = name
+    this.#env = { ...process.env, ...env }
+    this.#files = files
+  }
+
+  /** Removes what an interrupted run left, and builds the images. Starts nothing. */
+  static async build(options: ComposeProjectOptions): Promise<ComposeProject> {
+    const overrides = join(options.folder, 'overrides.json')
+    await writeFile(overrides, JSON.stringify({ services: options.services }))
+    const project = new ComposeProject(options, ['docker-compose.yml', overrides])
+    await project[Symbol.asyncDispose]()
+    await project.compose('--profile', 'tools', 'build')
+    return project
+  }
+
+  /** Runs a command of docker. Returns its output; rejects with its errors. */
+  async docker(...args: string[]): Promise<string> {
+    const options = { cwd: root, env: this.#env, maxBuffer: MAX_OUTPUT_BYTES }
+    return (await run('docker', args, options)).stdout
+  }
+
+  /** Runs a command of Docker Compose in this project. */
+  compose(...args: string[]): Promise<string> {
+    const files = this.#files.flatMap((file) => ['--file', file])
+    return this.docker(
+      'compose',
+      '--ansi',
+      'never',
+      '--project-name',
+      this.#name,
+      ...files,
+      ...args,
+    )
+  }
+
+  async up(...args: string[]): Promise<void> {
+    await this.compose('up', '--detach', '--no-build', ...args)
+  }
+
+  /** The ids of the running containers of a service. */
+  async containersOf(service: string): Promise<string[]> {
+    return (await this.compose('ps', '--quiet', service)).trim().split('\n')
+  }
+
+  async inspect(id: string): Promise<ContainerState> {
+    const [state] = JSON.parse(await this.docker('container', 'inspect', id)) as ContainerState[]
+    if (state === undefined) throw new Error(`there is no container ${id}`)
+    return state
+  }
+
+  /** Starts a container that was stopped or killed. Resolves when it is healthy. */
+  async start(id: string): Promise<void> {
+    await this.docker('start', id)
+    const isHealthy = async (): Promise<boolean> =>
+      (await this.inspect(id)).State.Health?.Status === 'healthy'
+    await eventually(isHealthy, { what: `a healthy container ${id}`, limitMs: HEALTHY_LIMIT_MS })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.compose('down', '--volumes', '--timeout', '1')
+  }
+}
