@@ -60,7 +60,7 @@ export async function startComposeFleet({
       env: { PORT: String(port) },
     }),
   )
-  await project.up('proxy', ...SERVICES)
+  await project.up(['proxy', ...SERVICES])
   const url = `http://127.0.0.1:${port}`
   await eventually(() => isReady(url, TOOL_COUNT), { what: 'a ready host', limitMs: 90_000 })
 

@@ -108,7 +108,8 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
   })
 
   test('three of each service share the work, restart in turn, and one of each may be killed', async () => {
-    await project.up(...SERVICES.flatMap((service) => ['--scale', `${service}=3`]))
+    const scale = SERVICES.flatMap((service) => ['--scale', `${service}=3`])
+    await project.compose('up', '--detach', '--no-build', ...scale)
     const header = await createKey('scale')
     const clients = await Promise.all(Array.from({ length: 6 }, () => connect(header)))
     const chats = await Promise.all(

@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { DockerComposeEnvironment } from 'testcontainers'
 import { eventually } from './eventually.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -37,31 +38,37 @@ export interface ContainerState {
   readonly State: { readonly Running: boolean; readonly Health?: { readonly Status: string } }
 }
 
-/** The containers of `docker-compose.yml`. Their volumes are removed with them. */
+/**
+ * The containers of `docker-compose.yml`. Their volumes are removed with them, also when the process is killed: by the
+ * reaper of testcontainers.
+ */
 export class ComposeProject implements AsyncDisposable {
-  readonly #files: readonly string[]
-  readonly #env: Readonly<Record<string, string | undefined>>
+  readonly #files: string[]
+  readonly #env: Readonly<Record<string, string>>
   readonly #name: string
 
-  private constructor({ name, env }: ComposeProjectOptions, files: readonly string[]) {
+  private constructor({ name, env }: ComposeProjectOptions, files: string[]) {
     this.#name = name
-    this.#env = { ...process.env, ...env }
+    this.#env = env
     this.#files = files
   }
 
-  /** Removes what an interrupted run left, and builds the images. Starts nothing. */
+  /** Builds the images, and starts nothing. */
   static async build(options: ComposeProjectOptions): Promise<ComposeProject> {
     const overrides = join(options.folder, 'overrides.json')
     await writeFile(overrides, JSON.stringify({ services: options.services }))
     const project = new ComposeProject(options, ['docker-compose.yml', overrides])
-    await project[Symbol.asyncDispose]()
     await project.compose('--profile', 'tools', 'build')
     return project
   }
 
   /** Runs a command of docker. Returns its output; rejects with its errors. */
   async docker(...args: string[]): Promise<string> {
-    const options = { cwd: root, env: this.#env, maxBuffer: MAX_OUTPUT_BYTES }
+    const options = {
+      cwd: root,
+      env: { ...process.env, ...this.#env },
+      maxBuffer: MAX_OUTPUT_BYTES,
+    }
     return (await run('docker', args, options)).stdout
   }
 
@@ -79,8 +86,12 @@ export class ComposeProject implements AsyncDisposable {
     )
   }
 
-  async up(...args: string[]): Promise<void> {
-    await this.compose('up', '--detach', '--no-build', ...args)
+  /** Starts these services and what they depend on, by default all. Resolves when they are healthy. */
+  async up(services?: readonly string[]): Promise<void> {
+    await new DockerComposeEnvironment(root, this.#files)
+      .withProjectName(this.#name)
+      .withEnvironment(this.#env)
+      .up(services === undefined ? undefined : [...services])
   }
 
   /** The ids of the running containers of a service. */
