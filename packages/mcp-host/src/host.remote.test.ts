@@ -57,14 +57,25 @@ describe('an HTTP answer', () => {
     expect(server.count('initialize')).toBe(1)
   })
 
-  test.each([
-    ['an empty body', ''],
-    ['the body of the SDK', '{"error":{"code":-32001,"message":"Session not found"}}'],
+  const failure = (code: number, message: string, id: unknown = null): string =>
+    JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
+  test.each<[number, string]>([
+    [404, ''],
+    [404, '{"error":{"code":-32001,"message":"Session not found"}}'],
+    [404, failure(-32_600, 'Session not found', 'server-error')],
+    [404, failure(-32_603, 'Session with given ID not found')],
+    [404, '<html>Not Found</html>'],
+    [410, 'Gone'],
+    [400, failure(-32_000, 'Bad Request: No valid session ID provided')],
+    [400, failure(-32_000, 'Bad Request: Server not initialized')],
+    [400, 'Invalid session ID'],
+    [401, 'Unauthorized: Session not found'],
+    [422, 'Unexpected message, expect initialize request'],
   ])(
-    'an HTTP answer of 404 for the session, with %s, opens one other session for all calls',
-    async (_title, body) => {
+    'an HTTP answer of %i for the session, with the body %j, opens one other session for all calls',
+    async (status, body) => {
       const { stage, server } = await start(() => text('odd'))
-      server.goneBody = body
+      server.gone = { status, body }
       server.sessions.clear()
       // None of the calls has reached a tool, so a call that is not safe to repeat is retried, too.
       const calls = ['it.say', 'it.odd', 'it.say'].map((tool) => stage.call(tool))
@@ -102,6 +113,31 @@ describe('an HTTP answer', () => {
       expect(server.count('initialize')).toBe(1)
     },
   )
+
+  test.each<[number, string]>([
+    [400, 'the city is missing'],
+    [401, 'the token has expired'],
+    [422, failure(-32_602, 'the session title is too long', 1_000_000_001)],
+  ])('an HTTP answer of %i with the body %j fails its call alone', async (status, body) => {
+    const { stage, server } = await start((_params, { response }) => {
+      response.writeHead(status).end(body)
+    })
+    await expect(stage.host.callTool('it.odd')).rejects.toThrow()
+    expect(await stage.call('it.say')).toBe('fine')
+    expect(server.count('initialize')).toBe(1)
+  })
+
+  test('an HTTP server that refuses every request of its session gets another one after a pause', async () => {
+    const { stage, server } = await start(() => text('odd'))
+    server.gone = { status: 500, body: 'oops' }
+    server.sessions.clear()
+    await expect(stage.host.callTool('it.say')).rejects.toThrow('cannot be reached')
+    expect(server.count('ping')).toBe(0)
+    await expect(stage.host.callTool('it.say')).rejects.toThrow('cannot be reached')
+    await eventually(() => server.count('initialize') === 2)
+    await eventually(() => stage.find('it').state === 'ready')
+    expect(await stage.call('it.say')).toBe('fine')
+  })
 
   test('an HTTP answer that breaks off makes the host ping the server', async () => {
     const { stage, server } = await start((_params, { response }) => void response.destroy())

@@ -27,7 +27,6 @@ describe('the handshake', () => {
       capabilities: { tools: {} },
       instructions: undefined,
       hasHeaders: false,
-      hasSession: false,
     })
     expect(endpoint.methods).toEqual(['server/discover', 'initialize', 'notifications/initialized'])
   })

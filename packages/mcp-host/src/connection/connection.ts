@@ -98,6 +98,7 @@ export class Connection {
       onListenerError: onError,
       send: (message, sendOptions) => transport.send(message, sendOptions),
       hasStreams: transport.hasPerRequestStream === true,
+      hasSession: () => !isModern() && transport.sessionId !== undefined,
       cancelsByStream: isModern,
     })
     const { intake } = endpoint
@@ -154,11 +155,6 @@ export class Connection {
   /** The exit code of a process that ended by itself; null when a signal ended it. */
   get exitCode(): number | null | undefined {
     return this.#endpoint.exitCode
-  }
-
-  /** Whether the server keeps a session for this connection, which it can lose. */
-  get hasSession(): boolean {
-    return this.#endpoint.transport.sessionId !== undefined
   }
 
   /** Whether each request has an HTTP request of its own, with headers. */

@@ -158,12 +158,19 @@ describe('a request', () => {
     ['an error of another protocol', '{"error":{"message":"no"}}'],
     ['a string as the error', '{"error":"no"}'],
     ['empty', ''],
-    ['an error for an unknown session', '{"error":{"code":-32001,"message":"Session not found"}}'],
   ])('a request counts as not sent when the body of an HTTP error is %s', async (_title, body) => {
     const failed = await errorOf(
       create({ send: http(404, body) }).request('a', {}, { timeoutMs: 10 }),
     )
     expect(failed).toBeInstanceOf(RpcSendError)
+  })
+
+  test('a request of a session that is not known gets an error that says so', async () => {
+    const send = http(404, '{"error":{"code":-32001,"message":"Session not found"}}')
+    const ask = (hasSession: boolean) =>
+      errorOf(create({ send, hasSession: () => hasSession }).request('a', {}, { timeoutMs: 10 }))
+    expect(await ask(true)).toMatchObject({ name: 'RpcSendError', isSessionLost: true })
+    expect(await ask(false)).toBeInstanceOf(RpcError)
   })
 
   const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })

@@ -6,14 +6,13 @@ import {
   SdkHttpError,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client'
-import * as z from 'zod'
 
 import { type Mask, maskError } from '../process/mask-secrets.ts'
 import { MAX_TIMER_MS } from '../config/time-limit.ts'
 import { SlotMap } from '../async/slot-map.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
-import { type ErrorBody, RpcError } from '../errors/rpc-error.ts'
-import { tidyError } from './tidy-message.ts'
+import { RpcError } from '../errors/rpc-error.ts'
+import { isSessionLost, parseFailure } from './refusal.ts'
 
 /** The first request id; the SDK's client counts from 0 on the same connection. */
 const FIRST_ID = 1_000_000_000
@@ -40,13 +39,20 @@ export class RpcSendError extends Error {
   override readonly name = 'RpcSendError'
   /** Whether the server may have received it. */
   readonly mayHaveBegun: boolean
+  /** Whether the server does not know the session. */
+  readonly isSessionLost: boolean
 
   constructor(
     message: string,
-    { cause, mayHaveBegun = !isSurelyUndone(cause) }: { cause: unknown; mayHaveBegun?: boolean },
+    {
+      cause,
+      mayHaveBegun = !isSurelyUndone(cause),
+      isSessionLost: isLost = false,
+    }: { cause: unknown; mayHaveBegun?: boolean; isSessionLost?: boolean },
   ) {
     super(message, { cause })
     this.mayHaveBegun = mayHaveBegun
+    this.isSessionLost = isLost
   }
 }
 
@@ -79,6 +85,8 @@ export interface RpcOptions {
   readonly mask?: Mask | undefined
   /** Whether each request has a stream of its own for its response. */
   readonly hasStreams?: boolean
+  /** Whether the server keeps a session for the connection, which it can lose. */
+  readonly hasSession?: () => boolean
   /** Whether a request is cancelled by the end of that stream, instead of a notification. */
   readonly cancelsByStream: () => boolean
 }
@@ -148,7 +156,8 @@ export class Rpc {
       onRequestStreamEnd: () =>
         pending.reject(new RpcClosed('ended the answer before it was complete')),
     }
-    const notSent = (cause: unknown): void => pending.reject(toSendError(cause, message))
+    const notSent = (cause: unknown): void =>
+      pending.reject(toSendError(cause, message, this.#options.hasSession?.() === true))
     try {
       this.#options.send(message, sendOptions).catch(notSent)
     } catch (cause) {
@@ -301,25 +310,22 @@ interface PendingContext {
   isHeld(): boolean
 }
 
-const SESSION_NOT_FOUND = -32_001
 const NO_MESSAGE = { code: -32_603, message: 'its answer is not a message of JSON-RPC' }
 
-/** An error of JSON-RPC; a body without `jsonrpc` needs a numeric code to count as one. */
-const RpcFailure = z.union([
-  z.looseObject({ error: z.looseObject({ code: z.number(), message: z.string() }) }),
-  z.looseObject({ jsonrpc: z.literal('2.0'), error: z.unknown() }),
-])
-
 /** Converts the error of a message that was not sent or was refused. */
-function toSendError(cause: unknown, message: JSONRPCMessage): Error {
+function toSendError(cause: unknown, message: { readonly id: number }, hasSession: boolean): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   if (!isSerialisable(message)) return new RpcUnsendable(reason, { cause })
   // The SDK's transports validate responses and throw the issues here.
   if (cause instanceof Error && cause.name === 'ZodError') return new RpcError(NO_MESSAGE)
-  const text = cause instanceof SdkHttpError ? cause.data['text'] : undefined
-  const body = typeof text === 'string' ? parseErrorBody(text) : undefined
-  if (body !== undefined && body.code !== SESSION_NOT_FOUND) return new RpcError(body)
-  return new RpcSendError(reason, { cause })
+  if (!(cause instanceof SdkHttpError)) return new RpcSendError(reason, { cause })
+  const { status, text } = cause.data
+  const body = typeof text === 'string' ? text : ''
+  if (hasSession && isSessionLost({ status, body }, message.id)) {
+    return new RpcSendError(reason, { cause, isSessionLost: true })
+  }
+  const failure = parseFailure(body)
+  return failure === undefined ? new RpcSendError(reason, { cause }) : new RpcError(failure.error)
 }
 
 /** Codes of failures before there is a connection. */
@@ -344,22 +350,12 @@ function isSurelyUndone(cause: unknown): boolean {
   return isUnreached || cause instanceof UnsentError || isSurelyUndone(cause.cause)
 }
 
-function isSerialisable(message: JSONRPCMessage): boolean {
+function isSerialisable(message: object): boolean {
   try {
     JSON.stringify(message)
     return true
   } catch {
     // The result is that it cannot be serialised.
     return false
-  }
-}
-
-/** Some servers send their JSON-RPC errors with the status of an HTTP error. */
-function parseErrorBody(text: string): ErrorBody | undefined {
-  try {
-    return tidyError(RpcFailure.parse(JSON.parse(text)).error)
-  } catch {
-    // The body is something else, such as the error page of a proxy.
-    return undefined
   }
 }

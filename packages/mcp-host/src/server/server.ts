@@ -37,8 +37,10 @@ const STABLE_MS = 30_000
 /** The time limit for the ping after a call has timed out. */
 const PING_LIMIT_MS = 5000
 const DEFAULT_HEALTH_TIMEOUT_MS = 5000
-const NOT_FOUND = 404
+const TOO_MANY = 429
 const SERVER_FAULT = 500
+/** The rate of failures from which a further one makes the host check the connection: one of late. */
+const FAILING = 0.2
 
 export interface ServerDeps extends Omit<EndpointDeps, 'output'> {
   readonly inbox: LiveServerDeps['inbox']
@@ -228,14 +230,16 @@ export class Server {
     if (error instanceof RpcSendError) {
       // The transport detects the end of a process, with a better reason.
       if (this.config.type === 'stdio') return false
-      const status = statusOf(error)
-      const { era, hasSession } = live.connection
       // A restarted server has lost the session, and needs a new one.
-      const isSessionGone = status === NOT_FOUND && era === 'legacy' && hasSession
-      if (isSessionGone) return this.#reconnect(live)
-      if (status !== undefined) return false
+      if (error.isSessionLost) return this.#reconnect(live)
+      const status = statusOf(error)
+      // One request may be at fault itself, and too many say nothing about the connection.
+      const isFine = status === TOO_MANY || this.health.failureRate < FAILING
+      if (status !== undefined && isFine) return false
     }
-    if (live === this.#live && this.#state === 'ready') void this.#ping(live, PING_LIMIT_MS)
+    if (live === this.#live && this.#state === 'ready') {
+      void this.#ping(live, PING_LIMIT_MS, { isRefusalFatal: true })
+    }
     return false
   }
 
@@ -426,8 +430,15 @@ export class Server {
     this.#healthTimer = setInterval(() => void this.#ping(live, timeoutMs), intervalMs).unref()
   }
 
-  /** Pings the server, unless a ping is in flight. Without an answer it gives the connection up. */
-  async #ping(live: LiveServer, timeoutMs: number): Promise<void> {
+  /**
+   * Pings the server, unless a ping is in flight. Without an answer it gives the connection up. `isRefusalFatal`: so it
+   * does when the ping is refused as other requests were.
+   */
+  async #ping(
+    live: LiveServer,
+    timeoutMs: number,
+    { isRefusalFatal = false }: { readonly isRefusalFatal?: boolean } = {},
+  ): Promise<void> {
     if (this.#isPinging) return
     this.#isPinging = true
     try {
@@ -436,7 +447,10 @@ export class Server {
       this.#logger.trace?.({ action: 'heartbeat' }, 'server answers')
     } catch (error) {
       // Any answer shows that it is alive.
-      if (error instanceof RpcError || (statusOf(error) ?? SERVER_FAULT) < SERVER_FAULT) return
+      if (error instanceof RpcError) return
+      if (error instanceof RpcSendError && error.isSessionLost) return void this.#reconnect(live)
+      const status = statusOf(error) ?? SERVER_FAULT
+      if (status === TOO_MANY || (status < SERVER_FAULT && !isRefusalFatal)) return
       const reason = `does not answer (${error instanceof Error ? error.message : 'unknown'})`
       this.#lost(live, reason)
     } finally {

@@ -9,6 +9,7 @@ import type { RemoteServerConfig } from '../config/mcp-config.ts'
 import { Intake } from '../intake/intake.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
+import { pacedStreams } from './paced-streams.ts'
 import { WebSocketTransport } from './websocket.ts'
 
 /** The time limit for the end of the session at the server. */
@@ -52,6 +53,7 @@ function openTransport(
   if (type === 'sse') return new SSEClientTransport(address, options)
   return new StreamableHTTPClientTransport(address, {
     ...options,
+    fetch: pacedStreams(options.fetch),
     reconnectionOptions: RECONNECTION,
   })
 }
