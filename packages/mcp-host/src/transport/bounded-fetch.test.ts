@@ -166,3 +166,31 @@ test('an answer is not read after its request was aborted', async () => {
   await expect(text).rejects.toThrow('enough')
   expect(await written).toBeGreaterThan(0)
 })
+
+const NOT_JSON = {
+  code: -32_700,
+  message: expect.stringMatching(/^its answer is no JSON \(near .*NaN/),
+}
+const typed = (type: string, text: string) => (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-type': type }).end(text)
+
+test('a JSON body with control characters is mended, and one that is no JSON is an error of its request', async () => {
+  const mended = await fetchFrom(typed('application/json', '{"id":7,"result":{"a":"x\ty"}}'))
+  expect(await mended.response.json()).toEqual({ id: 7, result: { a: 'x\ty' } })
+  const broken = await fetchFrom(typed('application/json', '{"id":7,"result":{"a":NaN}}'))
+  expect(await broken.response.json()).toEqual({ jsonrpc: '2.0', id: 7, error: NOT_JSON })
+})
+
+test('events with control characters are mended, and those that are no JSON are errors of their requests', async () => {
+  const events = [
+    'event: endpoint\ndata: /mcp\n\n',
+    'id: 1\ndata: {"id":7,\ndata: "result":{"a":"x\ty"}}\n\n',
+    'data: {"id":8,"result":{"a":NaN}}\n\n',
+    'data: {"id":9,"result":{}}\n\n',
+  ]
+  const { response } = await fetchFrom(typed('text/event-stream', events.join('')))
+  const [first, second, third, last] = (await response.text()).split('\n\n')
+  expect([first, last]).toEqual([events[0], events[3]].map((each) => each?.trimEnd()))
+  expect(second).toBe('id: 1\ndata: {"id":7,"result":{"a":"x\\ty"}}')
+  expect(JSON.parse(third?.slice('data: '.length) ?? '')).toMatchObject({ id: 8, error: NOT_JSON })
+})

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import { inPlaceOf, type Intake, type RefusedMessage } from '../intake/intake.ts'
+import { inPlaceOfUnreadable, readJson, readMessage } from '../intake/read-json.ts'
 import { EventSplitter } from './event-splitter.ts'
 
 /** The size of responses other than results, such as error pages. */
@@ -67,8 +68,47 @@ async function* readWhole({ intake, chunks, id }: Exchange): Chunks {
   }
   const bytes = Buffer.concat(parts, buffered.bytes)
   const refused = intake.judge(inspector, buffered.bytes)
-  if (refused === undefined) yield bytes
-  else yield encode(answerTo(id(), refused))
+  if (refused !== undefined) yield encode(answerTo(id(), refused))
+  else yield bytes.length < MIN_LARGE_BYTES ? mendedBody(bytes, id) : bytes
+}
+
+/** A body that can be parsed: as it is, or with control characters escaped, or an error for the request. */
+function mendedBody(bytes: Buffer, id: Exchange['id']): Uint8Array {
+  const text = bytes.toString()
+  if (isJson(text)) return bytes
+  try {
+    return Buffer.from(JSON.stringify(readJson(text)))
+  } catch (error) {
+    const answer = inPlaceOfUnreadable(error, { id: id(), hasMethod: false })
+    return answer === undefined ? bytes : encode(answer)
+  }
+}
+
+/** The same for the data of an event. */
+function mended(event: Buffer): Uint8Array {
+  const lines = event.toString().split(/\r\n|\n|\r/)
+  const data = lines
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice('data:'.length).replace(/^ /, ''))
+    .join('\n')
+  if (data === '' || isJson(data)) return event
+  try {
+    const fields = lines.filter((line) => line !== '' && !line.startsWith('data:'))
+    return Buffer.from([...fields, `data: ${JSON.stringify(readMessage(data))}`, '', ''].join('\n'))
+  } catch {
+    // It is no response; the SDK reports it.
+    return event
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    // The result is that it is none.
+    return false
+  }
 }
 
 async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
@@ -82,7 +122,7 @@ async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
       const refused =
         event.length < MIN_LARGE_BYTES ? intake.check(event) : await checkLarge(intake, event)
       const answer = refused === undefined ? undefined : inPlaceOf(refused)
-      if (refused === undefined) yield event
+      if (refused === undefined) yield event.length < MIN_LARGE_BYTES ? mended(event) : event
       else if (answer !== undefined) yield toEvent(answer)
       slice += event.length
       if (slice < SLICE_BYTES) continue

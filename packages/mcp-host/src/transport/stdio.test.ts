@@ -70,6 +70,37 @@ test('messages that a program wrote before its end are read, even behind a slow 
   expect(await readAll(script)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 'closed'])
 })
 
+test.each([0, 5e6])(
+  'responses of about %i bytes with control characters are read, and those that are no JSON end their requests',
+  async (bytes) => {
+    const lines = `[
+      message(1, ${bytes}).replace('xt":"', 'xt":"\u001b[1m\t'),
+      message(2, ${bytes}).replace('"}}', '","n":NaN}}'),
+      '{ "jsonrpc"',
+      '{"jsonrpc":"2.0","id":9,"method":"x","params":NaN}',
+      'hello {"id":8,',
+      message(3),
+    ]`
+    const transport = open(
+      `${message}; process.stdout.write(${lines}.map((line) => line + '\\n').join(''))`,
+    )
+    const received: JSONRPCMessage[] = []
+    const closed = Promise.withResolvers<void>()
+    Object.assign(transport, {
+      onmessage: (each: JSONRPCMessage) => void received.push(each),
+      onclose: closed.resolve,
+    })
+    await transport.start()
+    await closed.promise
+    await transport.close()
+    expect(received).toMatchObject([
+      { id: 1, result: { text: expect.stringMatching(/^\u001b\[1m\t/) } },
+      { id: 2, error: { message: expect.stringMatching(/^its answer is no JSON \(near .*NaN/) } },
+      { id: 3, result: {} },
+    ])
+  },
+)
+
 test('a large line that is no message is skipped', async () => {
   const lines = `['x'.repeat(5e6), '[' + 'x'.repeat(5e6), JSON.stringify(['x'.repeat(5e6)]), message(1)]`
   const script = `${message}; process.stdout.write(${lines}.map((line) => line + '\\n').join(''))`

@@ -5,8 +5,9 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 import { resolvesWithin } from '../async/resolves-within.ts'
 import type { ResourceLimits } from '../config/mcp-config.ts'
-import type { JsonInspector } from '../intake/inspect-json.ts'
+import { inspectJson, type JsonInspector, type JsonShape } from '../intake/inspect-json.ts'
 import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../intake/intake.ts'
+import { inPlaceOfUnreadable, isMeantAsMessage, readJson } from '../intake/read-json.ts'
 import { bindLogger } from '../logger.ts'
 import { enforceLimits } from '../process/enforce-limits.ts'
 import {
@@ -263,10 +264,12 @@ export class StdioTransport implements Transport, Endpoint {
       this.#refuse(refused)
       return undefined
     }
-    if (line.length > MAX_BYTES_PARSED_HERE) {
-      return this.#readLarge(line, line.toString('utf8', 0, MAX_SHOWN_BYTES))
+    if (line.length > MAX_BYTES_PARSED_HERE) return this.#readLarge(line)
+    try {
+      this.#take(readJson(line.toString()), line)
+    } catch (error) {
+      this.#takeUnreadable(error, line, inspectJson(line))
     }
-    this.#take(parse(line), line)
     return undefined
   }
 
@@ -295,14 +298,26 @@ export class StdioTransport implements Transport, Endpoint {
     return this.intake.isFlooding ? delay(FLOOD_PAUSE_MS) : nextTurn()
   }
 
-  async #readLarge(line: Buffer<ArrayBuffer>, shown: string): Promise<void> {
+  async #readLarge(line: Buffer<ArrayBuffer>): Promise<void> {
+    // The bytes are transferred to the thread.
+    const beginning = Buffer.from(line.subarray(0, MAX_SHOWN_BYTES))
+    const shape = inspectJson(line)
     try {
-      this.#take(await parseInThread(line), shown)
+      this.#take(await parseInThread(line), beginning)
     } catch (error) {
-      if (error instanceof SyntaxError) return this.#take(undefined, shown)
-      // The bytes were transferred to the thread, so a response may be lost.
+      if (error instanceof SyntaxError) return this.#takeUnreadable(error, beginning, shape)
+      // A response may be lost.
       this.#fail(`sent a message that could not be read: ${toError(error).message}`)
     }
+  }
+
+  /** Ends the request whose response cannot be read. Other lines count as output of the program. */
+  #takeUnreadable(error: unknown, line: Buffer, shape: JsonShape): void {
+    const answer = isMeantAsMessage(line.toString('utf8', 0, MAX_SHOWN_BYTES))
+      ? inPlaceOfUnreadable(error, shape)
+      : undefined
+    this.#show(line)
+    if (answer !== undefined) this.#receive(answer)
   }
 
   /** Ends the connection after a message that cannot be accepted. */
@@ -311,17 +326,19 @@ export class StdioTransport implements Transport, Endpoint {
     this.#process?.stdout?.destroy()
   }
 
-  #take(value: unknown, line: Buffer | string): void {
+  #take(value: unknown, line: Buffer): void {
     const message = toMessage(value)
-    if (message === undefined) {
-      // Many programs print a greeting before they speak the protocol.
-      const shown = typeof line === 'string' ? line : line.toString('utf8', 0, MAX_SHOWN_BYTES)
-      if (shown === '') return
-      if (!this.intake.takeNotice()) this.intake.leaveOut('notices')
-      this.#deps.output.stdout(shown)
-      return
-    }
-    this.#receive(message)
+    // Many programs print a greeting before they speak the protocol.
+    if (message === undefined) this.#show(line)
+    else this.#receive(message)
+  }
+
+  /** Shows a line that is no message. */
+  #show(line: Buffer): void {
+    const shown = line.toString('utf8', 0, MAX_SHOWN_BYTES)
+    if (shown === '') return
+    if (!this.intake.takeNotice()) this.intake.leaveOut('notices')
+    this.#deps.output.stdout(shown)
   }
 
   #receive(message: JSONRPCMessage): void {
@@ -365,15 +382,6 @@ function countLines(bytes: Buffer): number {
   let count = 0
   for (let at = bytes.indexOf('\n'); at !== -1; at = bytes.indexOf('\n', at + 1)) count += 1
   return count
-}
-
-/** `undefined` when it is not JSON. */
-function parse(line: Buffer): unknown {
-  try {
-    return JSON.parse(line.toString())
-  } catch {
-    return undefined
-  }
 }
 
 /** The value as a message. The receiver checks its content. */

@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/client'
 
 import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
+import { readMessage } from '../intake/read-json.ts'
 import { UnsentError } from './unsent-error.ts'
 
 const SUBPROTOCOL = 'mcp'
@@ -103,7 +104,7 @@ export class WebSocketTransport implements Transport {
         if (answer !== undefined) this.onmessage?.(answer)
         return
       }
-      this.onmessage?.(parseJSONRPCMessage(JSON.parse(data)))
+      this.onmessage?.(parseJSONRPCMessage(readMessage(data)))
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)))
     }

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+
+import { readJson, readMessage } from './read-json.ts'
+
+describe('JSON of servers', () => {
+  test.each<[string, unknown]>([
+    ['{"a":"x\ty"}', { a: 'x\ty' }],
+    ['{"a":"\u001b[31mred\u001b[0m","b\u0000":1}', { a: '\u001b[31mred\u001b[0m', 'b\u0000': 1 }],
+    ['{\t"a"\r:\n"line\nline \\" \u0001"}', { a: 'line\nline " \u0001' }],
+    ['{"a":"\\u0001","b":"\\\\"}', { a: '\u0001', b: '\\' }],
+  ])('%j is read, with control characters in strings', (text, value) => {
+    expect(readJson(text)).toEqual(value)
+  })
+
+  test.each([
+    ['{"a": NaN}', 'near "{\\"a\\": NaN}"'],
+    [`{"a":"${'x'.repeat(50)}\u0001","b":Infinity,"c":"${'y'.repeat(50)}"}`, 'Infinity'],
+    [`{"a":1,"b":"${'x'.repeat(50)}`, 'xxxxxxxx'],
+    [`{"a":1,${' '.repeat(50)}}`, '}'],
+    ["{'a':1}", "{'a'"],
+    ['', 'near ""'],
+  ])('%j is refused with the place of its fault', (text, where) => {
+    expect(() => readJson(text)).toThrow(SyntaxError)
+    expect(() => readJson(text)).toThrow(where)
+  })
+
+  test('a long text of quotes and backslashes takes no longer than its length', () => {
+    expect(() => readJson('"\\'.repeat(2_000_000))).toThrow(SyntaxError)
+  })
+})
+
+describe('a message', () => {
+  test('a message that is no JSON becomes an error for its request', () => {
+    expect(readMessage('{"jsonrpc":"2.0","id":7,"result":{"x":NaN}}')).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      error: {
+        code: -32_700,
+        message: expect.stringMatching(/^its answer is no JSON \(near .*NaN/),
+      },
+    })
+  })
+
+  test.each([
+    '{"jsonrpc":"2.0","id":7,"method":"x","params":NaN}',
+    '{"jsonrpc":"2.0","params":NaN}',
+    'hello',
+  ])('a message such as %j has no request to end', (text) => {
+    expect(() => readMessage(text)).toThrow(SyntaxError)
+  })
+})

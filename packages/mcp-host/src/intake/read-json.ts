@@ -1,0 +1,67 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+
+import { inspectJson, type JsonShape } from './inspect-json.ts'
+
+const PARSE_ERROR = -32_700
+
+/**
+ * `JSON.parse`, but some servers write control characters into strings as they are, such as tabs and colours, and those
+ * are accepted. Throws a `SyntaxError` that shows where the text is no JSON. A thread runs its source, so it uses nothing
+ * of this file.
+ */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const [quote, backslash, space] = [0x22, 0x5c, 0x20]
+    let mended = ''
+    let from = 0
+    let isInString = false
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at)
+      if (code === quote) isInString = !isInString
+      else if (code === backslash) at += 1
+      else if (code < space && isInString) {
+        mended += `${text.slice(from, at)}\\u${code.toString(16).padStart(4, '0')}`
+        from = at + 1
+      }
+    }
+    mended += text.slice(from)
+    try {
+      return JSON.parse(mended)
+    } catch (error) {
+      const { message } = error as SyntaxError
+      const shown = 24
+      const quoted = /, (?:\.\.\.)?"(.*)"(?:\.\.\.)? is not valid JSON/s.exec(message)?.[1]
+      const at = Number(/ at position (\d+)/.exec(message)?.[1] ?? mended.length)
+      const near = quoted ?? mended.slice(Math.max(0, at - shown), at + shown)
+      throw new SyntaxError(`near ${JSON.stringify(near)}`)
+    }
+  }
+}
+
+/** Whether a text that is no JSON was meant as a message. Programs print other lines as well. */
+export function isMeantAsMessage(text: string): boolean {
+  return /^\s*\{/.test(text) && text.includes('"jsonrpc"')
+}
+
+/** The error response in place of one that `readJson` cannot read; undefined when it is no response. */
+export function inPlaceOfUnreadable(
+  error: unknown,
+  { id, hasMethod }: Pick<JsonShape, 'id' | 'hasMethod'>,
+): JSONRPCMessage | undefined {
+  if (!(error instanceof SyntaxError) || id === undefined || hasMethod) return undefined
+  const message = `its answer is no JSON (${error.message})`
+  return { jsonrpc: '2.0', id, error: { code: PARSE_ERROR, message } }
+}
+
+/** `readJson`, or the error response in place of a response that cannot be read. */
+export function readMessage(text: string): unknown {
+  try {
+    return readJson(text)
+  } catch (error) {
+    const answer = inPlaceOfUnreadable(error, inspectJson(Buffer.from(text)))
+    if (answer === undefined) throw error
+    return answer
+  }
+}
