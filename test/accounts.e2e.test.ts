@@ -21,6 +21,7 @@ import {
   FormBrowser,
   startStack,
   startTcpProxy,
+  testDist,
   testFolder,
 } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -28,6 +29,8 @@ import { findBroker } from '../tools/servers/find-broker.ts'
 import { firstAdminLink } from '../tools/start/first-admin.ts'
 
 const root = join(import.meta.dirname, '..')
+/** The program that the image for operators runs. */
+const commands = join(testDist() ?? '', 'tools', 'main.js')
 const REDIRECT = 'http://127.0.0.1:9/callback'
 const PASSWORD = 'correct horse battery'
 const info = { name: 'test', version: '1.0.0' }
@@ -65,8 +68,8 @@ async function loggedLink(): Promise<string> {
 
 /** Runs `npm run accounts`; resolves with its output. */
 async function command(...args: string[]): Promise<string> {
-  const program = join(root, 'tools', 'accounts.ts')
-  const { stdout } = await run(process.execPath, [program, ...args, '--nats', stack.broker.url], {
+  const all = [commands, 'accounts', ...args, '--nats', stack.broker.url]
+  const { stdout } = await run(process.execPath, all, {
     cwd: dirname(stack.mcpJson),
     env: { PATH: process.env['PATH'], ...stack.broker.env, AUTH: 'local', PUBLIC_URL: url },
   })
@@ -754,7 +757,7 @@ test('what operators do by commands is in the audit log', async () => {
   await expect(command('create', 'fay')).rejects.toThrow('there is an account "fay" already')
   const { stdout } = await run(
     process.execPath,
-    [join(root, 'tools', 'audit.ts'), 'export', '--nats', stack.broker.url],
+    [commands, 'audit', 'export', '--nats', stack.broker.url],
     { cwd: dirname(stack.mcpJson), env: { PATH: process.env['PATH'], ...stack.broker.env } },
   )
   const entries = stdout

@@ -1,8 +1,7 @@
-// Bundles the services once for all end-to-end tests, which start many hosts: a bundled one starts in half the time.
+// Bundles the programs once for all end-to-end tests, which start them often: a bundled one starts in half the time.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { SERVICES } from '@mcp-host/tools/host'
 import { bundle } from '../tools/build/bundle.ts'
 import { PROGRAMS } from '../tools/build/programs.ts'
 
@@ -11,7 +10,7 @@ export async function setup(): Promise<(() => Promise<void>) | undefined> {
   // Another project of the same run has built them, or who runs the tests sets the folder.
   if (env['TEST_DIST'] !== undefined) return undefined
   const folder = await mkdtemp(join(tmpdir(), 'mcp-host-test-dist-'))
-  await Promise.all(SERVICES.map((name) => bundle(PROGRAMS.get(name) ?? '', join(folder, name))))
+  await Promise.all(Array.from(PROGRAMS, ([name, entry]) => bundle(entry, join(folder, name))))
   env['TEST_DIST'] = folder
   return () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }

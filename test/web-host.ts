@@ -95,10 +95,11 @@ export class ChatTab {
 
   /** Waits until so many turns are done. */
   async done(turns = 1): Promise<void> {
-    await this.page
-      .locator('.turn[data-state=done]')
-      .nth(turns - 1)
-      .waitFor({ timeout: 60_000 })
+    const done = this.page.locator('.turn[data-state=done]').nth(turns - 1)
+    await done.waitFor({ timeout: 60_000 }).catch(async (error: unknown) => {
+      const shown = await this.page.locator('body').innerText()
+      throw new Error(`turn ${turns} is not done. The page shows:\n${shown}`, { cause: error })
+    })
   }
 
   /** Waits until an answer has a text, and is not at its end. */

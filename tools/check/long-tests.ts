@@ -32,10 +32,11 @@ export const LONG_TESTS: readonly LongTest[] = [
     run: { path: 'test/web-' },
   },
   {
-    name: 'soak',
-    summary: 'the library under misbehaving servers: no leak of processes, memory or handles',
-    minutes: 1,
-    run: { path: 'packages/mcp-host/test/soak/' },
+    name: 'library',
+    summary:
+      'the library as its users install it, its conformance, and misbehaving servers without a leak',
+    minutes: 2,
+    run: { path: 'packages/mcp-host/test/' },
   },
   {
     name: 'compose',

@@ -23,7 +23,7 @@ parentPort.postMessage(bytes, [bytes.buffer])`)
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * `readJson` of UTF-8 in a thread, without blocking the event loop; faster from about a megabyte on. The bytes are
+ * Parses JSON in UTF-8 in a thread, without blocking the event loop; faster from about a megabyte on. The bytes are
  * transferred. Throws `SyntaxError`, and errors of the thread.
  */
 export function parseInThread(bytes: Uint8Array<ArrayBuffer>): Promise<unknown> {
