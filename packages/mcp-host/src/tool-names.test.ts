@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { findNameClashes, joinToolNames } from './tool-names.ts'
+import { findNameClashes, joinToolNames, safeToolNames } from './tool-names.ts'
 
 test.each<[string[], object[]]>([
   [['a', 'b', 'ab', 'a_b'], []],
@@ -20,4 +20,22 @@ test('joined names are plain, and end in a hash where they could be names of ano
   ]
   expect(names).toEqual(['a__b__c', expect.stringMatching(/^a__b__c_[a-z0-9]{6}$/), 'other__c'])
   expect(joinToolNames(['a__b'])({ server: 'a__b', tool: 'c' })).toBe('a__b__c')
+})
+
+test('names for models fit every provider, and do not depend on the order of the tools', () => {
+  const tools = [
+    { server: 'a', tool: 'b__c' },
+    { server: 'a__b', tool: 'c' },
+    { server: 's', tool: '查询天气' },
+    { server: 's', tool: '查询地图' },
+    { server: 's', tool: 'user/update' },
+    { server: 's', tool: 'user.update' },
+    { server: 's', tool: 'x'.repeat(80) },
+    { server: 's', tool: 'plain' },
+  ]
+  const named = safeToolNames(tools)
+  expect(named.size).toBe(tools.length)
+  for (const name of named.keys()) expect(name).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
+  expect(named.get('s__plain')).toBe(tools.at(-1))
+  expect(safeToolNames(tools.toReversed())).toEqual(named)
 })

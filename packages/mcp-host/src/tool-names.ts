@@ -1,15 +1,20 @@
 import type { ToolIdentity } from './names/name-table.ts'
+import { shortHash } from './names/short-hash.ts'
 
 const MAX_LENGTH = 64
 
 /**
  * Maps names that every model provider accepts, `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`, to the tools, in the order given. A
- * name is `server__tool`. A hash is added when the characters or the length do not fit, or an earlier tool has the
- * name.
+ * name is `server__tool`. A hash is added when the characters or the length do not fit, or another tool has the same
+ * name. The order has no influence on the names.
  */
 export function safeToolNames<Tool extends ToolIdentity>(tools: Iterable<Tool>): Map<string, Tool> {
+  const all = Array.from(tools)
+  const seen = new Set<string>()
+  const shared = new Set<string>()
+  for (const plain of all.map(plainName)) (seen.has(plain) ? shared : seen).add(plain)
   const named = new Map<string, Tool>()
-  for (const tool of tools) named.set(safeName(tool, named), tool)
+  for (const tool of all) named.set(safeName(tool, shared, named), tool)
   return named
 }
 
@@ -21,7 +26,7 @@ export function safeToolNames<Tool extends ToolIdentity>(tools: Iterable<Tool>):
 export function joinToolNames(servers: Iterable<string>): (identity: ToolIdentity) => string {
   const clashing = new Set(findNameClashes(servers).map(({ server }) => server))
   return ({ server, tool }) => {
-    const plain = `${server}__${tool}`
+    const plain = plainName({ server, tool })
     return clashing.has(server) ? `${plain}_${shortHash(JSON.stringify([server, tool]))}` : plain
   }
 }
@@ -44,23 +49,24 @@ export function isForAppsOnly({ _meta }: Readonly<Record<string, unknown>>): boo
   return Array.isArray(visibility) && visibility.length > 0 && !visibility.includes('model')
 }
 
-function safeName({ server, tool }: ToolIdentity, taken: ReadonlyMap<string, unknown>): string {
-  const plain = `${server}__${tool}`
+function plainName({ server, tool }: ToolIdentity): string {
+  return `${server}__${tool}`
+}
+
+/** `shared`: names of more than one tool. `taken`: names of earlier tools. */
+function safeName(
+  { server, tool }: ToolIdentity,
+  shared: ReadonlySet<string>,
+  taken: ReadonlyMap<string, unknown>,
+): string {
+  const plain = plainName({ server, tool })
   const clean = plain.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
-  if (clean === plain && clean.length <= MAX_LENGTH && !taken.has(clean)) return clean
+  const fits = clean === plain && clean.length <= MAX_LENGTH
+  if (fits && !shared.has(plain) && !taken.has(plain)) return plain
   // More than one salt is needed when the name of another tool equals the hashed name.
   for (let salt = 0; ; salt++) {
     const hash = shortHash(JSON.stringify(salt === 0 ? [server, tool] : [server, tool, salt]))
     const hashed = `${clean.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`
     if (!taken.has(hashed)) return hashed
   }
-}
-
-/** FNV-1a, as six letters and digits. */
-function shortHash(text: string): string {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  }
-  return (hash >>> 0).toString(36).padStart(6, '0').slice(-6)
 }
