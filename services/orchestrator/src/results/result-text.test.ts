@@ -37,9 +37,9 @@ test.each<[string, Partial<ToolFinished>, string]>([
     '[resource file:///a.bin]',
   ],
   [
-    'a link as its URI',
+    'a link with what it says',
     { content: [{ type: 'resource_link', name: 'a', uri: 'file:///a' }] },
-    '[resource_link file:///a]',
+    '[resource_link name: a, uri: file:///a]',
   ],
   [
     'an excerpt in full with the line about its size',
@@ -49,7 +49,11 @@ test.each<[string, Partial<ToolFinished>, string]>([
     },
     `${'x'.repeat(65_536)}\n… (the first 65536 of 700000 characters)`,
   ],
-  ['a block of an unknown type as its type', { content: [{ type: 'hologram' }] }, '[hologram]'],
+  [
+    'a block of an unknown type as its JSON',
+    { content: [{ type: 'hologram' }] },
+    '{"type":"hologram"}',
+  ],
 ])('the text of a result has %s', (_, more, expected) => {
   expect(resultText({ ...answer, ...more })).toBe(expected)
 })
