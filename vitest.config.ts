@@ -7,15 +7,16 @@ const endToEndTests = 'test/**/*.e2e.test.ts'
 const longTests = '**/*.long.test.ts'
 const fuzzTests = 'fuzz/**/*.fuzz.test.ts'
 const outside = ['**/node_modules/**', '**/.data/**']
+const waiting = { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 1 } }
 const endToEnd = {
   globalSetup: ['test/build-services.ts'],
   testTimeout: 120_000,
   hookTimeout: 120_000,
   expect: { poll: { timeout: 20_000 } },
-  maxWorkers: availableParallelism(),
 }
 
-// The groups run one after another, cheap ones first: what is wrong in the small need not be searched in the large.
+// Cheap tests run first: what is wrong in the small need not be searched in the large. Those of the second group wait for
+// processes and time limits for a third of their time.
 export default defineConfig({
   test: {
     // The NATS client's write to a socket it has just ended when the broker goes away: run-service.ts has the story.
@@ -57,29 +58,28 @@ export default defineConfig({
           // fast-check ends each property by itself, also in a long run.
           testTimeout: 0,
           maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
+          ...waiting,
           name: 'broker',
           isolate: false,
           include: [brokerTests],
           exclude: outside,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 2 },
         },
       },
       {
         test: {
           ...endToEnd,
+          ...waiting,
           name: 'e2e',
           isolate: false,
           include: [endToEndTests],
           exclude: outside,
-          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -89,7 +89,7 @@ export default defineConfig({
           maxWorkers: 1,
           include: [longTests],
           exclude: outside,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -7,15 +7,20 @@ import { FixtureService } from '../test/service-process.ts'
 
 let broker: Broker
 let folder: Awaited<ReturnType<typeof testFolder>>
+let built: typeof folder
+let program: string
 let files = 0
 
 beforeAll(async () => {
   broker = await startBroker()
   folder = await testFolder()
+  built = await testFolder()
+  program = await FixtureService.build(built.path)
 })
 afterAll(async () => {
   await broker[Symbol.asyncDispose]()
   await folder[Symbol.asyncDispose]()
+  await built[Symbol.asyncDispose]()
 })
 
 interface RunFile {
@@ -26,7 +31,11 @@ interface RunFile {
 
 async function startReady(env: Record<string, string> = {}) {
   const path = join(folder.path, `run-${++files}.json`)
-  const service = await FixtureService.start({ NATS_URL: broker.url, READY_FILE: path, ...env })
+  const service = await FixtureService.start(program, {
+    NATS_URL: broker.url,
+    READY_FILE: path,
+    ...env,
+  })
   const written = await eventually(() => readFile(path, 'utf8').catch(() => undefined))
   return { service, run: JSON.parse(written) as RunFile }
 }
@@ -90,7 +99,10 @@ describe('the start of a service', () => {
     const { service: first, run } = await startReady()
     await using _ = first
     const { port } = new URL(run.url)
-    await using second = await FixtureService.start({ NATS_URL: broker.url, OPS_PORT: port })
+    await using second = await FixtureService.start(program, {
+      NATS_URL: broker.url,
+      OPS_PORT: port,
+    })
     const { out, exit } = await second.ended()
     expect(exit).toEqual({ code: 2, signal: null })
     expect(out).toContain(`OPS_HOST=127.0.0.1, OPS_PORT=${port}: listen EADDRINUSE`)
@@ -103,7 +115,7 @@ describe('the start of a service', () => {
     service.process.signal('SIGKILL')
     await service.process.gone
     const compiled = await readdir(cache, { recursive: true })
-    expect(compiled.length).toBeGreaterThan(100)
+    expect(compiled.length).toBeGreaterThan(1)
   })
 
   test('a service starts without a folder for compiled code', async () => {
@@ -113,7 +125,7 @@ describe('the start of a service', () => {
 
   test('a service reports all faulty settings and exits with 2', async () => {
     const env = { NATS_URL: broker.url, COUNT: '7', BEHAVIOUR: 'good' }
-    await using service = await FixtureService.start(env)
+    await using service = await FixtureService.start(program, env)
     const { err, exit } = await service.ended()
     expect(err).toBe('fixture: faulty settings:\n  COUNT=7: must be from 1 to 3\n')
     expect(exit).toEqual({ code: 2, signal: null })
@@ -122,18 +134,18 @@ describe('the start of a service', () => {
   test('a service takes settings from the file of CONFIG_FILE', async () => {
     const file = join(folder.path, 'config.yaml')
     await writeFile(file, `natsUrl: ${broker.url}\ncount: 7\n`)
-    await using faulty = await FixtureService.start({ CONFIG_FILE: file })
+    await using faulty = await FixtureService.start(program, { CONFIG_FILE: file })
     const { err, exit } = await faulty.ended()
     expect(err).toBe('fixture: faulty settings:\n  COUNT=7: must be from 1 to 3\n')
     expect(exit).toEqual({ code: 2, signal: null })
     const { service } = await startReady({ CONFIG_FILE: file, NATS_URL: '', COUNT: '1' })
     await using _ = service
-    await using missing = await FixtureService.start({ CONFIG_FILE: '/nowhere.yaml' })
+    await using missing = await FixtureService.start(program, { CONFIG_FILE: '/nowhere.yaml' })
     expect((await missing.ended()).err).toContain('CONFIG_FILE: there is no file /nowhere.yaml')
   })
 
   test('a service reports its own faulty settings together with the common ones', async () => {
-    await using service = await FixtureService.start({ LOG_LEVEL: 'loud', COUNT: '7' })
+    await using service = await FixtureService.start(program, { LOG_LEVEL: 'loud', COUNT: '7' })
     const { err, exit } = await service.ended()
     expect(err).toContain('LOG_LEVEL=loud: must be one of')
     expect(err).toContain('COUNT=7: must be from 1 to 3')
@@ -141,14 +153,17 @@ describe('the start of a service', () => {
   })
 
   test('a service refuses contradictory settings', async () => {
-    await using service = await FixtureService.start({ BEHAVIOUR: 'single', COUNT: '2' })
+    await using service = await FixtureService.start(program, { BEHAVIOUR: 'single', COUNT: '2' })
     const { err, exit } = await service.ended()
     expect(err).toContain('BEHAVIOUR and COUNT disagree')
     expect(exit.code).toBe(2)
   })
 
   test('a service that cannot be created logs the error and exits with 1', async () => {
-    await using service = await FixtureService.start({ NATS_URL: broker.url, BEHAVIOUR: 'broken' })
+    await using service = await FixtureService.start(program, {
+      NATS_URL: broker.url,
+      BEHAVIOUR: 'broken',
+    })
     const { out, exit } = await service.ended()
     expect(exit).toEqual({ code: 1, signal: null })
     expect(logLines(out).at(-1)).toMatchObject({
@@ -159,7 +174,9 @@ describe('the start of a service', () => {
   })
 
   test('a service waits for its broker, and can be stopped meanwhile', async () => {
-    await using service = await FixtureService.start({ NATS_URL: 'nats://my-token@127.0.0.1:1' })
+    await using service = await FixtureService.start(program, {
+      NATS_URL: 'nats://my-token@127.0.0.1:1',
+    })
     await service.says('trying again')
     service.process.signal('SIGTERM')
     const { out, exit } = await service.ended()
@@ -202,7 +219,7 @@ describe('the stop of a service', () => {
   }, 10_000)
 
   test.concurrent('a service that is still being created exits with 1 after 5 more seconds', async () => {
-    await using service = await FixtureService.start({
+    await using service = await FixtureService.start(program, {
       NATS_URL: broker.url,
       BEHAVIOUR: 'endless',
       DRAIN_LIMIT_MS: '500',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { eventually } from '@mcp-host/testkit'
+import { bundle } from '@mcp-host/tools/build'
 import type { GuardedProcess, ProcessExit } from 'mcp-host/process'
 import { Guardian, spawnGuarded } from 'mcp-host/process'
 
@@ -18,11 +19,17 @@ export class FixtureService implements AsyncDisposable {
     this.#err = collect(child.stderr)
   }
 
-  static async start(env: Record<string, string>): Promise<FixtureService> {
+  /** Bundles the program into a folder: it is started often, and a bundle starts in a third of the time. */
+  static async build(folder: string): Promise<string> {
+    await bundle('packages/service/test/fixtures/service.ts', folder)
+    return join(folder, 'main.js')
+  }
+
+  static async start(program: string, env: Record<string, string>): Promise<FixtureService> {
     const guardian = new Guardian()
     const child = await spawnGuarded(guardian, {
       command: process.execPath,
-      args: [join(import.meta.dirname, 'fixtures', 'service.ts')],
+      args: [program],
       cwd: import.meta.dirname,
       env: { PATH: process.env['PATH'], ...env },
       stdin: 'ignore',
