@@ -20,7 +20,7 @@ const packages: Readonly<Record<string, Allowance>> = {
     own: ['@mcp-host/bus', '@mcp-host/contracts'],
     outside: ['jose', 'zod'],
   },
-  '@mcp-host/bus': { own: ['@mcp-host/contracts'], outside: ['@nats-io/*', 'zod'] },
+  '@mcp-host/bus': { own: ['@mcp-host/contracts', 'mcp-host'], outside: ['@nats-io/*', 'zod'] },
   '@mcp-host/limits': { own: [], outside: [] },
   '@mcp-host/policy': { own: ['@mcp-host/contracts', '@mcp-host/limits'], outside: ['zod'] },
   '@mcp-host/service': {

@@ -1,6 +1,7 @@
 import type { MsgHdrs } from '@nats-io/transport-node'
 import { headers } from '@nats-io/transport-node'
 import { BusError, Envelope, ErrorInfo, parseInput } from '@mcp-host/contracts'
+import { wellFormedJson } from 'mcp-host/json'
 import type { z } from 'zod'
 
 const text = new TextDecoder()
@@ -8,9 +9,18 @@ const bytes = new TextEncoder()
 
 /** Validates a value and converts it to JSON. Throws `invalid` for a value that breaks the schema. */
 export function encode<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Array {
+  return bytes.encode(toJson(schema, value, what))
+}
+
+/** `encode` for what is kept: without halves of characters, which strict parsers of readers refuse. */
+export function encodeWellFormed<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Array {
+  return bytes.encode(wellFormedJson(toJson(schema, value, what)))
+}
+
+function toJson<T>(schema: z.ZodType<T>, value: T, what: string): string {
   const parsed = parseInput(schema, value, what)
   try {
-    return bytes.encode(JSON.stringify(parsed))
+    return JSON.stringify(parsed)
   } catch (error) {
     throw new BusError('invalid', `${what}: nested too deeply`, { cause: error })
   }

@@ -28,7 +28,7 @@ import type {
   SessionLog,
   Storage,
 } from './bus.ts'
-import { decode, encode, envelopeHeaders } from './codec.ts'
+import { decode, encodeWellFormed, envelopeHeaders } from './codec.ts'
 import type { InputHandler } from './consume-inputs.ts'
 import { consumeInputs, handBack } from './consume-inputs.ts'
 import type { DirectQuery } from './direct-get.ts'
@@ -88,7 +88,7 @@ export class NatsSessionLog implements SessionLog {
     { envelope, messageId, fence, patienceMs = PATIENCE_MS }: AppendOptions,
   ): Promise<{ seq: number; duplicate: boolean }> {
     const subject = factSubject(session, kind)
-    const data = encode(LOG_FACTS[kind].payload as z.ZodType, fact, kind)
+    const data = encodeWellFormed(LOG_FACTS[kind].payload as z.ZodType, fact, kind)
     // The broker remembers ids per stream, not per session.
     const msgID = `${session}:${messageId}`
     const giveUpAt = Date.now() + patienceMs

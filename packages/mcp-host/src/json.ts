@@ -1,2 +1,3 @@
 export { isObject } from './json/is-object.ts'
 export { isTooDeep, MAX_JSON_DEPTH, TOO_DEEP } from './json/json-limits.ts'
+export { wellFormedJson } from './json/well-formed-json.ts'

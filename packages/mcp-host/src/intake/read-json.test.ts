@@ -8,9 +8,13 @@ describe('JSON of servers', () => {
     ['{"a":"\u001b[31mred\u001b[0m","b\u0000":1}', { a: '\u001b[31mred\u001b[0m', 'b\u0000': 1 }],
     ['{\t"a"\r:\n"line\nline \\" \u0001"}', { a: 'line\nline " \u0001' }],
     ['{"a":"\\u0001","b":"\\\\"}', { a: '\u0001', b: '\\' }],
-  ])('%j is read, with control characters in strings', (text, value) => {
-    expect(readJson(text)).toEqual(value)
-  })
+    ['{"a":"\\ud83d","b":"\\ud83d\\ude00"}', { a: '\ufffd', b: '😀' }],
+  ])(
+    '%j is read, with control characters in strings and without halves of characters',
+    (text, value) => {
+      expect(readJson(text)).toEqual(value)
+    },
+  )
 
   test.each([
     ['{"a": NaN}', 'near "{\\"a\\": NaN}"'],

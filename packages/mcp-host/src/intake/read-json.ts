@@ -1,5 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
+import { wellFormedJson } from '../json/well-formed-json.ts'
 import { inspectJson, type JsonShape } from './inspect-json.ts'
 
 const PARSE_ERROR = -32_700
@@ -7,9 +8,10 @@ const PARSE_ERROR = -32_700
 /**
  * `JSON.parse`, but some servers write control characters into strings as they are, such as tabs and colours, and those
  * are accepted. Throws a `SyntaxError` that shows where the text is no JSON. A thread runs its source, so it uses nothing
- * of this file.
+ * of this file; it leaves out `wellFormed`, which mends characters that were cut in two.
  */
-export function readJson(text: string): unknown {
+export function readJson(received: string, wellFormed = wellFormedJson): unknown {
+  const text = wellFormed(received)
   try {
     return JSON.parse(text)
   } catch {

@@ -13,7 +13,7 @@ ${work}`
 const PARSE = script(`
 const read = ${readJson.toString()}
 const { buffer, byteOffset, length } = workerData
-parentPort.postMessage(read(Buffer.from(buffer, byteOffset, length).toString()))`)
+parentPort.postMessage(read(Buffer.from(buffer, byteOffset, length).toString(), (text) => text))`)
 
 const STRINGIFY = script(`
 const bytes = new TextEncoder().encode(JSON.stringify(workerData))

@@ -1,5 +1,6 @@
 import { ReadableStream } from 'node:stream/web'
-import { Agent, fetch as undiciFetch, Response } from 'undici'
+import { wellFormedJson } from '@mcp-host/service'
+import { Agent, fetch as undiciFetch, type RequestInit, Response } from 'undici'
 
 /**
  * Limit for the body of an error response; the rest is neither read nor logged. Larger than the limit for its parsing.
@@ -15,10 +16,14 @@ const agent = new Agent({
   connections: null,
 })
 
-/** Like `fetch`, with this process's connections to providers. Of an error response only the beginning is read. */
+/**
+ * Like `fetch`, with this process's connections to providers. Of an error response only the beginning is read. Texts of
+ * a request are made well-formed, also those of old sessions: a provider would refuse it whole.
+ */
 // The same standard, declared once by Node.js and once by undici.
-export const providerFetch = (async (input: string, init: object = {}) => {
-  const response = await undiciFetch(input, { ...init, dispatcher: agent })
+export const providerFetch = (async (input: string, init: RequestInit = {}) => {
+  const sent = typeof init.body === 'string' ? { body: wellFormedJson(init.body) } : {}
+  const response = await undiciFetch(input, { ...init, ...sent, dispatcher: agent })
   const { ok, body, status, statusText, headers } = response
   if (ok || body === null) return response
   return new Response(beginningOf(body), { status, statusText, headers })

@@ -1,0 +1,18 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { providerFetch } from './transport.ts'
+
+test('a request with half a character is sent without it, and everything else as it is', async () => {
+  const server = createServer((request, response) => void request.pipe(response))
+  server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const send = async (body: string) => (await providerFetch(url, { method: 'POST', body })).text()
+  const messages = [{ content: 'cut \ud83d', args: '{"a":"\\ud83d"}' }, { content: '😀 ä \u0000' }]
+  expect(JSON.parse(await send(JSON.stringify({ messages })))).toEqual({
+    messages: [{ content: 'cut \ufffd', args: '{"a":"\\ud83d"}' }, { content: '😀 ä \u0000' }],
+  })
+})
