@@ -12,7 +12,7 @@ export function encode<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Ar
   return bytes.encode(toJson(schema, value, what))
 }
 
-/** `encode` for what is kept: without halves of characters, which strict parsers of readers refuse. */
+/** As `encode`, for stored messages: each unpaired surrogate becomes U+FFFD, since strict JSON parsers refuse it. */
 export function encodeWellFormed<T>(schema: z.ZodType<T>, value: T, what: string): Uint8Array {
   return bytes.encode(wellFormedJson(toJson(schema, value, what)))
 }

@@ -40,4 +40,10 @@ describe('a refusal', () => {
   ])('a refusal with %i and %j says nothing about the session', (status, body) => {
     expect(isSessionLost({ status, body }, ID)).toBe(false)
   })
+
+  test('of a long body only the beginning is searched', () => {
+    const body = 'session '.repeat(1_000_000)
+    expect(isSessionLost({ status: 400, body }, ID)).toBe(false)
+    expect(isSessionLost({ status: 400, body: `session lost ${body}` }, ID)).toBe(true)
+  })
 })

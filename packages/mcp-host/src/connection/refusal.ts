@@ -15,6 +15,8 @@ const SESSION_NOT_FOUND = -32_001
 const GONE: ReadonlySet<number> = new Set([404, 410])
 /** Statuses by which servers refuse a request without a valid session, among others. */
 const DOUBTFUL: ReadonlySet<number> = new Set([400, 401, 403, 409, 422])
+/** The part of a body that is searched for words: the search takes quadratic time. */
+const MAX_SEARCHED = 1_000
 /** Words about a session that is not there, and about a server that was not initialised. */
 const LOST_SESSION =
   /session.*\b(not|no longer|invalid|unknown|expired|missing|terminated|closed|ended|timed out|gone|lost|required)\b|\b(no|not|invalid|unknown|expired|missing|unrecognized|stale|without|requires?) .*session|\b(not|before|expect\w*|must|uninitialized)\b.*initiali[sz]|uninitiali[sz]ed/is
@@ -34,7 +36,8 @@ export function isSessionLost({ status, body }: Refusal, id: unknown): boolean {
   if (failure?.error.code === SESSION_NOT_FOUND) return true
   if (failure !== undefined && failure.id === id) return false
   if (GONE.has(status)) return true
-  return DOUBTFUL.has(status) && LOST_SESSION.test(failure?.error.message ?? body)
+  const words = (failure?.error.message ?? body).slice(0, MAX_SEARCHED)
+  return DOUBTFUL.has(status) && LOST_SESSION.test(words)
 }
 
 /** The JSON-RPC error in the body of an HTTP error, which some servers send. */

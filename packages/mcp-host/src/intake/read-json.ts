@@ -42,7 +42,7 @@ export function readJson(received: string, wellFormed = wellFormedJson): unknown
   }
 }
 
-/** Whether a text that is no JSON was meant as a message. Programs print other lines as well. */
+/** Whether a line is a message, or was meant as one. Programs print other lines as well. */
 export function isMeantAsMessage(text: string): boolean {
   return /^\s*\{/.test(text) && text.includes('"jsonrpc"')
 }

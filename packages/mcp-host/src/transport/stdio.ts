@@ -265,12 +265,17 @@ export class StdioTransport implements Transport, Endpoint {
       return undefined
     }
     if (line.length > MAX_BYTES_PARSED_HERE) return this.#readLarge(line)
-    try {
-      this.#take(readJson(line.toString()), line)
-    } catch (error) {
-      this.#takeUnreadable(error, line, inspectJson(line))
+    const text = line.toString()
+    if (!isMeantAsMessage(text)) {
+      this.#show(line)
+      return undefined
     }
-    return undefined
+    try {
+      this.#take(readJson(text), line)
+      return undefined
+    } catch (error) {
+      return this.#takeUnreadable(error, line, { shape: inspectJson(line), bytes: line.length })
+    }
   }
 
   #check(line: Buffer): RefusedMessage | undefined {
@@ -301,23 +306,31 @@ export class StdioTransport implements Transport, Endpoint {
   async #readLarge(line: Buffer<ArrayBuffer>): Promise<void> {
     // The bytes are transferred to the thread.
     const beginning = Buffer.from(line.subarray(0, MAX_SHOWN_BYTES))
-    const shape = inspectJson(line)
+    const about = { shape: inspectJson(line), bytes: line.length }
     try {
       this.#take(await parseInThread(line), beginning)
     } catch (error) {
-      if (error instanceof SyntaxError) return this.#takeUnreadable(error, beginning, shape)
+      if (error instanceof SyntaxError) return this.#takeUnreadable(error, beginning, about)
       // A response may be lost.
       this.#fail(`sent a message that could not be read: ${toError(error).message}`)
     }
   }
 
-  /** Ends the request whose response cannot be read. Other lines count as output of the program. */
-  #takeUnreadable(error: unknown, line: Buffer, shape: JsonShape): void {
+  /**
+   * Ends the request whose response cannot be read; other lines are output of the program. Returns a promise when the
+   * next read has to wait: the search for the fault takes longer than the parser of a message.
+   */
+  #takeUnreadable(
+    error: unknown,
+    line: Buffer,
+    { shape, bytes }: { readonly shape: JsonShape; readonly bytes: number },
+  ): Promise<void> | undefined {
     const answer = isMeantAsMessage(line.toString('utf8', 0, MAX_SHOWN_BYTES))
       ? inPlaceOfUnreadable(error, shape)
       : undefined
     this.#show(line)
     if (answer !== undefined) this.#receive(answer)
+    return this.intake.pace(bytes)
   }
 
   /** Ends the connection after a message that cannot be accepted. */
