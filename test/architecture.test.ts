@@ -91,7 +91,7 @@ const services: Readonly<Record<string, Allowance>> = {
   },
   '@mcp-host/llm-worker': {
     own: [...everyService.own, '@mcp-host/tool-search'],
-    outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'undici'],
+    outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'eventsource-parser', 'undici'],
   },
 }
 

@@ -28,7 +28,12 @@ export type StreamPart =
       readonly arguments: string
       readonly providerMetadata?: ProviderMetadata
     }
-  | { readonly type: 'end'; readonly usage?: Usage }
+  | {
+      readonly type: 'end'
+      readonly usage?: Usage
+      /** Whether the provider stopped the answer before its end, with a notice about it. */
+      readonly isCut?: boolean
+    }
   /** The model is writing a part that arrives as a whole, such as a tool call. */
   | { readonly type: 'progress' }
   /** A notice for the user about this answer. */

@@ -140,21 +140,23 @@ async function ask(
 const post = (body: unknown, headers = {}) => ask('/mcp', { body: JSON.stringify(body), headers })
 
 describe('paths', () => {
-  test.each(['/mcp', '/mcp?x=1', '/mcp/servers/a', '/mcp/servers/%61?x'])(
-    'the path %s has an MCP server',
-    async (path) => {
-      const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
-      const { status, headers, body } = await ask(path, { body: ping })
-      expect([status, JSON.parse(String(body))]).toEqual([
-        200,
-        { jsonrpc: '2.0', id: 1, result: {} },
-      ])
-      expect(headers).toMatchObject({
-        'content-type': 'application/json',
-        'content-length': String(body.length),
-      })
-    },
-  )
+  test.each([
+    '/mcp',
+    '/mcp?x=1',
+    '/mcp/',
+    '/mcp/?x',
+    '/mcp/servers/a',
+    '/mcp/servers/%61?x',
+    '/mcp/servers/a/',
+  ])('the path %s has an MCP server', async (path) => {
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    const { status, headers, body } = await ask(path, { body: ping })
+    expect([status, JSON.parse(String(body))]).toEqual([200, { jsonrpc: '2.0', id: 1, result: {} }])
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    })
+  })
 
   test.each(['/mcp/servers/none', '/mcp/bundles/none'])(
     'the path %s has no MCP server',
@@ -167,7 +169,7 @@ describe('paths', () => {
   test.each([
     '/',
     '/mcpx',
-    '/mcp/',
+    '/mcp//',
     '/mcp/ws',
     '/mcp/servers',
     '/mcp/servers/a/ws',

@@ -230,7 +230,8 @@ const DRAINING = new JsonRpcError(JsonRpcCode.unavailable, MAINTENANCE, {
 type Find = (virtualServers: VirtualServers) => VirtualServer | undefined
 
 const all: Find = (virtualServers) => virtualServers.all()
-const ADDRESS = /^\/mcp(?:\/(servers|bundles)\/([^/?]+))?(?:\?|$)/
+// Some clients add a slash to the address that they are given.
+const ADDRESS = /^\/mcp(?:\/(servers|bundles)\/([^/?]+))?\/?(?:\?|$)/
 
 /** The virtual server of an address; `undefined` for other addresses. */
 function readAddress(url: string): Find | undefined {

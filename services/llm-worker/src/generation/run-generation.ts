@@ -133,11 +133,15 @@ export async function runGeneration(
   }
 }
 
-/** The arguments of a call. Invalid or too deeply nested JSON is kept as text, which the orchestrator refuses. */
+/**
+ * The arguments of a call. Some models write the JSON of an object as a JSON string. Invalid or too deeply nested JSON
+ * is kept as text, which the orchestrator refuses.
+ */
 function parseArguments(json: string): (ContentBlock & { type: 'tool-call' })['arguments'] {
   if (json.trim() === '') return {}
   try {
     const value = JSON.parse(json) as (ContentBlock & { type: 'tool-call' })['arguments']
+    if (typeof value === 'string' && value.trimStart().startsWith('{')) return parseArguments(value)
     return isTooDeep(value) ? json : value
   } catch {
     return json

@@ -1,5 +1,6 @@
 import { isTooDeep } from '@mcp-host/service'
 import type { StreamPart } from '../model.ts'
+import { ObjectText } from './object-text.ts'
 
 type Piece = Extract<StreamPart, { type: 'text-delta' | 'tool-call' }>
 
@@ -177,39 +178,6 @@ function findOpening(text: string, at: number): Opening | 'maybe' | 'no' {
     if (isThere !== true) return isThere === undefined ? 'maybe' : 'no'
   }
   return { fence, array, length }
-}
-
-/** Finds the end of a JSON object that arrives in pieces. Each character is read once. */
-class ObjectText {
-  readonly #pieces: string[] = []
-  #depth = 0
-  #isString = false
-  #isEscaped = false
-
-  get text(): string {
-    return this.#pieces.join('')
-  }
-
-  /** Adds text of the object. Returns the text after its last bracket, once that has arrived. */
-  take(text: string): string | undefined {
-    for (let at = 0; at < text.length; at++) {
-      if (!this.#isLast(text[at])) continue
-      this.#pieces.push(text.slice(0, at + 1))
-      return text.slice(at + 1)
-    }
-    this.#pieces.push(text)
-    return undefined
-  }
-
-  #isLast(char: string | undefined): boolean {
-    if (this.#isEscaped) this.#isEscaped = false
-    else if (this.#isString && char === '\\') this.#isEscaped = true
-    else if (char === '"') this.#isString = !this.#isString
-    else if (this.#isString) return false
-    else if (char === '{' || char === '[') this.#depth++
-    else if (char === '}' || char === ']') return --this.#depth === 0
-    return false
-  }
 }
 
 /** Parses a call; `undefined` for JSON that is not a call. */

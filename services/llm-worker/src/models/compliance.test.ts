@@ -28,6 +28,8 @@ function* partsOf(value: unknown): Generator<object> {
   for (const each of Object.values(value)) yield* partsOf(each)
 }
 
+/** The beginning of a picture in base64. */
+const PNG = Buffer.from('\x89PNG\r\n\x1A\n and more', 'latin1').toString('base64')
 const NOTHING: Received = { method: '', url: '', headers: {}, body: {} }
 const mock = new LLMock({ port: 0 })
 let own: OwnServer
@@ -335,8 +337,48 @@ describe.each(subjects)('$name', (subject) => {
         outcome: 'completed',
         content: [{ text: 'without the image' }],
       })
-      expect(notices).toEqual([`${name} answers without the files, which it refuses`])
+      expect(notices).toEqual([`${name} answers without a.png (image/png): it refuses that`])
       expect(own.received).toHaveLength(2)
+    })
+
+    test('only the refused one of several files is left out, also of later requests', async () => {
+      const bad = { ...image, name: 'bad.png', data: base64('a bad image') }
+      const model = modelAt(own.origin, subject)
+      own.answer = (response, { body }) => {
+        if (JSON.stringify(body).includes(bad.data)) {
+          response.writeHead(400, { 'content-type': 'application/json' })
+          response.end('{"error":{"message":"this is no image"}}')
+          return
+        }
+        begin(response, 'fine')
+        response.end(wire.closeText + wire.end)
+      }
+      const first = await ask(model, 'hello', user(image, bad))
+      expect(first.notices).toEqual([
+        `${name} answers without bad.png (image/png): it refuses that`,
+      ])
+      expect(JSON.stringify(own.received.at(-1)?.body)).toContain(IMAGE)
+      own.received.length = 0
+      const [old] = user(image, bad).messages ?? []
+      const messages = [old, { role: 'user', text: 'and now?' }] as AskOptions['messages'] & {}
+      const second = await ask(model, 'hello', { messages })
+      expect(second).toMatchObject({ outcome: 'completed' })
+      expect(second).not.toHaveProperty('notices')
+      expect(own.received).toHaveLength(1)
+      expect(JSON.stringify(own.received[0]?.body)).toContain(IMAGE)
+    })
+
+    test.each([
+      ['another type', 'image/jpeg', PNG],
+      ['no type', 'application/octet-stream', PNG],
+      ['a data URL', 'image/png', `data:image/png;base64,${PNG}`],
+    ])('a picture with %s is sent with the type of its bytes', async (_, mimeType, data) => {
+      const { body, notices } = await sent(user({ mimeType, data }))
+      const wired = JSON.stringify(body)
+      expect(wired).toContain('image/png')
+      expect(wired).toContain(PNG)
+      expect(wired).not.toContain('image/jpeg')
+      expect(notices).toBeUndefined()
     })
 
     test('a context overflow is not retried without files', async () => {
@@ -376,6 +418,64 @@ describe.each(subjects)('$name', (subject) => {
     expect(JSON.stringify(own.received[3]?.body)).toContain('w__bad')
   })
 
+  test('all tools that a refusal names are left out at once, also after a failed answer', async () => {
+    const model = modelAt(own.origin, subject)
+    const bad = Array.from({ length: 7 }, (_, index) => ({
+      ...weather,
+      safeName: `w__bad${index}`,
+      inputSchema,
+    }))
+    let isDown = true
+    own.answer = (response, { body }) => {
+      const named = bad.filter(({ safeName }) => JSON.stringify(body).includes(safeName))
+      if (named.length > 0 || isDown) {
+        response.writeHead(named.length > 0 ? 400 : 401, { 'content-type': 'application/json' })
+        const message = named.map(({ safeName }) => `Invalid schema for ${safeName}`).join('; ')
+        response.end(JSON.stringify({ error: { message } }))
+        return
+      }
+      begin(response, 'fine')
+      response.end(wire.closeText + wire.end)
+    }
+    const offer = { tools: [...tools, ...bad] }
+    expect(await ask(model, 'hello', offer)).toMatchObject({ outcome: 'failed' })
+    expect(own.received).toHaveLength(2)
+    isDown = false
+    const result = await ask(model, 'hello', offer)
+    const names = bad.map(({ safeName }) => safeName).join(', ')
+    expect(result).toMatchObject({
+      outcome: 'completed',
+      notices: [`${name} does not get the tools ${names}: the provider refuses their schemas`],
+    })
+    expect(own.received).toHaveLength(3)
+    expect(JSON.stringify(own.received[2]?.body)).toContain('w__weather')
+  })
+
+  test.each([
+    [400, 'registry.ollama.ai/library/gemma:2b does not support tools'],
+    [400, '`tool calling` is not supported with this model'],
+    [400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'],
+    [404, 'No endpoints found that support tool use.'],
+    [500, 'tools param requires --jinja flag'],
+  ])('after %i "%s" a model is asked without tools, with a notice', async (status, message) => {
+    const model = modelAt(own.origin, subject)
+    own.answer = (response, { body }) => {
+      if (JSON.stringify(body).includes('w__weather')) {
+        response.writeHead(status, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ error: { message } }))
+        return
+      }
+      begin(response, 'fine')
+      response.end(wire.closeText + wire.end)
+    }
+    for (const requests of [2, 3]) {
+      const notices = [`${name} answers without tools, which this model does not support`]
+      const result = await ask(model, 'hello', { tools })
+      expect(result).toMatchObject({ outcome: 'completed', notices })
+      expect(own.received).toHaveLength(requests)
+    }
+  })
+
   test('a tool that did not cause a refusal is offered again', async () => {
     const model = modelAt(own.origin, subject)
     own.answer = (response) => {
@@ -392,6 +492,64 @@ describe.each(subjects)('$name', (subject) => {
     expect(result).toMatchObject({ outcome: 'completed' })
     expect(result).not.toHaveProperty('notices')
     expect(JSON.stringify(own.received[0]?.body)).toContain('w__weather')
+  })
+
+  test.each([
+    [{ code: 429, message: 'slow down' }, 'exhausted', 'its rate limit is reached (slow down)'],
+    [
+      { code: 402, message: 'Insufficient credits' },
+      'denied',
+      'the account has no credit left there (Insufficient credits)',
+    ],
+    [{ type: 'overloaded_error', message: 'Overloaded' }, 'unavailable', 'Overloaded'],
+    [{ type: 'invalid_request_error', message: 'no such field' }, 'invalid', 'no such field'],
+    [{ message: 'the GPU is gone' }, 'unavailable', 'the GPU is gone'],
+  ])('the error %j within a stream keeps its words and meaning', async (error, code, words) => {
+    own.answer = (response) => {
+      begin(response, 'half a')
+      sendEvents(response, `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
+      response.end()
+    }
+    expect(await askOwn()).toMatchObject({
+      outcome: 'failed',
+      content: [{ type: 'text', text: 'half a' }],
+      error: { code, message: `${name} broke off its answer: ${words}` },
+    })
+  })
+
+  test('an overflow within a stream is known', async () => {
+    own.answer = (response) => {
+      const message = 'The number of tokens to keep from the prompt exceeds the context length'
+      sendEvents(response, `data: ${JSON.stringify({ error: { message } })}\n\n`)
+      response.end()
+    }
+    const { error } = await askOwn()
+    expect(error).toMatchObject({ code: 'invalid', reason: 'context-overflow' })
+  })
+
+  test('events of unknown types are passed over', async () => {
+    const unknown = (type: string, more: object = {}): string =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+    own.answer = (response) => {
+      sendEvents(response, unknown('new.begin') + wire.begin + unknown('new.event', { usage: 'x' }))
+      sendEvents(response, wire.openText + wire.text('wh') + unknown('new.delta', { delta: 7 }))
+      sendEvents(response, wire.text('ole') + wire.closeText + wire.end + unknown('new.end'))
+      response.end()
+    }
+    expect(await askOwn()).toMatchObject({
+      outcome: 'completed',
+      content: [{ type: 'text', text: 'whole' }],
+    })
+  })
+
+  test('a long conversation that is refused without a reason counts as too long', async () => {
+    own.answer = (response) =>
+      void response.writeHead(400).end('{"error":{"message":"Bad Request"}}')
+    const window = modelAt(own.origin, subject).contextWindow ?? 0
+    const asked = async (share: number) =>
+      ask(modelAt(own.origin, subject), 'word '.repeat((window * 4 * share) / 5))
+    expect((await asked(0.6)).error).toMatchObject({ code: 'invalid', reason: 'context-overflow' })
+    expect((await asked(0.4)).error).not.toHaveProperty('reason')
   })
 
   test('a provider that cannot be reached fails as unavailable', async () => {

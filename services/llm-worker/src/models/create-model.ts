@@ -9,6 +9,7 @@ import { systemClock } from '../providers/demo/clock.ts'
 import { demoModel } from '../providers/demo/demo-model.ts'
 import { providers } from '../providers/index.ts'
 import { retried } from '../resilience/retried.ts'
+import { withAnswer } from '../resilience/with-answer.ts'
 import { timed } from '../resilience/timed.ts'
 import type { Provider } from '../settings/find-provider.ts'
 import { estimateTokens } from '../usage.ts'
@@ -16,6 +17,7 @@ import { aiSdkModel } from './ai-sdk/ai-sdk-model.ts'
 import { estimated } from './estimated.ts'
 import { priced } from './priced.ts'
 import { replayModel } from './trace/replay-model.ts'
+import { withThinkTags } from './think-tags.ts'
 import { providerFetch } from './transport.ts'
 
 export type ModelConfig = Pick<
@@ -43,7 +45,8 @@ export function createModel(
   const asked = within(
     timed(providers[type].truncatesSilently === true ? limited(spoken) : spoken, timeouts),
   )
-  return retried(nativeTools ? asked : jsonToolModel(asked))
+  const answering = providers[type].hasThinkTags === true ? withThinkTags(asked) : asked
+  return withAnswer(retried(nativeTools ? answering : jsonToolModel(answering)))
 }
 
 function createDemo(config: ModelConfig): Model {

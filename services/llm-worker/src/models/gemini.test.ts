@@ -67,12 +67,14 @@ test('conversation, tools and system prompt are sent in the format of Gemini', a
         role: 'model',
         parts: [
           { text: 'I look.' },
-          { functionCall: { id, name, args: arguments_ }, thoughtSignature: 'sealed' },
+          { functionCall: { id: 'c00000001', name, args: arguments_ }, thoughtSignature: 'sealed' },
         ],
       },
       {
         role: 'user',
-        parts: [{ functionResponse: { id, name, response: { name, content: 'dry' } } }],
+        parts: [
+          { functionResponse: { id: 'c00000001', name, response: { name, content: 'dry' } } },
+        ],
       },
       { role: 'user', parts: [{ text: 'thanks' }] },
     ],

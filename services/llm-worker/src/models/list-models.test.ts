@@ -41,6 +41,69 @@ test.each<[ProviderType, string]>([
   expect(headersOf(own.received[0])?.[header]).toBe(`Bearer ${KEY}`)
 })
 
+test.each<[string, object[], object[]]>([
+  [
+    'Mistral',
+    [
+      {
+        id: 'big',
+        max_context_length: 32_768,
+        capabilities: { completion_chat: true, function_calling: true, vision: false },
+      },
+      { id: 'mistral-embed', capabilities: { completion_chat: false, function_calling: false } },
+    ],
+    [{ id: 'big', contextWindow: 32_768, tools: true, pictures: false }],
+  ],
+  [
+    'OpenRouter',
+    [
+      {
+        id: 'a/image-reader',
+        context_length: 8_192,
+        architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+        supported_parameters: ['tools', 'stop'],
+      },
+      {
+        id: 'a/painter',
+        architecture: { input_modalities: ['text'], output_modalities: ['image'] },
+      },
+    ],
+    [{ id: 'a/image-reader', contextWindow: 8_192, tools: true, pictures: true }],
+  ],
+  [
+    'Together',
+    [
+      { id: 'a', type: 'chat', context_length: 4_096 },
+      { id: 'b', type: 'embedding' },
+      { id: 'c', type: 'rerank' },
+    ],
+    [{ id: 'a', contextWindow: 4_096 }],
+  ],
+  [
+    'vLLM',
+    [{ id: 'a', object: 'model', max_model_len: 16_384 }],
+    [{ id: 'a', contextWindow: 16_384 }],
+  ],
+  [
+    'llama.cpp',
+    [{ id: 'a', capabilities: ['completion', 'multimodal'] }],
+    [{ id: 'a', pictures: true }],
+  ],
+  [
+    'a server with names alone',
+    ['bge-m3', 'all-minilm:l6-v2', 'jina-clip-v2', 'e5-large', 'qwen3:8b'].map((id) => ({ id })),
+    [{ id: 'qwen3:8b' }],
+  ],
+  [
+    'a server with fields of other types',
+    [{ id: 'a', type: 5, capabilities: 'all' }],
+    [{ id: 'a' }],
+  ],
+])('of %s those models are listed that hold conversations', async (_, data, expected) => {
+  pages['/v1/models'] = { object: 'list', data }
+  expect(await list('openai-compatible', '/v1')).toEqual(expected)
+})
+
 test('the models of Claude are listed with their context windows', async () => {
   const data = [{ type: 'model', id: 'claude-a', max_input_tokens: 1_000_000 }, { id: 'claude-b' }]
   pages['/v1/models?limit=1000'] = { data, has_more: false }

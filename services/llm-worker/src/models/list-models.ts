@@ -28,11 +28,25 @@ export async function listModels(
   }
 }
 
-/** The ids in OpenAI's list, the fastest request to local servers; empty when the server does not answer in time. */
-export async function listLocalIds(provider: Provider, timeoutMs: number): Promise<string[]> {
+/** Whether a local server answers in time, by OpenAI's list, which is its fastest request. */
+export async function answers(provider: Provider, timeoutMs: number): Promise<boolean> {
   const request = listRequest(provider, AbortSignal.timeout(timeoutMs))
   const models = await listChatIds(request).catch(() => [])
-  return models.map(({ id }) => id)
+  return models.length > 0
+}
+
+/** The first model of a local server that holds conversations; `undefined` when none is listed in time. */
+export async function firstModel(
+  provider: Provider,
+  timeoutMs: number,
+): Promise<string | undefined> {
+  const request = listRequest(provider, AbortSignal.timeout(timeoutMs))
+  const [own, common] = await Promise.all([
+    providers[provider.type].list(request).catch(() => undefined),
+    listChatIds(request).catch(() => []),
+  ])
+  // Only the server's own list tells capabilities.
+  return (own ?? common)[0]?.id
 }
 
 function listRequest({ baseUrl, apiKey }: Provider, signal: AbortSignal): ListRequest {

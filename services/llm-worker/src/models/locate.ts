@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { LlmSettings } from '../settings/llm-settings.ts'
 import { providerOf } from '../settings/llm-settings.ts'
 import { providers as definitions } from '../providers/index.ts'
-import { listLocalIds } from './list-models.ts'
+import { answers } from './list-models.ts'
 
 /** The time limit for local servers, after which they count as not running. */
 export const LOCAL_PATIENCE_MS = 1_000
@@ -30,8 +30,7 @@ export async function locateLocal(
     const there = { ...provider, baseUrl: baseUrl.replace('127.0.0.1', otherHost) }
     const patienceMs = wanted.includes(provider.name) ? WANTED_PATIENCE_MS : LOCAL_PATIENCE_MS
     const asked = [provider, there].map(async (each) => {
-      const found = await listLocalIds(each, patienceMs)
-      if (found.length === 0) throw new Error('it is not there')
+      if (!(await answers(each, patienceMs))) throw new Error('it is not there')
       return each
     })
     // A server on this host answers sooner than one on another.

@@ -49,9 +49,26 @@ describe('default models', () => {
       listModels('qwen3:8b', 'llama')
       const models = await modelsOf({ [`${name.toUpperCase()}_BASE_URL`]: `${own.origin}/v1` })
       expect(models.get()).toMatchObject({ provider: name, model: 'qwen3:8b' })
-      expect(own.received).toMatchObject([{ method: 'GET', url: '/v1/models' }])
+      expect(own.received).toContainEqual(
+        expect.objectContaining({ method: 'GET', url: '/v1/models' }),
+      )
     },
   )
+
+  test('a model of Ollama that only embeds is not the default', async () => {
+    const ids = ['text-maker', 'qwen3:8b']
+    own.answer = (response, { url, body }) => {
+      const { model } = (body ?? {}) as { model?: string }
+      const pages: Record<string, object> = {
+        '/v1/models': { data: ids.map((id) => ({ id })) },
+        '/api/tags': { models: ids.map((id) => ({ model: id })) },
+        '/api/show': { capabilities: model === 'qwen3:8b' ? ['completion'] : ['embedding'] },
+      }
+      response.end(JSON.stringify(pages[url ?? '']))
+    }
+    const models = await modelsOf({ OLLAMA_BASE_URL: `${own.origin}/v1` })
+    expect(models.get()).toMatchObject({ provider: 'ollama', model: 'qwen3:8b' })
+  })
 
   test.each<[string, (answer: OwnServer) => void]>([
     ['has no models', () => listModels()],

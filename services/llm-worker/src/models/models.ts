@@ -11,7 +11,7 @@ import type { ModelSettings } from '../settings/llm-file.ts'
 import type { LlmSettings } from '../settings/llm-settings.ts'
 import { providerOf } from '../settings/llm-settings.ts'
 import { createModel } from './create-model.ts'
-import { listLocalIds, listModels } from './list-models.ts'
+import { firstModel, listModels } from './list-models.ts'
 import { LOCAL_PATIENCE_MS, locateLocal } from './locate.ts'
 import { recorded } from './trace/recorded.ts'
 
@@ -220,7 +220,7 @@ async function withModel({ providers }: LlmSettings, reference: string): Promise
   const provider = providers.get(reference)
   const isOpen = provider !== undefined && defaultModel(provider) === undefined
   if (!isOpen || definitions[provider.type].isLocal !== true) return reference
-  const [first] = await listLocalIds(provider, NAMED_PATIENCE_MS)
+  const first = await firstModel(provider, NAMED_PATIENCE_MS)
   if (first !== undefined) return `${reference}/${first}`
   const message = `${reference} at ${provider.baseUrl} lists no model; start it, or name one: ${reference}/<model>`
   throw new ConfigError([message])
@@ -238,7 +238,7 @@ async function findLocal({ providers }: LlmSettings): Promise<string | undefined
   )
   const found = await Promise.all(
     local.map(async (provider) => {
-      const [first] = await listLocalIds(provider, LOCAL_PATIENCE_MS)
+      const first = await firstModel(provider, LOCAL_PATIENCE_MS)
       return first === undefined ? undefined : `${provider.name}/${first}`
     }),
   )

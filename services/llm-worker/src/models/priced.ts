@@ -11,9 +11,9 @@ export function priced(model: Model, prices: Prices | undefined): Model {
       for await (const part of model.stream(request, options)) {
         const usage = part.type === 'end' ? part.usage : undefined
         const isCounted = usage?.inputTokens !== undefined || usage?.outputTokens !== undefined
-        yield usage === undefined || !isCounted
+        yield part.type !== 'end' || usage === undefined || !isCounted
           ? part
-          : { type: 'end', usage: { ...usage, cost: costOf(usage, prices) } }
+          : { ...part, usage: { ...usage, cost: costOf(usage, prices) } }
       }
     },
   }

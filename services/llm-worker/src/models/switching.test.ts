@@ -9,6 +9,8 @@ import { subjects } from './__fixtures__/subjects.ts'
 
 const name = 'w__weather'
 const call = (index: number): ToolCallId => `session-0-${index}` as ToolCallId
+/** The id of the call in a request. */
+const sentId = (index: number): string => `c0000000${index}`
 
 /** A turn with reasoning, text and a call, each with provider metadata. */
 function turnWith(
@@ -132,13 +134,13 @@ test('Claude gets signed thinking, calls as tool_use, and results before the nex
   const result = (index: number, next: string) => ({
     role: 'user',
     content: [
-      { type: 'tool_result', tool_use_id: call(index), content: `answer ${index}` },
+      { type: 'tool_result', tool_use_id: sentId(index), content: `answer ${index}` },
       { type: 'text', text: next },
     ],
   })
   const use = (index: number) => {
     const { city } = weather(index)
-    return { type: 'tool_use', id: call(index), name, input: { city } }
+    return { type: 'tool_use', id: sentId(index), name, input: { city } }
   }
   const text = (index: number) => ({ type: 'text', text: `words ${index}` })
   const thought = { type: 'thinking', thinking: 'thought 2', signature: 'claude-reasoning' }
@@ -162,10 +164,10 @@ test('OpenAI gets its encrypted reasoning and is told to store nothing', async (
   const turn = (index: number) => [
     {
       type: 'function_call',
-      call_id: call(index),
+      call_id: sentId(index),
       arguments: JSON.stringify({ city: weather(index).city }),
     },
-    { type: 'function_call_output', call_id: call(index), output: `answer ${index}` },
+    { type: 'function_call_output', call_id: sentId(index), output: `answer ${index}` },
   ]
   const reasoning = {
     type: 'reasoning',

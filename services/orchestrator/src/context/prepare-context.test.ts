@@ -472,6 +472,16 @@ test('a turn without room beside tools and system prompt fails with that reason'
   })
 })
 
+test('a prompt that is shorter after an overflow, but not half as long, is sent', async () => {
+  state = fold(...turnWith(1, { reply: 800 }), input('now', words(1_000)), claim(8, 8))
+  const before = size(await prepare())
+  expect(written).toEqual([])
+  const forced = size(await prepare(true))
+  expect(forced).toBeLessThan(before)
+  expect(forced).toBeGreaterThan(before / 2)
+  expect(size(await prepare())).toBe(forced)
+})
+
 test('a prompt that cannot be shortened after an overflow fails its turn', async () => {
   state = fold(input('now', words(300)), claim(1, 1))
   await expect(prepare(true)).rejects.toMatchObject({ info: { code: 'exhausted' } })

@@ -98,7 +98,7 @@ interface Work {
 /**
  * Builds the prompt of a conversation and makes it fit. Omissions are recorded in the log, so that they stay; except
  * those that are made only because no model could summarise at the moment. `force`: after a context overflow, half of
- * the conversation is sent, and all omissions stay. Throws `TurnFailure` when the running turn alone is too long.
+ * the conversation is sent if that is possible, and all omissions stay. Throws `TurnFailure` when the running turn alone is too long.
  */
 export async function prepareContext(
   deps: ContextDeps,
@@ -118,9 +118,10 @@ export async function prepareContext(
   const whole = sourcedMessages(turn.view.state, turn.input, limits)
   const estimate = count(whole)
   const scale = providerScale(whole, estimate, full)
-  let draft: Draft = { messages: whole, tokens: Math.ceil(scale * estimate), change: {} }
+  const tokens = Math.ceil(scale * estimate)
+  let draft: Draft = { messages: whole, tokens, change: {} }
   const fixed = Math.ceil(scale * count([]))
-  const half = fixed + Math.floor((draft.tokens - fixed) * FORCED)
+  const half = fixed + Math.floor((tokens - fixed) * FORCED)
   const budget = force ? Math.min(full, half) : full
   const work: Work = {
     deps,
@@ -146,7 +147,9 @@ export async function prepareContext(
     const own = generationsOf(turn.view.state, inputs.slice(-1))
     draft = await clearResults(work, draft, force ? own : own.slice(0, -1), 1)
   }
-  if (draft.tokens > budget && !isUnwanted(turn)) draft = cutResults(work, draft)
+  // After an overflow whatever is shorter is worth a request: a provider's limit is not known, half is a guess.
+  const isEnough = force && draft.tokens < tokens
+  if (draft.tokens > budget && !isEnough && !isUnwanted(turn)) draft = cutResults(work, draft)
   return draft.messages.map(({ message }) => message)
 }
 

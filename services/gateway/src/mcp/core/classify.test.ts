@@ -153,3 +153,30 @@ test('an unknown legacy version is refused with the known ones', () => {
   const unknown = { version: '2024-01-01', method: undefined, name: undefined }
   expect(() => classify(ping, unknown)).toThrow(/2024-01-01; there are 2025-11-25/)
 })
+
+test.each<[string, object, object]>([
+  ['arguments', { params: { name: 'x', arguments: null } }, { params: { name: 'x' } }],
+  ['_meta', { params: { name: 'x', _meta: null } }, { params: { name: 'x' } }],
+  [
+    'a cursor',
+    { method: 'tools/list', params: { cursor: null } },
+    { method: 'tools/list', params: {} },
+  ],
+  ['params', { method: 'tools/list', params: null }, { method: 'tools/list', params: {} }],
+])('null as %s means nothing', (_, sent, meant) => {
+  const base = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
+  expect(classify({ ...base, ...sent }, undefined)).toEqual(
+    classify({ ...base, ...meant }, undefined),
+  )
+})
+
+test('null within the arguments of a call stays', () => {
+  const params = { name: 'x', arguments: { a: null } }
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+  expect(classify(message, undefined)).toMatchObject({ params })
+})
+
+test('a notification with null as its id is a notification', () => {
+  const message = { jsonrpc: '2.0', id: null, method: 'notifications/initialized' }
+  expect(classify(message, undefined)).toMatchObject({ kind: 'notification' })
+})

@@ -61,12 +61,13 @@ const NAMED_BY: ReadonlyMap<string, string> = new Map([
 export function classify(message: unknown, given: McpHeaders | undefined): JsonRpcMessage {
   const headers = given ?? NO_HEADERS
   if (!isObject(message) || message['jsonrpc'] !== '2.0') throw noMessage()
-  const { id, method, params } = message
+  const { id, method } = message
   if (method === undefined) return toResponse(message)
   if (typeof method !== 'string') throw noMessage('method: must be a string')
-  if (params !== undefined && !isObject(params)) throw noMessage('params: must be an object')
-  const content = params ?? {}
-  if (id === undefined) {
+  const params = message['params'] ?? {}
+  if (!isObject(params)) throw noMessage('params: must be an object')
+  const content = withoutNulls(params)
+  if (id === undefined || (id === null && method.startsWith('notifications/'))) {
     const era = eraOfNotice(method, content, headers)
     return { kind: 'notification', era, method, params: content }
   }
@@ -74,6 +75,12 @@ export function classify(message: unknown, given: McpHeaders | undefined): JsonR
   const era = eraOf(method, content, headers)
   if (era === 'modern' && given !== undefined) checkHeaders(method, content, given)
   return { kind: 'request', era, id, method, params: content }
+}
+
+/** The parameters without those that are `null`, by which careless clients mean nothing. */
+function withoutNulls(params: Params): Params {
+  const given = Object.entries(params).filter(([, value]) => value !== null)
+  return given.length === Object.keys(params).length ? params : Object.fromEntries(given)
 }
 
 /** The id for the error response to a message, or `null`. */

@@ -440,7 +440,6 @@ const malformed: [string, unknown, Record<string, string | undefined>, number, n
   ['a method of servers', { ...good, method: 'sampling/createMessage' }, {}, 200, -32_601],
   ['params as a list', { ...good, params: [] }, {}, 400, -32_600],
   ['params as a text', { ...good, params: 'x' }, {}, 400, -32_600],
-  ['params null', { ...good, params: null }, {}, 400, -32_600],
   ['neither method nor result', { jsonrpc: '2.0', id: 1 }, {}, 400, -32_600],
   ['result and error', { jsonrpc: '2.0', id: 1, result: {}, error: {} }, {}, 400, -32_600],
   ['a result without id', { jsonrpc: '2.0', result: {} }, {}, 400, -32_600],

@@ -1,20 +1,23 @@
 import type {
   LanguageModelV4,
-  LanguageModelV4CallOptions,
   LanguageModelV4FinishReason,
-  LanguageModelV4FunctionTool,
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import { UnsupportedFunctionalityError } from '@ai-sdk/provider'
-import type { Media, PromptMessage } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import { TypeValidationError } from '@ai-sdk/provider'
+import type { Media } from '@mcp-host/contracts'
+import { BusError, isText } from '@mcp-host/contracts'
+import { splitArguments } from '../../json-tools/split-arguments.ts'
 import type { Model, ProviderMetadata, StreamPart } from '../../model.ts'
-import { toBusError } from './error.ts'
-import { canRead, hasFiles, label, withoutFiles } from './media.ts'
+import { estimateTokens } from '../../usage.ts'
+import { isUnexplained, toBusError } from './error.ts'
+import { canRead, filesOf, label, withTrueTypes } from './media.ts'
 import { toPrompt } from './prompt.ts'
-import { isRefusal, refusedTool, toTools } from './tools.ts'
+import { failureIn } from './provider-failure.ts'
+import type { Plan } from './refusals.ts'
+import { Refusals } from './refusals.ts'
+import { toTools } from './tools.ts'
 import { toUsage } from './usage.ts'
 
 /** Notices for answers that end early without an error. */
@@ -23,8 +26,11 @@ const STOPPED: Partial<Record<LanguageModelV4FinishReason['unified'], string>> =
   'content-filter': 'its content filter ended the answer',
 }
 
-/** Limit for tools that are left out after refusals; then the request counts as refused. */
-const MAX_REFUSED = 5
+/** Limit for the refusals of one request after which another part of it is left out. */
+const MAX_REFUSED = 8
+
+/** From this share of the context window on, a refusal without a reason may be about the length. */
+const LONG = 0.5
 
 export interface AiSdkModelOptions {
   readonly contextWindow: number
@@ -47,7 +53,7 @@ export function aiSdkModel(
   connect: () => Promise<LanguageModelV4>,
   { contextWindow, metadataName, reads, apiKey, ...defaults }: AiSdkModelOptions,
 ): Model {
-  const refusals: Refusals = new Map()
+  const refusals = new Refusals()
   // Each answer awaits the connection and reports its failure, so a rejection is handled there.
   const connected = connect()
   connected.catch(() => undefined)
@@ -55,31 +61,54 @@ export function aiSdkModel(
     provider,
     model,
     contextWindow,
-    async *stream(request, { signal }): AsyncGenerator<StreamPart> {
-      const { tools, leftOut } = toTools(request.tools)
+    async *stream(given, { signal }): AsyncGenerator<StreamPart> {
+      const request = { ...given, messages: withTrueTypes(given.messages) }
       const { maxTokens, temperature, stopSequences } = request
       const options = {
         ...defaults,
-        prompt: toPrompt(request, { own: metadataName, reads }),
         ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
         ...(temperature === undefined ? {} : { temperature }),
         ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
         abortSignal: signal,
+        // The packages pass on only the words of an error within a stream, not its codes.
+        includeRawChunks: true,
       }
       try {
         const language = await connected
-        const { stream, refused, isWithoutFiles } = await start(language, options, tools, refusals)
-        // Notices are sent with the first part, since the answer has not begun before it.
-        const notices = [...leftOut, ...refused].map(
-          ({ tool, reason }) => `${provider} does not get the tool ${tool}: ${reason}`,
+        const { tools, leftOut } = toTools(request.tools)
+        const files = request.messages.flatMap(filesOf).filter((file) => !isText(file.mimeType))
+        const { stream, plan } = await start(
+          refusals,
+          refusals.plan(tools, files),
+          files,
+          (tried) =>
+            language.doStream({
+              ...options,
+              prompt: toPrompt(request, { own: metadataName, reads, ...tried }),
+              ...(tried.tools.length === 0 ? {} : { tools: [...tried.tools] }),
+            }),
         )
-        if (isWithoutFiles) notices.push(`${provider} answers without the files, which it refuses`)
-        for (const file of newFiles(request.messages)) {
-          if (!canRead(file, reads)) notices.push(`${provider} cannot read the file ${label(file)}`)
-        }
+        const newFiles = filesOf(request.messages.at(-1))
+        // Notices are sent with the first part, since the answer has not begun before it.
+        const notices = [
+          ...leftOut.map(
+            ({ tool, reason }) => `${provider} does not get the tool ${tool}: ${reason}`,
+          ),
+          ...refusedNotices(provider, tools, newFiles, plan),
+          ...newFiles
+            .filter((file) => !canRead(file, reads))
+            .map((file) => `${provider} cannot read the file ${label(file)}`),
+        ]
         const block: OpenBlock = {}
         let end: LanguageModelV4FinishReason | undefined
         for await (const part of stream) {
+          if (part.type === 'raw') {
+            const failure = failureIn(part.rawValue)
+            if (failure !== undefined) throw failure
+            continue
+          }
+          // Vendors add types of events at any time, and ask clients to pass over those that they do not know.
+          if (part.type === 'error' && TypeValidationError.isInstance(part.error)) continue
           if (part.type === 'finish') {
             end = part.finishReason
             if (isCut(end)) break
@@ -96,7 +125,11 @@ export function aiSdkModel(
         }
       } catch (error) {
         signal.throwIfAborted()
-        throw toBusError(provider, error, apiKey)
+        const failure = toBusError(provider, error, apiKey)
+        const isLong = estimateTokens(request) > LONG * contextWindow
+        if (!isLong || !isUnexplained(error)) throw failure
+        const message = `${failure.message}, without a reason; the conversation may be too long for it`
+        throw new BusError('invalid', message, { reason: 'context-overflow', cause: error })
       }
     },
   }
@@ -108,68 +141,51 @@ function isCut({ unified, raw }: LanguageModelV4FinishReason): boolean {
   return unified === 'interrupted' || unified === 'error' || isSilent
 }
 
-/** Whether a request may have been refused because of its files. */
-function isForFiles(error: unknown): boolean {
-  if (UnsupportedFunctionalityError.isInstance(error)) return true
-  const { code, reason } = toBusError('', error)
-  return isRefusal(error) && code === 'invalid' && reason === undefined
-}
-
-/** The files of the message to answer. */
-function newFiles(messages: readonly PromptMessage[]): Media[] {
-  const last = messages.at(-1)
-  if (last?.role === 'user') return last.media ?? []
-  return last?.role === 'tool' ? last.answers.flatMap(({ media }) => media ?? []) : []
-}
-
-interface Started extends LanguageModelV4StreamResult {
-  readonly refused: readonly { readonly tool: string; readonly reason: string }[]
-  readonly isWithoutFiles: boolean
-}
-
-/**
- * The schemas that a provider refused, as JSON by tool name. Such a tool is not offered again until its schema changes.
- */
-type Refusals = Map<string, string>
-
-/** Begins an answer, without the tools and files that the provider refuses. */
+/** Begins an answer, without the parts of the request that the provider refuses. */
 async function start(
-  language: LanguageModelV4,
-  options: LanguageModelV4CallOptions,
-  tools: readonly LanguageModelV4FunctionTool[],
   refusals: Refusals,
-): Promise<Started> {
-  let left = tools.filter(
-    ({ name, inputSchema }) =>
-      !refusals.has(name) || refusals.get(name) !== JSON.stringify(inputSchema),
-  )
-  const refusedNow: LanguageModelV4FunctionTool[] = []
-  let { prompt } = options
-  for (;;) {
-    const isWithoutFiles = prompt !== options.prompt
+  first: Plan,
+  files: readonly Media[],
+  ask: (plan: Plan) => PromiseLike<LanguageModelV4StreamResult>,
+): Promise<LanguageModelV4StreamResult & { readonly plan: Plan }> {
+  let plan = first
+  for (let refused = 0; ; refused++) {
     try {
-      const offer = left.length === 0 ? {} : { tools: [...left] }
-      const started = await language.doStream({ ...options, prompt, ...offer })
-      // Refusals are remembered only after a request without these tools succeeded, which confirms their cause.
-      for (const { name, inputSchema } of refusedNow) {
-        refusals.set(name, JSON.stringify(inputSchema))
-      }
-      const refused = tools
-        .filter((tool) => !left.includes(tool))
-        .map(({ name }) => ({ tool: name, reason: 'the provider refuses its schema' }))
-      return { ...started, refused, isWithoutFiles }
+      const started = await ask(plan)
+      refusals.accept(plan, files)
+      return { ...started, plan }
     } catch (error) {
-      const faulty = refusedTool(error, left)
-      if (faulty !== undefined && refusedNow.length < MAX_REFUSED) {
-        refusedNow.push(faulty)
-        left = left.filter((tool) => tool !== faulty)
-      } else if (isForFiles(error) && !isWithoutFiles && hasFiles(prompt)) {
-        // The provider does not list which models read images, and its error texts vary, so any such refusal is retried
-        // once without files.
-        prompt = withoutFiles(prompt)
-      } else throw error
+      const next = refusals.next(plan, error)
+      if (next === undefined || refused >= MAX_REFUSED) throw error
+      plan = next
     }
   }
+}
+
+/** Tells the user what the model does not get of a request, since the provider refuses it. */
+function refusedNotices(
+  provider: string,
+  tools: readonly { readonly name: string }[],
+  newFiles: readonly Media[],
+  plan: Plan,
+): string[] {
+  const offered = new Set(plan.tools.map(({ name }) => name))
+  const left = tools.flatMap(({ name }) => (offered.has(name) ? [] : [name]))
+  const files = newFiles.filter((file) => plan.hidden.has(file)).map(label)
+  const about: string[] = []
+  if (left.length > 0 && plan.isToolless) {
+    about.push(`${provider} answers without tools, which this model does not support`)
+  } else if (left.length === 1) {
+    about.push(`${provider} does not get the tool ${left[0]}: the provider refuses its schema`)
+  } else if (left.length > 1) {
+    about.push(
+      `${provider} does not get the tools ${left.join(', ')}: the provider refuses their schemas`,
+    )
+  }
+  if (files.length > 0) {
+    about.push(`${provider} answers without ${files.join(', ')}: it refuses that`)
+  }
+  return about
 }
 
 /** The current text or reasoning. Its metadata may come with any of its parts. */
@@ -196,15 +212,21 @@ function* toStreamParts(part: LanguageModelV4StreamPart, block: OpenBlock): Gene
       return
     case 'tool-call':
       if (part.providerExecuted === true) return
-      yield {
-        type: 'tool-call',
-        name: part.toolName,
-        arguments: part.input,
-        ...withMetadata(part.providerMetadata),
+      for (const json of splitArguments(part.input)) {
+        yield {
+          type: 'tool-call',
+          name: part.toolName,
+          arguments: json,
+          ...withMetadata(part.providerMetadata),
+        }
       }
       return
     case 'finish':
-      yield { type: 'end', usage: toUsage(part.usage) }
+      yield {
+        type: 'end',
+        usage: toUsage(part.usage),
+        ...(STOPPED[part.finishReason.unified] === undefined ? {} : { isCut: true }),
+      }
       return
     case 'error':
       throw part.error

@@ -1,54 +1,84 @@
 import { APICallError } from '@ai-sdk/provider'
 import { BusError } from '@mcp-host/contracts'
 import { ProviderError } from '../../provider-error.ts'
-import { providerWords } from './provider-words.ts'
+import { saysTooLong } from './overflow.ts'
+import type { ProviderFailure } from './provider-failure.ts'
+import { readFailure, wordsOf } from './provider-failure.ts'
 
-/** Texts with status 400 by which providers refuse a conversation that exceeds the context window. */
-const TOO_LONG =
-  /context.?(length|window|limit)|maximum (context|prompt)|prompt is too long|too many tokens|input token count\b.*\bexceeds|request.?too.?large/is
+/** Codes for an account that may not spend more. They come with several statuses; a retry never helps. */
+const NO_CREDIT = /insufficient_(quota|balance|credit)|billing|payment_required/
+/** Statuses with which providers refuse a conversation that exceeds the context window. llama.cpp has 500, too. */
+const OVERFLOW_STATUSES: readonly unknown[] = [400, 413, 422, 500, undefined]
+/** Messages that explain nothing. */
+const NO_REASON =
+  /^(bad request|invalid request|provider returned error|unprocessable entity|error)?[.!]?$/i
 
 /**
  * Converts a provider's failure to an error for users. The provider's whole response stays in the cause, for the log.
  */
 export function toBusError(provider: string, error: unknown, apiKey = ''): BusError {
   if (error instanceof BusError) return error
-  const brokeOff = new BusError('unavailable', `${provider} broke off its answer`, { cause: error })
-  if (!APICallError.isInstance(error)) return brokeOff
-  const { statusCode, responseBody = '' } = error
-  if (statusCode === undefined) {
+  if (APICallError.isInstance(error) && error.statusCode === undefined) {
     return new BusError('unavailable', `${provider} cannot be reached`, { cause: error })
   }
-  // The status was a success, so the answer broke off later.
-  if (statusCode < 400) return brokeOff
-  const says = `${provider} answered ${statusCode}`
-  const words = providerWords(responseBody, apiKey)
+  const brokeOff = `${provider} broke off its answer`
+  const failure = readFailure(error)
+  if (failure === undefined) return new BusError('unavailable', brokeOff, { cause: error })
+  const { status, codes, isInStream } = failure
+  const says = isInStream ? brokeOff : `${provider} answered ${status}`
+  const words = wordsOf(failure, apiKey)
   const more = words === undefined ? '' : ` (${words})`
+  if (status === 402 || NO_CREDIT.test(codes)) {
+    const message = `${says}: the account has no credit left there${more}`
+    return new BusError('denied', message, { cause: error })
+  }
   // Gemini answers 400 to a wrong key.
-  if (statusCode === 401 || statusCode === 403 || /API_KEY_INVALID/.test(responseBody)) {
+  if (status === 401 || status === 403 || /API_KEY_INVALID/.test(bodyOf(error))) {
     // The text of a 401 repeats only the key.
-    const reason = statusCode === 403 ? more : ''
+    const reason = status === 403 ? more : ''
     const message = `${says}: it does not accept the API key${reason}`
     return new BusError('denied', message, { cause: error })
   }
-  if (statusCode === 413 || (statusCode === 400 && TOO_LONG.test(responseBody))) {
+  if (isOverflow(failure)) {
     // A retry would fail again, unlike one after `exhausted`.
     const message = `${says}: the conversation is too long for it${more}`
     return new BusError('invalid', message, { reason: 'context-overflow', cause: error })
   }
-  if (statusCode === 404) {
+  if (status === 404) {
     return new BusError('not-found', `${says}: it has no such model${more}`, { cause: error })
   }
-  if (statusCode === 429) {
+  if (status === 429) {
     const message = `${says}: its rate limit is reached${more}`
     return new ProviderError('exhausted', message, { ...retryAfter(error), cause: error })
   }
-  const code = error.isRetryable ? 'unavailable' : 'invalid'
   const message = words === undefined ? says : `${says}: ${words}`
+  const code = isPassing(status) ? 'unavailable' : 'invalid'
   return new ProviderError(code, message, { ...retryAfter(error), cause: error })
 }
 
+/** Whether a request was refused as invalid without a reason. */
+export function isUnexplained(error: unknown): boolean {
+  const { status, message = '' } = readFailure(error) ?? {}
+  return (status === 400 || status === 422) && NO_REASON.test(message.trim())
+}
+
+function isOverflow({ status, message, codes }: ProviderFailure): boolean {
+  if (!OVERFLOW_STATUSES.includes(status)) return false
+  return status === 413 || saysTooLong(`${codes} ${message}`)
+}
+
+/** Whether the same request may succeed later. */
+function isPassing(status: number | undefined): boolean {
+  return status === undefined || status === 408 || status === 409 || status >= 500
+}
+
+function bodyOf(error: unknown): string {
+  return (APICallError.isInstance(error) && error.responseBody) || ''
+}
+
 /** The pause that the provider asks for; the header has seconds or a date. */
-function retryAfter({ responseHeaders = {} }: APICallError): { retryAfterMs?: number } {
+function retryAfter(error: unknown): { retryAfterMs?: number } {
+  const { responseHeaders = {} } = APICallError.isInstance(error) ? error : {}
   const exact = Number(responseHeaders['retry-after-ms'] ?? NaN)
   const said = responseHeaders['retry-after'] ?? ''
   const seconds = said.trim() === '' ? NaN : Number(said)

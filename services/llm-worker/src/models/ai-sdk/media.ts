@@ -1,23 +1,29 @@
-import type {
-  LanguageModelV4FilePart,
-  LanguageModelV4Prompt,
-  LanguageModelV4TextPart,
-} from '@ai-sdk/provider'
-import type { Media } from '@mcp-host/contracts'
+import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider'
+import type { Media, PromptMessage } from '@mcp-host/contracts'
 import { isText } from '@mcp-host/contracts'
+import { pictureType } from './picture-type.ts'
 
-/** Converts a file for the SDK. A file of a type that the provider does not read becomes text with its name. */
+/** Which files a provider gets. */
+export interface FileRules {
+  /** Prefixes of the MIME types that the provider reads. */
+  readonly reads: readonly string[]
+  /** Files that are left out, since the provider refuses them. */
+  readonly hidden: ReadonlySet<Media>
+}
+
+/** Converts a file for the SDK. A file that the provider does not read becomes text with its name. */
 export function toFilePart(
   file: Media,
-  /** Prefixes of the MIME types that the provider reads. */
-  reads: readonly string[],
+  { reads, hidden }: FileRules,
 ): LanguageModelV4TextPart | LanguageModelV4FilePart {
   const { mimeType, name, data = '' } = file
   if (isText(mimeType)) {
     const text = Buffer.from(data, 'base64').toString()
     return { type: 'text', text: `File ${label(file)}:\n${text}` }
   }
-  if (!canRead(file, reads)) return { type: 'text', text: notShown(file) }
+  if (hidden.has(file) || !canRead(file, reads)) {
+    return { type: 'text', text: `[The file ${label(file)} cannot be shown to you.]` }
+  }
   return {
     type: 'file',
     mediaType: mimeType,
@@ -34,26 +40,27 @@ export function label({ name, mimeType }: Media): string {
   return name === undefined ? mimeType : `${name} (${mimeType})`
 }
 
-/** The text in place of a file that the model cannot read. */
-function notShown(file: Media): string {
-  return `[The file ${label(file)} cannot be shown to you.]`
+/** The files of a message. */
+export function filesOf(message: PromptMessage | undefined): readonly Media[] {
+  if (message?.role === 'user') return message.media ?? []
+  return message?.role === 'tool' ? message.answers.flatMap(({ media }) => media ?? []) : []
 }
 
-export function hasFiles(prompt: LanguageModelV4Prompt): boolean {
-  return prompt.some(
-    ({ role, content }) => role === 'user' && content.some(({ type }) => type === 'file'),
-  )
-}
-
-/** A copy of the prompt in which text with their names replaces the files. */
-export function withoutFiles(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
-  return prompt.map((message) => {
-    if (message.role !== 'user') return message
-    const content = message.content.map((part) => {
-      if (part.type !== 'file') return part
-      const { mediaType: mimeType, filename: name } = part
-      return { type: 'text' as const, text: notShown({ mimeType, name }) }
-    })
-    return { ...message, content }
+/** The messages, with the types of pictures corrected by their bytes: providers compare both. */
+export function withTrueTypes(messages: readonly PromptMessage[]): PromptMessage[] {
+  const corrected = <T extends { media?: Media[] | undefined }>(part: T): T =>
+    part.media === undefined ? part : { ...part, media: part.media.map(withTrueType) }
+  return messages.map((message) => {
+    if (message.role === 'user') return corrected(message)
+    if (message.role === 'assistant') return message
+    return { ...message, answers: message.answers.map(corrected) }
   })
+}
+
+function withTrueType(file: Media): Media {
+  const { data = '', mimeType } = file
+  // Some servers send the whole data URL.
+  const bare = data.startsWith('data:') ? data.slice(data.indexOf(',') + 1) : data
+  const type = pictureType(bare) ?? mimeType
+  return type === mimeType && bare === data ? file : { ...file, mimeType: type, data: bare }
 }

@@ -2,42 +2,93 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import type { ContentBlock, PromptMessage, ToolAnswer } from '@mcp-host/contracts'
 import { ownValue } from '@mcp-host/contracts'
 import type { ModelRequest } from '../../model.ts'
+import type { FileRules } from './media.ts'
 import { toFilePart } from './media.ts'
 
-/** The kinds of content that a provider reads. */
-export interface PromptRules {
+/** How a provider wants its prompt. */
+export interface PromptRules extends FileRules {
   /** The key of this provider's sealed data in the metadata of a block. */
   readonly own: string
-  /** Prefixes of the MIME types that the provider reads. */
-  readonly reads: readonly string[]
+  /** Whether an answer of the model must stand between the result of a tool and a message of the user. */
+  readonly isAlternating: boolean
 }
+
+type UserMessage = LanguageModelV4Message & { role: 'user' }
+type AssistantPart = (LanguageModelV4Message & { role: 'assistant' })['content'][number]
+
+/** Stands between the result of a tool and a message of the user, for models that require an answer there. */
+const FILLER = '(I have read the result.)'
 
 /** Converts the conversation for the SDK. */
 export function toPrompt(
   { system, messages }: Pick<ModelRequest, 'system' | 'messages'>,
   rules: PromptRules,
 ): LanguageModelV4Prompt {
-  const prompt = messages
-    .flatMap((message) => toMessages(message, rules))
-    // A message is empty when all its content was sealed by other providers.
-    .filter(({ role, content }) => role !== 'assistant' || content.length > 0)
-  return system === undefined ? prompt : [{ role: 'system', content: system }, ...prompt]
+  const callId = shortIds()
+  const prompt: LanguageModelV4Prompt = []
+  if (system !== undefined) prompt.push({ role: 'system', content: system })
+  for (const next of messages.flatMap((message) => toMessages(message, callId, rules))) {
+    const last = prompt.at(-1)
+    // An answer is empty when it failed, or when all its content was sealed by other providers.
+    if (next.role === 'assistant' && next.content.length === 0) continue
+    if (next.role === 'user' && last?.role === 'user') {
+      prompt[prompt.length - 1] = joined(last, next)
+    } else if (next.role === 'assistant' && last?.role === 'assistant') {
+      last.content.push(...next.content)
+    } else {
+      if (rules.isAlternating && next.role === 'user' && last?.role === 'tool') {
+        prompt.push({ role: 'assistant', content: [{ type: 'text', text: FILLER }] })
+      }
+      prompt.push(next)
+    }
+  }
+  return prompt
 }
 
-function toMessages(message: PromptMessage, rules: PromptRules): LanguageModelV4Message[] {
+/**
+ * Short ids of tool calls, in the order of the conversation: Mistral takes nine letters and digits only. The same
+ * conversation has the same ids, so that the provider's prompt cache matches.
+ */
+function shortIds(): (id: string) => string {
+  const ids = new Map<string, string>()
+  return (id) => {
+    const known = ids.get(id) ?? `c${String(ids.size + 1).padStart(8, '0')}`
+    ids.set(id, known)
+    return known
+  }
+}
+
+/** Joins two messages of the user, since strict chat templates require user and model to take turns. */
+function joined(one: UserMessage, other: UserMessage): UserMessage {
+  const content: UserMessage['content'] = [...one.content]
+  for (const part of other.content) {
+    const last = content.at(-1)
+    // Some servers accept text only as one text.
+    if (part.type === 'text' && last?.type === 'text') {
+      content[content.length - 1] = { ...last, text: `${last.text}\n\n${part.text}` }
+    } else content.push(part)
+  }
+  return { role: 'user', content }
+}
+
+function toMessages(
+  message: PromptMessage,
+  callId: (id: string) => string,
+  rules: PromptRules,
+): LanguageModelV4Message[] {
   switch (message.role) {
     case 'user': {
-      const files = (message.media ?? []).map((file) => toFilePart(file, rules.reads))
+      const files = (message.media ?? []).map((file) => toFilePart(file, rules))
       return [{ role: 'user', content: [{ type: 'text', text: message.text }, ...files] }]
     }
     case 'assistant': {
-      const content = message.content.flatMap((block) => toPart(block, rules.own))
+      const content = message.content.flatMap((block) => toPart(block, callId, rules.own))
       return [{ role: 'assistant', content }]
     }
     case 'tool': {
       const results = message.answers.map(({ call, name, text, isError }) => ({
         type: 'tool-result' as const,
-        toolCallId: call,
+        toolCallId: callId(call),
         toolName: name,
         output: { type: isError ? ('error-text' as const) : ('text' as const), value: text },
       }))
@@ -52,24 +103,21 @@ function toMessages(message: PromptMessage, rules: PromptRules): LanguageModelV4
  * Moves the files of tool results into a user message after them, since half of the providers accept no files in
  * results.
  */
-function toolFiles(
-  answers: readonly ToolAnswer[],
-  { reads }: PromptRules,
-): LanguageModelV4Message[] {
+function toolFiles(answers: readonly ToolAnswer[], rules: PromptRules): UserMessage[] {
   const content = answers.flatMap(({ name, media = [] }) =>
     media.length === 0
       ? []
       : [
           { type: 'text' as const, text: `[What the tool ${name} returned beside its text:]` },
-          ...media.map((file) => toFilePart(file, reads)),
+          ...media.map((file) => toFilePart(file, rules)),
         ],
   )
-  return content.length === 0 ? [] : [{ role: 'user', content }]
+  return content.length === 0
+    ? []
+    : [joined({ role: 'user', content: [] }, { role: 'user', content })]
 }
 
-type AssistantPart = (LanguageModelV4Message & { role: 'assistant' })['content'][number]
-
-function toPart(block: ContentBlock, own: string): AssistantPart[] {
+function toPart(block: ContentBlock, callId: (id: string) => string, own: string): AssistantPart[] {
   // Sealed data, such as thought signatures, goes back unchanged. Data of other providers is left out, since a provider
   // may refuse it.
   const sealed = ownValue(block.providerMetadata ?? {}, own)
@@ -84,7 +132,7 @@ function toPart(block: ContentBlock, own: string): AssistantPart[] {
       // Providers require an object, even when the model wrote invalid arguments.
       const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
       const input = isObject ? given : { rawInvalidInput: given }
-      return [{ type: 'tool-call', toolCallId: id, toolName: name, input, ...back }]
+      return [{ type: 'tool-call', toolCallId: callId(id), toolName: name, input, ...back }]
     }
     default:
       return block satisfies never

@@ -1,6 +1,5 @@
-import { APICallError } from '@ai-sdk/provider'
 import { expect, test } from 'vitest'
-import { refusedTool, toTools } from './tools.ts'
+import { namedTools, toTools } from './tools.ts'
 
 const offered = ['a__first', 'b__second'].map((safeName) => ({
   safeName,
@@ -17,34 +16,24 @@ test('a tool with an unsupported schema is left out with the reason', () => {
 })
 
 const { tools } = toTools(offered)
-
-function refusal(text: string, statusCode = 400): APICallError {
-  return new APICallError({
-    message: 'Bad Request',
-    url: 'http://provider',
-    requestBodyValues: {},
-    statusCode,
-    responseBody: JSON.stringify({ error: { message: text } }),
-  })
-}
+const named = (says: string): string[] => namedTools(says, tools).map(({ name }) => name)
 
 test.each([
-  ["Invalid schema for function 'b__second': schema must have a type", 'b__second'],
-  ['tools.1.custom.input_schema: JSON schema is invalid', 'b__second'],
-  ['tools[0].function.parameters is not valid', 'a__first'],
+  ["Invalid schema for function 'b__second': schema must have a type", ['b__second']],
+  ['tools.1.custom.input_schema: JSON schema is invalid', ['b__second']],
+  ['tools[0].function.parameters is not valid', ['a__first']],
   [
     'GenerateContentRequest.tools[0].function_declarations[1].parameters.properties: should be non-empty',
-    'b__second',
+    ['b__second'],
   ],
-])('the refusal %j names a tool', (text, name) => {
-  expect(refusedTool(refusal(text), tools)?.name).toBe(name)
-})
-
-test.each([
-  refusal('messages: at least one message is required'),
-  refusal('tools.7.custom: no'),
-  refusal("Invalid schema for function 'b__second'", 500),
-  new Error('b__second'),
-])('the failure "%s" names no tool', (error) => {
-  expect(refusedTool(error, tools)).toBeUndefined()
+  [
+    '* GenerateContentRequest.tools[0].function_declarations[0].parameters: no\n* GenerateContentRequest.tools[0].function_declarations[1].parameters: no',
+    ['a__first', 'b__second'],
+  ],
+  ['b__second and a__first have no type', ['a__first', 'b__second']],
+  ['messages: at least one message is required', []],
+  ['tools.7.custom: no', []],
+  ['a__first_of_all is missing', []],
+])('the refusal %j names %j', (says, names) => {
+  expect(named(says)).toEqual(names)
 })

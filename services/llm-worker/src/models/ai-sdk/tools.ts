@@ -1,5 +1,4 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import { APICallError } from '@ai-sdk/provider'
 import type { OfferedTool } from '@mcp-host/contracts'
 import { portableSchema } from './portable-schema.ts'
 
@@ -33,21 +32,17 @@ export function toTools(offered: readonly OfferedTool[]): {
 }
 
 /** Patterns by which providers name a tool in error texts: `tools.3.custom.name`, `function_declarations[3]`. */
-const PLACE = /(?:tools|function_?declarations)(?:\[0\]\.function_?declarations)?[.[](\d+)/i
+const PLACE = /(?:tools|function_?declarations)(?:\[0\]\.function_?declarations)?[.[](\d+)/gi
+const WORDS = /[\w-]+/g
 
-/** Whether a provider refused a request as invalid. */
-export function isRefusal(error: unknown): error is APICallError {
-  return APICallError.isInstance(error) && error.statusCode === 400
-}
-
-/** The tool that caused a provider's refusal, if the error names it. */
-export function refusedTool<T extends { readonly name: string }>(
-  error: unknown,
+/** The tools that a provider's refusal names, each by its name or its place. */
+export function namedTools<T extends { readonly name: string }>(
+  says: string,
   tools: readonly T[],
-): T | undefined {
-  if (!isRefusal(error)) return undefined
-  const says = error.responseBody ?? ''
-  const [, place] = PLACE.exec(says) ?? []
-  const named = tools.find(({ name }) => new RegExp(`\\b${name}\\b`).test(says))
-  return named ?? (place === undefined ? undefined : tools[Number(place)])
+): T[] {
+  const words = new Set(says.match(WORDS))
+  const named = tools.filter(({ name }) => words.has(name))
+  if (named.length > 0) return named
+  const places = new Set(Array.from(says.matchAll(PLACE), ([, place]) => Number(place)))
+  return tools.filter((_, index) => places.has(index))
 }

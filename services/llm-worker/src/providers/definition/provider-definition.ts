@@ -38,6 +38,8 @@ export interface ProviderDefinition {
   readonly contextWindow: number
   /** Whether it drops the beginning of conversations that are too long, without an error. */
   readonly truncatesSilently?: boolean
+  /** Whether its models may write their reasoning as `<think>…</think>` at the beginning of their text. */
+  readonly hasThinkTags?: boolean
   /** Prefixes of the MIME types that its API reads besides text. One of its models may read fewer. */
   readonly reads: readonly string[]
   /** Key of its data in the package's metadata. Default: its name in the settings. */

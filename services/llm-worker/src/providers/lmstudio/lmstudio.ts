@@ -25,6 +25,7 @@ export const lmstudio: ProviderDefinition = {
   baseUrl: 'http://127.0.0.1:1234/v1',
   isLocal: true,
   contextWindow: 32_768,
+  hasThinkTags: true,
   reads: ['image/'],
   async list(request) {
     const url = `${nativeApi(request)}/api/v1/models`

@@ -14,6 +14,7 @@ export const ollama: ProviderDefinition = {
   // Ollama's own default.
   contextWindow: 4_096,
   truncatesSilently: true,
+  hasThinkTags: true,
   reads: ['image/'],
   async list(request) {
     const { apiKey, read } = request

@@ -1,5 +1,8 @@
 import { listChatIds } from '../definition/chat-ids.ts'
 import type { ProviderDefinition } from '../definition/provider-definition.ts'
+import { mapEvents } from '../definition/map-events.ts'
+import { withoutRefusedFields } from './optional-fields.ts'
+import { repairChunk } from './repair-chunk.ts'
 
 /** Connects to a server with OpenAI's chat completions. */
 export const connectCompatible: ProviderDefinition['connect'] & {} = async ({
@@ -9,13 +12,14 @@ export const connectCompatible: ProviderDefinition['connect'] & {} = async ({
   fetch,
 }) => {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-  return createOpenAICompatible({
-    name,
-    baseURL: baseUrl,
-    fetch,
-    includeUsage: true,
-    ...(apiKey === '' ? {} : { apiKey }),
-  })
+  return (model) =>
+    createOpenAICompatible({
+      name,
+      baseURL: baseUrl,
+      fetch: mapEvents(withoutRefusedFields(fetch), repairChunk),
+      includeUsage: true,
+      ...(apiKey === '' ? {} : { apiKey }),
+    })(model)
 }
 
 /** Any server with OpenAI's chat completions, at an address from the settings. */
@@ -24,6 +28,7 @@ export const openaiCompatible: ProviderDefinition = {
   keyVariable: 'OPENAI_COMPATIBLE_API_KEY',
   isKeyOptional: true,
   contextWindow: 32_768,
+  hasThinkTags: true,
   reads: ['image/'],
   list: listChatIds,
   connect: connectCompatible,

@@ -1,0 +1,101 @@
+import type { PromptMessage, ToolCallId } from '@mcp-host/contracts'
+import { expect, test } from 'vitest'
+import { toPrompt } from './prompt.ts'
+
+const rules = { own: 'x', reads: ['image/'], hidden: new Set<never>(), isAlternating: false }
+const prompt = (messages: PromptMessage[], more: Partial<typeof rules> = {}) =>
+  toPrompt({ messages }, { ...rules, ...more })
+const roles = (messages: PromptMessage[], more?: Partial<typeof rules>) =>
+  prompt(messages, more).map(({ role }) => role)
+
+const call = (index: number) => `session-12-${index}` as ToolCallId
+const user = (text: string): PromptMessage => ({ role: 'user', text })
+const model = (text: string): PromptMessage => ({
+  role: 'assistant',
+  content: [{ type: 'text', text }],
+})
+const calling = (index: number): PromptMessage => ({
+  role: 'assistant',
+  content: [{ type: 'tool-call', id: call(index), name: 't', arguments: {} }],
+})
+const picture = { mimeType: 'image/png', data: 'aGk=' }
+const answering = (index: number, ...media: (typeof picture)[]): PromptMessage => ({
+  role: 'tool',
+  answers: [
+    {
+      call: call(index),
+      name: 't',
+      text: 'done',
+      isError: false,
+      ...(media.length > 0 && { media }),
+    },
+  ],
+})
+
+test('the ids of calls have nine letters and digits, are unique, and stay while the conversation grows', () => {
+  const turn = (index: number) => [user('q'), calling(index), answering(index)]
+  const ids = (messages: PromptMessage[]) =>
+    prompt(messages).flatMap(({ content }) =>
+      (content as { toolCallId?: string }[]).flatMap(({ toolCallId }) => toolCallId ?? []),
+    )
+  const found = ids([...turn(0), ...turn(41)])
+  expect(found).toEqual(found.filter((id) => /^[a-zA-Z0-9]{9}$/.test(id)))
+  expect([found[0] === found[1], found[2] === found[3], new Set(found).size]).toEqual([
+    true,
+    true,
+    2,
+  ])
+  expect(ids([...turn(0), ...turn(41), ...turn(7)]).slice(0, 4)).toEqual(found)
+})
+
+test('messages of the user in a row become one text', () => {
+  const messages = [
+    user('first'),
+    { role: 'assistant', content: [] } as PromptMessage,
+    user('second'),
+  ]
+  expect(prompt(messages)).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'first\n\nsecond' }] },
+  ])
+})
+
+test.each<[string, PromptMessage[], string[]]>([
+  [
+    'a stopped answer',
+    [user('a'), model('so far'), user('[stopped]'), user('b')],
+    ['user', 'assistant', 'user'],
+  ],
+  ['a stop before any text', [user('a'), user('[stopped]'), user('b')], ['user']],
+  [
+    'pictures of a tool before the next message',
+    [user('a'), calling(0), answering(0, picture), user('b')],
+    ['user', 'assistant', 'tool', 'user'],
+  ],
+  [
+    'two answers in a row',
+    [user('a'), model('half'), calling(0), answering(0), model('end')],
+    ['user', 'assistant', 'tool', 'assistant'],
+  ],
+])('user and model take turns after %s', (_, messages, expected) => {
+  expect(roles(messages)).toEqual(expected)
+})
+
+test('pictures keep their place in a joined message', () => {
+  const [message] = prompt([{ role: 'user', text: 'a', media: [picture] }, user('b'), user('c')])
+  expect(message?.content).toMatchObject([
+    { type: 'text', text: 'a' },
+    { type: 'file', mediaType: 'image/png' },
+    { type: 'text', text: 'b\n\nc' },
+  ])
+})
+
+test('where it is required, an answer stands between a result and a message of the user', () => {
+  const messages = [user('a'), calling(0), answering(0, picture), user('b')]
+  expect(roles(messages, { isAlternating: true })).toEqual([
+    'user',
+    'assistant',
+    'tool',
+    'assistant',
+    'user',
+  ])
+})
