@@ -286,7 +286,7 @@ test('a changed configuration restarts only changed servers, an invalid one none
     await eventually(async () => (await manyPids()).length === 2)
     expect(await serverPid('test')).toBe(before.test)
 
-    await writeFile(stack.mcpJson, '{ "servers": { "test": { "command": 5 } } }')
+    await writeFile(stack.mcpJson, '{ "servers": { "test": ')
     await eventually(() => faults().length === 2, { what: 'both to say what is wrong' })
     expect(faults()[0]).toContain('mcp.json')
     expect(await serverPid('test')).toBe(before.test)

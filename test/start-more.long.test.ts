@@ -168,8 +168,9 @@ describe('npm start', () => {
     }
     await host.says('ready again: 1 tool')
     await configure({ hangs: { ...hangs, args: 'none' }, works })
+    await host.says(`unavailable: ${mcpJson}:5:`)
+    await writeFile(mcpJson, '{ "servers": ')
     await host.says('not taken over')
-    await host.says(`${mcpJson}:5:`)
     await configure({ works })
     await host.says('read again, without faults')
     await eventually(() => /server hangs +removed/.test(host.output()))

@@ -104,13 +104,18 @@ async function checkSettings(): Promise<CheckedSettings> {
   const problems: string[] = []
   const warn = (warning: string): void => say('warning', warning)
   let configured: readonly string[] = []
+  /** Faults of single servers, without which the host starts. */
+  let faultyServers: readonly string[] = []
   let added: McpJsonSettings = { settings: {}, warnings: [] }
   try {
-    const { servers } = await loadMcpConfig(mcpJson, given, {
+    const { servers, faulty } = await loadMcpConfig(mcpJson, given, {
       reservedNames: RESERVED_SERVER_NAMES,
       onWarning: (warning) => warn(describeFault(warning)),
     })
-    configured = Object.keys(servers)
+    configured = Object.keys({ ...servers, ...faulty })
+    faultyServers = Object.values(faulty ?? {})
+      .flat()
+      .map(describeFault)
     added = mcpJsonSettings(mcpJson, given)
   } catch (error) {
     if (error instanceof ConfigurationError) problems.push(error.message)
@@ -122,7 +127,7 @@ async function checkSettings(): Promise<CheckedSettings> {
   const texts = [mcpJson, resolve(root, env['LLM_CONFIG'] || 'llm.json')].map(readText)
   for (const warning of [...added.warnings, ...unknownSettings(env, texts)]) warn(warning)
   if (problems.length === 0) return { env, configured }
-  throw faultySettings(problems)
+  throw faultySettings([...problems, ...faultyServers])
 }
 
 function readGiven(): Env {

@@ -145,7 +145,8 @@ export class MCPHost implements AsyncDisposable {
   /**
    * Starts all servers, each after its dependencies. The configuration is the path of an `mcp.json`, an object of the
    * same form (relative paths are relative to the current folder), or the result of `loadMcpConfig`. Throws
-   * `ConfigurationError` before anything starts; throws `ServerStartupError`, with every server stopped again, under the
+   * `ConfigurationError` before anything starts, under `best-effort` not for the faults of single servers, which are
+   * left out and reported as `config-warning`; throws `ServerStartupError`, with every server stopped again, under the
    * policy `all-or-nothing`.
    */
   async initialize(config: ConfigGiven): Promise<void> {
@@ -389,10 +390,14 @@ export class MCPHost implements AsyncDisposable {
     // The file is watched before it is read, so that no change is missed.
     this.#source.follow(config)
     const reading = this.#source.read(config)
-    const servers = reading instanceof Promise ? await reading : reading
+    const read = reading instanceof Promise ? await reading : reading
     if (this.#stopped !== undefined) throw new Error('the host is shut down')
+    const faults = Object.values(read.faulty ?? {}).flat()
+    if (faults.length > 0 && this.#options.startPolicy === 'all-or-nothing') {
+      throw new ConfigurationError(faults)
+    }
     try {
-      await this.#group.start(servers, this.#options.startPolicy)
+      await this.#group.start(read, this.#options.startPolicy)
     } catch (error) {
       await this.shutdown()
       throw error

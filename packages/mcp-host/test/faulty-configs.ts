@@ -176,7 +176,7 @@ export const FORMS: [name: string, fields: string, column: number, fault: string
   ['a command and a URL', `${C}, ${U}`, 28, `url: ${REMOTE}`],
   ['args as a string', `${C}, "args": "-x"`, 36, 'args: must be a list'],
   ['a variable that is a number', `${C}, "env": { "P": 8 }`, 42, 'env.P: must be a string'],
-  ['a variable name', `${C}, "env": { "a-b": "" }`, 37, 'env.a-b: is not a valid variable name'],
+  ['a variable name', `${C}, "env": { "a=b": "" }`, 37, 'env.a=b: is not a valid variable name'],
   ['an unknown field', `${C}, "dir": "x"`, 28, 'dir: is not a known field'],
   [
     'an unknown nested field',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { decodeText } from 'mcp-host/json'
 import { parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from './settings.ts'
@@ -12,8 +13,7 @@ import { ConfigError } from './settings.ts'
 export function readDataFile<T>(path: string, schema: z.ZodType<T>): T | undefined {
   let text: string
   try {
-    // Windows editors begin files with a byte order mark.
-    text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+    text = decodeText(readFileSync(path))
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     if (code === 'ENOENT') return undefined

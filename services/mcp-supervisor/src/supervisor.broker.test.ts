@@ -10,8 +10,6 @@ import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createSupervisor } from './supervisor.ts'
 
-const RESERVED = { servers: { files: { command: 'node' } } }
-
 let stack: AsyncDisposableStack
 let broker: Broker
 let bus: Bus
@@ -24,6 +22,9 @@ beforeEach(async () => {
 })
 afterEach(() => stack.disposeAsync())
 
+/** A file that is refused as a whole. */
+const REFUSED = { servers: 7 }
+
 const write = (config: object) => writeFile(mcpJsonPath, JSON.stringify(config))
 
 function start(on: Bus = bus, logger = createLogger('mcp-supervisor', 'silent')): Promise<Service> {
@@ -34,26 +35,52 @@ function start(on: Bus = bus, logger = createLogger('mcp-supervisor', 'silent'))
   return createSupervisor(deps, { mcpJsonPath, maxSessionProcesses: 1, ...times, ...audit }, {})
 }
 
-test('a server with the name of a built-in one is refused at the start', async () => {
-  await write(RESERVED)
-  await expect(start()).rejects.toThrow('files: is a reserved server name. Choose another: llm,')
+test('a server with the name of a built-in one gets another name', async () => {
+  await write({ servers: { files: { url: 'http://127.0.0.1:9/mcp' } } })
+  stack.use(await start())
+  const { entries } = await bus.catalog.watch()
+  await eventually(() =>
+    entries.values().some((entry) => entry.kind === 'server' && /^files-\w+$/.test(entry.server)),
+  )
 })
 
-test('a server with the name of a built-in one is refused at a reload', async () => {
-  await write({ servers: {} })
-  stack.use(await start())
-  await write(RESERVED)
+const reload = async () => {
   const options = { envelope: newEnvelope('local'), timeoutMs: 10_000 }
-  const reloaded = (await broker.connect()).call(
-    supervisorControl,
-    { supervisor: bus.id },
-    { action: 'reload' },
-    options,
-  )
-  await expect(reloaded).rejects.toMatchObject({
+  const action = { action: 'reload' } as const
+  return (await broker.connect()).call(supervisorControl, { supervisor: bus.id }, action, options)
+}
+
+test('a server with a faulty entry is unavailable with the reason, beside the others', async () => {
+  const good = { url: 'http://127.0.0.1:9/mcp' }
+  const bad = { command: 'x', env: { KEY: '${NONE}' } }
+  await write({ servers: { good, bad, gone: bad } })
+  stack.use(await start())
+  const { entries } = await bus.catalog.watch()
+  const entryOf = (name: string) => entries.get(`server.${name}.${bus.id}`)
+  await eventually(() => entryOf('good') !== undefined && entryOf('gone') !== undefined)
+  const error = expect.stringContaining('servers.bad.env.KEY: uses NONE, which is not set. Set it')
+  expect(entryOf('bad')).toMatchObject({ state: 'unavailable', error, since: expect.any(Number) })
+  expect(entries.get(`supervisor.${bus.id}`)).toMatchObject({ configured: ['good', 'bad', 'gone'] })
+
+  await write({ servers: { good: { ...good, url: 7 }, bad: good } })
+  await reload()
+  const isTaken = () =>
+    JSON.stringify([entryOf('good'), entryOf('bad')]).match(/servers.good.url.*"type":"http"/)
+  await eventually(() => entryOf('gone') === undefined && isTaken() !== null)
+  expect(entryOf('good')).toMatchObject({ state: 'unavailable' })
+  expect(entryOf('bad')).not.toHaveProperty('error', error)
+})
+
+test('a file that is no JSON is refused at a reload, and the servers before it stay', async () => {
+  await write({ servers: { good: { url: 'http://127.0.0.1:9/mcp' } } })
+  stack.use(await start())
+  await writeFile(mcpJsonPath, '{ "servers": ')
+  await expect(reload()).rejects.toMatchObject({
     code: 'invalid',
-    message: expect.stringContaining('files: is a reserved server name'),
+    message: expect.stringContaining('is not valid JSON'),
   })
+  const { entries } = await bus.catalog.watch()
+  await eventually(() => entries.has(`server.good.${bus.id}`))
 })
 
 test('an mcp.json of another client is loaded, and its unknown fields are logged', async () => {
@@ -140,13 +167,13 @@ function hookBefore(step: 'watch' | 'put', hook: () => Promise<void>): Bus {
 
 test('a change of mcp.json during the start of a supervisor is loaded', async () => {
   await write({ servers: {} })
-  stack.use(await start(hookBefore('watch', () => write(RESERVED))))
+  stack.use(await start(hookBefore('watch', () => write(REFUSED))))
   const { entries } = await bus.catalog.watch()
   const faults = await eventually(() => {
     const present = entries.get(`supervisor.${bus.id}`)
     return present?.kind === 'supervisor' ? present.faults : undefined
   })
-  expect(faults).toContain('files: is a reserved server name')
+  expect(faults).toContain('servers: must be an object')
 })
 
 test('a queued reload reads mcp.json when it runs, not when it was requested', async () => {
@@ -172,7 +199,7 @@ test('a queued reload reads mcp.json when it runs, not when it was requested', a
   const refused = expect(reloaded).rejects.toMatchObject({ code: 'invalid' })
   // A reload that did not wait would have read the file by then.
   for (let turn = 0; turn < 20; turn++) await bus.ping()
-  await write(RESERVED)
+  await write(REFUSED)
   gate.resolve()
   stack.use(await starting)
   await refused

@@ -1,5 +1,5 @@
 import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
-import { BusError, RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
+import { BusError, RESERVED_SERVER_NAMES, ServerName } from '@mcp-host/contracts'
 import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
 import { openAudit, watchFile } from '@mcp-host/service'
 import type { Environment, McpConfig } from 'mcp-host'
@@ -87,7 +87,7 @@ export async function createSupervisor(
       isGone: (supervisor) => peers.isGone(supervisor),
       stats: (): Readonly<Record<string, ServerStats>> =>
         withToolUse(placement.stats(), toolMetrics.snapshot()),
-      configured: () => Object.keys(mcpConfig.servers),
+      configured: () => Object.keys({ ...mcpConfig.servers, ...mcpConfig.faulty }),
       faults: () => faults,
       warn,
       onHeartbeat: () =>
@@ -125,6 +125,16 @@ export async function createSupervisor(
     }),
   )
 
+  /** Publishes the servers whose entries in `mcp.json` have faults, as unavailable. */
+  const publishFaulty = (): void => {
+    for (const [name, found] of Object.entries(mcpConfig.faulty ?? {})) {
+      const error = found.map(describeFault).join('\n')
+      logger.error({ component: 'supervisor', action: 'read-config', server: name }, error)
+      const server = ServerName.parse(name)
+      const state = { state: 'unavailable' as const, since: Date.now(), error, tools: [] }
+      publisher.set({ kind: 'server', server, supervisor: bus.id, ...state })
+    }
+  }
   const readAndApply = async (): Promise<ReloadResult> => {
     let next: McpConfig
     try {
@@ -138,11 +148,15 @@ export async function createSupervisor(
       throw new BusError('invalid', error.message, { cause: error })
     }
     faults = undefined
+    const before = mcpConfig.faulty ?? {}
     mcpConfig = next
     warnOfNameClashes(logger, mcpConfig)
     // Sent before the change is applied: removed servers do not count, even while their last calls run.
     sendHeartbeat()
+    // Placements publish the servers that can be used now.
+    for (const name of Object.keys(before)) publisher.remove(ServerName.parse(name))
     const result = await placement.apply(next)
+    publishFaulty()
     sendHeartbeat()
     logger.info({ component: 'supervisor', action: 'reload', ...result }, 'configuration reloaded')
     return result
@@ -156,6 +170,7 @@ export async function createSupervisor(
     resume: async ({ head }, send) => resumable.resume(head, send),
   })
   await publisher.start()
+  publishFaulty()
   await placement.apply(mcpConfig)
   started.resolve()
 

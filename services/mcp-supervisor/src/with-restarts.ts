@@ -4,10 +4,10 @@ import type { McpConfig, ServerConfig } from 'mcp-host'
  * Restarts crashed processes, which the library does not by default, unless `mcp.json` configures it. A dedicated
  * process is not restarted: the next call starts another one, and its user learns that the state is lost.
  */
-export function withRestarts({ servers }: McpConfig): McpConfig {
+export function withRestarts({ servers, ...rest }: McpConfig): McpConfig {
   const withRestart = ([name, config]: [string, ServerConfig]): [string, ServerConfig] =>
     config.type === 'stdio' && config.scope !== 'session'
       ? [name, { restart: { policy: 'on-failure' }, ...config }]
       : [name, config]
-  return { servers: Object.fromEntries(Object.entries(servers).map(withRestart)) }
+  return { ...rest, servers: Object.fromEntries(Object.entries(servers).map(withRestart)) }
 }

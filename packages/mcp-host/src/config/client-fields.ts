@@ -1,28 +1,40 @@
-import { ownValue } from '../json/own-value.ts'
-
 /** A server's fields under the names that this host uses. */
 export interface OwnFields {
-  readonly fields: Readonly<Record<string, unknown>>
+  readonly fields: Record<string, unknown>
   /** The name in the file of each renamed field. */
   readonly renamed: ReadonlyMap<string, string>
   /** Fields whose values mean something else in this host. */
   readonly warnings: readonly { readonly field: string; message: string; remedy: string }[]
 }
 
-/** Names of Streamable HTTP in other clients. */
-const TYPES: Readonly<Record<string, string>> = {
-  streamableHttp: 'http',
-  streamablehttp: 'http',
-  streamable_http: 'http',
-}
+/** The types by their names in other clients, in lower case and without signs. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['stdio', 'stdio'],
+  ['local', 'local'],
+  ['remote', 'remote'],
+  ['http', 'http'],
+  ['https', 'http'],
+  ['streamable', 'http'],
+  ['streamablehttp', 'http'],
+  ['streaminghttp', 'http'],
+  ['httpstream', 'http'],
+  ['httpstreaming', 'http'],
+  ['httpstreamable', 'http'],
+  ['sse', 'sse'],
+  ['httpsse', 'sse'],
+  ['websocket', 'websocket'],
+  ['websockets', 'websocket'],
+  ['ws', 'websocket'],
+  ['wss', 'websocket'],
+])
 
 /** A larger `timeout` counts as milliseconds, which several clients write. */
 const MAX_SECONDS = 3600
 
 /**
  * Converts fields of other clients: Gemini CLI (`httpUrl`, `includeTools`, `excludeTools`), Windsurf (`serverUrl`,
- * `disabledTools`), Copilot (`tools` as a list), Cline (`streamableHttp`), VS Code (numbers in `env`), and `timeout` in
- * milliseconds.
+ * `disabledTools`), Copilot (`tools` as a list), Cline (`streamableHttp`, `transportType`), opencode (`environment`, a
+ * list as `command`), VS Code (numbers in `env`), any spelling of a type, and `timeout` in milliseconds.
  */
 export function toOwnFields(written: Readonly<Record<string, unknown>>): OwnFields {
   const {
@@ -31,6 +43,8 @@ export function toOwnFields(written: Readonly<Record<string, unknown>>): OwnFiel
     includeTools,
     excludeTools,
     disabledTools,
+    transportType,
+    environment,
     // `findEntries` has read this field.
     enabled: _,
     ...fields
@@ -46,8 +60,24 @@ export function toOwnFields(written: Readonly<Record<string, unknown>>): OwnFiel
     own['url'] = serverUrl
     renamed.set('url', 'serverUrl')
   }
-  const { type, tools, timeout, env } = own
-  if (typeof type === 'string') own['type'] = ownValue(TYPES, type) ?? type
+  if (transportType !== undefined && own['type'] === undefined) {
+    own['type'] = transportType
+    renamed.set('type', 'transportType')
+  }
+  if (environment !== undefined && own['env'] === undefined) {
+    own['env'] = environment
+    renamed.set('env', 'environment')
+  }
+  const { command, tools, timeout, env } = own
+  if (Array.isArray(command) && own['args'] === undefined) {
+    const [program, ...args] = command as unknown[]
+    own['command'] = program
+    own['args'] = args
+    renamed.set('args', 'command')
+  }
+  for (const field of ['type', 'transport']) {
+    if (typeof own[field] === 'string') own[field] = toType(own[field])
+  }
   const filter = Array.isArray(tools) ? { allow: tools } : { ...(tools as object | undefined) }
   const denied = [excludeTools, disabledTools].filter((list) => list !== undefined).flat()
   if (includeTools !== undefined) own['tools'] = { allow: includeTools, ...filter }
@@ -66,6 +96,10 @@ export function toOwnFields(written: Readonly<Record<string, unknown>>): OwnFiel
   }
   if (typeof env === 'object' && env !== null && !Array.isArray(env)) own['env'] = toTexts(env)
   return { fields: own, renamed, warnings }
+}
+
+function toType(type: string): string {
+  return TYPES.get(type.toLowerCase().replaceAll(/[^a-z]/g, '')) ?? type
 }
 
 /** Variables with numbers and booleans as strings, without those that are null. */

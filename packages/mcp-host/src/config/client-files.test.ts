@@ -106,14 +106,16 @@ test('a file of VS Code is read, and each referenced input is requested', async 
   ])
 })
 
-test('an input without an answer is a fault with a remedy', async () => {
-  await expect(read('vscode/.vscode/mcp.json')).rejects.toMatchObject({
-    faults: [
-      {
+test('an input without an answer is a fault of its server, with a remedy', async () => {
+  const { servers, faulty } = await loadMcpConfig(join(CLIENTS, 'vscode/.vscode/mcp.json'), {})
+  expect(Object.keys(servers)).toEqual(['github'])
+  expect(faulty).toEqual({
+    perplexity: [
+      expect.objectContaining({
         path: 'servers.perplexity.env.PERPLEXITY_API_KEY',
         message: 'has ${input:perplexity-key}, which is not a variable',
         remedy: expect.stringContaining('write ${env:NAME}'),
-      },
+      }),
     ],
   })
 })

@@ -49,7 +49,10 @@ export class ConfigSource implements Disposable {
       checkConfig(config)
       return structuredClone(config)
     }
-    return this.#read(config)
+    return this.#read(config).then((read) => {
+      for (const fault of Object.values(read.faulty ?? {}).flat()) this.#warn(fault)
+      return read
+    })
   }
 
   /** Makes a file the default and watches it. Ignores an object. */

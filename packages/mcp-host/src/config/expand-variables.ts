@@ -19,13 +19,13 @@ export interface Known {
 }
 
 const REFERENCE = /\$\{([^}]*)\}?/g
-const VARIABLE = /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}$/
+const VARIABLE = /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?:(:?-)([^}]*))?\}$/
 
 const INPUT = /^\$\{(input:.*)\}$/
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}`, `${env:NAME}` and known references. Values are not expanded again. The default
- * also replaces an empty value, as in a shell.
+ * Replaces `${NAME}`, `${NAME:-default}`, `${NAME-default}`, `${env:NAME}` and known references. Values are not expanded
+ * again. With `:-` the default also replaces an empty value, as in a shell.
  */
 export function expandVariables(template: string, { variables, references }: Known): Expansion {
   const filled = new Map<string, string>()
@@ -38,14 +38,16 @@ export function expandVariables(template: string, { variables, references }: Kno
       if (input !== undefined) filled.set(input, known)
       return known
     }
-    const [, name, fallback] = VARIABLE.exec(reference) ?? []
+    const [, name, sign, fallback] = VARIABLE.exec(reference) ?? []
     if (name === undefined) {
       unknown.push(reference)
       return reference
     }
     const value = ownValue(variables, name)
     if (value !== undefined) filled.set(name, value)
-    if (fallback !== undefined) return value === undefined || value === '' ? fallback : value
+    if (fallback !== undefined) {
+      return value === undefined || (value === '' && sign === ':-') ? fallback : value
+    }
     if (value === undefined) unset.push(name)
     return value ?? ''
   })

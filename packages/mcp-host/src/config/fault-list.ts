@@ -39,6 +39,17 @@ export class FaultList {
     this.#put(list, offset, { path, message, remedy })
   }
 
+  /** Removes the faults in a part of the text, and returns them. */
+  takeWithin({ offset, length }: Range): readonly ConfigFault[] {
+    const found = new Map(
+      this.#faults
+        .entries()
+        .filter(([, fault]) => fault.offset >= offset && fault.offset < offset + length),
+    )
+    for (const key of found.keys()) this.#faults.delete(key)
+    return sort(found)
+  }
+
   /** The faults in the order of the text. */
   sorted(): readonly ConfigFault[] {
     return sort(this.#faults)
@@ -62,6 +73,12 @@ export class FaultList {
     const place = { ...(file === undefined ? {} : { file }), line: line + 1, column: column + 1 }
     list.set(key, { offset, fault: { ...place, ...fault } })
   }
+}
+
+/** A part of the text. */
+export interface Range {
+  readonly offset: number
+  readonly length: number
 }
 
 interface LocatedFault {

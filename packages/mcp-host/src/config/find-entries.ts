@@ -40,7 +40,8 @@ export function findEntries(
     }
     first.set(name, other ?? path)
     const fault = checkServerName(name, reservedNames)
-    if (fault === undefined || (!faults.isStrict && !reservedNames.includes(name))) continue
+    // Otherwise the server gets another name.
+    if (fault === undefined || !faults.isStrict) continue
     faults.add(nameOffset, namePath, fault.message, fault.remedy)
   }
   const names = faults.isStrict ? [] : mapNames(named, reservedNames, faults)
@@ -52,8 +53,9 @@ export function findEntries(
 
 /** Other clients write `"enabled": false`. */
 function isDisabled(node: Node, { isStrict }: FaultList): boolean {
-  if (memberValue(node, 'disabled') === true) return true
-  return !isStrict && memberValue(node, 'enabled') === false
+  const [disabled, enabled] = [memberValue(node, 'disabled'), memberValue(node, 'enabled')]
+  if (disabled === true) return true
+  return !isStrict && (disabled === 'true' || enabled === false || enabled === 'false')
 }
 
 function findGroups(root: Node, faults: FaultList): readonly Member[] {

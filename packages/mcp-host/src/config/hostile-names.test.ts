@@ -1,18 +1,20 @@
 import { expect, test } from 'vitest'
 
-import { ConfigurationError } from '../errors/configuration-error.ts'
+import { type ConfigFault, ConfigurationError } from '../errors/configuration-error.ts'
 import { isComplete } from './written-config.ts'
 import { parseMcpConfig } from './parse-mcp-config.ts'
 
 const INHERITED = ['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty']
 
 const faultsOf = (source: string | object): readonly string[] => {
+  const told = (faults: readonly ConfigFault[]): readonly string[] =>
+    faults.map(({ file, path, message }) => `${file} ${path} ${message}`)
   try {
-    parseMcpConfig(source, { file: '/etc/mcp.json' })
-    return []
+    const { faulty = {} } = parseMcpConfig(source, { file: '/etc/mcp.json' })
+    return told(Object.values(faulty).flat())
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
-    return error.faults.map(({ file, path, message }) => `${file} ${path} ${message}`)
+    return told(error.faults)
   }
 }
 

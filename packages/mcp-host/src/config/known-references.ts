@@ -16,10 +16,15 @@ export function folderOf(file: string | undefined, isStrict: boolean): string {
   return !isStrict && CLIENT_FOLDERS.includes(basename(folder)) ? dirname(folder) : folder
 }
 
+/** The user's home folder. */
+export function homeOf({ HOME, USERPROFILE }: Environment): string {
+  return HOME ?? USERPROFILE ?? homedir()
+}
+
 /** Values of VS Code's and Cursor's predefined references, by the whole reference. */
 export function knownReferences(
   workspaceFolder: string,
-  { HOME, USERPROFILE }: Environment,
+  home: string,
   root: Node,
   inputs: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, string> {
@@ -30,7 +35,7 @@ export function knownReferences(
   return new Map([
     ['${workspaceFolder}', workspaceFolder],
     ['${workspaceFolderBasename}', basename(workspaceFolder)],
-    ['${userHome}', HOME ?? USERPROFILE ?? homedir()],
+    ['${userHome}', home],
     ['${pathSeparator}', sep],
     ['${/}', sep],
     ...Array.from(values, ([id, value]): [string, string] => [`\${input:${id}}`, value]),

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+
 import { expect, test } from 'vitest'
 
 import { openWorkspace } from '../../test/workspace.ts'
@@ -10,10 +12,11 @@ test('a file that does not exist is a fault of the configuration', async () => {
   })
 })
 
-test('a reserved server name is a fault', async () => {
+test('a reserved server name is a fault in strict mode, else the server gets another name', async () => {
   const workspace = await openWorkspace()
   const file = await workspace.write('mcp.json', '{ "servers": { "llm": { "command": "x" } } }')
-  await expect(loadMcpConfig(file, {}, { reservedNames: ['files', 'llm'] })).rejects.toMatchObject({
+  const options = { reservedNames: ['files', 'llm'] }
+  await expect(loadMcpConfig(file, {}, { ...options, strict: true })).rejects.toMatchObject({
     faults: [
       {
         path: 'servers.llm',
@@ -22,6 +25,8 @@ test('a reserved server name is a fault', async () => {
       },
     ],
   })
+  const { servers } = await loadMcpConfig(file, {}, options)
+  expect(Object.keys(servers)).toEqual([expect.stringMatching(/^llm-[a-z0-9]{6}$/)])
   const config = await loadMcpConfig(file, {})
   expect(config.servers).toHaveProperty('llm')
 })
@@ -31,4 +36,21 @@ test('the relative folder of a server is relative to the file, which may begin w
   const text = '\uFEFF{ "servers": { "a": { "command": "x", "cwd": "sub" } } }'
   const config = await loadMcpConfig(await workspace.write('mcp.json', text), {})
   expect(config.servers['a']).toMatchObject({ cwd: workspace.path('sub') })
+})
+
+test.each([
+  ['UTF-8', Buffer.from('\uFEFF{ "servers": { "a": { "command": "ä" } } }')],
+  [
+    'UTF-16 of little endian',
+    Buffer.from('\uFEFF{ "servers": { "a": { "command": "ä" } } }', 'utf16le'),
+  ],
+  [
+    'UTF-16 of big endian',
+    Buffer.from('\uFEFF{ "servers": { "a": { "command": "ä" } } }', 'utf16le').swap16(),
+  ],
+])('a file in %s with a byte order mark is read', async (_, bytes) => {
+  const workspace = await openWorkspace()
+  const file = await workspace.write('mcp.json', '')
+  await writeFile(file, bytes)
+  expect((await loadMcpConfig(file, {})).servers).toMatchObject({ a: { command: 'ä' } })
 })

@@ -19,7 +19,7 @@ export function mapNames(
 ): readonly string[] {
   const wanted = [...entries.map(({ name }) => nearest(name)), ...reservedNames]
   return entries.map(({ name, nameOffset, namePath }) => {
-    if (isValid(name)) return name
+    if (isValid(name) && !reservedNames.includes(name)) return name
     const near = nearest(name)
     const isShared = wanted.filter((each) => each === near).length > 1
     const mapped = isShared || !isLike(name, near) ? withHash(near, name) : near

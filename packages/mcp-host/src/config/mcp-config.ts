@@ -1,6 +1,10 @@
+import type { ConfigFault } from '../errors/configuration-error.ts'
+
 /** The servers of a host, by name. */
 export interface McpConfig {
   readonly servers: Readonly<Record<string, ServerConfig>>
+  /** The faults of servers that cannot be used, by name; absent when there are none. */
+  readonly faulty?: Readonly<Record<string, readonly ConfigFault[]>>
 }
 
 export type ServerConfig = StdioServerConfig | RemoteServerConfig

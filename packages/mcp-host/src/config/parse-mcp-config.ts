@@ -9,7 +9,7 @@ import { FaultList } from './fault-list.ts'
 import { findDuplicateKeys } from './find-duplicate-keys.ts'
 import { type FoundEntry, findEntries } from './find-entries.ts'
 import { fieldPath } from './json-tree.ts'
-import { folderOf, knownReferences } from './known-references.ts'
+import { folderOf, homeOf, knownReferences } from './known-references.ts'
 import type { McpConfig, ServerConfig } from './mcp-config.ts'
 import { parseSyntax } from './parse-syntax.ts'
 import { type ReadServer, readServer } from './read-server.ts'
@@ -42,8 +42,9 @@ export interface ParseOptions extends ReadOptions {
 
 /**
  * Reads a configuration as people write it: the text of an `mcp.json`, with comments and trailing commas, or an object
- * of the same form. Files in `envFile` are read too. The fields of a disabled server are ignored. Throws
- * `ConfigurationError` with every fault; a syntax error may hide others.
+ * of the same form. Files in `envFile` are read too. The fields of a disabled server are ignored. A server with faults
+ * is left out, and its faults are in `faulty`. Throws `ConfigurationError` with every fault when the fault is not one
+ * server's, such as a syntax error, which may hide others; in strict mode for any fault.
  */
 export function parseMcpConfig(source: string | object, options: ParseOptions = {}): McpConfig {
   const { file, variables = {}, inputs = {}, reservedNames = [], strict = false } = options
@@ -55,8 +56,9 @@ export function parseMcpConfig(source: string | object, options: ParseOptions = 
 
   findDuplicateKeys(root, '', faults)
   const folder = resolve(options.workspaceFolder ?? folderOf(file, strict))
-  const references = strict ? undefined : knownReferences(folder, variables, root, inputs)
-  const context = { folder, variables, references, faults }
+  const home = homeOf(variables)
+  const references = strict ? undefined : knownReferences(folder, home, root, inputs)
+  const context = { folder, home, variables, references, faults }
   const entries = findEntries(root, faults, reservedNames)
   const servers = entries
     .filter(({ isDisabled }) => !isDisabled)
@@ -66,11 +68,44 @@ export function parseMcpConfig(source: string | object, options: ParseOptions = 
 
   // Warnings are also given for a faulty configuration, since an ignored field is often a misspelt one.
   for (const warning of faults.warnings()) options.onWarning?.(warning)
-  if (faults.count > 0) throw new ConfigurationError(faults.sorted())
+  const all = faults.sorted()
+  const faulty = strict ? new Map<string, never>() : takeFaulty(entries, servers, faults)
+  if (faults.count > 0) throw new ConfigurationError(all)
   const configs = servers.flatMap(({ name, config }): [string, ServerConfig][] =>
-    config === undefined ? [] : [[name, config]],
+    config === undefined || faulty.has(name) ? [] : [[name, config]],
   )
-  return { servers: Object.fromEntries(configs) }
+  return {
+    servers: Object.fromEntries(configs),
+    ...(faulty.size === 0 ? {} : { faulty: Object.fromEntries(faulty) }),
+  }
+}
+
+/** Removes the faults of servers from the list. A server that depends on a faulty one is faulty, too. */
+function takeFaulty(
+  entries: readonly FoundEntry[],
+  servers: readonly (FoundEntry & ReadServer)[],
+  faults: FaultList,
+): ReadonlyMap<string, readonly ConfigFault[]> {
+  const faulty = new Map<string, readonly ConfigFault[]>()
+  for (const { name, node, isDisabled } of entries) {
+    // The fault of a repeated name is at its key.
+    const found = faults.takeWithin(node.parent?.type === 'property' ? node.parent : node)
+    if (found.length === 0 || isDisabled) continue
+    faulty.set(name, [...(faulty.get(name) ?? []), ...found])
+  }
+  for (let count = -1; count < faulty.size;) {
+    count = faulty.size
+    for (const { name, node, path, dependencies } of servers) {
+      const index = dependencies.findIndex((dependency) => faulty.has(dependency))
+      const field = findNodeAtLocation(node, ['dependencies', index])
+      if (faulty.has(name) || field === undefined) continue
+      const message = `is "${dependencies[index]}", which has a fault`
+      const fieldName = fieldPath(fieldPath(path, 'dependencies'), index)
+      faults.add(field.offset, fieldName, message, 'Mend that server, or remove this dependency.')
+      faulty.set(name, faults.takeWithin(field))
+    }
+  }
+  return faulty
 }
 
 function toText(source: object): string {

@@ -13,11 +13,15 @@ import { SAFE_NAMES } from './child-environment.ts'
 import { readEnvFile } from './read-env-file.ts'
 import { entries, foreignFields } from './server-entry.ts'
 import { isContradiction, serverKind } from './server-kind.ts'
+import { splitCommand } from './split-command.ts'
+import { tidyFields } from './tidy-fields.ts'
 import { toRemoteConfig, toStdioConfig } from './to-server-config.ts'
 
 export interface ReadServerContext extends Omit<ExpandContext, 'filled'> {
   /** The base of relative paths. */
   readonly folder: string
+  /** The value of `~`. */
+  readonly home: string
 }
 
 export interface ReadServer {
@@ -39,10 +43,11 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   const written = expandFields(node, path, { ...context, filled })
   const { fields, renamed, warnings } = faults.isStrict
     ? { fields: written, renamed: new Map<string, string>(), warnings: [] }
-    : toOwnFields(written)
+    : toOwnFields(tidyFields(written, context.home))
   for (const { field, message, remedy } of warnings) {
     faults.tolerate(memberOffset(node, field), fieldPath(path, field), message, remedy)
   }
+  if (!faults.isStrict) splitCommandField(node, path, fields, context)
   const kind = serverKind(fields)
   for (const problem of findProblems(entries[kind], fields)) {
     addProblem(problem, { node, path, kind, faults, renamed })
@@ -81,6 +86,32 @@ function expandFields(node: Node, path: string, context: ExpandContext) {
     return [[key, expandTree(value, fieldPath(path, key), context)]]
   })
   return Object.fromEntries(fields)
+}
+
+/** Reads a whole command line in `command`, which its program would not be found for. */
+function splitCommandField(
+  node: Node,
+  path: string,
+  fields: Record<string, unknown>,
+  { folder, faults }: ReadServerContext,
+): void {
+  const { command, args = [], cwd } = fields
+  if (typeof command !== 'string' || !Array.isArray(args)) return
+  const line = splitCommand(command, resolve(folder, typeof cwd === 'string' ? cwd : '.'))
+  const add = (isFault: boolean, message: string, remedy: string): void => {
+    const place = [memberOffset(node, 'command'), fieldPath(path, 'command')] as const
+    if (isFault) faults.add(...place, message, remedy)
+    else faults.tolerate(...place, message, remedy)
+  }
+  if (line.kind === 'shell') {
+    const message = 'is a line for a shell, and no shell runs here'
+    add(true, message, 'Write "command": "sh", "args": ["-c", "…"].')
+  } else if (line.kind === 'line') {
+    fields['command'] = line.command
+    fields['args'] = [...line.args, ...args]
+    const message = 'has spaces, and is taken for a program with its arguments'
+    add(false, message, 'Write the program in "command", and the rest as a list in "args".')
+  }
 }
 
 function checkContradictions(

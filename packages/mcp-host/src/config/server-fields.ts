@@ -20,7 +20,8 @@ export const texts = z.array(text, 'must be a list')
 export const filledTexts = z.array(filledText, 'must be a list')
 
 export const variables = z.record(
-  z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not a valid variable name'),
+  // Programs read names such as `ProgramFiles(x86)` and `my.key`, too.
+  z.string().regex(/^[^=\0]+$/, 'is not a valid variable name'),
   text,
   'must be an object',
 )

@@ -31,7 +31,11 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
  */
 export function isComplete(config: unknown): config is McpConfig {
   // An untyped caller may pass anything.
-  const { servers, ...others } = Object(config) as { servers?: unknown }
+  const {
+    servers,
+    faulty: _,
+    ...others
+  } = Object(config) as Partial<Record<keyof McpConfig, unknown>>
   return (
     isObject(servers) &&
     Object.keys(others).length === 0 &&

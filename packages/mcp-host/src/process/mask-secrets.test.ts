@@ -27,6 +27,14 @@ test('paths are not masked unless the name of the variable is that of a secret',
   )
 })
 
+test('a value that errors have to name is masked only if its name is that of a secret', () => {
+  const values = { PROGRAM: 'my-program', TOKEN: 'my-token-1', OTHER: 'my-program-2' }
+  const mask = maskSecrets(values, 'my-program my-token-1')
+  expect(mask('no my-program, my-token-1 and my-program-2')).toBe(
+    'no my-program, [TOKEN] and [OTHER]',
+  )
+})
+
 test('each line of a multi-line secret is masked', () => {
   const mask = maskSecrets({ PEM: '-----BEGIN-----\nAAAABBBB\n-----END-----\n' })
   expect(mask('read AAAABBBB')).toBe('read [PEM]')

@@ -23,9 +23,10 @@ export type Mask = (text: string) => string
 
 /**
  * Masks the values of a server's variables or headers, plain or encoded, and user names and passwords in URLs, such as
- * those of a proxy.
+ * those of a proxy. `shown`: what errors have to name, such as the program; a value in it is masked only when its name
+ * is that of a secret.
  */
-export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
+export function maskSecrets(values: Readonly<Record<string, string>>, shown = ''): Mask {
   const secrets = Object.entries(values)
     .flatMap(([name, value]) => {
       const isNamed = SECRET_NAME.test(name)
@@ -33,7 +34,8 @@ export function maskSecrets(values: Readonly<Record<string, string>>): Mask {
       // A key of several lines may be printed line by line, and a header without its scheme.
       return [value, ...value.split(/\r?\n/), value.replace(SCHEME, '')]
         .map((part) => part.trim())
-        .filter((part) => part.length >= length && (isNamed || !isOrdinary(part)))
+        .filter((part) => part.length >= length)
+        .filter((part) => isNamed || (!isOrdinary(part) && !shown.includes(part)))
         .flatMap(encodings)
         .map((part) => ({ name, part }))
     })

@@ -121,7 +121,10 @@ export class Server {
     this.#options = options
     this.#logger = bindLogger(deps.logger, { component: 'server', server: name })
     const isRemote = config.type !== 'stdio'
-    this.mask = maskSecrets({ ...config.secrets, ...(isRemote ? config.headers : config.env) })
+    this.mask = maskSecrets(
+      { ...config.secrets, ...(isRemote ? config.headers : config.env) },
+      isRemote ? originOf(config.url) : config.command,
+    )
     const quota = new LineQuota({
       onLines: (lines) => deps.onLeftOut('lines', lines),
       onLeftOut: (lines) => {
@@ -487,4 +490,9 @@ export class Server {
 function statusOf(error: unknown): number | undefined {
   const cause = error instanceof RpcSendError ? error.cause : undefined
   return cause instanceof SdkHttpError ? cause.data.status : undefined
+}
+
+/** The part of an address that errors have to name. Paths and queries may have a key. */
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : ''
 }

@@ -1,7 +1,7 @@
 import { APICallError } from '@ai-sdk/provider'
 import { expect, test } from 'vitest'
 import { ProviderError } from '../../provider-error.ts'
-import { toBusError } from './error.ts'
+import { isUnexplained, toBusError } from './error.ts'
 
 function failure(
   statusCode: number,
@@ -44,3 +44,91 @@ test.each<[Record<string, string>, number | undefined]>([
   expect(error).toBeInstanceOf(ProviderError)
   expect(error).toMatchObject({ retryAfterMs: expected })
 })
+
+test.each<[string, number, object, Record<string, string>, string]>([
+  ['no credit', 402, { error: { code: 402, message: 'Insufficient credits' } }, {}, 'denied'],
+  [
+    'a full budget for a while',
+    402,
+    { error: { code: 402, message: 'wait' } },
+    { 'retry-after': '2' },
+    'exhausted',
+  ],
+  [
+    'no quota',
+    429,
+    { error: { code: 'insufficient_quota', message: 'You exceeded it' } },
+    {},
+    'denied',
+  ],
+  [
+    'a limit of Gemini',
+    429,
+    {
+      error: {
+        code: 429,
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'You exceeded your current quota',
+      },
+    },
+    {},
+    'exhausted',
+  ],
+  [
+    'a broken call',
+    400,
+    { error: { code: 'tool_use_failed', message: 'Failed to call a function.' } },
+    {},
+    'unavailable',
+  ],
+  [
+    'an overflow at llama.cpp',
+    500,
+    { error: { code: 500, message: 'Context size has been exceeded.' } },
+    {},
+    'invalid',
+  ],
+  [
+    'an overflow in a list of faults',
+    422,
+    { detail: [{ msg: 'inputs must have less than 100 tokens' }] },
+    {},
+    'invalid',
+  ],
+  [
+    'a provider behind a gateway',
+    400,
+    {
+      error: {
+        message: 'Provider returned error',
+        metadata: { raw: '{"error":{"message":"prompt is too long"}}' },
+      },
+    },
+    {},
+    'invalid',
+  ],
+])('%s with status %i is told by its code', (_, statusCode, body, responseHeaders, code) => {
+  const call = { message: 'no', url: 'http://provider', requestBodyValues: {}, responseHeaders }
+  const responseBody = JSON.stringify(body)
+  const isRetryable = statusCode === 429 || statusCode >= 500
+  const error = toBusError(
+    'p',
+    new APICallError({ ...call, statusCode, responseBody, isRetryable }),
+  )
+  expect(error.code).toBe(code)
+  expect(error.reason).toBe(code === 'invalid' ? 'context-overflow' : undefined)
+})
+
+test.each([
+  ['{"error":{"message":"Bad Request"}}', 400, true],
+  ['{"error":{"message":"Provider returned error"}}', 400, true],
+  ['', 422, true],
+  ['{"error":{"message":"no such field"}}', 400, false],
+  ['{"error":{"message":"Bad Request"}}', 401, false],
+])(
+  'whether the refusal %s with %i is without a reason: %s',
+  (responseBody, statusCode, expected) => {
+    const call = { message: 'no', url: 'http://provider', requestBodyValues: {} }
+    expect(isUnexplained(new APICallError({ ...call, statusCode, responseBody }))).toBe(expected)
+  },
+)

@@ -7,6 +7,8 @@ import { readFailure, wordsOf } from './provider-failure.ts'
 
 /** Codes for an account that may not spend more. They come with several statuses; a retry never helps. */
 const NO_CREDIT = /insufficient_(quota|balance|credit)|billing|payment_required/
+/** Groq answers 400 when its model writes a call that is no JSON, which it may not do again. */
+const BROKEN_CALL = /tool_use_failed/
 /** Statuses with which providers refuse a conversation that exceeds the context window. llama.cpp has 500, too. */
 const OVERFLOW_STATUSES: readonly unknown[] = [400, 413, 422, 500, undefined]
 /** Messages that explain nothing. */
@@ -28,7 +30,9 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
   const says = isInStream ? brokeOff : `${provider} answered ${status}`
   const words = wordsOf(failure, apiKey)
   const more = words === undefined ? '' : ` (${words})`
-  if (status === 402 || NO_CREDIT.test(codes)) {
+  const wait = retryAfter(error)
+  // OpenRouter answers 402 also to requests that fit into the budget a little later.
+  if ((status === 402 && wait.retryAfterMs === undefined) || NO_CREDIT.test(codes)) {
     const message = `${says}: the account has no credit left there${more}`
     return new BusError('denied', message, { cause: error })
   }
@@ -47,13 +51,13 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
   if (status === 404) {
     return new BusError('not-found', `${says}: it has no such model${more}`, { cause: error })
   }
-  if (status === 429) {
+  if (status === 429 || status === 402) {
     const message = `${says}: its rate limit is reached${more}`
-    return new ProviderError('exhausted', message, { ...retryAfter(error), cause: error })
+    return new ProviderError('exhausted', message, { ...wait, cause: error })
   }
   const message = words === undefined ? says : `${says}: ${words}`
-  const code = isPassing(status) ? 'unavailable' : 'invalid'
-  return new ProviderError(code, message, { ...retryAfter(error), cause: error })
+  const code = isPassing(status) || BROKEN_CALL.test(codes) ? 'unavailable' : 'invalid'
+  return new ProviderError(code, message, { ...wait, cause: error })
 }
 
 /** Whether a request was refused as invalid without a reason. */

@@ -2,7 +2,13 @@ import type { PromptMessage, ToolCallId } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import { toPrompt } from './prompt.ts'
 
-const rules = { own: 'x', reads: ['image/'], hidden: new Set<never>(), isAlternating: false }
+const rules = {
+  own: 'x',
+  reads: ['image/'],
+  hidden: new Set<never>(),
+  isAlternating: false,
+  isWithReasoning: false,
+}
 const prompt = (messages: PromptMessage[], more: Partial<typeof rules> = {}) =>
   toPrompt({ messages }, { ...rules, ...more })
 const roles = (messages: PromptMessage[], more?: Partial<typeof rules>) =>
@@ -97,5 +103,20 @@ test('where it is required, an answer stands between a result and a message of t
     'tool',
     'assistant',
     'user',
+  ])
+})
+
+test('reasoning without a seal is sent back only where it is required', () => {
+  const thought: PromptMessage = {
+    role: 'assistant',
+    content: [
+      { type: 'reasoning', text: 'hm' },
+      { type: 'text', text: 'yes' },
+    ],
+  }
+  expect(prompt([user('a'), thought])[1]?.content).toEqual([{ type: 'text', text: 'yes' }])
+  expect(prompt([user('a'), thought], { isWithReasoning: true })[1]?.content).toEqual([
+    { type: 'reasoning', text: 'hm' },
+    { type: 'text', text: 'yes' },
   ])
 })

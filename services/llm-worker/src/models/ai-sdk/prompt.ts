@@ -11,6 +11,8 @@ export interface PromptRules extends FileRules {
   readonly own: string
   /** Whether an answer of the model must stand between the result of a tool and a message of the user. */
   readonly isAlternating: boolean
+  /** Whether reasoning without a seal is sent back, as text. */
+  readonly isWithReasoning: boolean
 }
 
 type UserMessage = LanguageModelV4Message & { role: 'user' }
@@ -82,7 +84,7 @@ function toMessages(
       return [{ role: 'user', content: [{ type: 'text', text: message.text }, ...files] }]
     }
     case 'assistant': {
-      const content = message.content.flatMap((block) => toPart(block, callId, rules.own))
+      const content = message.content.flatMap((block) => toPart(block, callId, rules))
       return [{ role: 'assistant', content }]
     }
     case 'tool': {
@@ -117,7 +119,11 @@ function toolFiles(answers: readonly ToolAnswer[], rules: PromptRules): UserMess
     : [joined({ role: 'user', content: [] }, { role: 'user', content })]
 }
 
-function toPart(block: ContentBlock, callId: (id: string) => string, own: string): AssistantPart[] {
+function toPart(
+  block: ContentBlock,
+  callId: (id: string) => string,
+  { own, isWithReasoning }: PromptRules,
+): AssistantPart[] {
   // Sealed data, such as thought signatures, goes back unchanged. Data of other providers is left out, since a provider
   // may refuse it.
   const sealed = ownValue(block.providerMetadata ?? {}, own)
@@ -126,7 +132,8 @@ function toPart(block: ContentBlock, callId: (id: string) => string, own: string
     case 'text':
       return [{ type: 'text', text: block.text, ...back }]
     case 'reasoning':
-      return sealed === undefined ? [] : [{ type: 'reasoning', text: block.text, ...back }]
+      if (sealed === undefined && !isWithReasoning) return []
+      return [{ type: 'reasoning', text: block.text, ...back }]
     case 'tool-call': {
       const { id, name, arguments: given } = block
       // Providers require an object, even when the model wrote invalid arguments.

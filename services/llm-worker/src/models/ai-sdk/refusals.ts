@@ -36,6 +36,7 @@ export interface Plan {
   /** The sets of files that are left out next, if the request is refused again. */
   readonly nextHidden: readonly ReadonlySet<Media>[]
   readonly isAlternating: boolean
+  readonly isWithReasoning: boolean
 }
 
 /**
@@ -48,6 +49,7 @@ export class Refusals {
   readonly #files = new Map<string, boolean>()
   #isToolless = false
   #isAlternating = false
+  #isWithReasoning = false
 
   /** The first plan for a request. */
   plan(tools: readonly LanguageModelV4FunctionTool[], files: readonly Media[]): Plan {
@@ -65,6 +67,7 @@ export class Refusals {
       hidden,
       nextHidden: sets.map((more) => new Set([...hidden, ...more])),
       isAlternating: this.#isAlternating,
+      isWithReasoning: this.#isWithReasoning,
     }
   }
 
@@ -84,6 +87,10 @@ export class Refusals {
       return { ...plan, tools, suspects: [...plan.suspects, ...named] }
     }
     const words = says.toLowerCase()
+    // DeepSeek wants the reasoning before a tool call back.
+    if (words.includes('reasoning_content') && !plan.isWithReasoning) {
+      return { ...plan, isWithReasoning: true }
+    }
     if (ABOUT_ROLES.test(words) && !plan.isAlternating) return { ...plan, isAlternating: true }
     const isToolless = WITHOUT_TOOLS.some((pattern) => pattern.test(words))
     // The rest of the tools goes, too, when the request is still refused without those that were named.
@@ -101,6 +108,7 @@ export class Refusals {
     this.#confirm(plan, '')
     this.#isToolless ||= plan.isToolless
     this.#isAlternating ||= plan.isAlternating
+    this.#isWithReasoning ||= plan.isWithReasoning
     for (const file of files) this.#note(file, !plan.hidden.has(file))
   }
 

@@ -1,5 +1,6 @@
 // Servers that copy OpenAI's chat completions loosely, over real HTTP.
 import type { ServerResponse } from 'node:http'
+import type { PromptMessage, ToolCallId } from '@mcp-host/contracts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { ask, modelAt } from '../../models/__fixtures__/ask.ts'
 import type { OwnServer } from '../../models/__fixtures__/own-server.ts'
@@ -112,6 +113,10 @@ test('several objects in the arguments of one call are several calls', async () 
 
 test.each<[string, unknown]>([
   ['an event without choices', { type: 'progress', done: 0.5 }],
+  [
+    'an event with findings of a filter alone',
+    { choices: [], prompt_filter_results: [{ prompt_index: 0 }] },
+  ],
   ['an event that is no object', 'hello'],
   ['a role of another name', piece({ role: 'model', content: '' })],
   ['a delta that is no object', piece('x')],
@@ -158,4 +163,54 @@ test('a refusal that names no optional field is reported as it is', async () => 
   const { error } = await ask(modelAt(own.origin, subject), 'hello')
   expect(error).toMatchObject({ message: 'openai-compatible answered 400: no such thing' })
   expect(own.received).toHaveLength(1)
+})
+
+test('reasoning goes back to a server that asks for it, also in later requests', async () => {
+  own.answer = (response, { body }) => {
+    if (!JSON.stringify(body).includes('"reasoning_content":"hm"')) {
+      response.writeHead(400, { 'content-type': 'application/json' })
+      response.end(
+        '{"error":{"message":"Missing `reasoning_content` field in the assistant message"}}',
+      )
+    } else send(response, piece({ content: 'fine' }), piece({}, 'stop'))
+  }
+  const model = modelAt(own.origin, subject)
+  const messages: PromptMessage[] = [
+    { role: 'user', text: 'a' },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: 'hm' },
+        { type: 'text', text: 'yes' },
+      ],
+    },
+    { role: 'user', text: 'b' },
+  ]
+  for (const requests of [2, 3]) {
+    expect(await ask(model, '', { messages })).toMatchObject({ outcome: 'completed' })
+    expect(own.received).toHaveLength(requests)
+  }
+})
+
+test('a model whose template wants turns gets an answer between a result and the next message', async () => {
+  const isAlternating = (messages: { role: string }[]): boolean =>
+    messages.every(({ role }, index) => role !== 'user' || messages[index - 1]?.role !== 'tool')
+  own.answer = (response, { body }) => {
+    if (isAlternating((body as { messages: { role: string }[] }).messages)) {
+      return send(response, piece({ content: 'fine' }), piece({}, 'stop'))
+    }
+    response.writeHead(400, { 'content-type': 'application/json' })
+    const message = "Unexpected role 'user' after role 'tool'"
+    response.end(JSON.stringify({ object: 'error', message, code: '3230' }))
+  }
+  const callId = 'session-0-0' as ToolCallId
+  const { outcome } = await ask(modelAt(own.origin, subject), '', {
+    messages: [
+      { role: 'user', text: 'a' },
+      { role: 'assistant', content: [{ type: 'tool-call', id: callId, name: 't', arguments: {} }] },
+      { role: 'tool', answers: [{ call: callId, name: 't', text: 'done', isError: false }] },
+      { role: 'user', text: 'b' },
+    ],
+  })
+  expect([outcome, own.received.length]).toEqual(['completed', 2])
 })
