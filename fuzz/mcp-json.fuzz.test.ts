@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { ConfigurationError, parseMcpConfig } from 'mcp-host'
+import { type ConfigFault, ConfigurationError, parseMcpConfig } from 'mcp-host'
 import { expect, test } from 'vitest'
 import { askInputs } from '../packages/mcp-host/src/config/ask-inputs.ts'
 import { anyText, textLike } from './arbitraries.ts'
@@ -64,29 +64,38 @@ test('an mcp.json is read, or refused with the position and the remedy of every 
     fc.asyncProperty(textLike(file), fc.boolean(), async (text, strict) => {
       try {
         const inputs = await askInputs(text, ({ id }) => `answer to ${id}`, {})
-        const config = parseMcpConfig(text, { file: FILE, variables, inputs, strict })
-        expect(Object.getPrototypeOf(config.servers)).toBe(Object.prototype)
+        const { servers, faulty } = parseMcpConfig(text, { file: FILE, variables, inputs, strict })
+        expect(Object.getPrototypeOf(servers)).toBe(Object.prototype)
+        if (faulty !== undefined) expectPlaces(Object.values(faulty).flat())
       } catch (error) {
         if (!(error instanceof ConfigurationError)) throw error
-        expect(error.faults).not.toEqual([])
-        for (const fault of error.faults) {
-          expect(fault).toMatchObject({ file: FILE, path: expect.any(String) })
-          expect(fault.line).toBeGreaterThanOrEqual(1)
-          expect(fault.column).toBeGreaterThanOrEqual(1)
-          expect(fault.remedy).not.toBe('')
-        }
+        expectPlaces(error.faults)
       }
     }),
   )
 })
 
+function expectPlaces(faults: readonly ConfigFault[]): void {
+  expect(faults).not.toEqual([])
+  for (const fault of faults) {
+    expect(fault).toMatchObject({ file: FILE, path: expect.any(String) })
+    expect(fault.line).toBeGreaterThanOrEqual(1)
+    expect(fault.column).toBeGreaterThanOrEqual(1)
+    expect(fault.remedy).not.toBe('')
+  }
+}
+
 test('a configuration object is read as its JSON text', () => {
+  // An object has no lines and columns.
+  const told = (faults: readonly ConfigFault[]): unknown =>
+    faults.map(({ path, message }) => ({ path, message }))
   const read = (source: string | object): unknown => {
     try {
-      return parseMcpConfig(source, { variables })
+      const { servers, faulty = {} } = parseMcpConfig(source, { variables })
+      return [servers, Object.entries(faulty).map(([key, faults]) => [key, told(faults)])]
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error
-      return error.faults.map(({ path, message }) => ({ path, message }))
+      return told(error.faults)
     }
   }
   fc.assert(

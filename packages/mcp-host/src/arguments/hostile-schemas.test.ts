@@ -199,3 +199,17 @@ describe('plain schemas stay in the event loop', () => {
     })
   })
 })
+
+test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
+  'an argument named %s is one like any other',
+  async (name) => {
+    const own = (value: unknown): Json => JSON.parse(`{"${name}":${JSON.stringify(value)}}`) as Json
+    const properties = own({ type: 'string' })
+    const check = (args: Json, more: Json = {}) =>
+      validator().validate({ name: 'tool', inputSchema: { properties, ...more } }, args)
+    expect(await check({})).toMatchObject({ kind: 'valid' })
+    expect(await check(own('x'))).toMatchObject({ kind: 'valid' })
+    expect(await check({}, { required: [name] })).toMatchObject({ kind: 'invalid' })
+    expect(await check(own('x'), { required: [name] })).toMatchObject({ kind: 'valid' })
+  },
+)

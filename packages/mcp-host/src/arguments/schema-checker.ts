@@ -18,6 +18,8 @@ const OPTIONS: Options = {
   multipleOfPrecision: 6,
   // A large definition is compiled once, and not at every reference to it.
   inlineRefs: 20,
+  // Otherwise every object has an argument named "constructor" or "toString".
+  ownProperties: true,
   // `metaSchema` does it.
   validateSchema: false,
 }

@@ -62,10 +62,9 @@ test('a name that is there twice means no server', () => {
 })
 
 test('faults of a disabled server do not matter', () => {
-  expect(read({ off: { disabled: true, command: 7, url: 8 }, on: good })).toEqual({
-    usable: ['on'],
-    faulty: {},
-  })
+  const text =
+    '{ "servers": { "off": { "disabled": true, "env": { "A": "", "A": "" } }, "on": { "command": "x" } } }'
+  expect(read(text)).toEqual({ usable: ['on'], faulty: {} })
 })
 
 test.each([

@@ -108,3 +108,24 @@ test('a frozen error and a value that is no error are unchanged', () => {
   expect(() => maskError(frozen, mask)).not.toThrow()
   expect(maskError('abcd', mask)).toBe('abcd')
 })
+
+const KEY = 'p?>a/s s"\\w-Key'
+
+test.each([
+  ['hexadecimal', Buffer.from(KEY).toString('hex')],
+  ['hexadecimal in upper case', Buffer.from(KEY).toString('hex').toUpperCase()],
+  ['upper case', KEY.toUpperCase()],
+  ['lower case', KEY.toLowerCase()],
+  ...[1, 2, 3, 4, 5].map((before): [string, string] => [
+    `base64 after ${before} bytes`,
+    Buffer.from(`${'x'.repeat(before)}${KEY} and more`).toString('base64'),
+  ]),
+])('a secret in %s is masked', (_, text) => {
+  const masked = maskSecrets({ TOKEN: KEY })(`it is ${text}`)
+  expect(masked).toMatch(/^it is .{0,8}\[TOKEN\]/)
+  expect(masked).not.toContain(text)
+})
+
+test('a short secret is masked only in the forms that cannot be other words', () => {
+  expect(maskSecrets({ KEY: 'aB1c' })('AB1C ab1c aB1c')).toBe('AB1C ab1c [KEY]')
+})

@@ -48,22 +48,38 @@ export function maskSecrets(values: Readonly<Record<string, string>>, shown = ''
   }
 }
 
-/** A secret and its encoded forms: base64, base64url, percent-encoded and escaped for JSON. */
+/**
+ * A secret and its encoded forms: base64, base64url, percent-encoded and escaped for JSON; a longer one also in hexadecimal,
+ * in upper and lower case, and in base64 within other bytes.
+ */
 function encodings(secret: string): string[] {
   const bytes = Buffer.from(secret)
-  // The characters that depend only on this secret, without padding or bytes that follow it.
-  const end = Math.floor((bytes.length * 8) / 6)
   // A lone surrogate cannot be percent-encoded.
   const percent = encodeURIComponent(secret.toWellFormed())
   const forms = [
     secret,
-    bytes.toString('base64').slice(0, end),
-    bytes.toString('base64url').slice(0, end),
+    ...inBase64(bytes, 0),
     percent,
     percent.replaceAll(/%../g, (code) => code.toLowerCase()),
     JSON.stringify(secret).slice(1, -1),
   ]
+  if (secret.length >= MIN_LENGTH) {
+    const hex = bytes.toString('hex')
+    forms.push(secret.toUpperCase(), secret.toLowerCase(), hex, hex.toUpperCase())
+    forms.push(...inBase64(bytes, 1), ...inBase64(bytes, 2))
+  }
   return Array.from(new Set(forms))
+}
+
+/** The characters of base64 that depend only on these bytes, when `before` others stand before them. */
+function inBase64(bytes: Uint8Array, before: number): string[] {
+  const padded = Buffer.concat([Buffer.alloc(before), bytes])
+  const begin = Math.ceil((before * 8) / 6)
+  const end = Math.floor((padded.length * 8) / 6)
+  return [
+    padded.toString('base64').slice(begin, end),
+    padded.toString('base64url').slice(begin, end),
+  ]
 }
 
 function isOrdinary(value: string): boolean {

@@ -112,3 +112,26 @@ test('a URI with the name of a server and a dot is of that server', () => {
   const own = [...servers, lists('c', ['b.x://1'])]
   expect(findResource('b.x://1', own)).toEqual([{ server: 'c', uri: 'b.x://1' }])
 })
+
+test.each([
+  ['a template of anything', ['{+all}'], ['notes://{id}'], 'notes://1'],
+  [
+    'a wider template',
+    ['notes://{+all}'],
+    ['notes://{owner}/private/{id}'],
+    'notes://me/private/1',
+  ],
+  ['several wider templates', ['{+all}', 'notes://{id}'], ['notes://a/{id}'], 'notes://a/1'],
+])(
+  '%s of another server does not take a read that a narrower one means',
+  (_, wide, narrow, uri) => {
+    const servers = [lists('wide', [], wide), lists('narrow', [], narrow)]
+    expect(findResource(uri, servers)).toEqual([{ server: 'narrow', uri }])
+    expect(findResource(uri, servers.toReversed())).toEqual([{ server: 'narrow', uri }])
+  },
+)
+
+test('templates of the same width leave a URI ambiguous', () => {
+  const servers = [lists('a', [], ['x://{id}']), lists('b', [], ['x://{name}'])]
+  expect(findResource('x://1', servers).map(({ server }) => server)).toEqual(['a', 'b'])
+})

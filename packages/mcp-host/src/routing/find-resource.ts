@@ -23,8 +23,8 @@ export interface ResourceLists {
 const QUALIFIED = /^(?:mcp:\/\/([A-Za-z0-9_-]+)\/(.+)|ui:\/\/([A-Za-z0-9_-]+)\/(ui(?::|%3A).+))$/
 
 /**
- * The servers that may have a resource: those that list it, otherwise those with a matching template, otherwise the
- * server that a URI in the form `{server}.{uri}` names, otherwise all with resources. With several servers the URI is
+ * The servers that may have a resource: those that list it, otherwise those with the narrowest matching template,
+ * otherwise the server that a URI in the form `{server}.{uri}` names, otherwise all with resources. With several servers the URI is
  * ambiguous.
  */
 export function findResource(
@@ -40,10 +40,17 @@ export function findResource(
     servers.filter(test).map(({ name }) => ({ server: name, uri }))
   const listing = find(({ resources }) => resources.has(uri))
   if (listing.length > 0) return listing
-  const matching = find(({ resourceTemplates }) =>
-    [...resourceTemplates.keys()].some((template) => matchesTemplate(template, uri)),
-  )
-  if (matching.length > 0) return matching
+  const matching = servers.flatMap(({ name, resourceTemplates }) => {
+    const literals = [...resourceTemplates.keys()].flatMap((template) => literalOf(template, uri))
+    return literals.length === 0 ? [] : [{ name, literal: Math.max(...literals) }]
+  })
+  // A template such as `{+all}` must not take the reads that another server's template means.
+  const narrowest = Math.max(...matching.map(({ literal }) => literal))
+  if (matching.length > 0) {
+    return matching.flatMap(({ name, literal }) =>
+      literal === narrowest ? [{ server: name, uri }] : [],
+    )
+  }
   // Names of servers have no dots, so at most one matches.
   const dotted = servers.find(({ name }) => uri.startsWith(`${name}.`))
   if (dotted !== undefined) return [{ server: dotted.name, uri: uri.slice(dotted.name.length + 1) }]
@@ -73,9 +80,13 @@ function readQualified(uri: string): { server: string; encoded: string } | undef
   return { server: uiServer, encoded: uiEncoded }
 }
 
-/** Whether a URI may come from a template. Each `{expression}` matches anything. */
-function matchesTemplate(template: string, uri: string): boolean {
-  return matchesParts(template.split(/\{[^{}]*\}/), uri)
+/**
+ * The number of literal characters of a template from which a URI may come; none for another template. Each
+ * `{expression}` matches anything.
+ */
+function literalOf(template: string, uri: string): number[] {
+  const parts = template.split(/\{[^{}]*\}/)
+  return matchesParts(parts, uri) ? [parts.reduce((sum, { length }) => sum + length, 0)] : []
 }
 
 /** Decodes a URI. A URI with a colon comes from a template, and is not encoded. */

@@ -251,3 +251,40 @@ test('providers are listed with their models, state and settings', async () => {
   expect(entryOf('ollama')).toBeUndefined()
   expect(JSON.stringify(listed)).not.toContain(KEY)
 })
+
+describe('answers of a server like OpenAI', () => {
+  const say = (...texts: string[]): string =>
+    texts.map((text) => wireFormats.chat.text(text)).join('') + wireFormats.chat.end
+  /** The parts of an answer, and the requests that it took. */
+  const answerOf = async (...answers: string[]) => {
+    own.answer = (response, { method }) => {
+      if (method === 'POST') sendEvents(response, answers.shift() ?? '')
+      response.end()
+    }
+    const env = { LLM_PROVIDER: 'openai-compatible', LLM_MODEL: 'm' }
+    const models = await modelsOf({ ...env, OPENAI_COMPATIBLE_BASE_URL: `${own.origin}/v1` })
+    const request = { messages: [{ role: 'user' as const, text: 'hello' }], tools: [] }
+    const parts: StreamPart[] = []
+    for await (const part of models.get().stream(request, { signal: AbortSignal.any([]) })) {
+      parts.push(part)
+    }
+    return parts
+  }
+
+  test('reasoning in tags at the beginning of the text is reasoning', async () => {
+    const parts = await answerOf(say('<think>hm</think>', 'four'))
+    expect(parts.filter(({ type }) => type.endsWith('-delta'))).toEqual([
+      { type: 'reasoning-delta', text: 'hm' },
+      { type: 'text-delta', text: 'four' },
+    ])
+  })
+
+  test('an empty answer is asked for once more', async () => {
+    const parts = await answerOf(say(''), say('four'))
+    expect(parts).toContainEqual({ type: 'text-delta', text: 'four' })
+    expect(parts).toContainEqual({
+      type: 'notice',
+      text: 'openai-compatible ended without an answer, and is asked again',
+    })
+  })
+})

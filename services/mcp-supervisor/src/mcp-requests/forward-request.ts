@@ -116,9 +116,9 @@ async function run(
     method === 'tools/call'
       ? await auditedCall(audit, { ...audited, arguments: args }, forward)
       : await forward()
-  const shrinkToFit = resultFor(method, result as object, eras)
+  const answer = resultFor(method, result as object, eras)
   const isOlderCall = head.era === 'legacy' && method === 'tools/call'
-  return isOlderCall ? withLegacyOutput(shrinkToFit, head.isOutputWrapped === true) : shrinkToFit
+  return isOlderCall ? withLegacyOutput(answer, head.isOutputWrapped === true) : answer
 }
 
 /** The server's result. Input that the server requests is asked of a legacy caller first. */

@@ -8,7 +8,7 @@ const PREFIX = 'mcp-host-sealed'
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 const bytes = new TextEncoder()
 
-/** Signs and encrypts state that clients keep and send back. */
+/** Signs state that clients keep and send back. They can read it. */
 export class StateSeal {
   readonly #secret: () => Promise<Uint8Array>
   #key: Promise<Key> | undefined
