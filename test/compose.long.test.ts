@@ -181,9 +181,18 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
       const results = await Promise.all(queries.map(({ expr }) => query(expr)))
       return results.some((result) => result.length > 0)
     }
-    const isThere = await Promise.all(panels.map(hasData))
-    const empty = panels.flatMap(({ title }, index) => (isThere[index] === true ? [] : [title]))
-    expect(empty.filter((title) => title !== 'Requests that get an error')).toEqual([])
+    // A rate has a value after two readings.
+    let empty: string[] = []
+    await eventually(
+      async () => {
+        const isThere = await Promise.all(panels.map(hasData))
+        empty = panels.flatMap(({ title }, index) =>
+          isThere[index] === true || title === 'Requests that get an error' ? [] : [title],
+        )
+        return empty.length === 0
+      },
+      { what: 'data in every panel', limitMs: 60_000 },
+    )
   })
 })
 

@@ -5,7 +5,7 @@ test.each([
   ['one object', '{"a":1}', ['{"a":1}']],
   ['no arguments', '', ['']],
   ['several objects', '{"a":"}{"}{"a":2} {"a":3}', ['{"a":"}{"}', '{"a":2}', '{"a":3}']],
-  ['a placeholder before the object', '{}{"a":1}', ['{"a":1}']],
+  ['an empty object before the other', '{}{"a":1}', ['{"a":1}']],
   ['an object that is repeated', '{"a":1}\n{"a":1}', ['{"a":1}']],
   ['broken JSON', '{"a":1', ['{"a":1']],
   ['text after an object', '{"a":1} and so', ['{"a":1} and so']],

@@ -341,6 +341,19 @@ describe.each(subjects)('$name', (subject) => {
       expect(own.received).toHaveLength(2)
     })
 
+    test('a request whose files are all sent as text is not repeated without them', async () => {
+      own.answer = (response) => {
+        response.writeHead(400, { 'content-type': 'application/json' })
+        response.end('{"error":{"message":"no such field"}}')
+      }
+      const files = user(
+        { mimeType: 'application/x-tar', name: 'all.tar', data: base64('tar') },
+        { mimeType: 'text/csv', name: 'sums.csv', data: base64('1;2') },
+      )
+      expect(await askOwn(files)).toMatchObject({ outcome: 'failed', error: { code: 'invalid' } })
+      expect(own.received).toHaveLength(1)
+    })
+
     test('only the refused one of several files is left out, also of later requests', async () => {
       const bad = { ...image, name: 'bad.png', data: base64('a bad image') }
       const model = modelAt(own.origin, subject)

@@ -76,7 +76,10 @@ export function aiSdkModel(
       try {
         const language = await connected
         const { tools, leftOut } = toTools(request.tools)
-        const files = request.messages.flatMap(filesOf).filter((file) => !isText(file.mimeType))
+        // Text files, and those that the provider does not read, are sent as text.
+        const files = request.messages
+          .flatMap(filesOf)
+          .filter((file) => canRead(file, reads) && !isText(file.mimeType))
         const { stream, plan } = await start(
           refusals,
           refusals.plan(tools, files),
