@@ -7,7 +7,7 @@ const endToEndTests = 'test/**/*.e2e.test.ts'
 const longTests = '**/*.long.test.ts'
 const fuzzTests = 'fuzz/**/*.fuzz.test.ts'
 const outside = ['**/node_modules/**', '**/.data/**']
-const waiting = { maxWorkers: availableParallelism() + 1, sequence: { groupOrder: 1 } }
+const waiting = { maxWorkers: availableParallelism() + 2, sequence: { groupOrder: 1 } }
 const endToEnd = {
   globalSetup: ['test/build-services.ts'],
   testTimeout: 120_000,
@@ -16,7 +16,7 @@ const endToEnd = {
 }
 
 // Cheap tests run first: what is wrong in the small need not be searched in the large. Those of the second group wait for
-// processes and time limits for a third of their time.
+// processes and time limits for half of their time.
 export default defineConfig({
   test: {
     // The NATS client's write to a socket it has just ended when the broker goes away: run-service.ts has the story.

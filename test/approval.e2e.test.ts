@@ -218,8 +218,11 @@ describe('a tool that needs an approval', () => {
   test('runs once with the arguments that were approved', async () => {
     const { requestState } = await askedOf('approved')
     const more = { ...modern({ elicitation: {} }), requestState, inputResponses: accept }
-    await post('/mcp', call('approved', more), modernHeaders())
+    const pay = () => post('/mcp', call('approved', more), modernHeaders())
+    await Promise.all([pay(), pay(), pay()])
+    await pay()
     await chatWith('approved in a chat', 'accept')
     expect((await payments()).slice(-2)).toEqual(['approved', 'approved in a chat'])
+    expect((await payments()).filter((text) => text === 'approved')).toHaveLength(1)
   })
 })

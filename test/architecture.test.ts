@@ -43,7 +43,15 @@ const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/tool-search': { own: [], outside: ['minisearch'] },
   'mcp-host': {
     own: [],
-    outside: ['@modelcontextprotocol/client', 'ajv', 'ajv-formats', 'jsonc-parser', 'zod'],
+    outside: [
+      '@modelcontextprotocol/client',
+      'ajv',
+      'ajv-formats',
+      'jsonc-parser',
+      'ws',
+      '@types/ws',
+      'zod',
+    ],
   },
 }
 

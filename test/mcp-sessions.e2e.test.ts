@@ -21,6 +21,8 @@ const own = { scope: 'session' }
 const everything = createRequire(import.meta.url).resolve(
   '@modelcontextprotocol/server-everything/package.json',
 )
+/** Tells the processes of this file from those of others. */
+const mark = `mark-${process.pid}-${Date.now()}`
 const asking = join(import.meta.dirname, '../packages/testkit/fixtures/asking-server.ts')
 
 let stack: Stack
@@ -34,7 +36,7 @@ beforeAll(async () => {
     env: { TOOL_APPROVAL: 'test.danger,test.dagner' },
     toolCount: 3 + 15,
     servers: {
-      asking: { command: process.execPath, args: [asking], ...own },
+      asking: { command: process.execPath, args: [asking, mark], ...own },
       everything: {
         command: process.execPath,
         args: [join(dirname(everything), 'dist/index.js'), 'stdio'],
@@ -69,7 +71,7 @@ async function processes(): Promise<number> {
       .filter((each) => /^\d+$/.test(each))
       .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
   )
-  return lines.filter((line) => line.includes(asking) && !line.includes('/bin/sh')).length
+  return lines.filter((line) => line.includes(mark) && !line.includes('/bin/sh')).length
 }
 
 /** A round-robin balancer without session affinity. */

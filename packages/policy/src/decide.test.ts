@@ -111,6 +111,9 @@ test.each([
   ['a*b*c', 'a--c--b', false],
   ['a.b', 'axb', false],
   ['**', 'x', true],
+  ['caf\u00e9', 'cafe\u0301', true],
+  ['cafe\u0301', 'caf\u00e9', true],
+  ['*rm*', 'r\u200dm -rf', true],
 ])('the pattern %j and the text %j: %s', (pattern, text, expected) => {
   expect(matchesPattern(pattern, text)).toBe(expected)
 })

@@ -1,11 +1,14 @@
+import { comparable } from '@mcp-host/contracts'
+
 /**
  * Whether a text matches a pattern in which `*` stands for any characters. Takes linear time, because the text may be
- * an argument that a model or client wrote.
+ * an argument that a model or client wrote. Both are compared as `comparable`.
  */
-export function matchesPattern(pattern: string, text: string): boolean {
-  const [first = '', ...rest] = pattern.split('*')
+export function matchesPattern(pattern: string, received: string): boolean {
+  const text = comparable(received)
+  const [first = '', ...rest] = comparable(pattern).split('*')
   const last = rest.pop()
-  if (last === undefined) return text === pattern
+  if (last === undefined) return text === first
   if (text.length < first.length + last.length) return false
   if (!text.startsWith(first) || !text.endsWith(last)) return false
   const end = text.length - last.length

@@ -21,6 +21,11 @@ export const HOSTILE_KINDS = [
   'error-deep',
   'remote-body',
   'remote-event',
+  'remote-blank-events',
+  'remote-short-streams',
+  'socket-empty-frames',
+  'socket-tiny-parts',
+  'socket-pings',
   'flood-logs',
   'flood-list-changed',
   'flood-updated',
@@ -50,14 +55,14 @@ function hostileArguments(kind: HostileKind): string {
   return JSON.stringify({ items: Array.from({ length: UNIQUE_ITEMS }, (_, id) => ({ id })) })
 }
 
-/** The `mcp.json` entry of a hostile server. A remote server is started, and ends with the guardian. */
+/** The `mcp.json` entry of a hostile server. A remote server (`remote-`: HTTP, `socket-`: WebSocket) is started, and ends with the guardian. */
 export async function hostileServer(
   guardian: Guardian,
   kind: HostileKind | HarmlessKind,
 ): Promise<object> {
   const program = join(import.meta.dirname, '..', 'fixtures', 'hostile-server.ts')
   const command = { command: process.execPath, args: [program, kind] }
-  if (!kind.startsWith('remote-')) return command
+  if (!kind.startsWith('remote-') && !kind.startsWith('socket-')) return command
   const { stdout } = await spawnGuarded(guardian, {
     ...command,
     cwd: import.meta.dirname,

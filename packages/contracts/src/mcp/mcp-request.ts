@@ -105,6 +105,8 @@ export const mcpRequestControl = defineEvent('mcp.{server}.ctl', {
       action: z.literal('answer'),
       /** The id of the question. */
       ask: z.string(),
+      /** The session that answers: that in which the question was asked. */
+      client: z.string(),
       result: z.looseObject({}).optional(),
       error: z
         .looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() })

@@ -1,4 +1,5 @@
 import type { CatalogEntry, CatalogTool } from '../mcp-server/catalog-entry.ts'
+import { comparable } from '../comparable.ts'
 import { ownValue } from '../own-value.ts'
 import { viewServers } from '../mcp-server/view-servers.ts'
 
@@ -32,7 +33,7 @@ export function approvalRule(rules: readonly string[]): ApprovalRule {
   const marks = rules.filter((rule) => rule.startsWith('@'))
   const patterns = patternsOf(rules).map(toRegExp)
   return (server, tool, annotations) => {
-    const name = `${server}.${tool}`
+    const name = comparable(`${server}.${tool}`)
     if (patterns.some((pattern) => pattern.test(name))) return true
     if (marks.length === 0) return false
     const hints = annotations()
@@ -57,7 +58,9 @@ export function unmatchedPatterns(
   const isReady = new Set<string>(ready.map(({ server }) => server))
   const configured = supervisors.flatMap((entry) => entry.configured ?? [])
   const unready = configured.filter((server) => !isReady.has(server))
-  const names = ready.flatMap(({ server, tools }) => tools.map(({ name }) => `${server}.${name}`))
+  const names = ready.flatMap(({ server, tools }) =>
+    tools.map(({ name }) => comparable(`${server}.${name}`)),
+  )
   return patterns.filter((rule) => {
     const [server = ''] = rule.split('.', 1)
     const [serverPattern, pattern] = [toRegExp(server), toRegExp(rule)]
@@ -71,8 +74,9 @@ function patternsOf(rules: readonly string[]): readonly string[] {
   return rules.filter((rule) => !rule.startsWith('@'))
 }
 
+/** Matches comparable names. */
 function toRegExp(rule: string): RegExp {
-  const parts = rule
+  const parts = comparable(rule)
     .split('*')
     .map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`))
   // Names of tools may contain line breaks, which `.` matches with the flag only.

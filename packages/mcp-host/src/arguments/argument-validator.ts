@@ -146,7 +146,11 @@ export class ArgumentValidator {
     const known = this.#applied.get(original)
     if (known !== undefined) return known
     const schema = this.mode === 'strict' ? original : relaxSchema(original)
-    const applied = { schema, cost: new SchemaCost(schema) }
+    const cost = new SchemaCost(schema)
+    const applied: AppliedSchema = { schema, cost }
+    if (cost.excess !== undefined) {
+      applied.compiled = { kind: 'unusable-schema', reason: cost.excess }
+    }
     this.#applied.set(original, applied)
     return applied
   }

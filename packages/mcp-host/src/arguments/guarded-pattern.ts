@@ -59,10 +59,12 @@ function shapeOf(source: string): PatternShape {
     .replaceAll(/\\[^1-9k]/gs, 'x')
     .replaceAll(/\[[^\]]*\]/g, 'x')
     .replaceAll('(?:', '(')
-  // A fixed number of repetitions leaves no choice.
-  const choices = atoms.replaceAll(/\{\d{1,2}\}/g, '')
+  // A fixed number of repetitions leaves no choice, but takes as many steps.
+  const fixed = /\{(\d{1,2})\}/g
+  const choices = atoms.replaceAll(fixed, '')
+  const repeated = Array.from(atoms.matchAll(fixed), ([, times]) => Number(times))
   return {
-    length: choices.length + 1,
+    length: choices.length + 1 + repeated.reduce((sum, times) => sum + times, 0),
     // A repeated group may match one text in exponentially many ways.
     repetitions: OPAQUE.test(atoms) ? Infinity : count(choices, /[*+{]/g),
     alternatives: count(choices, /[|?]/g),

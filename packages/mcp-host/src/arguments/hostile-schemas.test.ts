@@ -213,3 +213,61 @@ test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
     expect(await check(own('x'), { required: [name] })).toMatchObject({ kind: 'valid' })
   },
 )
+
+describe('the cost of patterns', () => {
+  const threads = new SchemaThreads({ checkLimitMs: 500 })
+  const words = (count: number): string => range(count, (index) => `word${index}`).join('|')
+
+  test.for<[name: string, schema: Json]>([
+    ['many alternatives', withPattern(words(40_000))],
+    ['a name of many alternatives', { patternProperties: { [words(40_000)]: {} } }],
+    ['many classes of Unicode', withPattern(String.raw`\p{L}`.repeat(1_000))],
+    ['many patterns', { allOf: range(900, () => withPattern(words(20))) }],
+  ])('a schema with %s is not compiled', ([, inputSchema]) => {
+    const verdict = validator().validate({ name: 'tool', inputSchema }, { a: 'word7' })
+    const reason = 'its patterns have more than 65536 characters'
+    expect(verdict).toEqual({ kind: 'unusable-schema', reason })
+  })
+
+  test.for<[name: string, schema: Json, args: Json]>([
+    ['a long pattern', withPattern(words(500)), { a: 'word7' }],
+    ['some classes of Unicode', withPattern(String.raw`^\p{L}`.repeat(30)), { a: 'word7' }],
+    ['repetitions of a fixed number', withPattern('.{99}'.repeat(99)), { a: 'x'.repeat(20_000) }],
+    [
+      'a format inside "not"',
+      arrayOf({ items: { not: { format: 'email' } } }),
+      { a: range(200, () => 'x'.repeat(2_000)) },
+    ],
+    [
+      'a format inside "if"',
+      arrayOf({ items: { if: { format: 'uri' }, else: { minLength: 1 } } }),
+      { a: range(200, () => 'x'.repeat(2_000)) },
+    ],
+    [
+      'many parts, and values of many levels',
+      { properties: { a: { $ref: '#' }, ...withProperties(150, () => ({ type: 'string' })) } },
+      tree(100),
+    ],
+  ])('a schema with %s is checked in a thread', async ([, inputSchema, args]) => {
+    const checked = validator(threads).validate({ name: 'tool', inputSchema }, args)
+    expect(checked).toBeInstanceOf(Promise)
+    await checked
+  })
+
+  test('the steps of one check do not count for the next', async () => {
+    const subject = validator(threads)
+    const name = 'tool'
+    await subject.validate(
+      { name, inputSchema: withPattern(String.raw`^(\d+\.)+\d+$`) },
+      { a: '1.' },
+    )
+    for (const schema of [
+      { $id: 'https://example.com/schema', properties: { a: { pattern: '^[a-z]+$' } } },
+      { patternProperties: { '^[a-z]$': { type: 'string' } }, additionalProperties: false },
+      { $ref: '#/$defs/a', $defs: { a: { properties: { a: { pattern: 'x+' } } } } },
+    ]) {
+      const verdict = await subject.validate({ name, inputSchema: schema }, { a: 'x' })
+      expect(verdict).toMatchObject({ kind: 'valid' })
+    }
+  })
+})

@@ -2,16 +2,25 @@ import type { JsonSchema } from '../inventory/tool.ts'
 import { isObject } from '../json/is-object.ts'
 import { hasMoreValues } from '../json/json-limits.ts'
 import { valueAt } from '../json/json-path.ts'
-import type { ValueSize } from './value-size.ts'
+import { patternSize } from './pattern-size.ts'
+import { CHARACTERS_PER_VALUE, type ValueSize } from './value-size.ts'
 
 /** Compiling takes about 30 µs for each value of a schema; schemas of published tools mostly have less than 300. */
 const MAX_VALUES_COMPILED_HERE = 1000
 /** The limit for a check here. One unit, a keyword applied to a value, takes 10 to 200 ns. */
 const MAX_UNITS_CHECKED_HERE = 250_000
+/** The size of regular expressions that are compiled here: up to 30 ms. */
+const MAX_PATTERN_SIZE_HERE = 2000
+/** Larger ones take seconds to compile, and memory that has no limit. */
+const MAX_PATTERN_SIZE = 65_536
 /**
- * The limit for texts with formats: some regular expressions of ajv-formats take time with the square of the length.
+ * The limit for texts with formats: some regular expressions of ajv-formats take time with the square of the length. A
+ * step, one character of a text times the longest length, takes up to 5 ns.
  */
-const MAX_FORMATTED_CHARACTERS = 2000
+const MAX_FORMAT_STEPS = 5_000_000
+/** For values with more levels the work of large schemas takes long to determine. */
+const MAX_DEPTH_OF_LARGE = 64
+const LARGE_VALUES = 200
 /** The depth of nested references and alternatives beyond which a schema counts as endless. */
 const MAX_NESTED = 500
 
@@ -42,31 +51,50 @@ const EACH_INSIDE = [
 
 /** Bounds the time of a check, without patterns, whose cost depends on each text (see `GuardedPattern`). */
 export class SchemaCost {
+  /** Why the schema must not be compiled, if so. */
+  readonly excess: string | undefined
   /** Whether it may be compiled in the event loop. */
   readonly isSmall: boolean
   readonly #root: JsonSchema
-  /** The work of each subschema, by the levels of the checked value. */
-  readonly #known = new Map<object, Work[]>()
+  /** The work of the schema, by the levels of the checked value. */
+  readonly #known: Work[] = []
+  /** The work of each subschema, by levels, while that of the schema is being determined. */
+  #parts = new Map<object, Work[]>()
   #nested = 0
   #hasFormat = false
 
   constructor(schema: JsonSchema) {
     this.#root = schema
-    this.isSmall = !hasMoreValues(schema, MAX_VALUES_COMPILED_HERE)
+    const size = patternSize(schema)
+    this.isSmall = !hasMoreValues(schema, MAX_VALUES_COMPILED_HERE) && size <= MAX_PATTERN_SIZE_HERE
+    this.excess =
+      size > MAX_PATTERN_SIZE
+        ? `its patterns have more than ${MAX_PATTERN_SIZE} characters`
+        : undefined
   }
 
   /** Whether a value of this size may be checked in the event loop. */
   isCheap({ values, depth, longest }: ValueSize): boolean {
     if (!this.isSmall) return false
-    const { checks, pairs } = this.#known.get(this.#root)?.[depth] ?? this.#work(this.#root, depth)
-    const isFormatCheap = !this.#hasFormat || longest <= MAX_FORMATTED_CHARACTERS
-    return isFormatCheap && checks * values + pairs * values * values <= MAX_UNITS_CHECKED_HERE
+    if (depth > MAX_DEPTH_OF_LARGE && hasMoreValues(this.#root, LARGE_VALUES)) return false
+    const { checks, pairs } = (this.#known[depth] ??= this.#measure(depth))
+    const formatSteps = this.#hasFormat ? values * CHARACTERS_PER_VALUE * longest : 0
+    return (
+      formatSteps <= MAX_FORMAT_STEPS &&
+      checks * values + pairs * values * values <= MAX_UNITS_CHECKED_HERE
+    )
+  }
+
+  #measure(depth: number): Work {
+    const work = this.#work(this.#root, depth)
+    this.#parts = new Map()
+    return work
   }
 
   #work(schema: unknown, depth: number): Work {
     if (!isObject(schema)) return Array.isArray(schema) ? this.#sum(schema, depth) : ONE
-    const known = this.#known.get(schema) ?? []
-    this.#known.set(schema, known)
+    const known = this.#parts.get(schema) ?? []
+    this.#parts.set(schema, known)
     const found = known[depth]
     if (found !== undefined) return found
     // The result where the schema refers to itself for the same value.

@@ -1,7 +1,7 @@
 import { MAX_JSON_DEPTH } from '../json/json-limits.ts'
 
 /** The number of characters that take as long to check as one value. */
-const CHARACTERS_PER_VALUE = 32
+export const CHARACTERS_PER_VALUE = 32
 
 /** The size of a value, which determines the time of a check. */
 export interface ValueSize {

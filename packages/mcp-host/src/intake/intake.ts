@@ -12,8 +12,15 @@ import type { MessageLimits } from './message-limits.ts'
 const READ_BYTES_PER_MS = 4 * 1024
 /** The burst of that rate: 2 MB. */
 const READ_BURST_MS = 512
+/** The least cost of a read, since a read of one byte takes as long as one of many: at most 8,000 reads a second. */
+const MIN_READ_BYTES = 512
 /** Bytes of large messages between two yields to the event loop. */
 const SLICE_BYTES = 64 * 1024
+/** Handled messages, or their bytes, between two yields to the event loop. */
+const HANDLED_MESSAGES = 256
+const HANDLED_BYTES = 256 * 1024
+/** The pause after that of a server that sends too much. */
+const FLOOD_PAUSE_MS = 10
 /** The time for which a server counts as flooding after a dropped message. */
 const FLOOD_MS = 1_000
 const WINDOW_MS = 60_000
@@ -55,6 +62,8 @@ export class Intake {
   /** The time from which the rate limit allows further reads. */
   #readUntil = 0
   #sliceBytes = 0
+  /** Since the last yield to the event loop. */
+  #handled = { messages: 0, bytes: 0 }
 
   constructor(deps: IntakeDeps) {
     const { limits, now = () => performance.now() } = deps
@@ -75,6 +84,13 @@ export class Intake {
   /** Whether one more notification, or invalid line, may be handled. */
   takeNotice(): boolean {
     return this.#notices.take() || this.#flooded()
+  }
+
+  /** Counts a line, frame or event without a message. Returns `false`, and counts it as dropped, when there are too many. */
+  takeUseless(): boolean {
+    const isTaken = this.takeNotice()
+    if (!isTaken) this.leaveOut('notices')
+    return isTaken
   }
 
   /** Whether one more request of the server, or unexpected response, may be handled. */
@@ -148,10 +164,21 @@ export class Intake {
     return this.#bufferedBytes <= this.limits.bufferedBytes
   }
 
-  /** Counts bytes of bodies and refused messages. Returns a promise when the next read has to wait. */
+  /** Counts a handled message. Returns a promise when the next one has to wait: for the event loop, or longer. */
+  handled(bytes: number): Promise<void> | undefined {
+    this.#handled.messages += 1
+    this.#handled.bytes += bytes
+    const { messages, bytes: total } = this.#handled
+    if (messages < HANDLED_MESSAGES && total < HANDLED_BYTES) return undefined
+    this.#handled = { messages: 0, bytes: 0 }
+    return this.isFlooding ? delay(FLOOD_PAUSE_MS) : nextTurn()
+  }
+
+  /** Counts a read of bodies and refused messages. Returns a promise when the next read has to wait. */
   pace(bytes: number): Promise<void> | undefined {
     const now = this.#now()
-    this.#readUntil = Math.max(now, this.#readUntil) + bytes / READ_BYTES_PER_MS
+    const cost = Math.max(bytes, MIN_READ_BYTES)
+    this.#readUntil = Math.max(now, this.#readUntil) + cost / READ_BYTES_PER_MS
     const waitMs = this.#readUntil - now - READ_BURST_MS
     return waitMs > 0 ? delay(waitMs) : this.slice(bytes)
   }

@@ -35,6 +35,10 @@ describe('a pattern', () => {
     ['a.c', 'abc', false],
     ['a?', 'ab', false],
     ['read', 'READ', false],
+    ['caf\u00e9', 'cafe\u0301', true],
+    ['delete', 'de\u200blete', true],
+    ['del*', 'd\u{e0064}elete\ufeff', true],
+    ['cafe\u0301*', 'caf\u00e9_order', true],
   ])('the pattern "%s" matches the name "%s": %s', (pattern, name, matches) => {
     expect(isAllowed({ allow: [pattern] }, name)).toBe(matches)
   })

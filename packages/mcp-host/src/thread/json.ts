@@ -2,6 +2,9 @@ import { Worker } from 'node:worker_threads'
 
 import { readJson } from '../intake/read-json.ts'
 
+/** Larger messages are parsed by a thread, since they would block the event loop. */
+export const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
+
 /** The program of a thread. It is a text because a bundled library cannot find its files. */
 const script = (work: string): string => `
 const { getPriority, setPriority } = require('node:os')

@@ -194,3 +194,34 @@ test('events with control characters are mended, and those that are no JSON are 
   expect(second).toBe('id: 1\ndata: {"id":7,"result":{"a":"x\\ty"}}')
   expect(JSON.parse(third?.slice('data: '.length) ?? '')).toMatchObject({ id: 8, error: NOT_JSON })
 })
+
+const EVENTS = 4_000
+test.each([
+  ['blank lines', '\n\n'],
+  ['comments', ':\n\n'],
+  ['comments with words', ': data: keep-alive\n\n'],
+  ['empty events', 'event: message\n\n'],
+  ['ids', 'id: 1\n\n'],
+])('a stream of %s is paced, and a message among them is delivered', async (_title, useless) => {
+  const { response, leftOut } = await fetchFrom(
+    (to) => {
+      to.writeHead(200, { 'content-type': 'text/event-stream' })
+      to.end(`${useless.repeat(EVENTS)}data: {"a":1}\n\n`)
+    },
+    { noticesPerSecond: 10 },
+  )
+  let ticks = 0
+  const ticking = setInterval(() => (ticks += 1), 5)
+  expect(await response.text()).toBe('data: {"a":1}\n\n')
+  clearInterval(ticking)
+  expect(ticks).toBeGreaterThan(EVENTS / 512)
+  expect(leftOut.notices).toBeGreaterThan(EVENTS / 2)
+})
+
+test('the time for the next stream is passed on', async () => {
+  const { response } = await fetchFrom((to) => {
+    to.writeHead(200, { 'content-type': 'text/event-stream' })
+    to.end('retry: 500\n\nid: 7\ndata:\n\n: comment\n\n')
+  })
+  expect(await response.text()).toBe('retry: 500\n\nid: 7\ndata:\n\n')
+})

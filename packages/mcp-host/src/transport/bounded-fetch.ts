@@ -1,19 +1,20 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import { inPlaceOf, type Intake, type RefusedMessage } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, readJson, readMessage } from '../intake/read-json.ts'
 import { EventSplitter } from './event-splitter.ts'
+import { JoinedParts } from './joined-parts.ts'
 
 /** The size of responses other than results, such as error pages. */
 const MAX_OTHER_BYTES = 1024 * 1024
-/** Bytes of events between two yields to the event loop. */
+/** Bytes of a large event between two yields to the event loop. */
 const SLICE_BYTES = 64 * 1024
+/** The cost of an event without data: a server may send 4,000 a second. */
+const USELESS_BYTES = 1024
 /** Events from this size on are inspected in slices. */
 const MIN_LARGE_BYTES = 256 * 1024
-/** The pause after each slice of a server that sends too much. */
-const FLOOD_PAUSE_MS = 10
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 type Chunks = AsyncGenerator<Uint8Array, void, undefined>
@@ -53,11 +54,11 @@ export function boundedFetch(intake: Intake): Fetch {
 async function* readWhole({ intake, chunks, id }: Exchange): Chunks {
   using buffered = new BufferedBytes(intake)
   const inspector = intake.inspector()
-  const parts: Uint8Array[] = []
+  const parts = new JoinedParts()
   for await (const chunk of chunks) {
     const pause = intake.pace(chunk.length)
     if (pause !== undefined) await pause
-    parts.push(chunk)
+    parts.push(toBuffer(chunk))
     inspector.push(toBuffer(chunk))
     // Leaving the loop ends the request.
     if (!buffered.set(buffered.bytes + chunk.length)) {
@@ -66,7 +67,7 @@ async function* readWhole({ intake, chunks, id }: Exchange): Chunks {
     }
     if (inspector.values > intake.limits.messageValues) break
   }
-  const bytes = Buffer.concat(parts, buffered.bytes)
+  const bytes = parts.take()
   const refused = intake.judge(inspector, buffered.bytes)
   if (refused !== undefined) yield encode(answerTo(id(), refused))
   else yield bytes.length < MIN_LARGE_BYTES ? mendedBody(bytes, id) : bytes
@@ -84,21 +85,24 @@ function mendedBody(bytes: Buffer, id: Exchange['id']): Uint8Array {
   }
 }
 
-/** The same for the data of an event. */
-function mended(event: Buffer): Uint8Array {
-  const lines = event.toString().split(/\r\n|\n|\r/)
+/** The same for the data of an event. `lines`: all of it. */
+function mended(event: Buffer, lines: readonly string[]): Uint8Array {
   const data = lines
-    .filter((line) => line.startsWith('data:'))
+    .filter(isData)
     .map((line) => line.slice('data:'.length).replace(/^ /, ''))
     .join('\n')
   if (data === '' || isJson(data)) return event
   try {
-    const fields = lines.filter((line) => line !== '' && !line.startsWith('data:'))
+    const fields = lines.filter((line) => line !== '' && !isData(line))
     return Buffer.from([...fields, `data: ${JSON.stringify(readMessage(data))}`, '', ''].join('\n'))
   } catch {
     // It is no response; the SDK reports it.
     return event
   }
+}
+
+function isData(line: string): boolean {
+  return line === 'data' || line.startsWith('data:')
 }
 
 function isJson(text: string): boolean {
@@ -114,20 +118,16 @@ function isJson(text: string): boolean {
 async function* readEvents({ intake, chunks, id }: Exchange): Chunks {
   using buffered = new BufferedBytes(intake)
   const splitter = new EventSplitter()
-  let slice = 0
   for await (const chunk of chunks) {
     const pause = intake.pace(chunk.length)
     if (pause !== undefined) await pause
     for (const event of splitter.push(toBuffer(chunk))) {
-      const refused =
-        event.length < MIN_LARGE_BYTES ? intake.check(event) : await checkLarge(intake, event)
-      const answer = refused === undefined ? undefined : inPlaceOf(refused)
-      if (refused === undefined) yield event.length < MIN_LARGE_BYTES ? mended(event) : event
-      else if (answer !== undefined) yield toEvent(answer)
-      slice += event.length
-      if (slice < SLICE_BYTES) continue
-      slice = 0
-      await (intake.isFlooding ? delay(FLOOD_PAUSE_MS) : nextTurn())
+      const read =
+        event.length < MIN_LARGE_BYTES ? readEvent(intake, event) : readLarge(intake, event)
+      const passed = read instanceof Promise ? await read : read
+      if (passed !== undefined) yield passed
+      const rest = passed === undefined ? intake.pace(USELESS_BYTES) : intake.handled(event.length)
+      if (rest !== undefined) await rest
     }
     if (buffered.set(splitter.bytes)) continue
     const refused = buffered.refuse(id())
@@ -148,13 +148,29 @@ async function* readSome({ chunks }: Exchange): Chunks {
   }
 }
 
-async function checkLarge(intake: Intake, event: Buffer): Promise<RefusedMessage | undefined> {
+/** What is passed on for an event: itself, mended, or an error for its request. Undefined: nothing. */
+function readEvent(intake: Intake, event: Buffer): Uint8Array | undefined {
+  const refused = intake.check(event)
+  if (refused !== undefined) return inPlaceOfEvent(refused)
+  const lines = event.toString().split(/\r\n|\n|\r/)
+  if (lines.some(isData)) return mended(event, lines)
+  // Comments keep a connection alive; of all others only the time for the next stream is of use.
+  return intake.takeUseless() && lines.some((line) => line.startsWith('retry')) ? event : undefined
+}
+
+async function readLarge(intake: Intake, event: Buffer): Promise<Uint8Array | undefined> {
   const inspector = intake.inspector()
   for (let at = 0; at < event.length; at += SLICE_BYTES) {
     inspector.push(event.subarray(at, at + SLICE_BYTES))
     await nextTurn()
   }
-  return intake.judge(inspector, event.length)
+  const refused = intake.judge(inspector, event.length)
+  return refused === undefined ? event : inPlaceOfEvent(refused)
+}
+
+function inPlaceOfEvent(refused: RefusedMessage): Uint8Array | undefined {
+  const answer = inPlaceOf(refused)
+  return answer === undefined ? undefined : toEvent(answer)
 }
 
 /** The buffered bytes of one incomplete message. */

@@ -1,21 +1,22 @@
+import { JoinedParts } from './joined-parts.ts'
+
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 
 /** Splits chunks into server-sent events, each with the empty line at its end. */
 export class EventSplitter {
-  /** The size of the incomplete event. */
-  bytes = 0
-  #parts: Buffer[] = []
+  readonly #parts = new JoinedParts()
   #isEmptyLine = true
   #isAfterReturn = false
 
+  /** The size of the incomplete event. */
+  get bytes(): number {
+    return this.#parts.bytes
+  }
+
   /** The bytes after the last complete event. */
   rest(): Buffer {
-    const event = this.#parts.length === 1 ? this.#parts[0] : undefined
-    const bytes = event ?? Buffer.concat(this.#parts, this.bytes)
-    this.#parts = []
-    this.bytes = 0
-    return bytes
+    return this.#parts.take()
   }
 
   /** The events that `chunk` completes. */
@@ -36,20 +37,14 @@ export class EventSplitter {
       }
       const isEnd = byte === RETURN || (byte === NEWLINE && !this.#isAfterReturn)
       if (isEnd && this.#isEmptyLine) {
-        this.#hold(chunk.subarray(start, at + 1))
+        this.#parts.push(chunk.subarray(start, at + 1))
         start = at + 1
         yield this.rest()
       }
       if (isEnd) this.#isEmptyLine = true
       this.#isAfterReturn = byte === RETURN
     }
-    this.#hold(chunk.subarray(start))
-  }
-
-  #hold(part: Buffer): void {
-    if (part.length === 0) return
-    this.#parts.push(part)
-    this.bytes += part.length
+    this.#parts.push(chunk.subarray(start))
   }
 }
 

@@ -1,3 +1,5 @@
+import { JoinedParts } from './joined-parts.ts'
+
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 
@@ -11,8 +13,7 @@ export interface LineSplitterOptions {
 export class LineSplitter {
   readonly #maxLineBytes: number
   readonly #whenTooLong: 'cut' | 'throw'
-  #parts: Buffer[] = []
-  #bytes = 0
+  readonly #parts = new JoinedParts()
   #isSkipping = false
 
   constructor({ maxLineBytes, whenTooLong }: LineSplitterOptions) {
@@ -22,7 +23,7 @@ export class LineSplitter {
 
   /** The size of the incomplete line. */
   get bytes(): number {
-    return this.#bytes
+    return this.#parts.bytes
   }
 
   /** Whether the rest of a line is being dropped. */
@@ -32,9 +33,7 @@ export class LineSplitter {
 
   /** The received part of the incomplete line. */
   beginning(): Buffer {
-    const whole = Buffer.concat(this.#parts, this.#bytes)
-    this.#parts = [whole]
-    return whole
+    return this.#parts.whole()
   }
 
   /** Drops the incomplete line, including its remaining part. */
@@ -61,23 +60,16 @@ export class LineSplitter {
   }
 
   #hold(part: Buffer): void {
-    const room = this.#maxLineBytes - this.#bytes
+    const room = this.#maxLineBytes - this.bytes
     if (part.length > room && this.#whenTooLong === 'throw') {
       throw new RangeError(`a line is longer than ${this.#maxLineBytes} bytes`)
     }
-    const fitting = part.subarray(0, room)
-    if (fitting.length === 0) return
-    this.#parts.push(fitting)
-    this.#bytes += fitting.length
+    this.#parts.push(part.subarray(0, room))
   }
 
   /** Takes the incomplete line. */
   rest(): Buffer<ArrayBuffer> {
-    const [first, ...others] = this.#parts as Buffer<ArrayBuffer>[]
-    const isWhole = first !== undefined && others.length === 0
-    const line = isWhole ? first : Buffer.concat(this.#parts, this.#bytes)
-    this.#parts = []
-    this.#bytes = 0
+    const line = this.#parts.take()
     return line.at(-1) === RETURN ? line.subarray(0, -1) : line
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { pacedStreams } from './paced-streams.ts'
+import { limitedStreams, pacedStreams } from './paced-streams.ts'
 
 const STREAM = { 'content-type': 'text/event-stream' }
 
@@ -72,4 +72,24 @@ describe('a stream of notifications', () => {
     const headers = { 'last-event-id': '7' }
     expect(await follow(answer, { ms: 3_500, headers })).toEqual([0, 1_000, 2_000, 3_000])
   })
+})
+
+test('a server that wants its streams opened at once does not get more than ten a second', async () => {
+  let opened = 0
+  const fetch = limitedStreams(() => {
+    opened += 1
+    return Promise.resolve(new Response(''))
+  })
+  const stop = new AbortController()
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) await fetch('http://a/', { method: 'GET', signal: stop.signal })
+  }
+  const ended = run().catch(() => undefined)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(opened).toBeGreaterThan(100)
+  expect(opened).toBeLessThan(160)
+  await fetch('http://a/', { method: 'POST' })
+  stop.abort()
+  await vi.advanceTimersByTimeAsync(1_000)
+  await ended
 })

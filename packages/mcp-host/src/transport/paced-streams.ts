@@ -1,4 +1,5 @@
 import { sleep } from '../async/sleep.ts'
+import { TokenBucket } from '../policies/token-bucket.ts'
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
@@ -8,6 +9,8 @@ const FIRST_PAUSE_MS = 2_000
 const MAX_PAUSE_MS = 300_000
 /** A stream that stays open for this long is of use, even if the server has nothing to say. */
 const LASTING_MS = 30_000
+const STREAMS_PER_SECOND = 10
+const STREAMS_AT_ONCE = 50
 
 /**
  * `fetch` for Streamable HTTP, whose client opens the stream of notifications by GET, and again whenever it ends. An
@@ -34,6 +37,20 @@ export function pacedStreams(fetch: Fetch): Fetch {
     const watched = watch(body, (isUseful) => (useless = isUseful ? 0 : useless + 1))
     const stream = new Response(ReadableStream.from(watched), { status, statusText, headers })
     return withUrl(stream, response.url)
+  }
+}
+
+/**
+ * `fetch` whose client opens streams by GET as soon as the server wants, with a limited rate: each request that waits for
+ * an answer may have a stream of its own.
+ */
+export function limitedStreams(fetch: Fetch): Fetch {
+  const opened = new TokenBucket({ perSecond: STREAMS_PER_SECOND, burst: STREAMS_AT_ONCE })
+  return async (url, init) => {
+    while (init?.method === 'GET' && !opened.take()) {
+      await sleep(1_000 / STREAMS_PER_SECOND, init.signal ?? undefined)
+    }
+    return fetch(url, init)
   }
 }
 

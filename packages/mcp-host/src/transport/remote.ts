@@ -9,7 +9,7 @@ import type { RemoteServerConfig } from '../config/mcp-config.ts'
 import { Intake } from '../intake/intake.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
-import { pacedStreams } from './paced-streams.ts'
+import { limitedStreams, pacedStreams } from './paced-streams.ts'
 import { WebSocketTransport } from './websocket.ts'
 
 /** The time limit for the end of the session at the server. */
@@ -49,7 +49,10 @@ function openTransport(
 ): RemoteTransport {
   const address = new URL(url)
   if (type === 'websocket') return new WebSocketTransport(address, { headers, intake })
-  const options = { requestInit: { headers: { ...headers } }, fetch: boundedFetch(intake) }
+  const options = {
+    requestInit: { headers: { ...headers } },
+    fetch: limitedStreams(boundedFetch(intake)),
+  }
   if (type === 'sse') return new SSEClientTransport(address, options)
   return new StreamableHTTPClientTransport(address, {
     ...options,

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
@@ -17,22 +16,17 @@ import {
   type SpawnOptions,
 } from '../process/spawn-guarded.ts'
 import { stopProcess } from '../process/stop-process.ts'
-import { parseInThread } from '../thread/json.ts'
+import { MAX_BYTES_PARSED_HERE, parseInThread } from '../thread/json.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { UnsentError } from './unsent-error.ts'
 
-/** Larger messages are parsed by a thread, since they would block the event loop. */
-const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024
 const MAX_STDERR_LINE_BYTES = 8192
 /** Messages from this size on are inspected while they arrive. */
 const MIN_LARGE_BYTES = 256 * 1024
 /** While a server floods stderr, only the end of each chunk is read. */
 const READ_OF_FLOOD_BYTES = 4096
-/** Lines, or bytes, between two yields to the event loop. */
-const SLICE_LINES = 256
-const SLICE_BYTES = 256 * 1024
-/** The pause after each slice of a server that sends too much. */
+/** The pause after each part of stderr that has too many lines. */
 const FLOOD_PAUSE_MS = 10
 /** The length of an invalid line that is masked for the log: more than is shown, so that no secret is cut in two. */
 const MAX_SHOWN_BYTES = 2000
@@ -73,8 +67,6 @@ export class StdioTransport implements Transport, Endpoint {
   #flushed: Promise<void> | undefined
   /** Set while later messages wait, for the event loop or for a thread that reads a large message. */
   #pause: Promise<void> | undefined
-  /** The lines and bytes that were read since the last yield to the event loop. */
-  #slice = { lines: 0, bytes: 0 }
   /** Inspects the unfinished message, if it is large. */
   #inspector: JsonInspector | undefined
 
@@ -255,7 +247,7 @@ export class StdioTransport implements Transport, Endpoint {
   }
 
   #handleLine(line: Buffer<ArrayBuffer>): Promise<void> | undefined {
-    return this.#readLine(line) ?? this.#endSlice(line)
+    return this.#readLine(line) ?? this.intake.handled(line.length)
   }
 
   #readLine(line: Buffer<ArrayBuffer>): Promise<void> | undefined {
@@ -292,15 +284,6 @@ export class StdioTransport implements Transport, Endpoint {
     if (refusal !== undefined) this.send(refusal).catch(() => undefined)
     const answer = inPlaceOf(refused)
     if (answer !== undefined) this.#receive(answer)
-  }
-
-  /** Ends a slice when it is large enough. Returns a promise when the event loop must run first. */
-  #endSlice(line: Buffer): Promise<void> | undefined {
-    this.#slice.lines += 1
-    this.#slice.bytes += line.length
-    if (this.#slice.lines < SLICE_LINES && this.#slice.bytes < SLICE_BYTES) return undefined
-    this.#slice = { lines: 0, bytes: 0 }
-    return this.intake.isFlooding ? delay(FLOOD_PAUSE_MS) : nextTurn()
   }
 
   async #readLarge(line: Buffer<ArrayBuffer>): Promise<void> {
@@ -350,7 +333,7 @@ export class StdioTransport implements Transport, Endpoint {
   #show(line: Buffer): void {
     const shown = line.toString('utf8', 0, MAX_SHOWN_BYTES)
     if (shown === '') return
-    if (!this.intake.takeNotice()) this.intake.leaveOut('notices')
+    this.intake.takeUseless()
     this.#deps.output.stdout(shown)
   }
 

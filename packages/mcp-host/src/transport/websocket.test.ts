@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net'
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { type WebSocket as Peer, WebSocketServer } from 'ws'
+import { WebSocket, type WebSocket as Peer, WebSocketServer } from 'ws'
 
 import { testIntake } from '../../test/fixtures/intake.ts'
+import type { MessageLimits } from '../intake/message-limits.ts'
+import type { LeftOut } from '../metrics/host-metrics.ts'
 import { WebSocketTransport } from './websocket.ts'
 
 interface OpenSocket {
@@ -17,6 +19,7 @@ interface OpenSocket {
   readonly sent: string[]
   readonly headers: Readonly<Record<string, unknown>>
   readonly closed: Promise<void>
+  readonly leftOut: LeftOut
 }
 
 async function listen(): Promise<{ readonly server: WebSocketServer; readonly url: URL }> {
@@ -30,12 +33,10 @@ async function listen(): Promise<{ readonly server: WebSocketServer; readonly ur
   return { server, url: new URL(`ws://127.0.0.1:${port}/mcp`) }
 }
 
-async function openSocket(): Promise<OpenSocket> {
+async function openSocket(limits: Partial<MessageLimits> = {}): Promise<OpenSocket> {
   const { server, url } = await listen()
-  const transport = new WebSocketTransport(url, {
-    headers: { Authorization: 'Bearer x' },
-    intake: testIntake({ messageBytes: 1_000, messageDepth: 10 }).intake,
-  })
+  const { intake, leftOut } = testIntake({ messageBytes: 1_000, messageDepth: 10, ...limits })
+  const transport = new WebSocketTransport(url, { headers: { Authorization: 'Bearer x' }, intake })
   const received: JSONRPCMessage[] = []
   const errors: Error[] = []
   const closed = Promise.withResolvers<void>()
@@ -57,6 +58,7 @@ async function openSocket(): Promise<OpenSocket> {
     sent,
     headers: request.headers,
     closed: closed.promise,
+    leftOut,
   }
 }
 
@@ -122,8 +124,9 @@ describe('the end of a socket', () => {
     await transport.close()
   })
 
-  test('closing a socket stops waiting for a peer that does not answer', async () => {
+  test('closing a socket cuts the connection to a peer that does not answer', async () => {
     const { transport, peer, closed } = await openSocket()
+    const gone = once(peer, 'close')
     // The peer reads nothing more, so it never receives the close frame.
     peer.pause()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -131,7 +134,94 @@ describe('the end of a socket', () => {
     await vi.advanceTimersByTimeAsync(2000)
     await Promise.all([closing, closed])
     expect(transport.closeReason).toBe('was disconnected')
+    peer.resume()
+    await gone
   })
+
+  test('messages that a peer sent before it closed are received before the end', async () => {
+    const { peer, received, closed } = await openSocket({ noticesPerSecond: 1 })
+    for (let count = 0; count < 600; count += 1) peer.send('')
+    peer.send(JSON.stringify(ping))
+    peer.close()
+    await closed
+    expect(received).toEqual([ping])
+  })
+})
+
+describe('a peer that sends too much', () => {
+  const FRAMES = 10_000
+
+  test.each<[string, (peer: Peer) => void]>([
+    ['empty frames', (peer) => peer.send('')],
+    ['tiny frames', (peer) => peer.send('{}')],
+    ['frames that are no text', (peer) => peer.send(Buffer.from('x'))],
+    ['pings', (peer) => peer.ping()],
+    ['pongs', (peer) => peer.pong()],
+  ])('%s are paced, and messages among them are received', async (_title, send) => {
+    const { peer, received, leftOut, errors, transport } = await openSocket({
+      noticesPerSecond: 10,
+    })
+    const pongs: unknown[] = []
+    peer.on('pong', () => pongs.push(1))
+    for (let count = 0; count < FRAMES; count += 1) send(peer)
+    peer.send(JSON.stringify(ping))
+    let ticks = 0
+    const ticking = setInterval(() => (ticks += 1), 5)
+    await vi.waitFor(() => expect(received).toEqual([ping]), 20_000)
+    clearInterval(ticking)
+    // There is a pause after each 256 of them.
+    expect(ticks).toBeGreaterThan(FRAMES / 512)
+    expect(leftOut.notices).toBeGreaterThan(FRAMES / 2)
+    expect(errors.length).toBeLessThan(1_000)
+    expect(pongs.length).toBeLessThan(1_000)
+    await transport.close()
+  })
+
+  test('a ping is answered, but none of a peer that reads nothing', async () => {
+    const { peer, received } = await openSocket({ noticesPerSecond: 1_000_000 })
+    const answered = once(peer, 'pong')
+    peer.ping('hello')
+    expect(String((await answered)[0])).toBe('hello')
+    peer.pause()
+    const sent = vi.spyOn(WebSocket.prototype, 'pong')
+    vi.spyOn(WebSocket.prototype, 'bufferedAmount', 'get').mockReturnValue(2 ** 21)
+    onTestFinished(() => void vi.restoreAllMocks())
+    peer.ping('again')
+    peer.send(JSON.stringify(ping))
+    await vi.waitFor(() => expect(received).toEqual([ping]))
+    expect(sent).not.toHaveBeenCalled()
+  })
+
+  test('parts of one byte are joined up to a number', async () => {
+    const { peer, transport, closed } = await openSocket({ messageBytes: 1_000_000 })
+    for (let count = 0; count < 20_000; count += 1) peer.send('x', { fin: false })
+    await closed
+    expect(transport.closeReason).toBe('broke the connection: Too many message fragments')
+  })
+})
+
+test('a server need not repeat the subprotocol', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => false })
+  onTestFinished(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const url = new URL(`ws://127.0.0.1:${port}/mcp`)
+  const transport = new WebSocketTransport(url, { headers: {}, intake: testIntake().intake })
+  await transport.start()
+  await transport.close()
+})
+
+test('a large message is read, and one that is no JSON is an error of its request', async () => {
+  const { peer, received } = await openSocket({ messageBytes: 20_000_000 })
+  const text = 'x'.repeat(5_000_000)
+  peer.send(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text } }))
+  peer.send(`{"jsonrpc":"2.0","id":2,"result":{"text":"${text}",}}`)
+  peer.send(JSON.stringify(ping))
+  await vi.waitFor(() => expect(received).toHaveLength(3), 20_000)
+  expect(received[0]).toEqual({ jsonrpc: '2.0', id: 1, result: { text } })
+  const message = expect.stringContaining('its answer is no JSON (near') as string
+  expect(received[1]).toEqual({ jsonrpc: '2.0', id: 2, error: { code: -32_700, message } })
+  expect(received[2]).toEqual(ping)
 })
 
 test('a socket that cannot be opened is an error with its host', async () => {
@@ -158,11 +248,8 @@ test('an answer that is nested too deep is an error to its request', async () =>
 })
 
 test('a message that is too long ends the connection', async () => {
-  const { server, url } = await listen()
-  const { intake, exceeded } = testIntake({ messageBytes: 1_000 })
-  const transport = new WebSocketTransport(url, { headers: {}, intake })
-  server.on('connection', (peer) => peer.send('x'.repeat(1_001)))
-  await transport.start()
-  await vi.waitFor(() => expect(exceeded).toEqual(['sent a message of more than 1000 bytes']))
-  await transport.close()
+  const { peer, closed, transport } = await openSocket()
+  peer.send('x'.repeat(1_001))
+  await closed
+  expect(transport.closeReason).toBe('sent a message of more than 1000 bytes')
 })

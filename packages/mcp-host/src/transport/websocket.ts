@@ -1,17 +1,25 @@
+import type { Socket } from 'node:net'
+
 import {
   type JSONRPCMessage,
   type MessageExtraInfo,
   parseJSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/client'
+import { WebSocket } from 'ws'
 
+import { inspectJson } from '../intake/inspect-json.ts'
 import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
-import { readMessage } from '../intake/read-json.ts'
+import { inPlaceOfUnreadable, readMessage } from '../intake/read-json.ts'
+import { MAX_BYTES_PARSED_HERE, parseInThread } from '../thread/json.ts'
+import { connectPaced, type ConnectOptions } from './paced-frames.ts'
 import { UnsentError } from './unsent-error.ts'
 
 const SUBPROTOCOL = 'mcp'
 /** The time limit for the close handshake, in milliseconds. */
 const CLOSE_LIMIT_MS = 2000
+/** A server that leaves more than that unread gets no answers to its pings. */
+const MAX_UNREAD_BYTES = 1024 * 1024
 
 export interface WebSocketOptions {
   /** Sent with the opening request. */
@@ -19,7 +27,12 @@ export interface WebSocketOptions {
   readonly intake: Intake
 }
 
-/** MCP over a WebSocket: one message per text frame. */
+interface Frame {
+  readonly kind: 'text' | 'binary' | 'ping' | 'pong'
+  readonly data: Buffer
+}
+
+/** MCP over a WebSocket: one message per text frame. What it reads has the limits of `Intake`, as over stdio. */
 export class WebSocketTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
@@ -30,7 +43,10 @@ export class WebSocketTransport implements Transport {
   readonly #url: URL
   readonly #options: WebSocketOptions
   #socket: WebSocket | undefined
-  #hasEnded = false
+  #closed: Promise<void> = Promise.resolve()
+  #frames: Frame[] = []
+  #reading: Promise<void> = Promise.resolve()
+  #isReading = false
 
   constructor(url: URL, options: WebSocketOptions) {
     this.#url = url
@@ -39,20 +55,45 @@ export class WebSocketTransport implements Transport {
 
   /** Resolves once the socket is open; throws when it cannot be opened. */
   async start(): Promise<void> {
-    // Node's WebSocket takes headers, which the web type lacks.
-    const init = { protocols: [SUBPROTOCOL], headers: this.#options.headers } as unknown as string
-    const socket = new WebSocket(this.#url, init)
+    const { headers, intake } = this.#options
+    const socket = new WebSocket(this.#url, SUBPROTOCOL, {
+      headers,
+      maxPayload: intake.limits.messageBytes,
+      // Text that is no UTF-8 is received as over stdio.
+      skipUTF8Validation: true,
+      perMessageDeflate: false,
+      autoPong: false,
+      createConnection: (options: object) => {
+        const isSecure = this.#url.protocol === 'wss:'
+        return connectPaced(intake, options as ConnectOptions, isSecure) as Socket
+      },
+    })
     this.#socket = socket
     const opened = Promise.withResolvers<void>()
-    socket.addEventListener('open', () => opened.resolve())
-    socket.addEventListener('error', () => {
-      opened.reject(new Error(`no WebSocket could be opened at ${this.#url.host}`))
+    const closed = Promise.withResolvers<void>()
+    this.#closed = closed.promise
+    socket.on('open', () => opened.resolve())
+    socket.on('upgrade', ({ headers: answered }) => {
+      // Many servers do not repeat the subprotocol, which they need not do with the one of MCP.
+      answered['sec-websocket-protocol'] ??= SUBPROTOCOL
     })
-    socket.addEventListener('message', ({ data }) => this.#receive(data))
-    socket.addEventListener('close', ({ code, reason }) => {
-      this.closeReason ??= `closed the connection (${code}${reason === '' ? '' : `, ${reason}`})`
+    socket.on('message', (data, isBinary) => {
+      this.#receive({ kind: isBinary ? 'binary' : 'text', data: data as Buffer })
+    })
+    socket.on('ping', (data) => this.#receive({ kind: 'ping', data }))
+    socket.on('pong', (data) => this.#receive({ kind: 'pong', data }))
+    socket.on('error', (error) => {
+      const { host } = this.#url
+      opened.reject(new Error(`no WebSocket could be opened at ${host}: ${error.message}`))
+      this.closeReason ??= isTooLarge(error)
+        ? `sent a message of more than ${intake.limits.messageBytes} bytes`
+        : `broke the connection: ${error.message}`
+    })
+    socket.on('close', (code, reason) => {
+      const shown = reason.toString()
+      this.closeReason ??= `closed the connection (${code}${shown === '' ? '' : `, ${shown}`})`
       opened.reject(new Error(`${this.#url.host} ${this.closeReason}`))
-      this.#end()
+      void this.#end().then(closed.resolve)
     })
     await opened.promise
   }
@@ -63,50 +104,96 @@ export class WebSocketTransport implements Transport {
     socket.send(JSON.stringify(message))
   }
 
+  /** Resolves when the connection has ended, which is cut when the peer does not answer. */
   async close(): Promise<void> {
     this.closeReason ??= 'was disconnected'
     const socket = this.#socket
-    if (socket === undefined || socket.readyState === WebSocket.CLOSED) return
-    const closed = Promise.withResolvers<void>()
-    socket.addEventListener('close', () => closed.resolve())
-    // An unreachable peer does not answer the close.
-    const late = setTimeout(() => {
-      this.#end()
-      closed.resolve()
-    }, CLOSE_LIMIT_MS)
-    socket.close(1000)
-    await closed.promise
+    const late = setTimeout(() => socket?.terminate(), CLOSE_LIMIT_MS)
+    socket?.close(1000)
+    await this.#closed
     clearTimeout(late)
   }
 
-  /** Calls `onclose` once, also when a peer answers the close after the limit. */
-  #end(): void {
-    if (this.#hasEnded) return
-    this.#hasEnded = true
+  /** Handles what was received before the end. */
+  async #end(): Promise<void> {
+    await this.#reading
     this.onclose?.()
   }
 
-  #receive(data: unknown): void {
+  #receive(frame: Frame): void {
+    this.#frames.push(frame)
+    if (!this.#isReading) this.#reading = this.#readFrames()
+  }
+
+  async #readFrames(): Promise<void> {
+    this.#isReading = true
+    while (this.#frames.length > 0) {
+      const frames = this.#frames
+      this.#frames = []
+      for (const frame of frames) {
+        const handling = this.#handle(frame) ?? this.#options.intake.handled(frame.data.length)
+        if (handling === undefined) continue
+        // Further frames stay in the connection, except for those that are here already.
+        this.#socket?.pause()
+        await handling
+        this.#socket?.resume()
+      }
+    }
+    this.#isReading = false
+  }
+
+  #handle({ kind, data }: Frame): Promise<void> | undefined {
+    const { intake } = this.#options
+    if (kind === 'text' && data.length > 0) return this.#readMessage(data)
+    if (!intake.takeUseless()) return undefined
+    if (kind === 'ping') this.#answerPing(data)
+    if (kind === 'binary') this.onerror?.(new Error('a binary frame is not a message'))
+    return undefined
+  }
+
+  #answerPing(data: Buffer): void {
+    const socket = this.#socket
+    if (socket?.readyState !== WebSocket.OPEN || socket.bufferedAmount > MAX_UNREAD_BYTES) return
+    socket.pong(data)
+  }
+
+  #readMessage(data: Buffer): Promise<void> | undefined {
+    const refused = this.#options.intake.check(data)
+    if (refused !== undefined) {
+      const refusal = refusalOf(refused)
+      // A socket that cannot send is about to end.
+      if (refusal !== undefined) this.send(refusal).catch(() => undefined)
+      const answer = inPlaceOf(refused)
+      if (answer !== undefined) this.onmessage?.(answer)
+      return undefined
+    }
+    if (data.length > MAX_BYTES_PARSED_HERE) return this.#readLarge(data as Buffer<ArrayBuffer>)
+    this.#take(() => readMessage(data.toString()))
+    return undefined
+  }
+
+  async #readLarge(data: Buffer<ArrayBuffer>): Promise<void> {
+    const { intake } = this.#options
+    const shape = inspectJson(data)
+    const { value, error } = await parseInThread(data).then(
+      (read) => ({ value: read, error: undefined }),
+      (reason: unknown) => ({ value: inPlaceOfUnreadable(reason, shape), error: reason }),
+    )
+    if (value !== undefined) this.#take(() => value)
+    // A response may be lost.
+    else intake.exceed(`sent a message that could not be read: ${String(error)}`)
+  }
+
+  #take(read: () => unknown): void {
     try {
-      if (typeof data !== 'string') throw new Error('a binary frame is not a message')
-      const { intake } = this.#options
-      const { messageBytes } = intake.limits
-      // Node itself accepts no message above 128 MB.
-      if (data.length > messageBytes) {
-        return intake.exceed(`sent a message of more than ${messageBytes} bytes`)
-      }
-      const refused = intake.check(Buffer.from(data))
-      if (refused !== undefined) {
-        const refusal = refusalOf(refused)
-        // A socket that cannot send is about to end.
-        if (refusal !== undefined) this.send(refusal).catch(() => undefined)
-        const answer = inPlaceOf(refused)
-        if (answer !== undefined) this.onmessage?.(answer)
-        return
-      }
-      this.onmessage?.(parseJSONRPCMessage(readMessage(data)))
+      this.onmessage?.(parseJSONRPCMessage(read()))
     } catch (error) {
+      if (!this.#options.intake.takeUseless()) return
       this.onerror?.(error instanceof Error ? error : new Error(String(error)))
     }
   }
+}
+
+function isTooLarge(error: Error): boolean {
+  return 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
 }

@@ -142,6 +142,32 @@ export class ApprovalQueue {
     }
   }
 
+  /** Stores that the answer to a question of a client is used. Returns `false` when it was before. */
+  async spend(caller: Caller, call: NamedCall, question: string): Promise<boolean> {
+    const id = question.replaceAll('-', '')
+    if (!ID.test(id)) return false
+    const { bucket } = await this.#open()
+    const now = Date.now()
+    const record: ApprovalRecord = {
+      principal: caller.id,
+      server: call.server,
+      tool: call.tool,
+      arguments: null,
+      hash: await digest(call.arguments),
+      state: 'used',
+      answeredBy: caller.id,
+      createdAt: now,
+      expiresAt: now + this.#timeoutMs,
+    }
+    try {
+      await bucket.put(id, record, { revision: 0, ttlMs: this.#timeoutMs })
+      return true
+    } catch (error) {
+      if (BusError.from(error).code === 'conflict') return false
+      throw error
+    }
+  }
+
   async #find(caller: Caller, id: string): Promise<BucketRecord<ApprovalRecord>> {
     if (!ID.test(id)) throw notFound()
     const { bucket } = await this.#open()

@@ -131,12 +131,12 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  answer(ask: string, { result, error }: Readonly<Record<string, unknown>>): void {
+  answer(ask: string, client: string, { result, error }: Readonly<Record<string, unknown>>): void {
     // The id begins with its server; a forged id matches no question.
     const [, server] = /^([A-Za-z0-9_-]+)\.[0-9a-f-]+$/.exec(ask) ?? []
     if (server === undefined) return
     const said = { ...(isObject(result) ? { result } : {}), ...(isError(error) ? { error } : {}) }
-    this.#bus.emit(mcpRequestControl, { server }, { action: 'answer', ask, ...said })
+    this.#bus.emit(mcpRequestControl, { server }, { action: 'answer', ask, client, ...said })
   }
 
   tell(server: string, client: string, action: 'roots-changed' | 'leave'): void {

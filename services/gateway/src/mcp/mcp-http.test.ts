@@ -16,6 +16,7 @@ import { BodyReader } from '../edge/body-reader.ts'
 import { openDoor } from '../auth/authenticator.ts'
 import { originGuard } from '../edge/origin.ts'
 import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
+import { newSession } from './core/__fixtures__/test-sessions.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import type { ForwardedReply, ForwardedRequest } from './core/upstream.ts'
@@ -372,8 +373,10 @@ describe('stopping gateways', () => {
     draining.abort()
     refusing.abort()
     const response = { jsonrpc: '2.0', id: 'a.1', result: { action: 'accept' } }
-    expect(await post(response)).toMatchObject({ status: 202 })
-    expect(answers).toEqual([['a.1', response]])
+    expect(await post(response, { 'mcp-session-id': newSession({}) })).toMatchObject({
+      status: 202,
+    })
+    expect(answers).toEqual([['a.1', expect.any(String), response]])
     const notice = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
     expect(await post(notice)).toMatchObject({ status: 202 })
   })

@@ -252,7 +252,7 @@ export class HostedServer implements AsyncDisposable {
             forwarder.ping(control.id)
             return this.#replay.send(control.id)
           case 'answer':
-            return forwarder.answer(control.ask, control)
+            return forwarder.answer(control.ask, control.client, control)
           case 'roots-changed':
             // A server that is not ready requests the roots once it is ready.
             if (control.client === client) void host.rootsChanged(server).catch(ignore)

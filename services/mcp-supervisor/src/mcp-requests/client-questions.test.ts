@@ -14,14 +14,16 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers())
 
 const ask = (signal = new AbortController().signal): Promise<unknown> =>
-  questions.ask((each) => void sentIds.push(each), { signal, limitMs: LIMIT_MS })
+  questions.ask((each) => void sentIds.push(each), { client: 'c', signal, limitMs: LIMIT_MS })
 
 test('each request to a client is settled by the result or error with its id', async () => {
   const refused = { code: 7, message: 'no', data: { why: 1 } }
   const answers = Promise.allSettled([ask(), ask()])
-  questions.answer('s.somebody-else', { result: { n: 0 } })
-  questions.answer(sentIds[1]!, { result: { n: 2 } })
-  questions.answer(sentIds[0]!, { error: refused })
+  questions.answer('s.somebody-else', 'c', { result: { n: 0 } })
+  questions.answer(sentIds[0]!, 'another session', { result: { n: 0 } })
+  questions.answer(sentIds[0]!, undefined, { result: { n: 0 } })
+  questions.answer(sentIds[1]!, 'c', { result: { n: 2 } })
+  questions.answer(sentIds[0]!, 'c', { error: refused })
   expect(await answers).toMatchObject([{ reason: refused }, { value: { n: 2 } }])
   // The prefix routes the answer to this supervisor.
   expect(sentIds).toEqual(sentIds.map(() => expect.stringMatching(/^s\.[\da-f-]{36}$/)))

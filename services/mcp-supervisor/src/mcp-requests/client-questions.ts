@@ -22,24 +22,34 @@ export class ClientRefusal extends Error {
 }
 
 export interface AskOptions {
+  /** The session that is asked; undefined for a caller without one. */
+  readonly client?: string | undefined
   /** The abort of this signal withdraws the question. */
   readonly signal: AbortSignal
   /** The time limit for the client's answer. */
   readonly limitMs?: number
 }
 
+interface OpenQuestion {
+  readonly client: string | undefined
+  readonly take: (answer: ClientAnswer) => void
+}
+
 /** Questions to clients that are waiting for answers. */
 export class ClientQuestions {
   readonly #server: string
-  readonly #open = new Map<string, (answer: ClientAnswer) => void>()
+  readonly #open = new Map<string, OpenQuestion>()
 
   constructor(server: string) {
     this.#server = server
   }
 
   /** Sends a question and waits for its answer. Throws `ClientRefusal`, a time-out error, or the signal's reason. */
-  async ask(send: (ask: string) => void, { signal, limitMs }: AskOptions): Promise<unknown> {
-    // The id alone authorizes an answer, so it is unguessable. It begins with the server, for routing.
+  async ask(
+    send: (ask: string) => void,
+    { client, signal, limitMs }: AskOptions,
+  ): Promise<unknown> {
+    // The id is unguessable. It begins with the server, for routing.
     const ask = `${this.#server}.${crypto.randomUUID()}`
     const answered = Promise.withResolvers<ClientAnswer>()
     const onAbort = (): void => answered.reject(signal.reason)
@@ -48,7 +58,7 @@ export class ClientQuestions {
       answered.reject(new ClientRefusal({ code: TIMED_OUT, message }))
     }
     const late = limitMs === undefined ? undefined : setTimeout(tooLate, limitMs)
-    this.#open.set(ask, answered.resolve)
+    this.#open.set(ask, { client, take: answered.resolve })
     signal.addEventListener('abort', onAbort)
     try {
       if (signal.aborted) onAbort()
@@ -63,9 +73,10 @@ export class ClientQuestions {
     }
   }
 
-  /** Takes an answer; an answer with an unknown id is ignored. */
-  answer(ask: string, answer: ClientAnswer): void {
-    this.#open.get(ask)?.(answer)
+  /** Takes an answer; one with an unknown id, or from another session than the one that was asked, is ignored. */
+  answer(ask: string, client: string | undefined, answer: ClientAnswer): void {
+    const question = this.#open.get(ask)
+    if (question?.client === client) question?.take(answer)
   }
 }
 

@@ -184,7 +184,7 @@ test.each<[string, object, object]>([
     await vi.waitFor(() => expect(sent).toHaveLength(1))
     const part = { type: 'ask', ask: expect.any(String), method: 'elicitation/create' }
     expect(sent).toEqual([['a', part, form('name')]])
-    forwarder.answer(askIdOf(0), reply)
+    forwarder.answer(askIdOf(0), 'p', reply)
     expect(await answer).toMatchObject({ head: { type: 'result' } })
     expect(await bodyOf(answer)).toEqual({ done: 1 })
   },
@@ -198,7 +198,7 @@ test.each<[string, string, object?]>([
   serve = async ({ requestId }) => ({ answer: await ask(kind, params, requestId) })
   const answer = forward({ client: session({ [kind]: {} }) })
   await vi.waitFor(() => expect(sent).toMatchObject([['a', { type: 'ask', method }, params ?? {}]]))
-  forwarder.answer(askIdOf(0), { result: { n: 1 } })
+  forwarder.answer(askIdOf(0), 'p', { result: { n: 1 } })
   expect(await bodyOf(answer)).toEqual({ answer: { n: 1 } })
 })
 
@@ -600,7 +600,7 @@ test('logs and requests of a server outside of calls go to the notification stre
     [...event, { server: 's', ...rootsRequest }],
   ])
   const [, [, , message]] = streamed as [unknown, [unknown, unknown, { ask: string }]]
-  forwarder.answer(message.ask, { result: { roots: [] } })
+  forwarder.answer(message.ask, 'p', { result: { roots: [] } })
   expect(await answer).toEqual({ roots: [] })
   expect(sent).toEqual([])
 })
@@ -694,7 +694,7 @@ test('logs and requests of a shared process go only to the request that the serv
     ['a', 'notice'],
     ['b', 'ask'],
   ])
-  forwarder.answer(askIdOf(1), { result: { n: 1 } })
+  forwarder.answer(askIdOf(1), 'p', { result: { n: 1 } })
   expect(await answer).toEqual({ n: 1 })
   await finish()
 })

@@ -55,6 +55,8 @@ export interface IncomingRequest {
 interface RunningRequest {
   /** The id of the request at the host. */
   readonly id: string
+  /** The session of the caller, if it has one. */
+  readonly client: string | undefined
   readonly era: Era
   readonly capabilities: object
   logLevel: McpLogLevel | undefined
@@ -137,8 +139,8 @@ export class RequestForwarder {
     this.#runningFor(id)?.send({ type: 'running' }, '')
   }
 
-  answer(ask: string, answer: ClientAnswer): void {
-    this.#questions.answer(ask, answer)
+  answer(ask: string, client: string, answer: ClientAnswer): void {
+    this.#questions.answer(ask, client, answer)
   }
 
   /** Ends suspended requests, whose callers cannot retry in time. */
@@ -154,10 +156,10 @@ export class RequestForwarder {
     const method = METHODS[request.kind]
     const params = 'params' in request ? request.params : {}
     if (cause !== undefined) return this.#ask(cause, method, params, request.signal)
-    const { inputTimeoutMs: limitMs, hasSession = false, capabilities = {} } = this.#deps
+    const { inputTimeoutMs: limitMs, hasSession = false, capabilities = {}, process } = this.#deps
     if (!hasSession) throw new Error('a client is asked only while a request of it is under way')
     checkCapability(capabilities, method, params)
-    const options = { signal: request.signal, limitMs }
+    const options = { client: process, signal: request.signal, limitMs }
     return this.#questions.ask((ask) => this.#toSession(method, params, ask), options)
   }
 
@@ -173,6 +175,7 @@ export class RequestForwarder {
     const isSuspendable = era === 'modern' && process !== undefined
     return {
       id,
+      client: client?.id,
       era,
       capabilities: isObject(capabilities) ? capabilities : {},
       logLevel: LOG_LEVELS.find((each) => each === level),
@@ -325,7 +328,7 @@ export class RequestForwarder {
     params: unknown,
     withdrawn?: AbortSignal,
   ): Promise<unknown> {
-    const { era, capabilities, suspended, cancelled, wantsNotices, send } = running
+    const { client, era, capabilities, suspended, cancelled, wantsNotices, send } = running
     running.hasAsked = true
     checkCapability(capabilities, method, params)
     const over = toAbortSignal(cancelled)
@@ -335,7 +338,7 @@ export class RequestForwarder {
       if (!wantsNotices) throw new ClientRefusal(refused(method))
       const { inputTimeoutMs: limitMs } = this.#deps
       const sendQuestion = (ask: string): void => send({ type: 'ask', ask, method }, toJson(params))
-      return this.#questions.ask(sendQuestion, { signal, limitMs })
+      return this.#questions.ask(sendQuestion, { client, signal, limitMs })
     }
     // Callers of a shared process cannot be asked to retry.
     if (suspended === undefined) throw new ClientRefusal(refused(method))
@@ -343,7 +346,7 @@ export class RequestForwarder {
     using question = suspended.ask({ method, params })
     return await this.#questions.ask(
       (ask) => {
-        question.onAnswer = (result) => this.#questions.answer(ask, { result })
+        question.onAnswer = (result) => this.#questions.answer(ask, undefined, { result })
       },
       { signal },
     )

@@ -8,10 +8,11 @@ import { digest } from './state-seal.ts'
 import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
 import type { Era } from './versions.ts'
 import { CLIENT_CAPABILITIES } from './versions.ts'
+import { visible } from './visible.ts'
 
 type Call = Parameters<NonNullable<ApprovalsOptions['onAnswered']>>[1]
 
-/** The queue for calls whose clients cannot be asked. Throws `BusError`. */
+/** The queue for calls whose clients cannot be asked, and the approvals that were used. Throws `BusError`. */
 export interface CallQueue {
   /** Adds a call to the queue. A call that waits already is not added again. */
   ask(
@@ -20,12 +21,14 @@ export interface CallQueue {
   ): Promise<{ readonly id: string; readonly expiresAt: number }>
   /** Uses up the approval of a call. Returns `false` when there is none. */
   take(caller: CallingPrincipal, call: Call): Promise<boolean>
+  /** Notes that the answer to a question about a call is used. Returns `false` when it was before. */
+  spend(caller: CallingPrincipal, call: Call, question: string): Promise<boolean>
 }
 
 export interface ApprovalsOptions {
   /** Seals the state that clients of 2026-07-28 send back. */
   readonly seal: StateSeal
-  readonly queue?: CallQueue
+  readonly queue: CallQueue
   /** The time limit for a decision. */
   readonly timeoutMs: number
   /** Called with the answer of a client of 2026-07-28; the answers of others reach the supervisor. */
@@ -46,8 +49,8 @@ type Run = (route: Route, confirm?: string) => Promise<ForwardedReply>
 
 /** The key of the question in an `input_required` result. */
 const QUESTION = 'approval'
-/** The largest excerpt of arguments in a question, in UTF-16 units. */
-const MAX_SHOWN_ARGUMENTS = 2_000
+/** The limit for a question, in UTF-16 units. A user must see all that would run, so longer ones are read in the queue. */
+const MAX_QUESTION_LENGTH = 8_000
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
@@ -67,13 +70,13 @@ export class Approvals {
     run: Run,
   ): Promise<ForwardedReply> {
     if (era === 'modern') return this.#passModern(route, caller, run)
-    if (client === undefined || listener === undefined || !takesForms(client.capabilities)) {
-      return this.#passQueued(route, caller, run, (data) => {
-        const message = refusal(route, 'a session with elicitation', data)
-        return new JsonRpcError(JsonRpcCode.unavailable, message, { data })
-      })
-    }
-    return run(route, questionOf(route))
+    const question = questionOf(route)
+    const canAsk = client !== undefined && listener !== undefined && takesForms(client.capabilities)
+    if (canAsk && question !== undefined) return run(route, question)
+    return this.#passQueued(route, caller, run, (data) => {
+      const message = refusal(route, canAsk ? TOO_LONG : NO_SESSION, data)
+      return new JsonRpcError(JsonRpcCode.unavailable, message, { data })
+    })
   }
 
   /** Asks a client of 2026-07-28 by an `input_required` result; it retries with the answer and the sealed state. */
@@ -82,31 +85,40 @@ export class Approvals {
     caller: CallingPrincipal | undefined,
     run: Run,
   ): Promise<ForwardedReply> {
+    const { seal, queue, onAnswered } = this.#options
     const { requestState, inputResponses, ...params } = route.params
-    const subject = await digest([caller?.id ?? '', route.place, params['arguments'] ?? {}])
-    const opened = (await this.#options.seal.open(requestState)) ?? {}
+    const asked = { ...route, params }
+    const call = callOf(asked)
+    const subject = await digest([caller?.id ?? '', route.place, call.arguments])
+    const { question, inner, ...opened } = (await seal.open(requestState)) ?? {}
     const isKnown = opened['subject'] === subject && Number(opened['until']) > Date.now()
-    if (isKnown && opened['isAllowed'] === true) {
-      const { inner } = opened
-      const state = inner === undefined ? {} : { requestState: inner }
-      return this.#run({ ...route, params: { ...params, ...state, inputResponses } }, subject, run)
-    }
+    const isContinued = isKnown && opened['isAllowed'] === true
     const response = isKnown && isObject(inputResponses) ? inputResponses[QUESTION] : undefined
     const action = isObject(response) ? response['action'] : undefined
-    if (action !== undefined && caller !== undefined) {
-      const { server, name: tool } = route.place
-      const call = { server, tool, arguments: params['arguments'] ?? {} }
-      this.#options.onAnswered?.(caller, call, action === 'accept' ? 'allowed' : 'refused')
+    const isAnswered = isContinued || action !== undefined
+    // A client that sends a used answer again is asked again.
+    if (isAnswered && caller !== undefined && (await queue.spend(caller, call, String(question)))) {
+      if (isContinued) {
+        const state = inner === undefined ? {} : { requestState: inner }
+        const continued = { ...params, ...state, inputResponses }
+        return this.#run({ ...route, params: continued }, subject, run)
+      }
+      onAnswered?.(caller, call, action === 'accept' ? 'allowed' : 'refused')
+      return action === 'accept' ? this.#run(asked, subject, run) : toResult(refusedByUser(route))
     }
-    if (action === 'accept') return this.#run({ ...route, params }, subject, run)
-    if (action !== undefined) return toResult(refusedByUser(route))
     const { _meta: meta } = params
     const capabilities = isObject(meta) ? meta[CLIENT_CAPABILITIES] : undefined
-    if (isObject(capabilities) && takesForms(capabilities)) return this.#ask(route, subject)
-    return this.#passQueued({ ...route, params }, caller, run, (reason) => {
+    const canAsk = isObject(capabilities) && takesForms(capabilities)
+    const message = questionOf(asked)
+    if (canAsk && message !== undefined) return this.#ask(message, subject)
+    return this.#passQueued(asked, caller, run, (reason) => {
+      if (canAsk) {
+        const tooLong = refusal(route, TOO_LONG, reason)
+        return new JsonRpcError(JsonRpcCode.unavailable, tooLong, { data: reason })
+      }
       const data = { ...reason, requiredCapabilities: { elicitation: { form: {} } } }
-      const message = refusal(route, 'elicitation', reason)
-      return new JsonRpcError(JsonRpcCode.missingCapability, message, { status: 400, data })
+      const missing = refusal(route, NO_ELICITATION, reason)
+      return new JsonRpcError(JsonRpcCode.missingCapability, missing, { status: 400, data })
     })
   }
 
@@ -117,17 +129,16 @@ export class Approvals {
     run: Run,
     refuse: (about: About) => JsonRpcError,
   ): Promise<ForwardedReply> {
+    if (caller === undefined) throw refuse(about(route))
     const { queue } = this.#options
-    if (queue === undefined || caller === undefined) throw refuse(about(route))
-    const { server, name: tool } = route.place
-    const call = { server, tool, arguments: route.params['arguments'] ?? {} }
+    const call = callOf(route)
     if (await queue.take(caller, call)) return run(route)
     const { id, expiresAt } = await queue.ask(caller, call)
     throw refuse({ ...about(route), approval: { id, path: `/api/approvals/${id}`, expiresAt } })
   }
 
-  async #ask(route: Route, subject: string): Promise<ForwardedReply> {
-    const params = { message: questionOf(route), requestedSchema: NO_FIELDS }
+  async #ask(message: string, subject: string): Promise<ForwardedReply> {
+    const params = { message, requestedSchema: NO_FIELDS }
     return toResult({
       resultType: 'input_required',
       inputRequests: { [QUESTION]: { method: 'elicitation/create', params } },
@@ -148,7 +159,8 @@ export class Approvals {
 
   #seal(content: Params): Promise<string> {
     const { seal, timeoutMs } = this.#options
-    return seal.seal({ ...content, until: Date.now() + timeoutMs })
+    const question = crypto.randomUUID()
+    return seal.seal({ ...content, question, until: Date.now() + timeoutMs })
   }
 }
 
@@ -160,10 +172,15 @@ function takesForms({ elicitation }: Params): boolean {
   return isObject(elicitation['form']) || !('url' in elicitation)
 }
 
-function questionOf({ place: { server, name }, params }: Route): string {
-  const json = JSON.stringify(params['arguments'] ?? {})
-  const isWhole = json.length <= MAX_SHOWN_ARGUMENTS
-  return `May ${server}.${name} be called with ${isWhole ? json : `${json.slice(0, MAX_SHOWN_ARGUMENTS)}…`}?`
+function callOf({ place: { server, name }, params }: Route): Call {
+  return { server, tool: name, arguments: params['arguments'] ?? {} }
+}
+
+/** The question about a call, with all its arguments; undefined when it would be too long. */
+function questionOf(route: Route): string | undefined {
+  const { server, tool, arguments: args } = callOf(route)
+  const question = visible(`May ${server}.${tool} be called with ${JSON.stringify(args)}?`)
+  return question.length <= MAX_QUESTION_LENGTH ? question : undefined
 }
 
 interface About {
@@ -175,8 +192,16 @@ interface About {
   readonly approval?: { readonly id: string; readonly path: string; readonly expiresAt: number }
 }
 
-function refusal({ place: { server, name } }: Route, needed: string, { approval }: About): string {
-  const why = `the tool "${name}" of the server "${server}" runs only when the user allows it, and this client cannot ask: it needs ${needed}`
+const NO_SESSION = 'this client cannot ask: it needs a session with elicitation'
+const NO_ELICITATION = 'this client cannot ask: it needs elicitation'
+const TOO_LONG = `its arguments are too long for a question of ${MAX_QUESTION_LENGTH} characters`
+
+function refusal(
+  { place: { server, name } }: Route,
+  obstacle: string,
+  { approval }: About,
+): string {
+  const why = `the tool "${name}" of the server "${server}" runs only when the user allows it, and ${obstacle}`
   return approval === undefined
     ? why
     : `${why}. The call waits at ${approval.path}; once it is allowed there, send it again`

@@ -166,7 +166,9 @@ describe('legacy clients', () => {
       { id: 'own.q1', method: 'elicitation/create', params: { message: 'Who?' } },
     ])
     await sendToGateway({ jsonrpc: '2.0', id: 'own.q1', result: { action: 'decline' } })
-    expect(answers).toMatchObject([['own.q1', { result: { action: 'decline' } }]])
+    expect(answers).toMatchObject([
+      ['own.q1', expect.any(String), { result: { action: 'decline' } }],
+    ])
     reply.resolve(OK)
     await called
     expect(sent[3]).toMatchObject({ id: 1, result: {} })

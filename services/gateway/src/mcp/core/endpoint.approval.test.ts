@@ -36,6 +36,8 @@ let forwarded: ForwardedRequest[]
 /** Calls that wait in the queue, and whether one of them was allowed there. */
 let queued: unknown[]
 let isAllowed: boolean
+/** The questions whose answers are used, as all gateways know them. */
+let used: Set<string>
 let answer: () => object
 /** Two gateways, which share only the secret. */
 let gateways: McpEndpoint[]
@@ -44,6 +46,7 @@ beforeEach(() => {
   forwarded = []
   queued = []
   isAllowed = false
+  used = new Set()
   timeoutMs = 10_000
   answer = () => ({ content: [] })
   const secret = crypto.getRandomValues(new Uint8Array(32))
@@ -64,6 +67,7 @@ beforeEach(() => {
             return { id: 'a1', expiresAt: 7 }
           },
           take: async () => isAllowed,
+          spend: async (_caller, _call, question) => used.size < used.add(question).size,
         },
       }),
       upstream: {
@@ -275,10 +279,65 @@ test('tools that no rule matches need no approval', async () => {
   expect(forwarded).toHaveLength(1)
 })
 
-test('long arguments are shortened in the message of an approval', async () => {
-  const { result } = await call({ ...asking, arguments: { text: 'x'.repeat(10_000) } })
-  const { message } = (result.inputRequests.approval as { params: { message: string } }).params
-  expect(message.length).toBeLessThan(2_100)
+const questionIn = ({ result }: { result: { inputRequests: Params } }): string =>
+  (result.inputRequests['approval'] as { params: { message: string } }).params.message
+
+test('a question shows all arguments, and every character of them', async () => {
+  const end = 'rm -rf /'
+  const asked = await call({ ...asking, arguments: { text: `${'x'.repeat(5_000)}${end}` } })
+  expect(questionIn(asked)).toContain(`${end}"}?`)
+  const path = 'a\u202Egpj.exe\u200B\u{E0041}\u3164\uFE01é👍'
+  expect(questionIn(await call({ ...asking, arguments: { path } }))).toBe(
+    String.raw`May files.delete be called with {"path":"a\u202egpj.exe\u200b\udb40\udc41\u3164\ufe01é👍"}?`,
+  )
+})
+
+test.each([
+  ['a modern client', asking, undefined],
+  ['a session', deletion, newSession({ elicitation: {} })],
+])(
+  'arguments that are too long for a question of %s are read in the queue',
+  async (_, params, session) => {
+    const long = { text: 'x'.repeat(10_000) }
+    const { error } = await send(request({ ...params, arguments: long }), session)
+    expect(error.message).toContain('its arguments are too long for a question')
+    expect(error.data).toMatchObject({ reason: 'approval-required', approval: { id: 'a1' } })
+    expect([queued, forwarded]).toEqual([
+      [{ server: 'files', tool: 'delete', arguments: long }],
+      [],
+    ])
+  },
+)
+
+test('an approval is good for one call, at any gateway', async () => {
+  const allowed = { ...asking, requestState: await requestState(), ...accepted }
+  await call(allowed)
+  expect(forwarded).toHaveLength(1)
+  for (const gateway of gateways) {
+    expect((await call(allowed, gateway)).result).toMatchObject({ resultType: 'input_required' })
+  }
+  expect(forwarded).toHaveLength(1)
+})
+
+test('a refused call cannot be allowed with the same state', async () => {
+  const state = await requestState()
+  await call({
+    ...asking,
+    requestState: state,
+    inputResponses: { approval: { action: 'decline' } },
+  })
+  const { result } = await call({ ...asking, requestState: state, ...accepted })
+  expect(result).toMatchObject({ resultType: 'input_required' })
+  expect(forwarded).toEqual([])
+})
+
+test('the continuation of an approved call runs once', async () => {
+  answer = () => ({ resultType: 'input_required', inputRequests: { q: {} }, requestState: 'its' })
+  const first = await call({ ...asking, requestState: await requestState(), ...accepted })
+  const continued = { ...asking, ...first.result, inputResponses: { q: { action: 'accept' } } }
+  await call(continued)
+  expect((await call(continued)).result.inputRequests).toHaveProperty('approval')
+  expect(forwarded).toHaveLength(2)
 })
 
 test('a tool that is called with call_tool needs the same approval', async () => {

@@ -345,8 +345,11 @@ describe('requests of sessions', () => {
       params: { message: '?' },
     })
     const response = { jsonrpc: '2.0', id: 'own.1-2', result: { action: 'decline' } }
+    // Another client must not answer, and the supervisor compares the session.
+    expect(await exchange('POST', response, {})).toMatchObject({ status: 202 })
+    expect(answers).toEqual([])
     expect(await exchange('POST', response, inSession)).toMatchObject({ status: 202 })
-    expect(answers).toEqual([['own.1-2', response]])
+    expect(answers).toEqual([['own.1-2', expect.any(String), response]])
     ended.resolve(OK)
     expect(await next(stream)).toEqual({ jsonrpc: '2.0', id: 'x', result: { content: [] } })
     expect(await stream.next()).toMatchObject({ done: true })

@@ -2,7 +2,13 @@ import type { Caller } from '@mcp-host/contracts'
 import { callerAt } from '@mcp-host/contracts'
 import type { Decision } from '@mcp-host/policy'
 import { Cancellation } from 'mcp-host/async'
-import type { JsonRpcMessage, McpHeaders, JsonRpcNotification, JsonRpcRequest } from './classify.ts'
+import type {
+  JsonRpcMessage,
+  JsonRpcNotification,
+  JsonRpcRequest,
+  JsonRpcResponse,
+  McpHeaders,
+} from './classify.ts'
 import { classify, idOf } from './classify.ts'
 import type { Approvals } from './approvals.ts'
 import type { Clients } from './clients.ts'
@@ -124,7 +130,7 @@ export class McpEndpoint {
       }
       const incoming = classify(message, headers)
       if (incoming.kind === 'response') {
-        this.#deps.upstream.answer(String(incoming.id), incoming.message)
+        this.#takeAnswer(incoming, this.#sessions.find(exchange))
         return Promise.resolve(ACCEPTED)
       }
       const isSessionless = incoming.era === 'modern' || incoming.method === 'initialize'
@@ -291,7 +297,7 @@ export class McpEndpoint {
     const seen = session && this.#deps.clientVirtualServers?.find(session.id, virtualServer)
     const { listing } = seen ? await seen : virtualServer
     for (const each of incoming) {
-      if (each.kind === 'response') this.#deps.upstream.answer(String(each.id), each.message)
+      if (each.kind === 'response') this.#takeAnswer(each, session)
       if (each.kind === 'notification' && session !== undefined)
         this.#takeNotification(each, session, listing)
     }
@@ -356,6 +362,11 @@ export class McpEndpoint {
   }
 
   /** Takes a notification of a client with a session. */
+  /** Forwards the answer to a question, which only the session that was asked can give. */
+  #takeAnswer({ id, message }: JsonRpcResponse, session: ClientSession | undefined): void {
+    if (session !== undefined) this.#deps.upstream.answer(String(id), session.id, message)
+  }
+
   #takeNotification(
     { method, params }: JsonRpcNotification,
     { id }: ClientSession,

@@ -41,8 +41,8 @@ export class SharedUpstream implements Upstream {
     return this.#upstream.resume(kept, request)
   }
 
-  answer(ask: string, message: Params): void {
-    this.#upstream.answer(ask, message)
+  answer(ask: string, client: string, message: Params): void {
+    this.#upstream.answer(ask, client, message)
   }
 
   tell(server: string, client: string, what: 'roots-changed' | 'leave'): void {

@@ -107,8 +107,8 @@ export interface Upstream {
   forward(server: string, request: ForwardedRequest): Promise<ForwardedReply>
   /** Resumes a request and gets its remaining replies. Throws as `forward`. */
   resume(kept: ResumePoint, request: ResumedRequest): Promise<ForwardedReply>
-  /** Forwards a client's answer to a question. `message` is a JSON-RPC response. */
-  answer(ask: string, message: Params): void
+  /** Forwards a session's answer to a question. `message` is a JSON-RPC response. */
+  answer(ask: string, client: string, message: Params): void
   /** Sends a notification of a client. */
   tell(server: string, client: string, what: 'roots-changed' | 'leave'): void
   /** Reports changes of resources until disposed. */

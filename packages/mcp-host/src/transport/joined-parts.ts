@@ -1,0 +1,33 @@
+/** The number of parts that are joined: each needs more memory than a few bytes do. */
+const MAX_PARTS = 4_096
+
+/** Bytes that arrive in parts. */
+export class JoinedParts {
+  /** The size of all parts. */
+  bytes = 0
+  #parts: Buffer[] = []
+
+  push(part: Buffer): void {
+    if (part.length === 0) return
+    this.#parts.push(part)
+    this.bytes += part.length
+    if (this.#parts.length > MAX_PARTS) this.whole()
+  }
+
+  /** All bytes. They are kept. */
+  whole(): Buffer<ArrayBuffer> {
+    const [first] = this.#parts
+    const isWhole = this.#parts.length === 1 && first !== undefined
+    const whole = isWhole ? first : Buffer.concat(this.#parts, this.bytes)
+    this.#parts = [whole]
+    return whole as Buffer<ArrayBuffer>
+  }
+
+  /** All bytes. They are removed. */
+  take(): Buffer<ArrayBuffer> {
+    const whole = this.whole()
+    this.#parts = []
+    this.bytes = 0
+    return whole
+  }
+}
