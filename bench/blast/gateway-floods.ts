@@ -36,6 +36,19 @@ export const gatewayFloods: Readonly<Record<string, Attack>> = {
     part: Buffer.alloc(MIB),
     maxBytes: 15 * MIB,
   }),
+  'many-values': flood({
+    part: request(
+      '/mcp',
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[${'{},'.repeat(2_700_000)}1]}}`,
+    ),
+    connections: 10,
+    pauseMs: 100,
+  }),
+  'many-names': flood({
+    part: request('/mcp', `{"jsonrpc":"2.0","id":1,"method":"ping","params":{${names(600_000)}}}`),
+    connections: 10,
+    pauseMs: 100,
+  }),
   'long-searches': flood({
     ...searches(words(1_000_000, 200).slice(0, 1_000)),
     connections: 10,
@@ -132,9 +145,17 @@ function mcpFrame(length: number): Uint8Array {
 function searches(query: string): Pick<FloodOptions, 'part'> {
   const params = { name: 'search_tools', arguments: { query } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  return { part: request(`/mcp/bundles/${SEARCH_BUNDLE}`, body) }
+}
+
+function request(path: string, body: string): Uint8Array {
   const type = 'content-type: application/json\r\naccept: application/json, text/event-stream'
-  const head = `POST /mcp/bundles/${SEARCH_BUNDLE} HTTP/1.1\r\nhost: localhost\r\n${type}`
-  return { part: bytes(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`) }
+  const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${type}`
+  return bytes(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+}
+
+function names(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"n${index}":1`).join()
 }
 
 /** Distinct words. */

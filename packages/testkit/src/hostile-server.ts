@@ -16,6 +16,7 @@ export const HOSTILE_KINDS = [
   'endless-pages',
   'deep-arguments',
   'result-objects',
+  'result-keys',
   'result-blocks',
   'result-deep',
   'error-deep',

@@ -106,7 +106,7 @@ export const mcpRequestControl = defineEvent('mcp.{server}.ctl', {
       /** The id of the question. */
       ask: z.string(),
       /** The session that answers: that in which the question was asked. */
-      client: z.string(),
+      client: z.string().optional(),
       result: z.looseObject({}).optional(),
       error: z
         .looseObject({ code: z.number(), message: z.string(), data: z.unknown().optional() })

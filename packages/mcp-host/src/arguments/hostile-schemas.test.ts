@@ -230,9 +230,9 @@ describe('the cost of patterns', () => {
   })
 
   test.for<[name: string, schema: Json, args: Json]>([
-    ['a long pattern', withPattern(words(500)), { a: 'word7' }],
+    ['a long pattern', withPattern('word'.repeat(600)), { a: 'word7' }],
     ['some classes of Unicode', withPattern(String.raw`^\p{L}`.repeat(30)), { a: 'word7' }],
-    ['repetitions of a fixed number', withPattern('.{99}'.repeat(99)), { a: 'x'.repeat(20_000) }],
+    ['repetitions of a fixed number', withPattern('.{99}'.repeat(99)), { a: 'x'.repeat(5_000) }],
     [
       'a format inside "not"',
       arrayOf({ items: { not: { format: 'email' } } }),

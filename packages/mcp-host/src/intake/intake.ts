@@ -5,7 +5,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import type { Logger } from '../logger.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
 import { TokenBucket } from '../policies/token-bucket.ts'
-import { inspectJson, JsonInspector, type JsonShape } from './inspect-json.ts'
+import { inspectJson, JsonInspector, type JsonShape } from '../json/inspect-json.ts'
 import type { MessageLimits } from './message-limits.ts'
 
 /** The rate limit for bodies of remote servers and refused messages, which take CPU from other servers: 4 MB/s. */
@@ -116,20 +116,24 @@ export class Intake {
 
   /** Refuses and counts a message that must not be parsed; undefined when it may be. */
   check(bytes: Buffer): RefusedMessage | undefined {
-    const { messageDepth, messageValues, notificationBytes } = this.limits
+    const { messageDepth, messageValues, messageNames, notificationBytes } = this.limits
     // A shorter message cannot exceed a limit.
-    const isShort = bytes.length <= Math.min(2 * messageDepth, messageValues, notificationBytes)
+    const least = Math.min(2 * messageDepth, messageValues, messageNames, notificationBytes)
+    const isShort = bytes.length <= least
     return isShort ? undefined : this.judge(inspectJson(bytes, messageValues), bytes.length)
   }
 
   /** `check` for an inspected message, or the beginning of one. */
   judge(shape: JsonShape, bytes: number): RefusedMessage | undefined {
-    const { messageDepth, messageValues, notificationBytes, requestBytes } = this.limits
-    const { depth, values, hasMethod, id } = shape
+    const { messageDepth, messageValues, messageNames, notificationBytes, requestBytes } =
+      this.limits
+    const { depth, values, names, hasMethod, id } = shape
     const mostBytes = id === undefined ? notificationBytes : requestBytes
     let reason: string | undefined
     if (values > messageValues) {
       reason = `has more than ${messageValues} values and names; ask for less at a time`
+    } else if (names > messageNames) {
+      reason = `has more than ${messageNames} names in objects; ask for less at a time`
     } else if (depth > messageDepth) {
       reason = `is nested deeper than ${messageDepth} levels`
     } else if (hasMethod && bytes > mostBytes) {

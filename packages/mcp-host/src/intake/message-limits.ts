@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '../json/json-limits.ts'
+import { MAX_JSON_DEPTH, MAX_JSON_NAMES } from '../json/json-limits.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -8,6 +8,8 @@ export interface MessageLimits {
   readonly messageBytes: number
   /** The characters `{`, `[`, `:` and `,` in one message: about its number of values and names, which parsing depends on. */
   readonly messageValues: number
+  /** The names in objects of one message: each takes ten times as long as another value. */
+  readonly messageNames: number
   /** The depth of objects and arrays in a message. */
   readonly messageDepth: number
   /** The size of one notification. */
@@ -34,6 +36,7 @@ export const MESSAGE_LIMITS: MessageLimits = {
   messageBytes: 64 * MEBIBYTE,
   // Parsing this number of values takes at most 0.4 s and 50 MB.
   messageValues: 1_000_000,
+  messageNames: MAX_JSON_NAMES,
   messageDepth: MAX_JSON_DEPTH,
   // The bus accepts no message above 1 MiB.
   notificationBytes: 512 * 1024,

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import { wellFormedJson } from '../json/well-formed-json.ts'
-import { inspectJson, type JsonShape } from './inspect-json.ts'
+import { inspectJson, type JsonShape } from '../json/inspect-json.ts'
 
 const PARSE_ERROR = -32_700
 

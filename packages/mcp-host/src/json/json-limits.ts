@@ -1,9 +1,28 @@
+import { inspectJson } from './inspect-json.ts'
+
 /**
  * The depth of objects and arrays in JSON from outside: arguments, results, schemas, errors. Real servers and clients
  * send fewer than 30 levels. Recursive code is safe up to this depth; V8's `JSON.stringify` overflows the stack at a
  * few thousand levels.
  */
 export const MAX_JSON_DEPTH = 256
+
+/** The names in objects of JSON from outside: parsing one takes a microsecond, and copying it another. */
+export const MAX_JSON_NAMES = 200_000
+
+/** The characters `{`, `[`, `:` and `,` of JSON from clients: about its number of values and names. */
+const MAX_REQUEST_VALUES = 500_000
+/** Shorter texts cannot have too many. */
+const MIN_INSPECTED_BYTES = 256 * 1024
+
+/** Why a text of a client must not be parsed: the rest of a sentence. */
+export function excessOf({ buffer, byteOffset, length }: Uint8Array): string | undefined {
+  if (length < MIN_INSPECTED_BYTES) return undefined
+  const text = Buffer.from(buffer, byteOffset, length)
+  const { values, names } = inspectJson(text, MAX_REQUEST_VALUES)
+  if (values > MAX_REQUEST_VALUES) return `has more than ${MAX_REQUEST_VALUES} values and names`
+  return names > MAX_JSON_NAMES ? `has more than ${MAX_JSON_NAMES} names in objects` : undefined
+}
 
 /** Describes the fault in an error message, after "is" or "are". */
 export const TOO_DEEP = `nested more than ${MAX_JSON_DEPTH} levels deep`

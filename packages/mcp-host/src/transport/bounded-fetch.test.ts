@@ -81,6 +81,15 @@ test('a JSON body of too many values is an error to its request', async () => {
   expect(await response.json()).toEqual(refused('has more than 1000 values'))
 })
 
+test('a JSON body of too many names is an error to its request', async () => {
+  const names = Array.from({ length: 300 }, (_, index) => `"${index}":"text"`).join()
+  const { response } = await fetchFrom(
+    (to) => void to.setHeader('content-type', 'application/json').end(`{${names}}`),
+    { messageNames: 200 },
+  )
+  expect(await response.json()).toEqual(refused('has more than 200 names in objects'))
+})
+
 test('a JSON body of too many values is not read to its end', async () => {
   const { response, written } = await fetchFrom(endless('application/json', '{},'.repeat(1_000)), {
     messageValues: 1_000,

@@ -4,7 +4,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 import { resolvesWithin } from '../async/resolves-within.ts'
 import type { ResourceLimits } from '../config/mcp-config.ts'
-import { inspectJson, type JsonInspector, type JsonShape } from '../intake/inspect-json.ts'
+import { inspectJson, type JsonInspector, type JsonShape } from '../json/inspect-json.ts'
 import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, isMeantAsMessage, readJson } from '../intake/read-json.ts'
 import { bindLogger } from '../logger.ts'

@@ -148,6 +148,15 @@ describe('the end of a socket', () => {
   })
 })
 
+test('a large message that a peer sent before it closed is received before the end', async () => {
+  const { peer, received, closed } = await openSocket({ messageBytes: 20_000_000 })
+  peer.send(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(5_000_000) } }))
+  peer.send(JSON.stringify(ping))
+  peer.close()
+  await closed
+  expect(received).toHaveLength(2)
+})
+
 describe('a peer that sends too much', () => {
   const FRAMES = 10_000
 

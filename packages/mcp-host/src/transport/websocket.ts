@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { WebSocket } from 'ws'
 
-import { inspectJson } from '../intake/inspect-json.ts'
+import { inspectJson } from '../json/inspect-json.ts'
 import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, readMessage } from '../intake/read-json.ts'
 import { MAX_BYTES_PARSED_HERE, parseInThread } from '../thread/json.ts'

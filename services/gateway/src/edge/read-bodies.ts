@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BusError, parseInput } from '@mcp-host/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isTooDeep, TOO_DEEP } from 'mcp-host/json'
+import { excessOf, isTooDeep, TOO_DEEP } from 'mcp-host/json'
 import type { z } from 'zod'
 import type { BodyReader } from './body-reader.ts'
 
@@ -34,6 +34,8 @@ export function readBodies(app: FastifyInstance, bodies: BodyReader): void {
 }
 
 function parse(bytes: Uint8Array): unknown {
+  const excess = excessOf(bytes)
+  if (excess !== undefined) throw new BusError('invalid', `body: ${excess}; send less at a time`)
   try {
     return JSON.parse(text.decode(bytes))
   } catch (error) {

@@ -287,6 +287,17 @@ describe('invalid requests', () => {
     },
   )
 
+  test('a body of very many values is refused before it is parsed', async () => {
+    const headers = { host: 'localhost', 'content-type': 'application/json' }
+    const payload = `{"message":"hi","x":[${'1,'.repeat(500_001)}1]}`
+    const response = await app.inject({ method: 'POST', url: at('/message'), headers, payload })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error).toMatchObject({
+      code: 'invalid',
+      message: 'body: has more than 500000 values and names; send less at a time',
+    })
+  })
+
   test('a body that is nested too deep is refused with the limit', async () => {
     const headers = { host: 'localhost', 'content-type': 'application/json' }
     const payload = `{"message":"hi","x":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
@@ -825,6 +836,12 @@ describe('files', () => {
       '0 files',
     ],
     ['has many parts', 'multipart/form-data; boundary=b', part('a="b"').repeat(20), '16 parts'],
+    [
+      'has many headers',
+      'multipart/form-data; boundary=b',
+      `--b\r\n${'a: b\r\n'.repeat(3_000)}`,
+      '16384 bytes of headers',
+    ],
   ])('a form that %s is refused', async (_, type, body, reason) => {
     const { statusCode, json } = await put(body, type)
     expect(statusCode).toBe(400)

@@ -25,6 +25,7 @@ import { failed, JSON_TYPE } from './core/endpoint-reply.ts'
 import type { EndpointRequest } from './core/endpoint-request.ts'
 import type { McpEndpoint } from './core/endpoint.ts'
 import { idOf } from './core/classify.ts'
+import { parseMessage } from './core/parse-message.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { isObject } from 'mcp-host/json'
@@ -215,7 +216,6 @@ class HttpExchange implements EndpointRequest {
 }
 
 const EMPTY = new Uint8Array()
-const text = new TextDecoder()
 const NO_SERVER = failed(
   null,
   new JsonRpcError(JsonRpcCode.invalidRequest, 'there is no such MCP server or bundle', {
@@ -256,7 +256,7 @@ function refusalOf(method: string, body: Uint8Array): EndpointReply | undefined 
   if (method === 'DELETE') return undefined
   let message: unknown
   try {
-    if (method === 'POST') message = JSON.parse(text.decode(body))
+    if (method === 'POST') message = parseMessage(body)
   } catch {
     // The endpoint reports the fault.
     return undefined

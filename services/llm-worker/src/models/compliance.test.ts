@@ -216,6 +216,39 @@ describe.each(subjects)('$name', (subject) => {
     expect(result.outcome).toBe('failed')
   })
 
+  const TOO_LONG = `${name} sent an answer of more than 4194304 characters`
+
+  test('an answer without an end is cut', async () => {
+    const closed = Promise.withResolvers<void>()
+    own.answer = (response) => {
+      begin(response, '')
+      const pour = (): void => {
+        while (!response.destroyed && response.write(wire.text('x'.repeat(65_536))));
+      }
+      response.on('drain', pour).on('close', () => closed.resolve())
+      pour()
+    }
+    const result = await askOwn()
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      error: { code: 'invalid', message: TOO_LONG },
+    })
+    await closed.promise
+  })
+
+  // Gemini sends the arguments of a call at once.
+  test.skipIf(name === 'gemini')('arguments without an end are cut', async () => {
+    own.answer = (response) => {
+      begin(response, 'I look.')
+      const endless = `{"city":"${'x'.repeat(9 * 1024 * 1024)}`
+      sendEvents(response, wire.closeText + wire.halfCall('w__weather', endless))
+    }
+    expect(await askOwn({ tools })).toMatchObject({
+      outcome: 'failed',
+      error: { message: TOO_LONG },
+    })
+  })
+
   test('characters that are split between packets are joined', async () => {
     own.answer = (response) => {
       const bytes = Buffer.from(

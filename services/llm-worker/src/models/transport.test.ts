@@ -16,3 +16,26 @@ test('a request with half a character is sent without it, and everything else as
     messages: [{ content: 'cut \ufffd', args: '{"a":"\\ud83d"}' }, { content: '😀 ä \u0000' }],
   })
 })
+
+test('a line without an end is cut', async () => {
+  const closed = Promise.withResolvers<void>()
+  const server = createServer((_, response) => {
+    const pour = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(1024 * 1024)));
+    }
+    response.on('drain', pour).on('close', () => closed.resolve())
+    pour()
+  })
+  server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { body } = await providerFetch(url)
+  const reading = (async () => {
+    let bytes = 0
+    for await (const chunk of body ?? []) bytes += chunk.length
+    return bytes
+  })()
+  await expect(reading).rejects.toThrow('a line of more than 33554432 bytes')
+  await closed.promise
+})

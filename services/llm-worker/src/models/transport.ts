@@ -7,6 +7,10 @@ import { Agent, fetch as undiciFetch, type RequestInit, Response } from 'undici'
  */
 const MAX_ERROR_BYTES = 128 * 1024
 
+/** Limit for one line of a response, such as an event with a picture. Parsers of streams collect whole lines. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024
+const NEWLINE = 0x0a
+
 /** The connections to providers. Time limits of answers are set by the callers. */
 const agent = new Agent({
   connect: { timeout: 10_000 },
@@ -25,9 +29,26 @@ export const providerFetch = (async (input: string, init: RequestInit = {}) => {
   const sent = typeof init.body === 'string' ? { body: wellFormedJson(init.body) } : {}
   const response = await undiciFetch(input, { ...init, ...sent, dispatcher: agent })
   const { ok, body, status, statusText, headers } = response
-  if (ok || body === null) return response
-  return new Response(beginningOf(body), { status, statusText, headers })
+  if (body === null) return response
+  const read = ok ? withShortLines(body) : beginningOf(body)
+  return new Response(read, { status, statusText, headers })
 }) as unknown as typeof fetch
+
+/** A body that fails at a line which is too long. */
+function withShortLines(body: AsyncIterable<Uint8Array>): ReadableStream {
+  async function* read(): AsyncGenerator<Uint8Array> {
+    let lineBytes = 0
+    for await (const chunk of body) {
+      const end = chunk.lastIndexOf(NEWLINE)
+      lineBytes = end === -1 ? lineBytes + chunk.length : chunk.length - end - 1
+      if (lineBytes > MAX_LINE_BYTES) {
+        throw new Error(`the provider sent a line of more than ${MAX_LINE_BYTES} bytes`)
+      }
+      yield chunk
+    }
+  }
+  return ReadableStream.from(read())
+}
 
 /** The beginning of a body. The end of the stream closes the connection, even if the provider goes on sending. */
 function beginningOf(body: AsyncIterable<Uint8Array>): ReadableStream {

@@ -21,7 +21,6 @@ test('each request to a client is settled by the result or error with its id', a
   const answers = Promise.allSettled([ask(), ask()])
   questions.answer('s.somebody-else', 'c', { result: { n: 0 } })
   questions.answer(sentIds[0]!, 'another session', { result: { n: 0 } })
-  questions.answer(sentIds[0]!, undefined, { result: { n: 0 } })
   questions.answer(sentIds[1]!, 'c', { result: { n: 2 } })
   questions.answer(sentIds[0]!, 'c', { error: refused })
   expect(await answers).toMatchObject([{ reason: refused }, { value: { n: 2 } }])

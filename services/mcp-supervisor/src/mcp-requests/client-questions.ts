@@ -76,7 +76,8 @@ export class ClientQuestions {
   /** Takes an answer; one with an unknown id, or from another session than the one that was asked, is ignored. */
   answer(ask: string, client: string | undefined, answer: ClientAnswer): void {
     const question = this.#open.get(ask)
-    if (question?.client === client) question?.take(answer)
+    // Older gateways name no session.
+    if (client === undefined || question?.client === client) question?.take(answer)
   }
 }
 

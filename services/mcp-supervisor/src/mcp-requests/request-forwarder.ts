@@ -139,7 +139,7 @@ export class RequestForwarder {
     this.#runningFor(id)?.send({ type: 'running' }, '')
   }
 
-  answer(ask: string, client: string, answer: ClientAnswer): void {
+  answer(ask: string, client: string | undefined, answer: ClientAnswer): void {
     this.#questions.answer(ask, client, answer)
   }
 

@@ -1,7 +1,10 @@
 import { BusError } from '@mcp-host/contracts'
 
-/** Limit for the parts of a form, since parsing hundreds of thousands would block the event loop. */
+/** Limits for the parts of a form and their heads, since parsing hundreds of thousands would block the event loop. */
 const MAX_PARTS = 16
+const MAX_HEAD_BYTES = 16 * 1024
+const END = Buffer.from('--')
+const HEAD_END = '\r\n\r\n'
 const EXAMPLE = 'send one file, as `curl -F file=@cat.png` does'
 
 export interface UploadedFile {
@@ -23,8 +26,7 @@ export async function readMultipartFile(
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? []
   const boundary = quoted ?? plain
   if (boundary === undefined) throw invalid('the Content-Type has no boundary')
-  if (hasMoreParts(Buffer.from(body.buffer, body.byteOffset, body.length), `--${boundary}`))
-    throw invalid(`more than ${MAX_PARTS} parts`)
+  checkParts(Buffer.from(body.buffer, body.byteOffset, body.length), `--${boundary}`)
   const headers = { 'content-type': contentType }
   const form = await new Response(body, { headers }).formData().catch((cause: unknown) => {
     throw invalid('not a complete multipart form', cause)
@@ -39,14 +41,18 @@ export async function readMultipartFile(
   }
 }
 
-function hasMoreParts(body: Buffer, delimiter: string): boolean {
-  let at = -1
-  // A further part ends the form.
-  for (let parts = 0; parts <= MAX_PARTS; parts++) {
-    at = body.indexOf(delimiter, at + 1)
-    if (at < 0) return false
+/** Throws `invalid` when a form has more parts than are parsed, or one with a longer head. */
+function checkParts(body: Buffer, delimiter: string): void {
+  let parts = 0
+  for (let at = body.indexOf(delimiter); at !== -1; at = body.indexOf(delimiter, at + 1)) {
+    const head = body.subarray(at + delimiter.length, at + delimiter.length + MAX_HEAD_BYTES)
+    // The last delimiter ends the form.
+    if (head.subarray(0, 2).equals(END)) continue
+    parts += 1
+    if (parts > MAX_PARTS) throw invalid(`more than ${MAX_PARTS} parts`)
+    if (head.length === MAX_HEAD_BYTES && !head.includes(HEAD_END))
+      throw invalid(`a part with more than ${MAX_HEAD_BYTES} bytes of headers`)
   }
-  return body.includes(delimiter, at + 1)
 }
 
 function invalid(reason: string, cause?: unknown): BusError {

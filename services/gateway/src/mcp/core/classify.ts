@@ -79,8 +79,11 @@ export function classify(message: unknown, given: McpHeaders | undefined): JsonR
 
 /** The parameters without those that are `null`, by which careless clients mean nothing. */
 function withoutNulls(params: Params): Params {
-  const given = Object.entries(params).filter(([, value]) => value !== null)
-  return given.length === Object.keys(params).length ? params : Object.fromEntries(given)
+  for (const value of Object.values(params)) {
+    if (value !== null) continue
+    return Object.fromEntries(Object.entries(params).filter(([, each]) => each !== null))
+  }
+  return params
 }
 
 /** The id for the error response to a message, or `null`. */

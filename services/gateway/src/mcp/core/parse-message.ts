@@ -1,10 +1,15 @@
-import { isTooDeep, TOO_DEEP } from 'mcp-host/json'
+import { excessOf, isTooDeep, TOO_DEEP } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 const text = new TextDecoder('utf-8', { fatal: true })
 
 /** Parses a client's message. Throws `JsonRpcError`. */
 export function parseMessage(bytes: Uint8Array): unknown {
+  const excess = excessOf(bytes)
+  if (excess !== undefined) {
+    const message = `the message ${excess}; send less at a time`
+    throw new JsonRpcError(JsonRpcCode.invalidRequest, message, { status: 400 })
+  }
   try {
     return JSON.parse(text.decode(bytes))
   } catch (error) {

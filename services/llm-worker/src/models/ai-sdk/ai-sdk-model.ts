@@ -26,6 +26,9 @@ const STOPPED: Partial<Record<LanguageModelV4FinishReason['unified'], string>> =
   'content-filter': 'its content filter ended the answer',
 }
 
+/** Limit for the text, the reasoning and the arguments of tools of one answer together, in UTF-16 units. */
+const MAX_ANSWER_LENGTH = 4 * 1024 * 1024
+
 /** Limit for the refusals of one request after which another part of it is left out. */
 const MAX_REFUSED = 8
 
@@ -104,7 +107,13 @@ export function aiSdkModel(
         ]
         const block: OpenBlock = {}
         let end: LanguageModelV4FinishReason | undefined
+        let length = 0
         for await (const part of stream) {
+          if ('delta' in part) length += part.delta.length
+          if (length > MAX_ANSWER_LENGTH) {
+            const most = `more than ${MAX_ANSWER_LENGTH} characters`
+            throw new BusError('invalid', `${provider} sent an answer of ${most}`)
+          }
           if (part.type === 'raw') {
             const failure = failureIn(part.rawValue)
             if (failure !== undefined) throw failure

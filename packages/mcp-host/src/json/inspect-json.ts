@@ -15,6 +15,8 @@ const MAX_TOKEN_BYTES = 48
 export interface JsonShape {
   /** The number of `{`, `[`, `:` and `,` outside of strings. */
   readonly values: number
+  /** The number of `:` outside of strings. */
+  readonly names: number
   readonly depth: number
   /** The `id` of the outermost object, if it is a number or a string. */
   readonly id: number | string | undefined
@@ -35,6 +37,7 @@ export function inspectJson(bytes: Buffer, enough = Infinity): JsonShape {
 /** `inspectJson` of a text that arrives in pieces. */
 export class JsonInspector implements JsonShape {
   values = 0
+  names = 0
   depth = 0
   id: JsonShape['id']
   hasMethod = false
@@ -56,7 +59,7 @@ export class JsonInspector implements JsonShape {
 
   push(bytes: Buffer): void {
     let at = this.#isInString ? this.#readString(bytes, 0) + 1 : 0
-    let { values, depth } = this
+    let { values, names, depth } = this
     let level = this.#level
     for (; at < bytes.length; at += 1) {
       if (values > this.#enough && this.id !== undefined) break
@@ -82,6 +85,7 @@ export class JsonInspector implements JsonShape {
           break
         case COLON:
           values += 1
+          names += 1
           if (level === 1) this.#endKey()
           break
         default:
@@ -90,6 +94,7 @@ export class JsonInspector implements JsonShape {
     }
     this.#level = level
     this.values = values
+    this.names = names
     this.depth = depth
     this.bytes += bytes.length
   }
