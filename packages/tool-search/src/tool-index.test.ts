@@ -49,6 +49,17 @@ test('the number and length of indexed words of a tool is bounded', () => {
   expect(hostile.search('n'.repeat(900), 5)).toHaveLength(1)
 })
 
+test('a prepared index finds the same, and is built with pauses', async () => {
+  const tools = Array.from({ length: 500 }, (_, number) => tool(`tool${number}`, manyWords(20)))
+  const [prepared, other] = [new ToolIndex(tools), new ToolIndex(tools)]
+  let turns = 0
+  const counting = setInterval(() => (turns += 1))
+  await Promise.all([prepared.prepare(), prepared.prepare()])
+  clearInterval(counting)
+  expect(turns).toBeGreaterThan(10)
+  expect(prepared.search('tool77', 3)).toEqual(other.search('tool77', 3))
+})
+
 function manyWords(count: number): string {
   return Array.from({ length: count }, (_, number) => `q${number}`).join(' ')
 }

@@ -12,6 +12,8 @@ const MAX_WORD_LENGTH = 40
 const MAX_DISTANCE = 2
 /** Limit for the indexed words of each field of a tool, whose number the server chooses. */
 const MAX_FIELD_WORDS = 100
+/** The tools that are indexed between two pauses. One takes up to a millisecond. */
+const TOOLS_AT_ONCE = 10
 /** Limit for the text that is split into words. */
 const MAX_FIELD_LENGTH = 4_000
 
@@ -27,6 +29,7 @@ export interface SearchableTool {
 export class ToolIndex<Tool extends SearchableTool> {
   readonly #tools: readonly Tool[]
   #index: MiniSearch | undefined
+  #prepared: Promise<void> | undefined
 
   constructor(tools: readonly Tool[]) {
     this.#tools = tools
@@ -36,10 +39,26 @@ export class ToolIndex<Tool extends SearchableTool> {
     return this.#tools.length
   }
 
+  /**
+   * Builds the index before the first search, with pauses in which the event loop does other work: ten thousand tools take
+   * seconds. It is not built earlier, since most indexes are never searched.
+   */
+  prepare(): Promise<void> {
+    return (this.#prepared ??= this.#build())
+  }
+
+  async #build(): Promise<void> {
+    const index = newIndex()
+    await index.addAllAsync(documentsOf(this.#tools), { chunkSize: TOOLS_AT_ONCE })
+    this.#index = index
+  }
+
   /** The tools that fit, best first. Only the beginning of a long query is used. */
   search(query: string, limit: number): Tool[] {
-    // The index is built at the first search, since most indexes are never searched.
-    this.#index ??= indexOf(this.#tools)
+    if (this.#index === undefined) {
+      this.#index = newIndex()
+      this.#index.addAll(documentsOf(this.#tools))
+    }
     return this.#index
       .search(query.slice(0, MAX_QUERY_LENGTH), { tokenize: queryWords })
       .slice(0, limit)
@@ -47,8 +66,8 @@ export class ToolIndex<Tool extends SearchableTool> {
   }
 }
 
-function indexOf(tools: readonly SearchableTool[]): MiniSearch {
-  const index = new MiniSearch({
+function newIndex(): MiniSearch {
+  return new MiniSearch({
     fields: ['name', 'title', 'description', 'parameters'],
     tokenize: fieldWords,
     searchOptions: {
@@ -58,13 +77,13 @@ function indexOf(tools: readonly SearchableTool[]): MiniSearch {
       maxFuzzy: MAX_DISTANCE,
     },
   })
-  index.addAll(
-    tools.map(({ name, title, description, inputSchema }, id) => {
-      const parameters = Object.keys(propertiesOf(inputSchema)).slice(0, MAX_FIELD_WORDS).join(' ')
-      return { id, name, title, description, parameters }
-    }),
-  )
-  return index
+}
+
+function documentsOf(tools: readonly SearchableTool[]): object[] {
+  return tools.map(({ name, title, description, inputSchema }, id) => {
+    const parameters = Object.keys(propertiesOf(inputSchema)).slice(0, MAX_FIELD_WORDS).join(' ')
+    return { id, name, title, description, parameters }
+  })
 }
 
 function propertiesOf(schema: unknown): object {

@@ -76,3 +76,29 @@ test('disposed watches send no more requests to the server', async () => {
   await vi.advanceTimersByTimeAsync(WATCH_MS * 2)
   expect(requests).toEqual([subscribe('a:1')])
 })
+
+const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `a:${index}`)
+
+test('a server is asked for few subscriptions at a time, also after a refusal', async () => {
+  const answer = Promise.withResolvers<void>()
+  gate = answer.promise
+  const all = watched.watch(many(100)).catch(() => undefined)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(requests).toHaveLength(16)
+  refusal = new Error('no')
+  answer.resolve()
+  await all
+  await vi.advanceTimersByTimeAsync(0)
+  expect(requests).toHaveLength(100)
+})
+
+test('the watched resources of a server are limited, and known ones are renewed', async () => {
+  await watched.watch(many(5_000))
+  await watched.watch(many(5_000))
+  await expect(watched.watch(['b:1'])).rejects.toMatchObject({ code: 'exhausted' })
+  await expect(watched.watch(many(5_001))).rejects.toMatchObject({ code: 'exhausted' })
+  expect(requests).toHaveLength(5_000)
+  await vi.advanceTimersByTimeAsync(WATCH_MS * 2)
+  await watched.watch(['b:1'])
+  expect(watched.size).toBe(1)
+})

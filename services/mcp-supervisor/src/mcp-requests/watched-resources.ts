@@ -1,5 +1,10 @@
-import { WATCH_MS } from '@mcp-host/contracts'
+import { BusError, WATCH_MS } from '@mcp-host/contracts'
 import type { MCPHost } from 'mcp-host'
+
+/** Limit for the watched resources of one server. */
+const MAX_WATCHED = 5_000
+/** Limit for the requests to subscribe that a server has at a time: its other requests must not wait for thousands. */
+const MAX_ASKED = 16
 
 /** The subscribed resources of one server. A subscription that is not renewed ends. */
 export class WatchedResources implements Disposable {
@@ -7,6 +12,8 @@ export class WatchedResources implements Disposable {
   readonly #server: string
   readonly #watched = new Map<string, { until: number; readonly agreed: Promise<void> }>()
   readonly #sweep: NodeJS.Timeout
+  #asked = 0
+  readonly #waiting: (() => void)[] = []
 
   constructor(host: Pick<MCPHost, 'subscribe' | 'unsubscribe'>, server: string) {
     this.#host = host
@@ -18,8 +25,13 @@ export class WatchedResources implements Disposable {
     return this.#watched.size
   }
 
-  /** Watches resources for a limited time. Throws an error of the host when the server refuses one. */
+  /** Watches resources for a limited time. Throws an error of the host when the server refuses one, or `exhausted`. */
   async watch(uris: readonly string[]): Promise<void> {
+    const added = new Set(uris.filter((uri) => !this.#watched.has(uri))).size
+    if (added > 0 && this.#watched.size + added > MAX_WATCHED) {
+      const message = `${MAX_WATCHED} resources of a server can be watched at a time; end some first`
+      throw new BusError('exhausted', message)
+    }
     await Promise.all(uris.map((uri) => this.#watch(uri)))
   }
 
@@ -30,13 +42,25 @@ export class WatchedResources implements Disposable {
       known.until = until
       return known.agreed
     }
-    const agreed = this.#host.subscribe({ server: this.#server, uri })
+    const agreed = this.#subscribe(uri)
     this.#watched.set(uri, { until, agreed })
     try {
       await agreed
     } catch (error) {
       this.#watched.delete(uri)
       throw error
+    }
+  }
+
+  async #subscribe(uri: string): Promise<void> {
+    if (this.#asked < MAX_ASKED) this.#asked += 1
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      await this.#host.subscribe({ server: this.#server, uri })
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#asked -= 1
+      else next()
     }
   }
 

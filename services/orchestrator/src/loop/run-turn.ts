@@ -90,7 +90,9 @@ async function answerOwnTool(
   if (tool !== FIND_TOOL) return answerResultTool(deps, view.state, call)
   const isShown = (found: OfferedTool): boolean =>
     usesServer(view.state.settings, found.server) && !deps.policy.isHidden(envelope, found)
-  return answerFindTools(await deps.tools.index(), given, isShown)
+  const index = await deps.tools.index()
+  await index.prepare()
+  return answerFindTools(index, given, isShown)
 }
 
 /** Takes the next step. Returns the end of the claim, if the step was the last one. */

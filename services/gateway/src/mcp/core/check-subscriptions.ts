@@ -1,4 +1,4 @@
-import { MAX_SUBSCRIBED_BYTES, MAX_SUBSCRIPTIONS, MAX_URI_BYTES } from './limits.ts'
+import { MAX_LISTENED, MAX_SUBSCRIBED_BYTES, MAX_SUBSCRIPTIONS, MAX_URI_BYTES } from './limits.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 const bytes = new TextEncoder()
@@ -22,6 +22,21 @@ export function checkSubscriptions(uris: readonly string[], field: string): void
     throw refusal(
       `${field}: the URIs of all subscriptions have at most ${MAX_SUBSCRIBED_BYTES} bytes; end some first`,
     )
+  }
+}
+
+/** Counts the subscriptions of the streams of one gateway. */
+export class SubscriptionCount {
+  #count = 0
+
+  /** Counts the subscriptions of a stream until disposed. Throws `JsonRpcError` when there are too many. */
+  take(count: number): Disposable {
+    if (count > 0 && this.#count + count > MAX_LISTENED) {
+      const message = `the subscriptions of all clients here are more than ${MAX_LISTENED}; try again later`
+      throw new JsonRpcError(JsonRpcCode.unavailable, message, { data: { retryable: true } })
+    }
+    this.#count += count
+    return { [Symbol.dispose]: () => void (this.#count -= count) }
   }
 }
 

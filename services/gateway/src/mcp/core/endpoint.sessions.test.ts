@@ -536,6 +536,28 @@ describe('subscriptions of modern clients', () => {
     expect([watches.size, changed.size]).toEqual([0, 0])
   })
 
+  test('the subscriptions of all streams together are limited, until one ends', async () => {
+    const many = (stream: number) =>
+      Array.from({ length: 1_000 }, (_, each) => `mem://${stream}/${each}`)
+    await Promise.all(
+      Array.from({ length: 20 }, (_, stream) => listen({ resourceSubscriptions: many(stream) })),
+    )
+    const more = { resourceSubscriptions: ['mem://more'] }
+    const { body } = await listen(more)
+    expect(JSON.parse(text.decode(body as Uint8Array))).toMatchObject({
+      error: {
+        code: -32_000,
+        message: expect.stringContaining('20000'),
+        data: { retryable: true },
+      },
+    })
+    // Streams without subscriptions are not limited.
+    expect((await listen({ toolsListChanged: true })).body).not.toBeInstanceOf(Uint8Array)
+    closing.abort()
+    closing = new AbortController()
+    expect((await listen(more)).body).not.toBeInstanceOf(Uint8Array)
+  })
+
   test('a subscription without notifications is refused', async () => {
     const { body } = await listen(undefined)
     expect(text.decode(body as Uint8Array)).toContain('-32602')

@@ -9,6 +9,7 @@ import type {
   JsonRpcResponse,
   McpHeaders,
 } from './classify.ts'
+import { SubscriptionCount } from './check-subscriptions.ts'
 import { classify, idOf } from './classify.ts'
 import type { Approvals } from './approvals.ts'
 import type { Clients } from './clients.ts'
@@ -86,6 +87,7 @@ export class McpEndpoint {
   readonly #deps: EndpointDeps
   readonly #streamMs: number
   readonly #sessions: ClientSessions
+  readonly #subscriptions = new SubscriptionCount()
 
   constructor(deps: EndpointDeps, { streamMs = 0 }: EndpointOptions = {}) {
     this.#deps = deps
@@ -188,7 +190,9 @@ export class McpEndpoint {
   ): Promise<EndpointReply> {
     const { era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
-      const events = subscriptionStream(this.#deps, exchange, virtualServer, request)
+      const { upstream } = this.#deps
+      const of = { upstream, subscriptions: this.#subscriptions }
+      const events = subscriptionStream(of, exchange, virtualServer, request)
       return Promise.resolve(streamed(events))
     }
     if (isSessionRequest(request)) {

@@ -1,6 +1,7 @@
 import { LOG_LEVELS } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/async'
 import type { JsonRpcRequest } from './classify.ts'
+import type { SubscriptionCount } from './check-subscriptions.ts'
 import { checkSubscriptions } from './check-subscriptions.ts'
 import type { Clients } from './clients.ts'
 import { EventQueue } from './event-queue.ts'
@@ -73,7 +74,12 @@ export function sessionStream(
 
 /** The stream of changes that a modern client subscribes to. Throws `JsonRpcError`. */
 export function subscriptionStream(
-  { upstream }: FeedStreamDeps,
+  {
+    upstream,
+    subscriptions,
+  }: Pick<FeedStreamDeps, 'upstream'> & {
+    readonly subscriptions: SubscriptionCount
+  },
   ends: Ends,
   virtualServer: VirtualServer,
   { id, params }: JsonRpcRequest,
@@ -84,12 +90,14 @@ export function subscriptionStream(
   }
   const lists = ALL_LISTS.filter((list) => wanted[`${list}ListChanged`] === true)
   const uris = virtualServer.listing.can('resources', 'subscribe') ? wantedResources(wanted) : []
+  const counted = subscriptions.take(uris.length)
   const accepted = {
     ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
     ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
   }
   const _meta = { [SUBSCRIPTION_KEY]: id }
   return openStream(ends, (queue, stack) => {
+    stack.use(counted)
     const send = ({ method, params: said = {} }: ClientMessage): void =>
       queue.put(event(outgoing(method, JSON.stringify({ ...said, _meta }))))
     send({

@@ -74,6 +74,7 @@ export class ToolSearch {
       return refusal(`limit: must be a number from 1 to ${MAX_LIMIT}`)
     }
     if (searches.isFull) return refusal('Too many searches are under way; try again.')
+    await this.#index.prepare()
     const found = await searches.run(() => this.#index.search(query, Number(limit)))
     const text =
       found.length === 0
