@@ -36,6 +36,22 @@ export const gatewayFloods: Readonly<Record<string, Attack>> = {
     part: Buffer.alloc(MIB),
     maxBytes: 15 * MIB,
   }),
+  // Of few sockets: no limit of one socket alone holds them back.
+  'tiny-frames': flood({
+    path: '/ws',
+    head: upgrade,
+    part: frames(0x81, '{}'),
+    connections: 4,
+    pauseMs: 1,
+  }),
+  'tiny-mcp-frames': flood({
+    path: '/mcp/ws',
+    head: upgrade,
+    part: frames(0x81, '{}'),
+    connections: 4,
+    pauseMs: 1,
+  }),
+  pings: flood({ path: '/ws', head: upgrade, part: frames(0x89, ''), connections: 4, pauseMs: 1 }),
   'many-values': flood({
     part: request(
       '/mcp',
@@ -131,6 +147,12 @@ function frame(message: (padding: string) => object, length: number): Uint8Array
   const empty = JSON.stringify(message('')).length
   const text = bytes(JSON.stringify(message('x'.repeat(length - empty))))
   return Buffer.concat([frameHead(text.length), text])
+}
+
+/** Ten thousand short frames. */
+function frames(opcode: number, text: string): Uint8Array {
+  const one = Buffer.concat([Buffer.from([opcode, 0x80 | text.length, 0, 0, 0, 0]), bytes(text)])
+  return Buffer.concat(Array.from({ length: 10_000 }, () => one))
 }
 
 /** A message whose text is refused. An accepted one would begin a turn. */

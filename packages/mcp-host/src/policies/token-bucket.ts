@@ -22,12 +22,12 @@ export class TokenBucket {
     this.#filledAt = now()
   }
 
-  /** Takes a token; `false` when there is none. */
-  take(): boolean {
-    // The clock is read only when there is none left.
-    if (this.#tokens < 1) this.#fill()
-    if (this.#tokens < 1) return false
-    this.#tokens -= 1
+  /** Takes tokens, by default one; `false` when there are not enough, and none is taken. */
+  take(count = 1): boolean {
+    // The clock is read only when too few are left.
+    if (this.#tokens < count) this.#fill()
+    if (this.#tokens < count) return false
+    this.#tokens -= count
     return true
   }
 

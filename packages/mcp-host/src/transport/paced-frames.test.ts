@@ -38,8 +38,10 @@ interface Passed {
 async function pass(chunks: readonly Buffer[]): Promise<Passed> {
   const costs: number[] = []
   const pieces: Buffer[] = []
-  const pace = (bytes: number): undefined => void costs.push(bytes)
-  for await (const piece of pacedFrames(toStream(chunks), { pace })) pieces.push(piece)
+  const pace = (bytes: number, frames: number): undefined =>
+    void costs.push(Math.max(bytes, 256 * frames))
+  const options = { pace, maxFrames: 256, hasPreface: true }
+  for await (const piece of pacedFrames(toStream(chunks), options)) pieces.push(piece)
   return { pieces, costs }
 }
 
@@ -100,9 +102,10 @@ describe('the bytes of a server', () => {
       paused += 1
       return paused === 2 ? new Promise((resolve) => void setTimeout(resolve, 50)) : undefined
     }
+    const options = { pace, maxFrames: 256, hasPreface: true }
     const at: number[] = []
     const startedAt = performance.now()
-    for await (const _ of pacedFrames(toStream([Buffer.from(PREFACE), empty]), { pace }))
+    for await (const _ of pacedFrames(toStream([Buffer.from(PREFACE), empty]), options))
       at.push(turns)
     isOver = true
     expect(new Set(at.slice(1)).size).toBe(4)

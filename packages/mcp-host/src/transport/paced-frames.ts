@@ -1,45 +1,37 @@
-import { connect as connectPlain, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
+import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { connect as connectSecure, type ConnectionOptions } from 'node:tls'
 
-import type { Intake } from '../intake/intake.ts'
-
-/** The frames that are passed on at once. One takes about a microsecond. */
-const MAX_FRAMES = 256
-/** The cost of a frame: a server may send 16,000 a second. */
-const FRAME_BYTES = 256
-const PREFACE_END = '\r\n\r\n'
 /** The longest head of a frame: two bytes, a length of eight, and a mask of four. */
 const MAX_HEAD_BYTES = 14
+const PREFACE_END = '\r\n\r\n'
 
-export type ConnectOptions = TcpNetConnectOpts & ConnectionOptions
+/** Counts bytes and frames that were received. Returns a promise when the next piece has to wait. */
+export type Pace = (bytes: number, frames: number) => Promise<void> | undefined
 
-/**
- * A connection to the server of a WebSocket. What it receives is passed on in pieces of some hundred frames, at the rate of
- * `Intake`: a single read may have 30,000 empty ones, which the library would handle at once.
- */
-export function connectPaced(
-  intake: Pick<Intake, 'pace'>,
-  options: ConnectOptions,
-  isSecure: boolean,
-): Duplex {
-  const { host = '', servername = isIP(host) === 0 ? host : '' } = options
-  const connection = isSecure
-    ? connectSecure({ ...options, servername, path: undefined })
-    : connectPlain(options)
-  connection.setNoDelay(true)
-  return new PacedConnection(connection, pacedFrames(connection, intake))
+export interface PacedOptions {
+  readonly pace: Pace
+  /** The frames that are passed on at once. */
+  readonly maxFrames: number
+  /** Whether the answer to an opening request comes before the frames. */
+  readonly hasPreface?: boolean
+  /** Bytes that were received before. */
+  readonly received?: Buffer
 }
 
-class PacedConnection extends Duplex {
+/**
+ * The connection of a WebSocket. What it receives is passed on in pieces of few frames, each when its turn comes: a single
+ * read may have 30,000 empty ones, which the library would handle at once.
+ */
+export class PacedConnection extends Duplex {
   readonly #connection: Socket
   readonly #pieces: AsyncIterator<Buffer, void>
 
-  constructor(connection: Socket, pieces: AsyncIterator<Buffer, void>) {
+  constructor(connection: Socket, options: PacedOptions) {
     super()
     this.#connection = connection
-    this.#pieces = pieces
+    this.#pieces = pacedFrames(connection, options)
+    connection.setNoDelay(true)
   }
 
   override _read(): void {
@@ -51,6 +43,17 @@ class PacedConnection extends Duplex {
 
   override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
     this.#connection.write(chunk, done)
+  }
+
+  override _writev(
+    chunks: readonly { readonly chunk: Buffer }[],
+    done: (error?: Error | null) => void,
+  ): void {
+    this.#connection.cork()
+    chunks.forEach(({ chunk }, index) => {
+      this.#connection.write(chunk, index === chunks.length - 1 ? done : undefined)
+    })
+    this.#connection.uncork()
   }
 
   override _final(done: (error?: Error | null) => void): void {
@@ -65,47 +68,54 @@ class PacedConnection extends Duplex {
   }
 }
 
-/** The bytes of a server, in pieces: the answer to the opening request, and then frames. */
+/** The bytes that a WebSocket receives, in pieces. */
 export async function* pacedFrames(
   received: AsyncIterable<Buffer>,
-  intake: Pick<Intake, 'pace'>,
+  { pace, maxFrames, hasPreface = false, received: before = Buffer.alloc(0) }: PacedOptions,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const heads = new FrameHeads()
+  const heads = new FrameHeads(maxFrames)
   let preface = ''
-  let isOpen = false
-  for await (const chunk of received) {
+  let isOpen = !hasPreface
+  async function* pieces(chunk: Buffer): AsyncGenerator<Buffer, void, undefined> {
     let start = 0
     if (!isOpen) {
-      const before = preface.length
+      const length = preface.length
       preface += chunk.toString('latin1')
       const end = preface.indexOf(PREFACE_END)
       isOpen = end !== -1
-      start = isOpen ? end + PREFACE_END.length - before : chunk.length
+      start = isOpen ? end + PREFACE_END.length - length : chunk.length
       yield chunk.subarray(0, start)
       if (isOpen) preface = ''
     }
     while (start < chunk.length) {
       const { end, frames } = heads.read(chunk, start)
-      const pause = intake.pace(Math.max(end - start, frames * FRAME_BYTES))
+      const pause = pace(end - start, frames)
       yield chunk.subarray(start, end)
       start = end
       await (pause ?? nextTurn())
     }
   }
+  if (before.length > 0) yield* pieces(before)
+  for await (const chunk of received) yield* pieces(chunk)
 }
 
 /** Finds the heads of frames in bytes that arrive in pieces. */
 class FrameHeads {
+  readonly #maxFrames: number
   readonly #head = Buffer.alloc(MAX_HEAD_BYTES)
   #headBytes = 0
   /** The bytes of the current frame that are still to come. */
   #rest = 0
 
-  /** Reads from `start` on, and stops after `MAX_FRAMES` heads. */
+  constructor(maxFrames: number) {
+    this.#maxFrames = maxFrames
+  }
+
+  /** Reads from `start` on, and stops after some heads. */
   read(chunk: Buffer, start: number): { readonly end: number; readonly frames: number } {
     let at = start
     let frames = 0
-    while (at < chunk.length && frames < MAX_FRAMES) {
+    while (at < chunk.length && frames < this.#maxFrames) {
       if (this.#rest > 0) {
         const part = Math.min(this.#rest, chunk.length - at)
         at += part

@@ -1,4 +1,6 @@
-import type { Socket } from 'node:net'
+import { connect as connectPlain, isIP, type Socket, type TcpNetConnectOpts } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectSecure, type ConnectionOptions } from 'node:tls'
 
 import {
   type JSONRPCMessage,
@@ -12,12 +14,16 @@ import { inspectJson } from '../json/inspect-json.ts'
 import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, readMessage } from '../intake/read-json.ts'
 import { MAX_BYTES_PARSED_HERE, parseInThread } from '../thread/json.ts'
-import { connectPaced, type ConnectOptions } from './paced-frames.ts'
+import { PacedConnection } from './paced-frames.ts'
 import { UnsentError } from './unsent-error.ts'
 
 const SUBPROTOCOL = 'mcp'
 /** The time limit for the close handshake, in milliseconds. */
 const CLOSE_LIMIT_MS = 2000
+/** The frames that are passed on at once. One takes about a microsecond. */
+const MAX_FRAMES = 256
+/** The cost of a frame: a server may send 16,000 a second. */
+const FRAME_BYTES = 256
 /** A server that leaves more than that unread gets no answers to its pings. */
 const MAX_UNREAD_BYTES = 1024 * 1024
 
@@ -63,10 +69,7 @@ export class WebSocketTransport implements Transport {
       skipUTF8Validation: true,
       perMessageDeflate: false,
       autoPong: false,
-      createConnection: (options: object) => {
-        const isSecure = this.#url.protocol === 'wss:'
-        return connectPaced(intake, options as ConnectOptions, isSecure) as Socket
-      },
+      createConnection: (options: object) => this.#connect(options) as Socket,
     })
     this.#socket = socket
     const opened = Promise.withResolvers<void>()
@@ -96,6 +99,20 @@ export class WebSocketTransport implements Transport {
       void this.#end().then(closed.resolve)
     })
     await opened.promise
+  }
+
+  #connect(given: object): Duplex {
+    const options = given as TcpNetConnectOpts & ConnectionOptions
+    const { host = '' } = options
+    const isSecure = this.#url.protocol === 'wss:'
+    const connection = isSecure
+      ? connectSecure({ ...options, path: undefined, servername: isIP(host) === 0 ? host : '' })
+      : connectPlain(options)
+    return new PacedConnection(connection, {
+      pace: (bytes, frames) => this.#options.intake.pace(Math.max(bytes, frames * FRAME_BYTES)),
+      maxFrames: MAX_FRAMES,
+      hasPreface: true,
+    })
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { BodyLimits } from './body-reader.ts'
 import { BODY_LIMITS } from './body-reader.ts'
@@ -43,7 +43,7 @@ export class UnfinishedMessages implements Disposable {
   }
 
   /** Watches a socket from its opening. The library parses each piece before the listener here counts it. */
-  watch(socket: WebSocket, connection: Socket): void {
+  watch(socket: WebSocket, connection: Duplex): void {
     const message = new UnfinishedMessage(socket, connection)
     const skipControl = (data: Buffer): void => message.skip(CONTROL_BYTES + data.length)
     socket.on('message', () => (message.isFinished = true))
@@ -134,14 +134,14 @@ class UnfinishedMessage implements PausableReader {
   isRefused = false
   /** Whether the message is not read any further. */
   isClosed = false
-  readonly #connection: Socket
+  readonly #connection: Duplex
   #bytes = 0
   #pieces = 0
   /** Its bytes at the last check of the rate; `undefined` before the first one. */
   #checkedBytes: number | undefined
   #isPausedHere = false
 
-  constructor(socket: WebSocket, connection: Socket) {
+  constructor(socket: WebSocket, connection: Duplex) {
     this.socket = socket
     this.#connection = connection
   }

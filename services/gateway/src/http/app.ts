@@ -54,6 +54,7 @@ import { addListModels } from './models/list-models.ts'
 import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders } from '../edge/origin.ts'
 import { readBodies } from '../edge/read-bodies.ts'
+import { PacedUpgrades } from '../edge/paced-upgrades.ts'
 import { UnfinishedMessages } from '../edge/unfinished-messages.ts'
 import type { SessionRoutesDeps } from './sessions/index.ts'
 import { addListLimits } from './limits/list-limits.ts'
@@ -180,17 +181,20 @@ export async function buildApp(
     // The hook below says it better.
     return503OnClosing: false,
   })
+  const upgrades = new PacedUpgrades(app.server)
   await app.register(websocket, {
     // A faulty connection closes itself, with a code that says why; the default cuts it before that.
     errorHandler: () => undefined,
     options: {
+      // Of a server, only its upgrades are used.
+      server: upgrades.server as typeof app.server,
       ...FRAME_PIECES,
       handleProtocols: (offered) =>
         offered.has(SUBPROTOCOL) ? SUBPROTOCOL : (offered.values().next().value ?? false),
     },
   })
   const unfinished = new UnfinishedMessages(bodies.budget)
-  limitFrames(app.websocketServer, unfinished)
+  limitFrames(app.websocketServer, unfinished, (request) => upgrades.connectionOf(request))
   app.addHook('onRequest', async (request, reply) => {
     // Before the upgrade: a foreign page must not even get a socket.
     checkOrigin(request.headers)
