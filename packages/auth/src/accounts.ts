@@ -106,7 +106,7 @@ export class Accounts {
   async endLogins(name: string, changes: AccountChanges = {}): Promise<AccountRecord> {
     const validFrom = (Math.floor(Date.now() / SECOND_MS) + 1) * SECOND_MS
     const changed = await this.change(name, { ...changes, validFrom })
-    await delay(validFrom - Date.now())
+    await delay(Math.max(0, validFrom - Date.now()))
     return changed
   }
 

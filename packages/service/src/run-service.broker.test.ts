@@ -69,6 +69,20 @@ describe('the start of a service', () => {
     expect(Number.isNaN(Date.parse(String(line?.['timestamp'])))).toBe(false)
   })
 
+  test('warnings of Node.js are lines of the log', async () => {
+    const late = 'setTimeout(() => setTimeout(() => undefined, -5), 500)'
+    const { service } = await startReady({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(late)}`,
+    })
+    await using _ = service
+    await service.says('"action":"warning"')
+    service.process.signal('SIGKILL')
+    const { out, err } = await service.ended()
+    const line = logLines(out).find(({ action }) => action === 'warning')
+    expect(JSON.stringify(line)).toContain('TimeoutNegativeWarning')
+    expect(err).toBe('')
+  })
+
   test('a service with a server of its own has an operations server only where OPS_PORT is set', async () => {
     const readyLine = async (env: Record<string, string>) => {
       const { service, run } = await startReady({ BEHAVIOUR: 'serving', ...env })

@@ -85,6 +85,14 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       else drain()
     })
   }
+  // Node would write them as plain text between the lines of the log.
+  process.removeAllListeners('warning').on('warning', (err) => {
+    if (err.name === 'ExperimentalWarning') return
+    logger.warn(
+      { component: 'service', action: 'warning', err },
+      'Node.js warns of a fault of ours',
+    )
+  })
   process.on('uncaughtException', (err) => {
     if (isLateWrite(err)) return
     logger.fatal({ component: 'service', action: 'uncaught-exception', err }, 'a fault of ours')

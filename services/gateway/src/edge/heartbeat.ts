@@ -9,6 +9,8 @@ export function startHeartbeat(socket: WebSocket, periodMs: number): () => void 
   socket.on('pong', onLife)
   socket.on('message', onLife)
   const timer = setInterval(() => {
+    // A socket that is closing has a time limit of its own, in which the client can see why.
+    if (socket.readyState !== socket.OPEN) return
     if (missed >= 2) return socket.terminate()
     missed++
     socket.ping()

@@ -16,7 +16,7 @@ import { BodyReader } from '../edge/body-reader.ts'
 import { openDoor } from '../auth/authenticator.ts'
 import { originGuard } from '../edge/origin.ts'
 import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
-import { newSession } from './core/__fixtures__/test-sessions.ts'
+import { newSession, signSession } from './core/__fixtures__/test-sessions.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import type { ForwardedReply, ForwardedRequest } from './core/upstream.ts'
@@ -56,7 +56,7 @@ beforeEach(async () => {
   answer = () => result({ content: [] })
   const endpoint = new McpEndpoint({
     clients: noClients,
-    signSession: (random) => random,
+    signSession,
     serverInfo: { name: 'mcp-host', version: '1' },
     upstream: {
       forward: async (_, forwarded) => answer(forwarded),
@@ -285,8 +285,10 @@ describe('pages', () => {
   test.each([{ origin: 'https://evil.example' }, { host: 'evil.example' }])(
     'a request of a foreign page is refused: %o',
     async (headers) => {
-      const { status, body } = await ask('/mcp', { headers, body: '{}' })
+      const refusal = await ask('/mcp', { headers, body: '{}' })
+      const { status, body } = refusal
       expect([status, JSON.parse(String(body))]).toMatchObject([403, { error: { code: 'denied' } }])
+      expect(refusal.headers).not.toHaveProperty('access-control-allow-origin')
     },
   )
 })

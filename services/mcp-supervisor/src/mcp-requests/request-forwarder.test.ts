@@ -534,6 +534,26 @@ test('abandon aborts only requests that wait for a retry', async () => {
   await Promise.all(tracked)
 })
 
+test('abandon ends requests of legacy clients that are being asked, with the reason', async () => {
+  createForwarder(SHARED)
+  serve = async ({ requestId }) => {
+    if (requestId === 'asks') await ask('elicitation', form('name'), requestId)
+    return { done: 1 }
+  }
+  const client = session({ elicitation: {} })
+  const asking = forward({ id: 'asks', client })
+  await vi.waitFor(() => expect(sent).toHaveLength(1))
+  forwarder.abandon({ host })
+  expect(aborted).toEqual(['asks'])
+  expect((await asking).head).toMatchObject({ type: 'error' })
+  expect(await bodyOf(asking)).toMatchObject({
+    code: -32_000,
+    message: expect.stringContaining('moved to another process'),
+    data: { reason: 'unknown-outcome' },
+  })
+  expect(await bodyOf(forward({ id: 'other', client }))).toEqual({ done: 1 })
+})
+
 test.each<[Era, McpLogLevel | undefined, McpLogLevel, boolean]>([
   ['legacy', undefined, 'debug', true],
   ['legacy', 'warning', 'notice', false],

@@ -66,6 +66,10 @@ interface RunningRequest {
   send: SendPart
   /** Whether the caller was asked a question. */
   hasAsked: boolean
+  /** The questions of a legacy caller that are open. */
+  openQuestions: number
+  /** Why the request was ended while one was open. */
+  abandoned?: ClientRefusal
   /** Aborts on cancellation and at the end, which withdraws open questions. */
   readonly cancelled: Cancellation
   /** Set when the caller is asked by an `input_required` result and retries with its answer. */
@@ -83,6 +87,8 @@ interface Waiting {
 const text = new TextDecoder()
 /** The code of a reply to a cancelled request; its client does not get it. */
 export const CANCELLED = -32_800
+/** A JSON-RPC error code for implementations. */
+const UNAVAILABLE = -32_000
 const OVER = new Error('the request is over')
 
 /**
@@ -143,10 +149,18 @@ export class RequestForwarder {
     this.#questions.answer(ask, client, answer)
   }
 
-  /** Ends suspended requests, whose callers cannot retry in time. */
+  /** Ends requests that wait for an answer of their callers, since nobody knows how long that takes. */
   abandon({ host }: Pick<RequestTarget, 'host'>): void {
     for (const { id, suspended } of this.#suspended)
       if (suspended?.isWaiting === true) host.abort(id)
+    for (const { running } of this.#waiting.values()) {
+      if (running.openQuestions === 0) continue
+      const message = `the server "${this.#deps.server}" moved to another process while it waited for an answer; whether the request had an effect is unknown`
+      const data = { reason: 'unknown-outcome', retryable: false }
+      running.abandoned = new ClientRefusal({ code: UNAVAILABLE, message, data })
+      running.cancelled.cancel(running.abandoned)
+      host.abort(running.id)
+    }
   }
 
   /** The host's callback: requests and log messages of the server. */
@@ -182,6 +196,7 @@ export class RequestForwarder {
       wantsNotices: progress,
       send,
       hasAsked: false,
+      openQuestions: 0,
       cancelled: new Cancellation(),
       suspended: isSuspendable ? new SuspendedRequest(process, params, inputTimeoutMs) : undefined,
     }
@@ -205,7 +220,9 @@ export class RequestForwarder {
     // From here on, control messages find the request, even before its process has started.
     const key = this.#wait(request.head, running)
     try {
-      return await this.#forward(to, running, request)
+      const reply = await this.#forward(to, running, request)
+      const isAbandoned = running.abandoned !== undefined && reply.head.type === 'error'
+      return isAbandoned ? toError(toJsonRpcFailure(running.abandoned)) : reply
     } finally {
       this.#waiting.delete(key)
       if (running.hasAsked) running.cancelled.cancel(OVER)
@@ -338,7 +355,12 @@ export class RequestForwarder {
       if (!wantsNotices) throw new ClientRefusal(refused(method))
       const { inputTimeoutMs: limitMs } = this.#deps
       const sendQuestion = (ask: string): void => send({ type: 'ask', ask, method }, toJson(params))
-      return this.#questions.ask(sendQuestion, { client, signal, limitMs })
+      running.openQuestions += 1
+      try {
+        return await this.#questions.ask(sendQuestion, { client, signal, limitMs })
+      } finally {
+        running.openQuestions -= 1
+      }
     }
     // Callers of a shared process cannot be asked to retry.
     if (suspended === undefined) throw new ClientRefusal(refused(method))

@@ -31,6 +31,8 @@ export class OnePolicy extends SharedPolicy {
       using _queue = hosted.serve(() => lease.isHeld)
       await aborted(over)
     }
-    if (signal.aborted) await hosted.drained()
+    if (!signal.aborted) return
+    hosted.abandon()
+    await hosted.drained()
   }
 }

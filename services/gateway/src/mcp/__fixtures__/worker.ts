@@ -2,6 +2,7 @@ import { LOCAL } from '@mcp-host/contracts'
 import { noClients, nothing } from '../core/__fixtures__/no-clients.ts'
 import { McpEndpoint } from '../core/endpoint.ts'
 import { MergedListing } from '../core/merged-listing.ts'
+import { signSession } from '../core/__fixtures__/test-sessions.ts'
 import { webHandler } from '../web-handler.ts'
 
 const bytes = new TextEncoder()
@@ -25,7 +26,7 @@ const handle = webHandler({
   endpoint: new McpEndpoint({
     serverInfo: { name: 'worker', version: '1' },
     clients: noClients,
-    signSession: (random) => random,
+    signSession,
     upstream: {
       /** Echoes the arguments; with "wait" as arguments it ends only when the caller leaves. */
       async forward(_, { params, listener, signal }) {

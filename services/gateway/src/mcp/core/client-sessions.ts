@@ -1,5 +1,4 @@
 import type { Principal } from '@mcp-host/contracts'
-import { LOCAL } from '@mcp-host/contracts'
 import type { Clients } from './clients.ts'
 import type { EndpointRequest } from './endpoint-request.ts'
 import type { Params } from './json-rpc.ts'
@@ -65,9 +64,8 @@ export class ClientSessions {
     return session
   }
 
-  /** Ids are signed for their principal, so they are unknown for others. */
+  /** Ids are signed for their principal, so they are unknown for others. The id of a chat is none of a session here. */
   #signFor({ id }: Principal): SignSession {
-    const { signSession } = this.#deps
-    return id === LOCAL.id ? signSession : (text) => signSession(`${id}\n${text}`)
+    return (text) => this.#deps.signSession(`mcp\n${id}\n${text}`)
   }
 }

@@ -7,6 +7,7 @@ import { DuplexSession } from './duplex-session.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
 import { MergedListing } from './merged-listing.ts'
+import { signSession } from './__fixtures__/test-sessions.ts'
 import type { ClientMessage, ForwardedReply, ForwardedRequest } from './upstream.ts'
 
 const own: ServerListing = {
@@ -66,7 +67,7 @@ beforeEach(() => {
   }
   const cancels = new Map<string, () => void>()
   const endpoint = new McpEndpoint({
-    signSession: (random) => random,
+    signSession,
     serverInfo: { name: 'us', version: '1' },
     clients: {
       ...noClients,

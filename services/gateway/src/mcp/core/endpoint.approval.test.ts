@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import { Approvals } from './approvals.ts'
 import { McpEndpoint } from './endpoint.ts'
-import { newSession } from './__fixtures__/test-sessions.ts'
+import { newSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
 import type { Params } from './json-rpc.ts'
 import { ToolPolicy } from './tool-policy.ts'
@@ -52,7 +52,7 @@ beforeEach(() => {
   const secret = crypto.getRandomValues(new Uint8Array(32))
   gateways = Array.from({ length: 2 }, () => {
     return new McpEndpoint({
-      signSession: (random) => random,
+      signSession,
       serverInfo: { name: 'us', version: '1' },
       clients: noClients,
       policy: new ToolPolicy(approvalRule(['@destructive', 'files.named'])),

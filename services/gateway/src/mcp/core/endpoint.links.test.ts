@@ -7,6 +7,7 @@ import type { ServerListing } from './server-listing.ts'
 import { MergedListing } from './merged-listing.ts'
 import type { Params } from './json-rpc.ts'
 import { JsonRpcError } from './json-rpc.ts'
+import { signSession } from './__fixtures__/test-sessions.ts'
 import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
 
 const inputSchema = { type: 'object' }
@@ -51,7 +52,7 @@ beforeEach(() => {
   answer = () => result({ contents: [] })
   listing = new MergedListing(serverListings, named)
   endpoint = new McpEndpoint({
-    signSession: (random) => random,
+    signSession,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {

@@ -5,6 +5,7 @@ import type { EndpointReply } from './endpoint-reply.ts'
 import { McpEndpoint } from './endpoint.ts'
 import { MergedListing } from './merged-listing.ts'
 import { JsonRpcError } from './json-rpc.ts'
+import { signSession } from './__fixtures__/test-sessions.ts'
 import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
 
 const bytes = new TextEncoder()
@@ -28,7 +29,7 @@ beforeEach(() => {
   seconds = []
   answer = () => Promise.resolve(RESULT)
   endpoint = new McpEndpoint({
-    signSession: (random) => random,
+    signSession,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     onAnswered: (method, isError, took) => {

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest'
 import type { EndpointReply } from './endpoint-reply.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
-import { newSession, readSession } from './__fixtures__/test-sessions.ts'
+import { newSession, readSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
 import { ClientVirtualServers } from './client-virtual-servers.ts'
 import type { ForwardedReply } from './upstream.ts'
@@ -50,7 +50,7 @@ beforeEach(() => {
   }
   const nothing: Disposable = { [Symbol.dispose]: () => undefined }
   endpoint = new McpEndpoint({
-    signSession: (random) => random,
+    signSession,
     serverInfo: { name: 'us', version: '1' },
     clientVirtualServers: new ClientVirtualServers({
       versions: (client) => (isChanged && client === annId ? new Map([['own', '1']]) : undefined),

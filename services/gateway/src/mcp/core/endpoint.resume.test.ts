@@ -4,7 +4,7 @@ import { noClients } from './__fixtures__/no-clients.ts'
 import type { EndpointReply } from './endpoint-reply.ts'
 import { McpEndpoint } from './endpoint.ts'
 import { eventIds, readEventId } from './event-id.ts'
-import { newSession, readSession } from './__fixtures__/test-sessions.ts'
+import { newSession, readSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type {
@@ -61,7 +61,6 @@ beforeEach(() => {
     },
   }
   const serverInfo = { name: 'us', version: '1' }
-  const signSession = (random: string): string => random
   const deps = { upstream, clients, serverInfo, signSession }
   make = (streamMs) => new McpEndpoint(deps, { streamMs })
   endpoint = make(0)

@@ -1,13 +1,14 @@
 import { LOCAL } from '@mcp-host/contracts'
 import { noClients } from './__fixtures__/no-clients.ts'
 import { getEventListeners } from 'node:events'
+import { signedId } from './signed-id.ts'
 import type { McpClientRecord, McpLogLevel } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { EndpointReply } from './endpoint-reply.ts'
 import type { EndpointRequest } from './endpoint-request.ts'
 import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
-import { newSession, readSession } from './__fixtures__/test-sessions.ts'
+import { newSession, readSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
 import type {
   ClientMessage,
@@ -86,7 +87,7 @@ beforeEach(() => {
   left = new AbortController()
   closing = new AbortController()
   endpoint = new McpEndpoint({
-    signSession: (random) => random,
+    signSession,
     serverInfo: { name: 'us', version: '1' },
     clients: {
       ...noClients,
@@ -353,6 +354,18 @@ describe('requests of sessions', () => {
     ended.resolve(OK)
     expect(await next(stream)).toEqual({ jsonrpc: '2.0', id: 'x', result: { content: [] } })
     expect(await stream.next()).toMatchObject({ done: true })
+  })
+
+  test('the id of a chat is none of a session', async () => {
+    const chat = `${signedId(signSession)}.e30`
+    const refused = await exchange(
+      'POST',
+      { jsonrpc: '2.0', id: 1, method: 'ping' },
+      {
+        'mcp-session-id': chat,
+      },
+    )
+    expect(refused).toMatchObject({ status: 404 })
   })
 
   test('a client that accepts no stream gets its answer as JSON', async () => {

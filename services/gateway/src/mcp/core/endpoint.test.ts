@@ -7,6 +7,7 @@ import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
 import { MergedListing } from './merged-listing.ts'
 import { JsonRpcError } from './json-rpc.ts'
+import { signSession } from './__fixtures__/test-sessions.ts'
 import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
 
 const inputSchema = { type: 'object', 'x-unknown': [1] }
@@ -58,7 +59,7 @@ beforeEach(() => {
   forwarded = []
   answer = () => ({ type: 'result', json: bytes.encode('{"content":[],"x-new":1}') })
   endpoint = new McpEndpoint({
-    signSession: (random) => random,
+    signSession,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {

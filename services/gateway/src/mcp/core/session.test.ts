@@ -31,7 +31,14 @@ test.each([
   `${'0'.repeat(31)}.e30`,
   `${'0'.repeat(32)}.e30.e30`,
 ])('the session id "%s" is invalid', (sessionId) => {
-  expect(readSession(sessionId)).toBeUndefined()
+  // With a signature that is right for all of them.
+  expect(session.readSession(sessionId, () => '0'.repeat(64))).toBeUndefined()
+})
+
+test('the capabilities in a session id cannot be changed', () => {
+  const [id] = newSession({ roots: {} }).split('.')
+  const [, other] = newSession({ sampling: {}, elicitation: {} }).split('.')
+  expect(readSession(`${id}.${other}`)).toBeUndefined()
 })
 
 test('a session id that was signed with another secret is invalid', () => {

@@ -28,21 +28,26 @@ const ASKABLE = ['sampling', 'elicitation', 'roots']
 
 /** A new session id, in the form that the client sends. */
 export function newSession(capabilities: Params, sign: SignSession): string {
-  const id = signedId(sign)
-  return `${id}.${toBase64Url(JSON.stringify(shrinkToFit(capabilities)))}`
+  const encoded = toBase64Url(JSON.stringify(shrinkToFit(capabilities)))
+  return `${signedId(signWith(encoded, sign))}.${encoded}`
 }
 
 /** The session of an id; `undefined` when no gateway has issued it. */
 export function readSession(sessionId: string, sign: SignSession): ClientSession | undefined {
   const [, id, encoded] = /^([0-9a-f]{32})\.([A-Za-z0-9_-]+)$/.exec(sessionId) ?? []
   if (id === undefined || encoded === undefined) return undefined
-  if (!isSigned(id, sign)) return undefined
+  if (!isSigned(id, signWith(encoded, sign))) return undefined
   try {
     const capabilities: unknown = JSON.parse(fromBase64Url(encoded))
     return isObject(capabilities) ? { id, capabilities } : undefined
   } catch {
     return undefined
   }
+}
+
+/** Signs an id together with the capabilities, which a client must not change later. */
+function signWith(encoded: string, sign: SignSession): SignSession {
+  return (random) => sign(`${random}.${encoded}`)
 }
 
 function shrinkToFit(capabilities: Params): Params {
