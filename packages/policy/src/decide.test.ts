@@ -45,6 +45,28 @@ describe('a call', () => {
     if (name !== undefined) expect(decision.rule?.name).toBe(name)
   })
 
+  test.each(['de\u200blete_all', 'delete_a\u2060ll', 'd\u{e0065}elete'])(
+    'of a tool that looks like another has the same rules: %j',
+    (tool) => {
+      expect(decide(policy, use(ann, 'files', tool)).effect).toBe('deny')
+    },
+  )
+
+  test('has the rules of a user, a role and an argument only if they are exactly those', () => {
+    const exact = PolicyFile.parse({
+      default: 'deny',
+      rules: [
+        { users: 'user:root', effect: 'allow' },
+        { roles: 'admin', effect: 'allow' },
+        { arguments: { path: '/safe/*' }, effect: 'allow' },
+      ],
+    })
+    const other = { id: 'user:ro\u200bot', roles: ['ad\u200bmin'] }
+    expect(decide(exact, use(other, 's', 'read', { path: '/sa\u200bfe/x' })).effect).toBe('deny')
+    expect(decide(exact, use(ann, 's', 'read', { path: '/safe/x' })).effect).toBe('allow')
+    expect(decide(exact, use(root, 's', 'read')).effect).toBe('allow')
+  })
+
   test('that no rule matches is decided by the default', () => {
     const closed = PolicyFile.parse({ default: 'deny', rules: [{ tool: 'read', effect: 'allow' }] })
     expect(decide(closed, use(ann, 's', 'read')).effect).toBe('allow')
@@ -111,9 +133,8 @@ test.each([
   ['a*b*c', 'a--c--b', false],
   ['a.b', 'axb', false],
   ['**', 'x', true],
-  ['caf\u00e9', 'cafe\u0301', true],
-  ['cafe\u0301', 'caf\u00e9', true],
-  ['*rm*', 'r\u200dm -rf', true],
+  ['caf\u00e9', 'cafe\u0301', false],
+  ['admin', 'ad\u200bmin', false],
 ])('the pattern %j and the text %j: %s', (pattern, text, expected) => {
   expect(matchesPattern(pattern, text)).toBe(expected)
 })

@@ -1,5 +1,5 @@
 import type { Caller, CatalogTool } from '@mcp-host/contracts'
-import { hasMark } from '@mcp-host/contracts'
+import { comparable, hasMark } from '@mcp-host/contracts'
 import { matchesPattern } from './matches-pattern.ts'
 import type { Effect, Policy, Rule } from './policy-file.ts'
 
@@ -60,9 +60,14 @@ function toolMismatchOf(rule: Rule, use: ToolUse): keyof Rule | undefined {
   if (roles !== undefined && !principal.roles.some((role) => matchesAny(roles, role)))
     return 'roles'
   if (rule.server !== undefined && !matchesAny(rule.server, use.server)) return 'server'
-  if (rule.tool !== undefined && !matchesAny(rule.tool, use.tool)) return 'tool'
+  if (rule.tool !== undefined && !matchesTool(rule.tool, use.tool)) return 'tool'
   const isMarked = rule.annotation === undefined || hasMark(rule.annotation, use.annotations())
   return isMarked ? undefined : 'annotation'
+}
+
+/** Names of tools that look the same match the same rules. Users, roles and arguments are compared as they are. */
+function matchesTool(patterns: readonly string[], tool: string): boolean {
+  return matchesAny(patterns.map(comparable), comparable(tool))
 }
 
 function matchesAny(patterns: readonly string[], text: string): boolean {

@@ -1,14 +1,11 @@
-import { comparable } from '@mcp-host/contracts'
-
 /**
  * Whether a text matches a pattern in which `*` stands for any characters. Takes linear time, because the text may be
- * an argument that a model or client wrote. Both are compared as `comparable`.
+ * an argument that a model or client wrote.
  */
-export function matchesPattern(pattern: string, received: string): boolean {
-  const text = comparable(received)
-  const [first = '', ...rest] = comparable(pattern).split('*')
+export function matchesPattern(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()
-  if (last === undefined) return text === first
+  if (last === undefined) return text === pattern
   if (text.length < first.length + last.length) return false
   if (!text.startsWith(first) || !text.endsWith(last)) return false
   const end = text.length - last.length

@@ -181,7 +181,7 @@ export class WebSocketTransport implements Transport {
       // A socket that cannot send is about to end.
       if (refusal !== undefined) this.send(refusal).catch(() => undefined)
       const answer = inPlaceOf(refused)
-      if (answer !== undefined) this.onmessage?.(answer)
+      if (answer !== undefined) this.#take(() => answer)
       return undefined
     }
     if (data.length > MAX_BYTES_PARSED_HERE) return this.#readLarge(data as Buffer<ArrayBuffer>)

@@ -26,6 +26,7 @@ let stop: () => void
 beforeEach(() => {
   vi.useFakeTimers()
   socket = new FakeSocket()
+  // The heartbeat uses these members alone.
   stop = startHeartbeat(socket as unknown as WebSocket, PERIOD_MS)
 })
 afterEach(() => {
