@@ -112,3 +112,68 @@ describe('the bytes of a server', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(45)
   })
 })
+
+describe('the bytes of a message whose end is to come', () => {
+  const head = (first: number, length: number): Buffer => Buffer.from([first, length])
+  const [PART, MORE, LAST, WHOLE, PING] = [0x01, 0x00, 0x80, 0x81, 0x89]
+
+  test.each<[string, readonly [number, number][], number]>([
+    ['are none after a whole one', [[WHOLE, 20]], 0],
+    ['are none after an empty one', [[WHOLE, 0]], 0],
+    [
+      'are those of its parts',
+      [
+        [PART, 20],
+        [MORE, 30],
+      ],
+      50,
+    ],
+    [
+      'are none after its last part',
+      [
+        [PART, 20],
+        [MORE, 30],
+        [LAST, 40],
+      ],
+      0,
+    ],
+    [
+      'are none after an empty last part',
+      [
+        [PART, 20],
+        [LAST, 0],
+      ],
+      0,
+    ],
+    [
+      'leave out pings between parts',
+      [
+        [PART, 20],
+        [PING, 100],
+        [MORE, 30],
+      ],
+      50,
+    ],
+    [
+      'begin anew with the next message',
+      [
+        [PART, 20],
+        [LAST, 30],
+        [PART, 5],
+      ],
+      5,
+    ],
+  ])('%s', async (_, frames, expected) => {
+    const bytes = Buffer.concat(
+      frames.flatMap(([first, length]) => [head(first, length), Buffer.alloc(length)]),
+    )
+    for (const size of [1, 7, bytes.length]) {
+      let last = -1
+      const pace = (_bytes: number, _frames: number, unfinished: number): undefined =>
+        void (last = unfinished)
+      const pieces = pacedFrames(toStream(cut(bytes, size)), { pace, maxFrames: 256 })
+      for await (const _piece of pieces);
+      expect(last).toBe(expected)
+    }
+  })
+})

@@ -6,8 +6,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 const MAX_HEAD_BYTES = 14
 const PREFACE_END = '\r\n\r\n'
 
-/** Counts bytes and frames that were received. Returns a promise when the next piece has to wait. */
-export type Pace = (bytes: number, frames: number) => Promise<void> | undefined
+/**
+ * Counts bytes and frames that were received. `unfinished`: the bytes so far of a message whose end is still to come.
+ * Returns a promise when the next piece has to wait.
+ */
+export type Pace = (bytes: number, frames: number, unfinished: number) => Promise<void> | undefined
 
 export interface PacedOptions {
   readonly pace: Pace
@@ -89,7 +92,7 @@ export async function* pacedFrames(
     }
     while (start < chunk.length) {
       const { end, frames } = heads.read(chunk, start)
-      const pause = pace(end - start, frames)
+      const pause = pace(end - start, frames, heads.unfinished)
       yield chunk.subarray(start, end)
       start = end
       await (pause ?? nextTurn())
@@ -106,9 +109,17 @@ class FrameHeads {
   #headBytes = 0
   /** The bytes of the current frame that are still to come. */
   #rest = 0
+  #isControl = false
+  #isLast = true
+  #unfinished = 0
 
   constructor(maxFrames: number) {
     this.#maxFrames = maxFrames
+  }
+
+  /** The bytes so far of a message whose end is still to come. */
+  get unfinished(): number {
+    return this.#unfinished
   }
 
   /** Reads from `start` on, and stops after some heads. */
@@ -120,23 +131,34 @@ class FrameHeads {
         const part = Math.min(this.#rest, chunk.length - at)
         at += part
         this.#rest -= part
+        this.#count(part)
       } else {
         this.#head[this.#headBytes++] = chunk[at++] ?? 0
-        if (this.#endHead()) frames += 1
+        if (!this.#endHead()) continue
+        frames += 1
+        this.#count(0)
       }
     }
     return { end: at, frames }
   }
 
+  /** A ping or a pong may come between two parts of a message. */
+  #count(bytes: number): void {
+    if (this.#isControl) return
+    this.#unfinished = this.#isLast && this.#rest === 0 ? 0 : this.#unfinished + bytes
+  }
+
   /** Whether the head is complete. Begins the content of its frame, then. */
   #endHead(): boolean {
     if (this.#headBytes < 2) return false
-    const second = this.#head[1] ?? 0
+    const [first = 0, second = 0] = this.#head
     const length = second & 0x7f
     const lengthBytes = length === 127 ? 8 : length === 126 ? 2 : 0
     const maskBytes = second & 0x80 ? 4 : 0
     if (this.#headBytes < 2 + lengthBytes + maskBytes) return false
     this.#headBytes = 0
+    this.#isLast = (first & 0x80) !== 0
+    this.#isControl = (first & 0x08) !== 0
     if (lengthBytes === 0) this.#rest = length
     else
       this.#rest =

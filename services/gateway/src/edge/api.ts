@@ -27,7 +27,7 @@ const FAULTS = {
   401: 'No credential came with the request, or it is not valid; `WWW-Authenticate` says what to do.',
   403: 'A page of this origin, or a host of this name, is not served; see `ALLOWED_ORIGINS`. Or the credential does not allow this.',
   404: 'There is no such thing.',
-  408: 'The body came too slowly: less than 1 KB a second, or half an hour for all of it.',
+  408: 'The request took longer than half an hour.',
   409: 'The request conflicts with the current state, such as a turn that is over or another message with this `id`.',
   413: 'The body is larger than 1 MB, a file larger than 20 MB.',
   415: 'The body is not application/json; of a file: its type is none.',

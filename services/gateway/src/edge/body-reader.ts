@@ -1,61 +1,35 @@
-import { IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { BusError } from '@mcp-host/contracts'
-import { ByteBuffer } from './byte-buffer.ts'
-import type { PausableReader } from './read-budget.ts'
+import { OldestFirst, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
 import { ReadBudget } from './read-budget.ts'
 
-export interface BodyLimits {
-  /** Memory for all bodies that a gateway is receiving. */
-  readonly totalBytes: number
-  /** Bodies up to this size are received even when that memory is used up, so that uploads do not block messages. */
-  readonly smallBytes: number
-  /** The rate below which a body is cut off; measured over ten seconds. */
-  readonly minBytesPerSecond: number
-  /** The minimum rate of larger bodies while more than half of the memory is used. */
-  readonly minBytesPerSecondWhenCrowded: number
-}
-
-export const BODY_LIMITS: BodyLimits = {
-  totalBytes: 128 * 1024 * 1024,
-  smallBytes: 64 * 1024,
-  minBytesPerSecond: 1024,
-  minBytesPerSecondWhenCrowded: 64 * 1024,
-}
-
-const PERIOD_MS = 10_000
-/** With more bodies than this in flight, the reader watches each one from its beginning. */
-const MAX_UNWATCHED = 1_000
-/** A refused client's body is discarded up to this multiple of the limit; then its connection ends. */
+/** A refused body is discarded up to this multiple of its limit, and for so long; then its connection ends. */
 const MAX_DISCARDED = 4
-/** The time limit for discarding such a body. */
 const DISCARD_MS = 5_000
 /** The limit for bodies that no route reads. */
 const MAX_UNREAD_BYTES = 1024 * 1024
 
-/** The cost of a piece besides its bytes, for the callback of the parser. */
-const PIECE_COST = 4 * 1024
-/** A body with more pieces than this is refused when they are too small on average. */
-const MAX_TINY_PIECES = 2_048
-const MIN_PIECE_BYTES = 32
-/**
- * The pause between two refusals of bodies in tiny pieces: clients reconnect at once, and each refusal costs
- * milliseconds.
- */
+/** A body of more chunks than this is refused when they are too small on average. */
+const MAX_TINY_CHUNKS = 2_048
+const MIN_CHUNK_BYTES = 32
+/** The cost of a chunk besides its bytes, for the callback of the parser. */
+const CHUNK_COST = 64
+/** The pause between two refusals of bodies in tiny chunks: clients reconnect at once, and each costs milliseconds. */
 const TINY_REFUSAL_MS = 2_000
 
 /** Why a body is not read to its end. */
 export class BodyFault extends BusError {
-  readonly status: 400 | 408 | 413 | 503
+  readonly status: 400 | 413 | 503
 
   /** Whether the connection cannot be used for further requests. */
   get closes(): boolean {
-    return this.status === 400 || this.status === 408
+    return this.status === 400
   }
 
   constructor(status: BodyFault['status'], message: string) {
-    const code = status === 503 ? 'unavailable' : status === 408 ? 'deadline' : 'invalid'
-    super(code, message, { field: 'body' })
+    super(status === 503 ? 'unavailable' : 'invalid', message, { field: 'body' })
     this.status = status
   }
 }
@@ -65,60 +39,52 @@ export interface ReceivedBody extends Disposable {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Called once for each body. After a fault of 400 or 408 the connection is to be closed with the answer. */
-type Done = (received: ReceivedBody | BodyFault) => void
-
-/** Reads the bodies of requests, within limits on the size, the rate and the memory of all together. */
-export class BodyReader implements Disposable {
-  readonly #limits: BodyLimits
-  readonly #receiving = new ReceivingList()
-  readonly #timer = setInterval(() => this.checkRates(), PERIOD_MS).unref()
-  /** Shared with the frames of sockets. */
-  readonly budget = new ReadBudget()
-  #heldBytes = 0
-  /** The time of the latest scheduled refusal of a body in tiny pieces. */
+/** Reads the bodies of requests, within limits on the size and the memory of all together. */
+export class BodyReader {
+  readonly #budget: ReadBudget
+  readonly #large: OldestFirst<Body>
+  /** The time of the latest scheduled refusal of a body in tiny chunks. */
   #lastRefusalAt = 0
 
-  constructor(limits: Partial<BodyLimits> = {}) {
-    this.#limits = { ...BODY_LIMITS, ...limits }
+  constructor(budget = new ReadBudget(), { totalBytes = TOTAL_BYTES } = {}) {
+    this.#budget = budget
+    this.#large = new OldestFirst(totalBytes, (body) => {
+      body.fail(new BodyFault(503, 'body: too much is being received right now; try again'))
+    })
   }
 
-  /** The memory that bodies hold now. */
+  /** The memory that large bodies hold now. */
   get heldBytes(): number {
-    return this.#heldBytes
+    return this.#large.bytes
   }
 
   /**
-   * Receives a body, without a listener for the end or close of its request when the first piece is the whole body, as
-   * usual. `checkRates` detects requests that close before their first piece.
+   * Calls `done` once, but not for a short body that breaks off: most bodies are a single piece, and to listen for their
+   * end would take as long as to read them.
    */
-  receive(request: IncomingMessage, maxBytes: number, done: Done): void {
-    const bytes = Number(request.headers['content-length'])
-    const isShort = bytes > 0 && bytes <= Math.min(maxBytes, this.#limits.smallBytes)
-    const receiving = new Receiving(request, done)
-    if (!isShort || this.#receiving.length >= MAX_UNWATCHED) {
-      return this.#listen(receiving, maxBytes)
+  receive(
+    request: IncomingMessage,
+    maxBytes: number,
+    done: (received: ReceivedBody | BodyFault) => void,
+  ): void {
+    const length = Number(request.headers['content-length'])
+    if (!(length > 0 && length <= Math.min(maxBytes, SMALL_BYTES))) {
+      return void this.read(request, maxBytes).then(done, done)
     }
-    this.#receiving.add(receiving)
+    const pieces: Uint8Array<ArrayBuffer>[] = []
+    let bytes = 0
     request.on('data', (piece: Uint8Array<ArrayBuffer>) => {
-      if (piece.length === bytes) {
-        this.#receiving.remove(receiving)
-        return receiving.end(new WholeBody(piece))
-      }
-      if (receiving.pieces === 0) this.#watch(receiving)
-      this.#take(receiving, piece, maxBytes)
+      if (piece.length === length) return done({ bytes: piece, [Symbol.dispose]: doNothing })
+      pieces.push(piece)
+      bytes += piece.length
+      if (bytes === length) done({ bytes: Buffer.concat(pieces), [Symbol.dispose]: doNothing })
     })
   }
 
-  /** Like `receive`, but reports a body that breaks off at once. Throws `BodyFault`. */
+  /** Throws `BodyFault`. After one that closes, the connection is to be closed with the answer. */
   async read(request: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
-    return new Promise((resolve, reject) => {
-      const done: Done = (received) => {
-        if (received instanceof BodyFault) reject(received)
-        else resolve(received)
-      }
-      this.#listen(new Receiving(request, done), maxBytes)
-    })
+    const isTooLarge = Number(request.headers['content-length']) > maxBytes
+    return this.#begin(request, maxBytes, isTooLarge ? tooLarge(maxBytes) : undefined)
   }
 
   /** Discards the body of a request that is answered without it, up to a limit. Node would read it without limit. */
@@ -127,261 +93,128 @@ export class BodyReader implements Disposable {
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'])
     // A body that a route reads is left to that route.
     if (!hasBody || readableFlowing !== null) return
-    const receiving = new Receiving(request, () => undefined)
-    this.#refuse(receiving, new BodyFault(413, 'body: none is expected; send none'))
-    this.#listen(receiving, MAX_UNREAD_BYTES / MAX_DISCARDED)
+    const fault = new BodyFault(413, 'body: none is expected; send none')
+    this.#begin(request, MAX_UNREAD_BYTES / MAX_DISCARDED, fault).catch(doNothing)
     // This must come before the answer is sent: after that, Node reads the rest itself.
     request.read(0)
   }
 
-  #listen(receiving: Receiving, maxBytes: number): void {
-    const { request } = receiving
-    if (Number(request.headers['content-length']) > maxBytes) {
-      this.#refuse(receiving, tooLarge(maxBytes))
+  async #begin(
+    request: IncomingMessage,
+    maxBytes: number,
+    fault?: BodyFault,
+  ): Promise<ReceivedBody> {
+    const body: Body = new Body((bytes) => this.#large.set(body, bytes))
+    if (fault !== undefined) body.fail(fault)
+    const { socket } = request
+    // Injected requests have no connection.
+    const cut = (): unknown => !request.complete && socket instanceof Socket && socket.destroy()
+    this.#receive(request, maxBytes, { body, cut })
+    try {
+      return await body.received
+    } catch (error) {
+      // Clients that are cut off while they send do not see the answer.
+      setTimeout(cut, DISCARD_MS).unref()
+      throw error
     }
-    this.#receiving.add(receiving)
-    // The parser calls `push` for each piece. The `data` events follow after all pieces of one read.
-    request.push = (piece: Uint8Array | null) => {
-      if (piece !== null && receiving.parse(piece.length)) this.#stop(receiving)
-      return !receiving.isStopped && IncomingMessage.prototype.push.call(request, piece)
-    }
-    request.on('data', (piece: Uint8Array<ArrayBuffer>) => this.#take(receiving, piece, maxBytes))
-    this.#watch(receiving)
   }
 
-  #watch(receiving: Receiving): void {
-    const { request } = receiving
-    request.on('end', () => {
-      this.#receiving.remove(receiving)
-      this.#finish(receiving)
+  /** Reads to the end, also after a fault, or up to a limit. */
+  #receive(
+    request: IncomingMessage,
+    maxBytes: number,
+    { body, cut }: { readonly body: Body; readonly cut: () => void },
+  ): void {
+    let bytes = 0
+    let chunks = 0
+    let cost = 0
+    let isStopped = false
+    request.on('data', (chunk: Uint8Array) => {
+      if (isStopped) return
+      bytes += chunk.length
+      chunks += 1
+      cost += chunk.length + CHUNK_COST
+      if (chunks > MAX_TINY_CHUNKS && bytes < chunks * MIN_CHUNK_BYTES) {
+        isStopped = true
+        return void this.#refuseTiny(request, body)
+      }
+      if (bytes > MAX_DISCARDED * maxBytes) return cut()
+      if (bytes > maxBytes) body.fail(tooLarge(maxBytes))
+      body.add(chunk)
+      // What was read already is taken first.
+      if (bytes <= SMALL_BYTES || request.readableLength > 0) return
+      request.pause()
+      void this.#budget.turn(cost).then(() => request.resume())
+      cost = 0
     })
-    request.on('close', () => {
-      if (!this.#receiving.remove(receiving)) return
-      this.#release(receiving)
-      receiving.end(new BodyFault(400, 'body: broke off'))
+    request.on('end', () => body.end())
+    request.on('close', () => body.fail(new BodyFault(400, 'body: broke off')))
+  }
+
+  /** Stops reading, and refuses the body after a delay: its client would come back at once. */
+  async #refuseTiny(request: IncomingMessage, body: Body): Promise<void> {
+    request.pause()
+    // The other chunks of this read are dropped at once: that resumes the connection in the next tick.
+    setImmediate(() => {
+      request.read()
+      process.nextTick(() => request.socket.pause())
     })
-  }
-
-  /** Cuts off the bodies that received too few bytes since the last call. A timer calls it. */
-  checkRates(): void {
-    const { totalBytes, smallBytes, minBytesPerSecond, minBytesPerSecondWhenCrowded } = this.#limits
-    const isCrowded = this.#heldBytes > totalBytes / 2
-    for (const receiving of this.#receiving.toArray()) {
-      const isPressed = isCrowded && receiving.heldBytes > smallBytes
-      const rate = isPressed ? minBytesPerSecondWhenCrowded : minBytesPerSecond
-      if (receiving.hasBrought((rate * PERIOD_MS) / 1_000)) continue
-      this.#receiving.remove(receiving)
-      this.#release(receiving)
-      receiving.cut(new BodyFault(408, `body: came at less than ${rate} bytes a second; try again`))
-    }
-  }
-
-  [Symbol.dispose](): void {
-    clearInterval(this.#timer)
-    this.budget[Symbol.dispose]()
-  }
-
-  #take(receiving: Receiving, piece: Uint8Array<ArrayBuffer>, maxBytes: number): void {
-    if (receiving.isStopped) return
-    receiving.receivedBytes += piece.length
-    receiving.pieces += 1
-    const { buffer, receivedBytes, pieces, request } = receiving
-    if (receivedBytes + pieces * PIECE_COST > this.#limits.smallBytes) {
-      this.budget.spend(receiving, piece.length + PIECE_COST)
-    }
-    if (!receiving.isOver) {
-      const size = buffer.sizeWith(piece.length)
-      if (receivedBytes > maxBytes) this.#refuse(receiving, tooLarge(maxBytes))
-      else if (!this.#hold(receiving, size)) this.#refuse(receiving, crowded())
-      else buffer.append(piece)
-    } else if (receivedBytes > MAX_DISCARDED * maxBytes) request.destroy()
-  }
-
-  #hold(receiving: Receiving, size: number): boolean {
-    const { totalBytes, smallBytes } = this.#limits
-    const total = this.#heldBytes + size - receiving.heldBytes
-    if (total > totalBytes && size > smallBytes) return false
-    receiving.heldBytes = size
-    this.#heldBytes = total
-    return true
-  }
-
-  #release(receiving: Receiving): void {
-    this.#heldBytes -= receiving.heldBytes
-    receiving.heldBytes = 0
-  }
-
-  /** Refuses a body but reads on for a while: clients that are cut off while they send do not see the answer. */
-  #refuse(receiving: Receiving, fault: BodyFault): void {
-    const { request } = receiving
-    this.#release(receiving)
-    receiving.end(fault)
-    setTimeout(() => {
-      if (!request.complete) request.destroy()
-    }, DISCARD_MS).unref()
-  }
-
-  /** Stops reading a body in tiny pieces and refuses it after a delay, since the client would come back at once. */
-  #stop(receiving: Receiving): void {
-    if (receiving.isStopped) return
-    receiving.isStopped = true
-    this.#receiving.remove(receiving)
-    this.#release(receiving)
-    this.budget.stop(receiving)
-    skipRest(receiving.request.socket)
     const now = performance.now()
     this.#lastRefusalAt = Math.max(now, this.#lastRefusalAt + TINY_REFUSAL_MS)
-    const fault = new BodyFault(400, 'body: comes in too many tiny pieces; send larger ones')
-    setTimeout(() => receiving.cut(fault), this.#lastRefusalAt - now).unref()
-  }
-
-  #finish(receiving: Receiving): void {
-    if (receiving.isOver) return
-    receiving.end(new WholeBody(receiving.buffer.bytes(), () => this.#release(receiving)))
+    await delay(this.#lastRefusalAt - now)
+    body.fail(new BodyFault(400, 'body: comes in too many tiny pieces; send larger ones'))
   }
 }
 
-class WholeBody implements ReceivedBody {
-  readonly bytes: Uint8Array<ArrayBuffer>
-  readonly #release: (() => void) | undefined
+/** A body in flight. */
+class Body {
+  /** Is told the memory that the body holds. */
+  readonly #hold: (bytes: number) => void
+  readonly #result = Promise.withResolvers<ReceivedBody>()
+  #buffer = new Uint8Array()
+  #length = 0
+  #isOver = false
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, release?: () => void) {
-    this.bytes = bytes
-    this.#release = release
+  constructor(hold: (bytes: number) => void) {
+    this.#hold = hold
   }
 
-  [Symbol.dispose](): void {
-    this.#release?.()
-  }
-}
-
-/** The state of one body in flight. */
-class Receiving implements PausableReader {
-  readonly request: IncomingMessage
-  buffer = new ByteBuffer()
-  receivedBytes = 0
-  pieces = 0
-  heldBytes = 0
-  isOver = false
-  /** Whether further pieces are ignored. */
-  isStopped = false
-  /** The position in the list of bodies in flight; -1 when it is not in the list. */
-  index = -1
-  readonly #done: Done
-  #isPaused = false
-  #parsedBytes = 0
-  #parsedPieces = 0
-  /** Bytes received at the last check of the rate; `undefined` before the first. */
-  #checkedBytes: number | undefined
-
-  constructor(request: IncomingMessage, done: Done) {
-    this.request = request
-    this.#done = done
+  get received(): Promise<ReceivedBody> {
+    return this.#result.promise
   }
 
-  /** Counts a piece that the parser found. Returns `true` when too many are tiny. */
-  parse(bytes: number): boolean {
-    this.#parsedBytes += bytes
-    this.#parsedPieces += 1
-    return (
-      this.#parsedPieces > MAX_TINY_PIECES &&
-      this.#parsedBytes < this.#parsedPieces * MIN_PIECE_BYTES
-    )
+  add(chunk: Uint8Array): void {
+    if (this.#isOver) return
+    const length = this.#length + chunk.length
+    if (length > this.#buffer.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length))
+      larger.set(this.#buffer)
+      this.#buffer = larger
+      this.#hold(larger.length)
+    }
+    // It is over when there is no room.
+    if (!this.#isOver) this.#buffer.set(chunk, this.#length)
+    this.#length = length
   }
 
-  /** Whether at least so many bytes arrived since the last call. A body has a whole period before its first check. */
-  hasBrought(bytes: number): boolean {
-    const before = this.#checkedBytes
-    this.#checkedBytes = this.receivedBytes
-    return before === undefined || this.receivedBytes - before >= bytes
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const bytes = this.#buffer.subarray(0, this.#length)
+    this.#result.resolve({ bytes, [Symbol.dispose]: () => this.#hold(0) })
   }
 
-  /** Pauses the connection. The request would resume it after each piece, so its `_read` does nothing meanwhile. */
-  pause(): void {
-    const { request } = this
-    // Injected requests have no connection.
-    if (!(request.socket instanceof Socket)) return
-    request._read = doNothing
-    request.socket.pause()
-    if (this.#isPaused) return
-    this.#isPaused = true
-    // A resume that was requested before this pause restarts reading in the next tick, and a second pause would not
-    // stop it.
-    process.nextTick(() => this.#isPaused && request.socket.emit('pause'))
-  }
-
-  resume(): void {
-    const { request } = this
-    if (!(request.socket instanceof Socket)) return
-    this.#isPaused = false
-    request._read = (bytes) => IncomingMessage.prototype._read.call(request, bytes)
-    request.socket.resume()
-  }
-
-  end(received: ReceivedBody | BodyFault): void {
-    if (this.isOver) return
-    this.isOver = true
-    this.buffer = new ByteBuffer()
-    this.#done(received)
-  }
-
-  cut(fault: BodyFault): void {
-    if (this.isOver) this.request.destroy()
-    else this.end(fault)
-  }
-}
-
-/** The bodies in flight, in no order. Adding and removing takes a tenth of the time of a `Set`. */
-class ReceivingList {
-  readonly #all: Receiving[] = []
-
-  get length(): number {
-    return this.#all.length
-  }
-
-  add(receiving: Receiving): void {
-    receiving.index = this.#all.push(receiving) - 1
-  }
-
-  /** Returns whether the body was in the list. */
-  remove(receiving: Receiving): boolean {
-    const { index } = receiving
-    const last = this.#all.at(-1)
-    if (index === -1 || last === undefined) return false
-    this.#all[index] = last
-    last.index = index
-    this.#all.pop()
-    receiving.index = -1
-    return true
-  }
-
-  toArray(): readonly Receiving[] {
-    return this.#all.slice()
+  fail(fault: BodyFault): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#buffer = new Uint8Array()
+    this.#hold(0)
+    this.#result.reject(fault)
   }
 }
 
 function doNothing(): void {}
 
-/** A property of Node's HTTP parser: its function for each piece of a body. */
-const ON_BODY = 3
-
-/**
- * Skips the remaining pieces of the current read: one read can bring 11,000 pieces, which take 15 ms. Node has no
- * public function for this. With a parser that looks different, the pieces are handled and dropped one by one.
- */
-function skipRest(socket: Socket & { parser?: Record<number, unknown> | null }): void {
-  const { parser } = socket
-  const onBody = parser?.[ON_BODY]
-  if (!parser || typeof onBody !== 'function' || onBody.name !== 'parserOnBody') return
-  parser[ON_BODY] = undefined
-  // Ticks run between pieces, immediates after the read. The parser serves other connections after that.
-  setImmediate(() => (parser[ON_BODY] = onBody))
-}
-
 function tooLarge(maxBytes: number): BodyFault {
   return new BodyFault(413, `body: has more than ${maxBytes} bytes; send less`)
-}
-
-function crowded(): BodyFault {
-  return new BodyFault(503, 'body: too much is being received right now; try again')
 }

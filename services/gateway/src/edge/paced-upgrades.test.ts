@@ -2,24 +2,34 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { PacedUpgrades } from './paced-upgrades.ts'
+import { FRAME_PIECES, PacedUpgrades } from './paced-upgrades.ts'
+import { ReadBudget } from './read-budget.ts'
+
+const MIB = 1024 * 1024
+const LARGE = 1_400_000
 
 let server: Server
+let upgrades: PacedUpgrades
+let budget: ReadBudget
 let sockets: WebSocketServer
 /** The messages and pings that were received. */
 let received: string[]
 beforeEach(async () => {
   received = []
+  budget = new ReadBudget()
   server = createServer()
-  const upgrades = new PacedUpgrades(server)
-  sockets = new WebSocketServer({ server: upgrades.server as Server })
-  sockets.on('connection', (socket, request) => {
-    expect(upgrades.connectionOf(request)).not.toBe(request.socket)
-    socket.on('message', (data) => {
-      received.push((data as Buffer).toString())
-      socket.send(`re: ${(data as Buffer).toString()}`)
+  upgrades = new PacedUpgrades(server, budget, { totalBytes: 3 * MIB })
+  sockets = new WebSocketServer({ server: upgrades.server as Server, ...FRAME_PIECES })
+  upgrades.limitFrames(sockets)
+  sockets.on('connection', (socket) => {
+    socket.on('error', () => undefined)
+    socket.on('message', (data, isBinary) => {
+      const text = isBinary ? `${(data as Buffer).length} bytes` : (data as Buffer).toString()
+      received.push(text)
+      socket.send(`re: ${text}`)
     })
     socket.on('ping', () => received.push('ping'))
   })
@@ -39,9 +49,9 @@ async function open(path = '/ws'): Promise<WebSocket> {
   return socket
 }
 
-async function answerOf(socket: WebSocket, text: string): Promise<string> {
+async function answerOf(socket: WebSocket, message: string | Buffer): Promise<string> {
   const answer = once(socket, 'message') as Promise<[Buffer]>
-  socket.send(text)
+  socket.send(message)
   return (await answer)[0].toString()
 }
 
@@ -81,4 +91,75 @@ test('frames beyond the rate are read later, and none is lost', async () => {
   for (let count = 0; count < 1_500; count += 1) socket.send(String(count))
   await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1_500)
   expect(received).toEqual(Array.from({ length: 1_500 }, (_, count) => String(count)))
+})
+
+test('a frame for /ws beyond its limit gets an error, beyond twice the limit it closes the socket', async () => {
+  const socket = await open('/ws?sessionId=x')
+  // One for MCP in between leaves the limit as it is.
+  const mcp = await open('/mcp/ws')
+  expect(await answerOf(socket, Buffer.alloc(2 * MIB))).toBe(`re: ${2 * MIB} bytes`)
+  socket.send(Buffer.alloc(2 * MIB + 1))
+  expect(await once(socket, 'close')).toMatchObject([1009, {}])
+  expect(await answerOf(mcp, Buffer.alloc(3 * MIB))).toBe(`re: ${3 * MIB} bytes`)
+})
+
+test('a message in many small pieces closes its socket', async () => {
+  const socket = await open('/mcp/ws')
+  for (let piece = 0; piece < 2_000; piece++) socket.send('x', { fin: false })
+  expect(await once(socket, 'close')).toMatchObject([1008, {}])
+})
+
+test('the oldest of the unfinished messages beyond the memory limit closes its socket', async () => {
+  const oldest = await open('/mcp/ws')
+  const second = await open('/mcp/ws')
+  const last = await open('/mcp/ws')
+  const small = await open('/mcp/ws')
+  small.send('x', { fin: false })
+  for (const socket of [oldest, second]) {
+    socket.send(Buffer.alloc(LARGE), { fin: false })
+    const held = upgrades.unfinishedBytes
+    await eventually(() => upgrades.unfinishedBytes >= held + LARGE)
+  }
+  const closed = once(oldest, 'close')
+  last.send(Buffer.alloc(MIB), { fin: false })
+  const [code, reason] = (await closed) as [number, Buffer]
+  expect([code, String(reason)]).toEqual([
+    1013,
+    'message: too much is being received right now; try again later',
+  ])
+  const rest = [second, last, small].map((socket) => answerOf(socket, 'x'))
+  expect(await Promise.all(rest)).toEqual([
+    `re: ${LARGE + 1} bytes`,
+    `re: ${MIB + 1} bytes`,
+    're: xx',
+  ])
+  expect(upgrades.unfinishedBytes).toBe(0)
+})
+
+test('pings between the parts of a message, and its last part, do not count as unfinished', async () => {
+  const socket = await open('/mcp/ws')
+  socket.send(Buffer.alloc(LARGE), { fin: false })
+  await eventually(() => upgrades.unfinishedBytes >= LARGE)
+  const held = upgrades.unfinishedBytes
+  socket.ping()
+  await eventually(() => received.includes('ping'))
+  expect(upgrades.unfinishedBytes).toBeLessThan(held + 1_000)
+  await answerOf(socket, '')
+  expect(upgrades.unfinishedBytes).toBe(0)
+  socket.send(Buffer.alloc(LARGE), { fin: false })
+  await eventually(() => upgrades.unfinishedBytes >= LARGE)
+  socket.terminate()
+  await eventually(() => upgrades.unfinishedBytes === 0)
+})
+
+test('large messages wait for their turn, and small ones do not', async () => {
+  const [large, small] = [await open(), await open()]
+  let isFree = false
+  const turn = budget.turn(26 * MIB).then(() => (isFree = true))
+  const answer = answerOf(large, Buffer.alloc(MIB))
+  expect(await answerOf(small, 'hello')).toBe('re: hello')
+  expect(isFree).toBe(false)
+  expect(await answer).toBe(`re: ${MIB} bytes`)
+  expect(isFree).toBe(true)
+  await turn
 })

@@ -1,9 +1,20 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Pace } from 'mcp-host/frames'
 import { PacedConnection, TokenBucket } from 'mcp-host/frames'
+import type { WebSocket, WebSocketServer } from 'ws'
+import { MAX_REQUEST_BYTES } from '../mcp/core/limits.ts'
+import { MAX_FRAME_BYTES } from '../socket/read-frame.ts'
+import { OldestFirst, PIECE_BYTES, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
+import { ReadBudget } from './read-budget.ts'
+
+/** A frame up to this multiple of the limit is answered with an error. A larger one closes the socket (1009). */
+const ANSWERED = 2
+
+/** Limits for the pieces of one message, each of which costs about 300 bytes regardless of its size. */
+export const FRAME_PIECES = { maxFragments: 1_024, maxBufferedChunks: 16 * 1_024 }
 
 interface FrameLimits {
   /** The frames that are handled at once: up to a millisecond of work. */
@@ -12,15 +23,27 @@ interface FrameLimits {
   readonly own: { readonly perSecond: number; readonly burst: number }
   /** The rate of further frames, of all sockets together. Each socket gets its turn. */
   readonly sharedPerMs: number
+  /** The cost of a byte of a large message. */
+  readonly byteCost: number
 }
 
 const MCP: FrameLimits = {
   maxFrames: 32,
   own: { perSecond: 300, burst: 1_000 },
   sharedPerMs: 4,
+  byteCost: 1,
 }
 /** The check of a frame takes longer, and nobody writes so much. */
-const CHAT: FrameLimits = { maxFrames: 8, own: { perSecond: 100, burst: 300 }, sharedPerMs: 1 }
+const CHAT: FrameLimits = {
+  maxFrames: 8,
+  own: { perSecond: 100, burst: 300 },
+  sharedPerMs: 1,
+  byteCost: 3,
+}
+/** So many bytes of a small message count as a frame. */
+const FRAME_BYTES = 4 * 1024
+/** Time that a client has to answer the close of its socket. */
+const CLOSE_LIMIT_MS = 1_000
 
 /**
  * The connections that become sockets. One read of one of them may have ten thousand frames, so they are passed on in
@@ -29,34 +52,69 @@ const CHAT: FrameLimits = { maxFrames: 8, own: { perSecond: 100, burst: 300 }, s
 export class PacedUpgrades {
   /** Emits `upgrade` as a server does. */
   readonly server = new EventEmitter()
-  readonly #connections = new WeakMap<IncomingMessage, Duplex>()
+  readonly #budget: ReadBudget
+  readonly #unfinished: OldestFirst<IncomingMessage>
+  /** Those that are not being closed here. */
+  readonly #sockets = new WeakMap<IncomingMessage, WebSocket>()
   /** The time until which the shared rate is used up. */
   #usedUntil = 0
 
-  constructor(server: Server) {
+  /** `budget` is for large messages. */
+  constructor(server: Server, budget = new ReadBudget(), { totalBytes = TOTAL_BYTES } = {}) {
+    this.#budget = budget
+    this.#unfinished = new OldestFirst(totalBytes, (request) => this.#close(request))
     server.on('upgrade', (request, socket, received) => {
-      const limits = request.url?.startsWith('/mcp') === true ? MCP : CHAT
+      const limits = isMcp(request) ? MCP : CHAT
       const { maxFrames } = limits
-      const pace = this.#pace(limits)
+      const pace = this.#pace(request, limits)
       const connection = new PacedConnection(socket as Socket, { pace, maxFrames, received })
-      this.#connections.set(request, connection)
+      connection.on('close', () => this.#unfinished.set(request, 0))
       this.server.emit('upgrade', request, connection, Buffer.alloc(0))
     })
   }
 
-  /** What the socket of a request reads from. */
-  connectionOf(request: IncomingMessage): Duplex {
-    return this.#connections.get(request) ?? request.socket
+  /** The memory of the large messages whose end is still to come. */
+  get unfinishedBytes(): number {
+    return this.#unfinished.bytes
   }
 
-  #pace({ own: limits, sharedPerMs }: FrameLimits): Pace {
-    const own = new TokenBucket(limits)
-    return (_, frames) => {
-      if (own.take(frames)) return undefined
+  /** Sets the largest frame of each socket by its endpoint. The library has one limit for all sockets. */
+  limitFrames(sockets: WebSocketServer): void {
+    // The library reads the limit of a socket right after this event.
+    sockets.on('headers', (_: readonly string[], request: IncomingMessage) => {
+      sockets.options.maxPayload = ANSWERED * (isMcp(request) ? MAX_REQUEST_BYTES : MAX_FRAME_BYTES)
+    })
+    sockets.on('connection', (socket, request) => this.#sockets.set(request, socket))
+  }
+
+  #pace(request: IncomingMessage, limits: FrameLimits): Pace {
+    const own = new TokenBucket(limits.own)
+    let pieces = 0
+    let before = 0
+    return (bytes, frames, unfinished) => {
+      // Otherwise the message began in this piece.
+      pieces = unfinished > bytes ? pieces + 1 : 1
+      const memory = unfinished === 0 ? 0 : unfinished + pieces * PIECE_BYTES
+      if (this.#sockets.has(request)) this.#unfinished.set(request, memory)
+      const isLarge = Math.max(before, unfinished) > SMALL_BYTES
+      before = unfinished
+      if (isLarge) return this.#budget.turn(bytes * limits.byteCost)
+      const cost = Math.max(frames, bytes / FRAME_BYTES)
+      if (own.take(cost)) return undefined
       const now = performance.now()
-      this.#usedUntil = Math.max(now, this.#usedUntil) + frames / sharedPerMs
-      const waitMs = this.#usedUntil - now
-      return new Promise((resolve) => void setTimeout(resolve, waitMs))
+      this.#usedUntil = Math.max(now, this.#usedUntil) + cost / limits.sharedPerMs
+      return delay(this.#usedUntil - now)
     }
   }
+
+  #close(request: IncomingMessage): void {
+    const socket = this.#sockets.get(request)
+    this.#sockets.delete(request)
+    socket?.close(1013, 'message: too much is being received right now; try again later')
+    setTimeout(() => socket?.terminate(), CLOSE_LIMIT_MS).unref()
+  }
+}
+
+function isMcp({ url = '' }: IncomingMessage): boolean {
+  return url.startsWith('/mcp')
 }

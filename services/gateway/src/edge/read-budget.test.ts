@@ -1,47 +1,38 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { eventually } from '@mcp-host/testkit'
 import { expect, test } from 'vitest'
-import type { PausableReader } from './read-budget.ts'
 import { ReadBudget } from './read-budget.ts'
 
 const MIB = 1024 * 1024
 
-function newReader(name: string, log: string[]): PausableReader {
-  return { pause: () => log.push(`${name} paused`), resume: () => log.push(`${name} resumed`) }
-}
-
-test('large readers are paused and resumed in order, one per turn of the event loop', async () => {
-  using budget = new ReadBudget()
-  const log: string[] = []
-  budget.spend(newReader('first', log), 1)
-  budget.spend(newReader('second', log), 1)
-  expect(log.splice(0)).toEqual(['first paused', 'second paused'])
-  await setImmediate()
-  expect(log.splice(0)).toEqual(['first resumed'])
-  await setImmediate()
-  expect(log).toEqual(['second resumed'])
+test('reads come in order, one per turn of the event loop', async () => {
+  const budget = new ReadBudget()
+  let turn = 0
+  const turns: number[] = []
+  for (let reads = 0; reads < 3; reads++) void budget.turn(1).then(() => turns.push(turn))
+  for (turn = 0; turns.length < 3; turn++) await nextTurn()
+  expect(turns).toEqual([1, 2, 3])
 })
 
-test('a reader that has used up the budget is resumed when the rate allows', async () => {
-  using budget = new ReadBudget()
+test('one that has used up what was saved waits until the rate allows, and so do those after it', async () => {
+  const budget = new ReadBudget()
   const log: string[] = []
-  budget.spend(newReader('only', log), 25 * MIB)
-  await setImmediate()
-  await setImmediate()
-  expect(log).toEqual(['only paused'])
-  await eventually(() => log.at(-1) === 'only resumed')
-  expect(budget.waiting).toBe(0)
+  void budget.turn(25 * MIB).then(() => log.push('large'))
+  void budget.turn(1).then(() => log.push('next'))
+  await nextTurn()
+  await nextTurn()
+  expect(log).toEqual([])
+  await eventually(() => log.length === 2)
+  expect(log).toEqual(['large', 'next'])
 })
 
-test('paused readers do not share the burst allowance of the budget', async () => {
-  using budget = new ReadBudget()
+test('what was saved is for one that reads alone', async () => {
+  const budget = new ReadBudget()
   const log: string[] = []
-  const [first, second, third] = ['first', 'second', 'third'].map((name) => newReader(name, log))
-  for (const reader of [first, second, third]) if (reader) budget.spend(reader, 1)
-  await setImmediate()
-  if (first) budget.spend(first, MIB)
-  log.splice(0)
-  for (let round = 0; round < 3; round++) await setImmediate()
-  expect(log).toEqual(['second resumed'])
-  await eventually(() => log.includes('third resumed'))
+  for (const name of ['first', 'second']) void budget.turn(1).then(() => log.push(name))
+  await eventually(() => log.length === 2)
+  void budget.turn(MIB).then(() => log.push('first again'))
+  for (let turns = 0; turns < 4; turns++) await nextTurn()
+  expect(log).toEqual(['first', 'second'])
+  await eventually(() => log.length === 3)
 })

@@ -102,7 +102,6 @@ beforeEach(async () => {
       live: { of: async () => [] },
     },
     { allowedOrigins: [], heartbeatMs: 30_000, mcpStreamMs: 0 },
-    undefined,
     (route) => routes.push(route),
   )
   await app.ready()

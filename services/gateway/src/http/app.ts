@@ -49,13 +49,12 @@ import { replyError } from '../edge/error-reply.ts'
 import { addAppSandbox } from './app-sandbox.ts'
 import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
-import { FRAME_PIECES, limitFrames } from './limit-frames.ts'
 import { addListModels } from './models/list-models.ts'
 import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders } from '../edge/origin.ts'
 import { readBodies } from '../edge/read-bodies.ts'
-import { PacedUpgrades } from '../edge/paced-upgrades.ts'
-import { UnfinishedMessages } from '../edge/unfinished-messages.ts'
+import { ReadBudget } from '../edge/read-budget.ts'
+import { FRAME_PIECES, PacedUpgrades } from '../edge/paced-upgrades.ts'
 import type { SessionRoutesDeps } from './sessions/index.ts'
 import { addListLimits } from './limits/list-limits.ts'
 import { addExplainCall } from './policy/explain-call.ts'
@@ -76,6 +75,9 @@ const HEADERS_TIMEOUT_MS = 20_000
 /** A whole body, however steadily it arrives: 20 MB on a line of 100 kbit/s. Streams and sockets last longer. */
 const REQUEST_TIMEOUT_MS = 30 * 60_000
 const TIMEOUT_CHECK_MS = 5_000
+
+/** A connection whose body waits for its turn is not read beyond this. */
+const READ_BYTES = 1024
 
 /** In an error, in characters; the rest of a longer path says no more. */
 const MAX_SHOWN_PATH = 200
@@ -127,7 +129,6 @@ export async function buildApp(
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'> & {
     readonly webFolder?: GatewayConfig['webFolder']
   },
-  bodies = new BodyReader(),
   onRoute?: (route: { readonly method: string; readonly url: string }) => void,
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, refusing } = deps
@@ -157,6 +158,8 @@ export async function buildApp(
     },
     { streamMs: settings.mcpStreamMs },
   )
+  const budget = new ReadBudget()
+  const bodies = new BodyReader(budget)
   const checkOrigin = originGuard([...settings.allowedOrigins, ...deps.auth.origins])
   const guard = new ConnectionGuard(deps.auth)
   const mcp = { ...deps, endpoint, upstream, checkOrigin, bodies, guard }
@@ -168,6 +171,7 @@ export async function buildApp(
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
         connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+        highWaterMark: READ_BYTES,
       }
       return createServer(options, (request, response) => {
         if (!mcpHttp.take(request, response)) others(request, response)
@@ -181,7 +185,7 @@ export async function buildApp(
     // The hook below says it better.
     return503OnClosing: false,
   })
-  const upgrades = new PacedUpgrades(app.server)
+  const upgrades = new PacedUpgrades(app.server, budget)
   await app.register(websocket, {
     // A faulty connection closes itself, with a code that says why; the default cuts it before that.
     errorHandler: () => undefined,
@@ -193,8 +197,7 @@ export async function buildApp(
         offered.has(SUBPROTOCOL) ? SUBPROTOCOL : (offered.values().next().value ?? false),
     },
   })
-  const unfinished = new UnfinishedMessages(bodies.budget)
-  limitFrames(app.websocketServer, unfinished, (request) => upgrades.connectionOf(request))
+  upgrades.limitFrames(app.websocketServer)
   app.addHook('onRequest', async (request, reply) => {
     // Before the upgrade: a foreign page must not even get a socket.
     checkOrigin(request.headers)
@@ -221,11 +224,7 @@ export async function buildApp(
     const seconds = elapsedTime / 1_000
     events.requestAnswered({ entrance: 'http', method: route, outcome, seconds })
   })
-  app.addHook('onClose', async () => {
-    guard[Symbol.dispose]()
-    unfinished[Symbol.dispose]()
-    bodies[Symbol.dispose]()
-  })
+  app.addHook('onClose', async () => guard[Symbol.dispose]())
   compressAnswers(app)
   const tickets = new Tickets(deps.bus)
   const shares = new Shares(deps.bus)

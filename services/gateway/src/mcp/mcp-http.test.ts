@@ -91,7 +91,6 @@ beforeEach(async () => {
   ;({ port } = server.address() as AddressInfo)
 })
 afterEach(() => {
-  bodies[Symbol.dispose]()
   agent.destroy()
   server.closeAllConnections()
   server.close()

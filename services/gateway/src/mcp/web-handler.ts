@@ -1,11 +1,13 @@
 import type { Principal } from '@mcp-host/contracts'
-import { ByteBuffer } from '../edge/byte-buffer.ts'
 import type { EndpointReply } from './core/endpoint-reply.ts'
 import { failed } from './core/endpoint-reply.ts'
 import type { McpEndpoint } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
+
+/** Each piece counts as at least this. */
+const MIN_PIECE_BYTES = 64
 
 export interface WebHandlerDeps {
   readonly endpoint: McpEndpoint
@@ -51,12 +53,14 @@ export function webHandler({
 
 /** Reads the body. `undefined`: it is too large. */
 async function readBody({ body }: Request): Promise<Uint8Array | undefined> {
-  const received = new ByteBuffer()
-  for await (const chunk of body ?? []) {
-    if (received.length + chunk.length > MAX_REQUEST_BYTES) return undefined
-    received.append(chunk)
+  const pieces: Uint8Array<ArrayBuffer>[] = []
+  let memory = 0
+  for await (const piece of body ?? []) {
+    memory += Math.max(MIN_PIECE_BYTES, piece.length)
+    if (memory > MAX_REQUEST_BYTES) return undefined
+    pieces.push(piece)
   }
-  return received.bytes()
+  return new Uint8Array(await new Blob(pieces).arrayBuffer())
 }
 
 function toResponse({ status, headers, body }: EndpointReply, leave: () => void): Response {

@@ -11,11 +11,10 @@ import { errorFrame } from '../connection/error-frame.ts'
 import type { SocketDeps } from '../connection/socket-deps.ts'
 import { handlers } from './handlers/index.ts'
 import { startHeartbeat } from '../edge/heartbeat.ts'
-import { noteRefused } from '../edge/unfinished-messages.ts'
 import { askedSession, openSession } from './open-session.ts'
 import type { FrameOutcome } from '../connection/frame-outcome.ts'
 import { outcomeOf } from '../connection/frame-outcome.ts'
-import { checkFrame, frameId, MAX_FRAME_BYTES, parseFrame } from './read-frame.ts'
+import { checkFrame, frameId, parseFrame } from './read-frame.ts'
 
 type ConnectionDown = Extract<Down, { type: 'connection' }>
 
@@ -78,9 +77,7 @@ export async function serveSocket(
     })
     socket.on('message', (data, isBinary) => {
       // The socket delivers whole frames.
-      const isAccepted = takeFrame(deps, connection, data, isBinary)
-      const { length } = data as Buffer
-      if (!isAccepted && !isBinary && length <= MAX_FRAME_BYTES) noteRefused(socket, length)
+      takeFrame(deps, connection, data, isBinary)
     })
     socket.resume()
     const options = {
@@ -114,13 +111,13 @@ function refuse(socket: WebSocket, payload: ConnectionDown['payload'], code: num
   socket.close(code, payload.message.slice(0, 120))
 }
 
-/** Hands a frame to its handler. False: it was refused. */
+/** Hands a frame to its handler. */
 function takeFrame(
   deps: SocketDeps,
   connection: Connection,
   data: RawData,
   isBinary: boolean,
-): boolean {
+): void {
   connection.lastActiveAt = new Date()
   const startedAt = performance.now()
   const note = (method: string, outcome: FrameOutcome): void => {
@@ -146,14 +143,12 @@ function takeFrame(
     void Promise.resolve(handle(deps, connection, frame)).then((outcome) =>
       note(frame.type, outcome),
     )
-    return true
   } catch (error) {
     const { sessionId } = connection
     const messageId = frameId(parsed)
     void connection.send(errorFrame(error, { sessionId, messageId }))
     // A refused frame may have any type.
     note('other', outcomeOf(error))
-    return false
   }
 }
 

@@ -109,7 +109,6 @@ beforeEach(() => {
   addApprovalRoutes(api, deps)
 })
 afterEach(async () => {
-  bodies[Symbol.dispose]()
   await app.close()
 })
 
