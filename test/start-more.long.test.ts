@@ -263,6 +263,12 @@ describe.skipIf(!isAble)('npm start on a small disk', () => {
         message: expect.stringContaining(`the disk at ${disk.path}/data/nats has 0 MB free`),
       },
     })
+    const health = await (await fetch(`${url}/health`)).json()
+    expect(health).toMatchObject({
+      ok: true,
+      status: 'degraded',
+      storage: [expect.stringContaining('0 MB free')],
+    })
     const { processes } = readRunFile(more.DATA_DIR) ?? { processes: [] }
     const at = (name: string) => processes.find((each) => each.name === name)
     process.kill(at('llm-worker')?.pid ?? 0, 'SIGKILL')

@@ -181,3 +181,14 @@ test('text of servers does not steer the terminal', () => {
   begin().update([supervisor(['a']), server('a', { ...ended, error: 'it\u001B[2J ended' })])
   expect(printed()).toEqual(['server a unavailable: it [2J ended'])
 })
+
+test('damage to sessions is printed once, and again when there is more', () => {
+  const status = begin()
+  const damage = (sessions: number): CatalogEntry => ({ kind: 'damage', sessions })
+  status.update([damage(1)])
+  status.update([damage(1)])
+  expect(printed()).toEqual([expect.stringMatching(/^storage 1 session has lost entries.*doctor$/)])
+  status.update([damage(2)])
+  status.update([])
+  expect(printed()).toEqual([expect.stringMatching(/^storage 2 sessions have lost entries/)])
+})

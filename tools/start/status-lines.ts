@@ -1,5 +1,5 @@
 import type { CatalogEntry, ServerView } from '@mcp-host/contracts'
-import { viewServers } from '@mcp-host/contracts'
+import { describeDamage, viewServers } from '@mcp-host/contracts'
 import type { Say } from '../host/keep-running.ts'
 import { plain } from '../plain.ts'
 
@@ -47,6 +47,7 @@ export class StatusLines {
   /** The fault of each changed file that cannot be used. */
   readonly #faults = new Map<string, string | undefined>()
   #isComplete = false
+  #damage: string | undefined
 
   constructor({ say, configured, now }: StatusLinesOptions) {
     this.#say = (about, what) => say(plain(about), plain(what))
@@ -90,6 +91,13 @@ export class StatusLines {
     this.#checkFaults('mcp.json', supervisor)
     const worker = all.find((entry) => entry.kind === 'model')
     if (worker !== undefined) this.#checkFaults('llm.json', worker.faults)
+    const damage = all.find((entry) => entry.kind === 'damage')
+    this.#checkDamage(damage && describeDamage(damage))
+  }
+
+  #checkDamage(damage: string | undefined): void {
+    if (damage !== undefined && damage !== this.#damage) this.#say('storage', damage)
+    this.#damage = damage
   }
 
   #server({ server, state, error, entry, tools }: ServerView): void {

@@ -36,6 +36,8 @@ export {
   toolCallId,
 } from './ids.ts'
 export {
+  DamageEntry,
+  describeDamage,
   CatalogEntry,
   catalogKey,
   CatalogTool,

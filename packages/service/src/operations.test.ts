@@ -59,6 +59,21 @@ test('the readiness endpoint reports the reason when the service is not ready', 
   expect((await fetch(`${server.url}/health`)).status).toBe(200)
 })
 
+test('what is wrong with stored data is in both, and the service is ready for all else', async () => {
+  let warnings: string[] = []
+  await using server = await operations({ storageWarnings: async () => warnings })
+  const answers = async () => [
+    await (await fetch(`${server.url}/health`)).json(),
+    await (await fetch(`${server.url}/ready`)).json(),
+  ]
+  expect(await answers()).toMatchObject([{ status: 'healthy' }, { status: 'ready' }])
+  warnings = ['the disk is nearly full', '2 sessions have lost entries']
+  expect(await answers()).toMatchObject([
+    { ok: true, status: 'degraded', storage: warnings },
+    { status: 'ready', storage: warnings },
+  ])
+})
+
 test('the metrics endpoint has the metrics of the registry in the format of Prometheus', async () => {
   const metrics = new Registry()
   new Counter({ name: 'turns_total', help: 'Turns', registers: [metrics] }).inc(2)

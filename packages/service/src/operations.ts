@@ -13,6 +13,8 @@ export interface OperationsDeps {
   readonly ready: () => Promise<void>
   /** Why durable writes fail; `undefined` when they do not. */
   readonly storageFault?: () => string | undefined
+  /** What is wrong with stored data, although the process can work: each a sentence for its operator. */
+  readonly storageWarnings?: () => Promise<readonly string[]>
   /** Whether the process was told to stop, so that a successor may start. */
   readonly isStopping?: () => boolean
   /** Further fields of `/health`; `status` may become `degraded`. */
@@ -21,21 +23,29 @@ export interface OperationsDeps {
 
 /** `/health` (the process lives), `/ready` (it can work) and `/metrics` (Prometheus). */
 export function addOperations(app: FastifyInstance, deps: OperationsDeps): void {
-  app.get('/health', (request) => ({
-    ok: true,
-    status: 'healthy',
-    version: VERSION,
-    service: deps.service,
-    pid: process.pid,
-    uptimeSeconds: Math.round(process.uptime()),
-    ...(deps.isStopping?.() === true ? { stopping: true } : {}),
-    ...deps.details?.(request),
-  }))
+  /** Absent while nothing is wrong. */
+  const storage = async (): Promise<{ storage?: readonly string[] }> => {
+    const warnings = (await deps.storageWarnings?.()) ?? []
+    return warnings.length > 0 ? { storage: warnings } : {}
+  }
+  app.get('/health', (request) =>
+    storage().then((warnings) => ({
+      ok: true,
+      status: warnings.storage === undefined ? 'healthy' : 'degraded',
+      version: VERSION,
+      service: deps.service,
+      pid: process.pid,
+      uptimeSeconds: Math.round(process.uptime()),
+      ...(deps.isStopping?.() === true ? { stopping: true } : {}),
+      ...warnings,
+      ...deps.details?.(request),
+    })),
+  )
   app.get('/ready', async (_, reply) => {
     try {
       await deps.ready()
       const fault = deps.storageFault?.()
-      if (fault === undefined) return { status: 'ready' }
+      if (fault === undefined) return { status: 'ready', ...(await storage()) }
       return await reply.code(503).send({ status: 'not ready', reason: fault, part: 'storage' })
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)

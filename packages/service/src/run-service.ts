@@ -46,6 +46,8 @@ export interface RunServiceOptions<S extends Settings> {
 const BROKER_PATIENCE_MS = 60_000
 /** The time limit for closing after the drain. */
 const CLOSE_LIMIT_MS = 5_000
+/** A disk that hangs must not hold up `/health`, whose reader would stop the process. */
+const DISK_LIMIT_MS = 500
 
 /**
  * The life of a process: read the settings, connect, run until SIGTERM or SIGINT, then drain and close. After SIGTERM
@@ -117,6 +119,12 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
         await bus.ping()
       },
       storageFault: () => bus.storage.fault(),
+      storageWarnings: async () => {
+        const room = bus.storage.checkRoom().catch((error: unknown) => BusError.from(error).message)
+        const late = delay(DISK_LIMIT_MS, 'the disk of nats-server does not answer', { ref: false })
+        const warning = await Promise.race([room, late])
+        return warning === undefined ? [] : [warning]
+      },
     }
     const service = stack.use(
       await options.create({ bus, logger, metrics, operations }, config, env),

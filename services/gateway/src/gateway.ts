@@ -126,6 +126,10 @@ export async function createGateway(
       ...deps,
       operations: {
         ...operations,
+        storageWarnings: async () => [
+          ...((await operations.storageWarnings?.()) ?? []),
+          ...able.storageWarnings(),
+        ],
         details: ({ principal }) => able.summary(principal, visibleTo(principal)),
       },
       models: () => able.models(),

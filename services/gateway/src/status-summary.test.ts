@@ -104,3 +104,11 @@ test('health names all servers to admins, also one whose tools are all in quaran
   const all = capabilitiesOf([present, server('a', 'ready', { tools })])
   expect(all.summary(LOCAL, () => 0)).toMatchObject({ servers: [{ server: 'a', tools: 0 }] })
 })
+
+test('damage to sessions is a warning about the storage', () => {
+  expect(capabilitiesOf([present, model]).storageWarnings()).toEqual([])
+  const damaged = capabilitiesOf([present, model, { kind: 'damage', sessions: 3 }])
+  expect(damaged.storageWarnings()).toEqual([
+    expect.stringContaining('3 sessions have lost entries'),
+  ])
+})

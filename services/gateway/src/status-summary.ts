@@ -8,7 +8,7 @@ import type {
   ServerView,
   ToolUse,
 } from '@mcp-host/contracts'
-import { isAdmin, NOBODY, ownValue, viewServers } from '@mcp-host/contracts'
+import { describeDamage, isAdmin, NOBODY, ownValue, viewServers } from '@mcp-host/contracts'
 import { welcome } from './standard-messages.ts'
 
 /** The state of the host for clients, in several forms. */
@@ -24,6 +24,8 @@ export interface Capabilities {
    * named only for admins and principals that may use one of their tools; others get counts.
    */
   summary(principal: Principal, visibleTools: VisibleTools): Record<string, unknown>
+  /** What is wrong with the stored sessions. */
+  storageWarnings(): readonly string[]
 }
 
 /** The number of a server's tools that a principal may use; `undefined` when the server has listed none. */
@@ -70,6 +72,10 @@ export function capabilities({ entries }: CatalogView): Capabilities {
         providers: providers.toSorted((one, other) => one.provider.localeCompare(other.provider)),
       }
     },
+    storageWarnings: () =>
+      Array.from(entries.values()).flatMap((entry) =>
+        entry.kind === 'damage' ? describeDamage(entry) : [],
+      ),
     summary: (principal, visibleTools) => ({
       ...(isComplete() ? {} : { status: 'degraded' }),
       counts: countsOf(servers(), model()),

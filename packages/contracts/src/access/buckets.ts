@@ -37,11 +37,12 @@ export const BUCKETS = {
     writers: { gateway: ALL },
   },
   CATALOG: {
-    purpose: 'MCP servers with their tools, supervisors, models',
+    purpose: 'MCP servers with their tools, supervisors, models, damage to sessions',
     readers: ['gateway', 'orchestrator', 'mcp-supervisor'],
     writers: {
       'mcp-supervisor': ['server.*.*', 'supervisor.*'],
       'llm-worker': ['model.*', 'provider.*'],
+      orchestrator: ['damage.*'],
     },
   },
   CONSENTS: {

@@ -208,12 +208,27 @@ export const ProviderEntry = z.object({
 })
 export type ProviderEntry = z.infer<typeof ProviderEntry>
 
+/** Damage to stored sessions. Written by an orchestrator, and absent while there is none. */
+export const DamageEntry = z.object({
+  kind: z.literal('damage'),
+  /** How many sessions have lost entries of their logs. */
+  sessions: z.number().int().positive(),
+})
+export type DamageEntry = z.infer<typeof DamageEntry>
+
+/** In a sentence for an operator. */
+export function describeDamage({ sessions }: DamageEntry): string {
+  const which = sessions === 1 ? '1 session has' : `${sessions} sessions have`
+  return `${which} lost entries, since data of nats-server was damaged; what is left can be read: npm run doctor`
+}
+
 /** A value of the catalog, the key-value bucket with the present servers, supervisors and models. */
 export const CatalogEntry = z.discriminatedUnion('kind', [
   ServerEntry,
   SupervisorEntry,
   ModelEntry,
   ProviderEntry,
+  DamageEntry,
 ])
 export type CatalogEntry = z.infer<typeof CatalogEntry>
 
@@ -227,6 +242,8 @@ export function catalogKey(entry: CatalogEntry): string {
       return 'model.default'
     case 'provider':
       return `provider.${entry.provider}`
+    case 'damage':
+      return 'damage.sessions'
     default:
       return entry satisfies never
   }

@@ -23,7 +23,7 @@ beforeEach(async () => {
   server = createServer()
   upgrades = new PacedUpgrades(server, budget, { totalBytes: 3 * MIB })
   sockets = new WebSocketServer({ server: upgrades.server as Server, ...FRAME_PIECES })
-  upgrades.limitFrames(sockets)
+  upgrades.watch(sockets)
   sockets.on('connection', (socket) => {
     socket.on('error', () => undefined)
     socket.on('message', (data, isBinary) => {
@@ -91,16 +91,6 @@ test('frames beyond the rate are read later, and none is lost', async () => {
   for (let count = 0; count < 1_500; count += 1) socket.send(String(count))
   await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1_500)
   expect(received).toEqual(Array.from({ length: 1_500 }, (_, count) => String(count)))
-})
-
-test('a frame for /ws beyond its limit gets an error, beyond twice the limit it closes the socket', async () => {
-  const socket = await open('/ws?sessionId=x')
-  // One for MCP in between leaves the limit as it is.
-  const mcp = await open('/mcp/ws')
-  expect(await answerOf(socket, Buffer.alloc(2 * MIB))).toBe(`re: ${2 * MIB} bytes`)
-  socket.send(Buffer.alloc(2 * MIB + 1))
-  expect(await once(socket, 'close')).toMatchObject([1009, {}])
-  expect(await answerOf(mcp, Buffer.alloc(3 * MIB))).toBe(`re: ${3 * MIB} bytes`)
 })
 
 test('a message in many small pieces closes its socket', async () => {

@@ -5,13 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pace } from 'mcp-host/frames'
 import { PacedConnection, TokenBucket } from 'mcp-host/frames'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { MAX_REQUEST_BYTES } from '../mcp/core/limits.ts'
-import { MAX_FRAME_BYTES } from '../socket/read-frame.ts'
 import { OldestFirst, PIECE_BYTES, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
 import { ReadBudget } from './read-budget.ts'
-
-/** A frame up to this multiple of the limit is answered with an error. A larger one closes the socket (1009). */
-const ANSWERED = 2
 
 /** Limits for the pieces of one message, each of which costs about 300 bytes regardless of its size. */
 export const FRAME_PIECES = { maxFragments: 1_024, maxBufferedChunks: 16 * 1_024 }
@@ -64,7 +59,7 @@ export class PacedUpgrades {
     this.#budget = budget
     this.#unfinished = new OldestFirst(totalBytes, (request) => this.#close(request))
     server.on('upgrade', (request, socket, received) => {
-      const limits = isMcp(request) ? MCP : CHAT
+      const limits = request.url?.startsWith('/mcp') === true ? MCP : CHAT
       const { maxFrames } = limits
       const pace = this.#pace(request, limits)
       const connection = new PacedConnection(socket as Socket, { pace, maxFrames, received })
@@ -78,12 +73,8 @@ export class PacedUpgrades {
     return this.#unfinished.bytes
   }
 
-  /** Sets the largest frame of each socket by its endpoint. The library has one limit for all sockets. */
-  limitFrames(sockets: WebSocketServer): void {
-    // The library reads the limit of a socket right after this event.
-    sockets.on('headers', (_: readonly string[], request: IncomingMessage) => {
-      sockets.options.maxPayload = ANSWERED * (isMcp(request) ? MAX_REQUEST_BYTES : MAX_FRAME_BYTES)
-    })
+  /** Closes sockets of this server whose messages take too much memory. */
+  watch(sockets: WebSocketServer): void {
     sockets.on('connection', (socket, request) => this.#sockets.set(request, socket))
   }
 
@@ -113,8 +104,4 @@ export class PacedUpgrades {
     socket?.close(1013, 'message: too much is being received right now; try again later')
     setTimeout(() => socket?.terminate(), CLOSE_LIMIT_MS).unref()
   }
-}
-
-function isMcp({ url = '' }: IncomingMessage): boolean {
-  return url.startsWith('/mcp')
 }

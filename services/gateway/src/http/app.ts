@@ -49,6 +49,7 @@ import { replyError } from '../edge/error-reply.ts'
 import { addAppSandbox } from './app-sandbox.ts'
 import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
+import { limitFrames } from './limit-frames.ts'
 import { addListModels } from './models/list-models.ts'
 import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders } from '../edge/origin.ts'
@@ -197,7 +198,8 @@ export async function buildApp(
         offered.has(SUBPROTOCOL) ? SUBPROTOCOL : (offered.values().next().value ?? false),
     },
   })
-  upgrades.limitFrames(app.websocketServer)
+  limitFrames(app.websocketServer)
+  upgrades.watch(app.websocketServer)
   app.addHook('onRequest', async (request, reply) => {
     // Before the upgrade: a foreign page must not even get a socket.
     checkOrigin(request.headers)

@@ -22,6 +22,8 @@ let warnings: string[]
 /** Checks of the logs for damage. */
 let checks: number
 let outageEndedAt: number
+/** What was announced of damage. */
+let announced: unknown[]
 let stack: AsyncDisposableStack
 beforeEach(() => {
   vi.useFakeTimers()
@@ -33,6 +35,7 @@ beforeEach(() => {
   warnings = []
   checks = 0
   outageEndedAt = -Infinity
+  announced = []
   stack = new AsyncDisposableStack()
 })
 afterEach(async () => {
@@ -78,6 +81,10 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
         logs.delete(session)
       },
     },
+    catalog: {
+      put: async (entry: object) => void announced.push(entry),
+      remove: async () => void announced.push('none'),
+    },
     snapshots: { get: async () => undefined, remove: async () => undefined },
     blobs: { removeAll: async (session: string) => void erasedFiles.push(session) },
     // The janitor uses only these members.
@@ -86,6 +93,7 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
   const logger = {
     info: () => undefined,
     warn: (_: object, message: string) => void warnings.push(message),
+    error: () => undefined,
   } as unknown as Logger
   return stack.use(startJanitor({ bus, logger, sessionTtlDays, now: () => NOW }))
 }
@@ -181,4 +189,18 @@ test('sessions are checked for damage once, and again after each outage', async 
   outageEndedAt = performance.now()
   await vi.advanceTimersByTimeAsync(5 * 60_000)
   expect(checks).toBe(2)
+})
+
+test('sessions that have lost entries are announced until none has', async () => {
+  const id = await usedSession(1)
+  const stored = directory.records.get(id)
+  if (stored === undefined) throw new Error('it is stored')
+  await directory.put({ ...stored, entries: 100 })
+  start(0)
+  await rounds(1)
+  expect(announced).toEqual([{ kind: 'damage', sessions: 1 }])
+  await directory.put({ ...stored, entries: 1 })
+  outageEndedAt = performance.now()
+  await rounds(2)
+  expect(announced.at(-1)).toBe('none')
 })

@@ -1,12 +1,12 @@
 import type { Bus } from '@mcp-host/bus'
 import { findDamage } from '@mcp-host/bus'
-import type { SessionRecord } from '@mcp-host/contracts'
+import type { DamageEntry, SessionRecord } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 
 /** The number of sessions that are logged by name. `npm run doctor` names all. */
 const MAX_NAMED = 20
 
-/** Logs the sessions whose entries were lost with damaged data. Never rejects. */
+/** Logs and announces the sessions whose entries were lost with damaged data. Never rejects. */
 export async function reportDamage(
   { bus, logger }: { readonly bus: Bus; readonly logger: Logger },
   records: Iterable<SessionRecord>,
@@ -14,6 +14,7 @@ export async function reportDamage(
   const about = { component: 'sessions', action: 'check' }
   try {
     const damaged = await findDamage(bus, records)
+    await announce(bus, damaged.length)
     for (const { session, had, has } of damaged.slice(0, MAX_NAMED)) {
       const fields = { ...about, sessionId: session, had, has }
       logger.error(fields, 'a session has lost entries: the data of nats-server was damaged')
@@ -26,4 +27,10 @@ export async function reportDamage(
     // The next orchestrator that starts checks again.
     logger.warn({ ...about, err }, 'could not check the sessions for damage')
   }
+}
+
+/** Tells the gateways, whose clients see it. */
+async function announce({ catalog }: Bus, sessions: number): Promise<void> {
+  const entry: DamageEntry = { kind: 'damage', sessions }
+  await (sessions > 0 ? catalog.put(entry) : catalog.remove(entry))
 }
