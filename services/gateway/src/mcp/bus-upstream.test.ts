@@ -1,7 +1,8 @@
 import type { Bus } from '@mcp-host/bus'
 import { BusError, mcpRequest, resumeRequest } from '@mcp-host/contracts'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
+import type { JsonRpcError } from './core/json-rpc.ts'
 
 const never = (): never => {
   throw new Error('nothing may be sent')
@@ -11,7 +12,7 @@ const never = (): never => {
 const upstreamOver = (
   bus: object,
   isConfigured = (_server: string): boolean => true,
-  supervisors = (): string[] => [],
+  supervisors = (): readonly string[] => [],
 ): BusUpstream => new BusUpstream(bus as Bus, isConfigured, supervisors)
 const upstream = upstreamOver({ id: 'gateway-1', pass: never })
 
@@ -86,6 +87,36 @@ test('a request for a server that was removed from the configuration is refused 
     data: { reason: 'removed', retryable: false },
   })
   expect(requests).toBe(1)
+})
+
+test.each<[string, readonly string[], number, string]>([
+  ['while another supervisor may take it over', ['s2'], 15, 'result'],
+  ['not so long without any', [], 15, 'unavailable'],
+  ['up to a limit', ['s2'], 40, 'unavailable'],
+])('a request waits for its server, %s', async (_, supervisors, seconds, outcome) => {
+  // Each attempt takes four seconds.
+  let now = 0
+  using _clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const bus = {
+    id: 'gateway-1',
+    callOpaque(...[, , , , listener]: Parameters<Bus['callOpaque']>) {
+      now += 4_000
+      if (now >= seconds * 1_000)
+        listener.onAnswer({ head: { type: 'result' }, body: new Uint8Array() })
+      else listener.onFailure(new BusError('unavailable', 'nobody answers'))
+    },
+  }
+  const forwarded = upstreamOver(
+    bus,
+    () => true,
+    () => supervisors,
+  )
+    .forward('s', { method: 'tools/call', params: {}, era: 'legacy' })
+    .then(
+      ({ type }) => type,
+      (error: JsonRpcError) => (error.data as { reason: string }).reason,
+    )
+  expect(await forwarded).toBe(outcome)
 })
 
 describe('requests whose supervisor is silent', () => {

@@ -34,6 +34,8 @@ import { PendingRequest } from './pending-request.ts'
 
 /** The time for which a request waits for a supervisor with its server. */
 const PATIENCE_MS = 5_000
+/** The same while supervisors are there: one of them takes the server over, and may have to start it. */
+const TAKE_OVER_MS = 20_000
 const RETRY_MS = 100
 /** The limit for parameters within a message: the bus allows 1 MiB, including the head. */
 const MAX_INLINE_BYTES = 1_000_000
@@ -230,7 +232,7 @@ export class BusUpstream implements Upstream {
     { client, isReadOnly }: ForwardedRequest,
     error: unknown,
   ): Promise<Frame<McpReplyHead>> {
-    const giveUpAt = performance.now() + PATIENCE_MS
+    const askedAt = performance.now()
     let mayRepeat = isReadOnly === true
     let failure = error
     for (;;) {
@@ -244,7 +246,9 @@ export class BusUpstream implements Upstream {
         if (answer !== undefined) return answer
       }
       // Without a listener, the request has not begun.
-      const mayWait = code === 'unavailable' && performance.now() < giveUpAt
+      const [isAnybodyThere] = this.#supervisors()
+      const patienceMs = isAnybodyThere === undefined ? PATIENCE_MS : TAKE_OVER_MS
+      const mayWait = code === 'unavailable' && performance.now() < askedAt + patienceMs
       const isLost = code === 'deadline' && mayRepeat
       if (!mayWait && !isLost) throw toFault(failure, call.server)
       // The request may have frozen its supervisor, and a retry could freeze the next one.
