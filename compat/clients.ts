@@ -32,13 +32,17 @@ export interface SdkClient extends AsyncDisposable {
 }
 
 const INFO = { name: 'compat', version: '1.0.0' }
+/** They show apps (MCP Apps): other clients are not told of tools for apps alone. */
+const SHOWS_APPS = {
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+}
 const LIMITS = { timeout: 20_000 }
 /** On a small machine, servers that start concurrently take long. */
 const CONNECT_LIMITS = { timeout: 45_000 }
 
 export const connect: Readonly<Record<Sdk, (endpoint: Endpoint) => Promise<SdkClient>>> = {
   async v1(endpoint) {
-    const client = new OldClient(INFO)
+    const client = new OldClient(INFO, { capabilities: SHOWS_APPS })
     const transport =
       'url' in endpoint
         ? new OldHttpTransport(new URL(endpoint.url))
@@ -55,7 +59,10 @@ export const connect: Readonly<Record<Sdk, (endpoint: Endpoint) => Promise<SdkCl
   },
 
   async v2(endpoint) {
-    const client = new Client(INFO, { versionNegotiation: { mode: 'auto' } })
+    const client = new Client(INFO, {
+      capabilities: SHOWS_APPS,
+      versionNegotiation: { mode: 'auto' },
+    })
     const transport =
       'url' in endpoint
         ? new StreamableHTTPClientTransport(new URL(endpoint.url))

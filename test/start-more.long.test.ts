@@ -1,6 +1,7 @@
 // `npm start`: restarts, services that stop, die or freeze, a file of settings, a broker of another, a full disk.
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   canMount,
   ChatSocket,
@@ -239,6 +240,8 @@ describe('npm start', () => {
   })
 })
 
+/** Long enough for every write to have failed. */
+const FULL_MS = 15_000
 const isAble = await canMount()
 const unless = isAble ? '' : ' (does not run here: it has to mount a tmpfs)'
 
@@ -295,5 +298,30 @@ describe.skipIf(!isAble)('npm start on a small disk', () => {
     const full = await stage.start(more)
     expect(await full.ended()).toMatchObject({ code: 1 })
     expect(full.output()).toContain(`The disk at ${more.DATA_DIR} is full`)
+  })
+
+  test(`a message whose services were all killed while the disk was full is answered once there is space${unless}`, async () => {
+    const disk = stage.cleanup.use(await smallDisk(64))
+    const more = { DATA_DIR: join(disk.path, 'data'), STORE_MIN_FREE_MB: '8' }
+    const demo = { DEMO_SCRIPTED: 'true', DEMO_TOKENS_PER_SECOND: '20' }
+    const host = await stage.start({ ...more, ...demo })
+    await host.says('Ctrl-C stops everything')
+    const url = `http://127.0.0.1:${stage.env['PORT']}`
+    using chat = await ChatSocket.open({ url })
+    chat.say(script({ tokens: 100 }))
+    await eventually(() => chat.text.length > 20)
+    await disk.fill()
+    const { processes } = readRunFile(more.DATA_DIR) ?? { processes: [] }
+    for (const { name, pid } of processes) if (name !== 'nats-server') process.kill(pid, 'SIGKILL')
+    // Also a gateway that could not write a single byte serves those who read.
+    const { sessionId } = chat
+    using again = await eventually(
+      () => ChatSocket.open({ url, sessionId }).catch(() => undefined),
+      { limitMs: 60_000, what: 'a gateway on the full disk' },
+    )
+    await delay(FULL_MS)
+    await disk.free()
+    await again.turnsDone()
+    expect(again.text.split(' ').length).toBeGreaterThan(90)
   })
 })

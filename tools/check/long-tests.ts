@@ -66,7 +66,7 @@ export const LONG_TESTS: readonly LongTest[] = [
   {
     name: 'conformance',
     summary: 'the MCP conformance suite through gateways, every transport and era',
-    minutes: 10,
+    minutes: 3,
     run: { command: ['node', 'conformance/main.ts'] },
   },
   {

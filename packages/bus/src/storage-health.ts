@@ -55,6 +55,8 @@ export class StorageHealth implements Storage, Disposable {
   #diskReadAt = -Infinity
   #probe: NodeJS.Timeout | undefined
   #reported: string | undefined
+  /** Writes that began before are no sign of a fault. */
+  #resetAt = -Infinity
 
   constructor(deps: StorageHealthDeps) {
     this.#deps = deps
@@ -108,6 +110,7 @@ export class StorageHealth implements Storage, Disposable {
 
   /** Drops all faults, since the broker was restarted or was unreachable. */
   reset(): void {
+    this.#resetAt = performance.now()
     this.#failures.clear()
     this.#report()
   }
@@ -123,7 +126,7 @@ export class StorageHealth implements Storage, Disposable {
   #onFailed(stream: string, error: unknown, startedAt: number): void {
     const refusal = isFull(error) ? error.message : undefined
     const isUnanswered = error instanceof errors.TimeoutError && this.#deps.isConnected()
-    if (refusal === undefined && !isUnanswered) return
+    if ((refusal === undefined && !isUnanswered) || startedAt < this.#resetAt) return
     const firstAt = this.#failures.get(stream)?.firstAt ?? startedAt
     this.#failures.set(stream, { firstAt, lastAt: performance.now(), refusal })
     if (this.#deps.folder !== undefined) void this.#readDisk(this.#deps.folder)

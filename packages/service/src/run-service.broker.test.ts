@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Broker } from '@mcp-host/testkit'
-import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
+import { canMount, eventually, smallDisk, startBroker, testFolder } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FixtureService } from '../test/service-process.ts'
 
@@ -48,6 +48,9 @@ const serviceLines = (out: string): string[] =>
 
 const CLEAN_STOP = ['service: draining', 'service: drained', 'service: disposed']
 
+const isMountable = await canMount()
+const skipReason = isMountable ? '' : ' (skipped: it must mount a tmpfs)'
+
 describe('the start of a service', () => {
   test('a service that is ready writes its run file, serves its endpoints and logs as JSON', async () => {
     const { service, run } = await startReady()
@@ -68,6 +71,24 @@ describe('the start of a service', () => {
     })
     expect(Number.isNaN(Date.parse(String(line?.['timestamp'])))).toBe(false)
   })
+
+  test.skipIf(!isMountable)(
+    `a service works on a full disk, and writes its run file once there is room${skipReason}`,
+    async () => {
+      await using disk = await smallDisk(1)
+      await disk.fill()
+      const path = join(disk.path, 'run.json')
+      await using service = await FixtureService.start(program, {
+        NATS_URL: broker.url,
+        READY_FILE: path,
+      })
+      await service.says('its ready file has no room')
+      await disk.free()
+      await eventually(() => readFile(path, 'utf8').catch(() => undefined))
+      service.process.signal('SIGTERM')
+      expect(serviceLines((await service.ended()).out)).toEqual(CLEAN_STOP)
+    },
+  )
 
   test('warnings of Node.js are lines of the log', async () => {
     const late = 'setTimeout(() => setTimeout(() => undefined, -5), 500)'

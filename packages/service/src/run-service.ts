@@ -46,6 +46,7 @@ export interface RunServiceOptions<S extends Settings> {
 const BROKER_PATIENCE_MS = 60_000
 /** The time limit for closing after the drain. */
 const CLOSE_LIMIT_MS = 5_000
+const READY_FILE_AGAIN_MS = 500
 /** A disk that hangs must not hold up `/health`, whose reader would stop the process. */
 const DISK_LIMIT_MS = 500
 
@@ -140,7 +141,10 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     // Speeds up the next start; only where NODE_COMPILE_CACHE names a folder.
     flushCompileCache()
     const { readyFile } = base
-    if (readyFile !== undefined) await writeReadyFile(readyFile, { name, pid: process.pid, url })
+    if (readyFile !== undefined) {
+      const content = { name, pid: process.pid, url }
+      await writeReadyFile(readyFile, content, { logger, signal: stop.signal })
+    }
     isReady = true
     logger.info({ component: 'service', action: 'ready', url, operationsUrl }, 'ready')
     await aborted(stop.signal)
@@ -222,8 +226,22 @@ async function connectPatiently(
   }
 }
 
-async function writeReadyFile(path: string, content: object): Promise<void> {
-  // Renamed into place, so that no reader sees a partial file.
-  await writeFile(`${path}.${process.pid}`, JSON.stringify(content))
-  await rename(`${path}.${process.pid}`, path)
+/** A service also starts on a full disk, where clients can read: its file is written as soon as there is room. */
+async function writeReadyFile(
+  path: string,
+  content: object,
+  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      // Renamed into place, so that no reader sees a partial file.
+      await writeFile(`${path}.${process.pid}`, JSON.stringify(content))
+      return await rename(`${path}.${process.pid}`, path)
+    } catch (err) {
+      if (!(err instanceof Error && 'code' in err && err.code === 'ENOSPC')) throw err
+      const fields = { component: 'service', action: 'ready', err }
+      if (attempt === 0) logger.warn(fields, 'the service works, but its ready file has no room')
+      await delay(READY_FILE_AGAIN_MS, undefined, { signal }).catch(() => undefined)
+    }
+  }
 }

@@ -83,8 +83,11 @@ afterEach(async () => {
   await orchestrator.ping()
 })
 
-async function startWorker(env: Readonly<Record<string, string>> = {}): Promise<Service> {
-  const bus = await broker.connect()
+async function startWorker(
+  env: Readonly<Record<string, string>> = {},
+  bus?: Bus,
+): Promise<Service> {
+  bus ??= await broker.connect()
   stack.defer(() => bus.ping())
   metrics = new Registry()
   const quiet = (): void => undefined
@@ -379,4 +382,24 @@ test('a generation with an unknown provider fails with the known ones', async ()
     model: 'grey',
     error: { code: 'invalid', message },
   })
+})
+
+test('a worker starts while nothing can be stored, and announces its model later', async () => {
+  const bus = await broker.connect()
+  const { catalog } = bus
+  const put = catalog.put.bind(catalog)
+  let isFull = true
+  let refused = 0
+  catalog.put = async (entry, ...rest) => {
+    if (!isFull) return put(entry, ...rest)
+    refused += 1
+    throw new BusError('unavailable', 'nats-server stores nothing')
+  }
+  await startWorker({ LLM_MODEL: 'announced-late' }, bus)
+  expect(refused).toBeGreaterThan(0)
+  isFull = false
+  const { entries } = await orchestrator.catalog.watch()
+  const models = (): string[] =>
+    Array.from(entries.values()).flatMap((entry) => (entry.kind === 'model' ? entry.model : []))
+  await eventually(() => models().includes('announced-late'))
 })

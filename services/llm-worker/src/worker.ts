@@ -13,6 +13,7 @@ import type { Environment } from './settings/read-key.ts'
 
 /** The period in which the worker lists the models of providers, and the lifetime of these lists. */
 const LIST_EVERY_MS = 600_000
+const PUBLISH_AGAIN_MS = 2_000
 const LIST_TTL_MS = 1_800_000
 
 /** Creates a worker, which takes generations from the queue and runs them with the configured models. */
@@ -60,6 +61,14 @@ export async function createWorker(
       ...(faults === undefined ? {} : { faults }),
     })
   }
+  /** A broker that stores nothing, as on a full disk, does not keep a worker from starting. */
+  const publishLater = (err: unknown): void => {
+    const fields = { component: 'models', action: 'announce', err }
+    logger.warn(fields, 'the default model could not be announced; trying again')
+    setTimeout(() => {
+      if (!stop.signal.aborted) publish().catch(publishLater)
+    }, PUBLISH_AGAIN_MS).unref()
+  }
   const listOnce = async (): Promise<void> => {
     for (const entry of await models.list()) {
       if (stop.signal.aborted) return
@@ -97,7 +106,7 @@ export async function createWorker(
   const ended = async (): Promise<void> => {
     await Promise.all([...generations, ...samples])
   }
-  await publish()
+  await publish().catch(publishLater)
   // The start does not wait for the lists, since providers may be slow.
   list()
   const timer = setInterval(list, LIST_EVERY_MS).unref()
