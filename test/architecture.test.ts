@@ -174,7 +174,7 @@ const productSources = sources.filter(
 )
 
 describe('what answers MCP clients', () => {
-  const places = ['mcp/core/', 'mcp/web-handler.ts', 'edge/byte-buffer.ts']
+  const places = ['mcp/core/', 'mcp/web-handler.ts']
   const code = productSources.filter(
     ({ path }) =>
       places.some((each) => path.startsWith(`services/gateway/src/${each}`)) &&
@@ -192,7 +192,7 @@ describe('what answers MCP clients', () => {
       'mcp-host/tool-names',
     ]
     const isForbidden = (_file: SourceFile, target: string): boolean =>
-      !/^(\.\/(core\/)?[\w-]+|\.\.\/edge\/byte-buffer)\.ts$/.test(target) && !known.includes(target)
+      !/^\.\/(core\/)?[\w-]+\.ts$/.test(target) && !known.includes(target)
     expect(code.length).toBeGreaterThan(1)
     expect(findImports(code, isForbidden)).toEqual([])
   })

@@ -10,6 +10,7 @@ let write: (subject: string) => Promise<unknown>
 beforeEach(() => {
   vi.useFakeTimers()
   timeOut = []
+  // Of the client, the health uses this function alone.
   const jetstream = {
     publish: async () => {
       const { promise, reject } = Promise.withResolvers<never>()

@@ -153,11 +153,13 @@ export class BodyReader {
 
   /** Stops reading, and refuses the body after a delay: its client would come back at once. */
   async #refuseTiny(request: IncomingMessage, body: Body): Promise<void> {
+    const { socket } = request
     request.pause()
     // The other chunks of this read are dropped at once: that resumes the connection in the next tick.
     setImmediate(() => {
       request.read()
-      process.nextTick(() => request.socket.pause())
+      // Injected requests have no connection.
+      if (socket instanceof Socket) process.nextTick(() => socket.pause())
     })
     const now = performance.now()
     this.#lastRefusalAt = Math.max(now, this.#lastRefusalAt + TINY_REFUSAL_MS)

@@ -14,7 +14,6 @@ export async function reportDamage(
   const about = { component: 'sessions', action: 'check' }
   try {
     const damaged = await findDamage(bus, records)
-    await announce(bus, damaged.length)
     for (const { session, had, has } of damaged.slice(0, MAX_NAMED)) {
       const fields = { ...about, sessionId: session, had, has }
       logger.error(fields, 'a session has lost entries: the data of nats-server was damaged')
@@ -23,6 +22,8 @@ export async function reportDamage(
       const fields = { ...about, sessions: damaged.length }
       logger.error(fields, 'sessions are damaged; what is left of them can be read: npm run doctor')
     }
+    // Last: the log has the damage also where nothing can be stored.
+    await announce(bus, damaged.length)
   } catch (err) {
     // The next orchestrator that starts checks again.
     logger.warn({ ...about, err }, 'could not check the sessions for damage')
