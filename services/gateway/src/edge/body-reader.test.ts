@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { eventually } from '@mcp-host/testkit'
@@ -62,13 +62,22 @@ interface Sender {
   readonly answer: () => string
 }
 
-function send(length = 'transfer-encoding: chunked'): Sender {
+function open(): Socket {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   sockets.push(socket)
+  socket.on('error', () => undefined)
+  return socket
+}
+
+function headOf(length = 'transfer-encoding: chunked'): string {
+  return `POST / HTTP/1.1\r\nhost: localhost\r\n${length}\r\n\r\n`
+}
+
+function send(length?: string): Sender {
+  const socket = open()
   let answer = ''
   socket.on('data', (data) => (answer += String(data)))
-  socket.on('error', () => undefined)
-  socket.write(`POST / HTTP/1.1\r\nhost: localhost\r\n${length}\r\n\r\n`)
+  socket.write(headOf(length))
   return {
     socket,
     send: (piece) => void socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`),
@@ -151,6 +160,23 @@ test('bodies in tiny pieces are refused after few reads', async () => {
   // Its pieces take 200 bytes each while the answer waits.
   expect(requests.map(({ readableLength }) => readableLength)).toEqual([0, 0])
   expect(reader.heldBytes).toBe(0)
+})
+
+test('many that send tiny pieces at the same time are read in several turns of the event loop', async () => {
+  await serve()
+  reader.watch(server)
+  let accepted = 0
+  server.on('connection', () => (accepted += 1))
+  const clients = Array.from({ length: 40 }, () => open())
+  await eventually(() => accepted === clients.length)
+  // All of it has arrived when the server reads next.
+  for (const socket of clients) socket.write(headOf() + '1\r\nx\r\n'.repeat(3_000))
+  let inOneTurn = 0
+  for (let before = 0; before < clients.length; before = requests.length) {
+    await nextTurn()
+    inOneTurn = Math.max(inOneTurn, requests.length - before)
+  }
+  expect(inOneTurn).toBeLessThanOrEqual(20)
 })
 
 test('bodies in pieces of 1 KiB and short bodies in tiny pieces are received', async () => {

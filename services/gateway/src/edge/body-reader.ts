@@ -1,8 +1,9 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BusError } from '@mcp-host/contracts'
-import { OldestFirst, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
+import { OldestFirst, PIECE_BYTES, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
+import { PacedConnections } from './paced-connections.ts'
 import { ReadBudget } from './read-budget.ts'
 
 /** A refused body is discarded up to this multiple of its limit, and for so long; then its connection ends. */
@@ -43,6 +44,7 @@ export interface ReceivedBody extends Disposable {
 export class BodyReader {
   readonly #budget: ReadBudget
   readonly #large: OldestFirst<Body>
+  #connections?: PacedConnections
   /** The time of the latest scheduled refusal of a body in tiny chunks. */
   #lastRefusalAt = 0
 
@@ -51,6 +53,11 @@ export class BodyReader {
     this.#large = new OldestFirst(totalBytes, (body) => {
       body.fail(new BodyFault(503, 'body: too much is being received right now; try again'))
     })
+  }
+
+  /** Spreads the reads of connections that send tiny chunks at the same time. */
+  watch(server: Server): void {
+    this.#connections = new PacedConnections(server)
   }
 
   /** The memory that large bodies hold now. */
@@ -154,6 +161,7 @@ export class BodyReader {
   /** Stops reading, and refuses the body after a delay: its client would come back at once. */
   async #refuseTiny(request: IncomingMessage, body: Body): Promise<void> {
     const { socket } = request
+    this.#connections?.countTiny(socket)
     request.pause()
     // The other chunks of this read are dropped at once: that resumes the connection in the next tick.
     setImmediate(() => {
@@ -173,8 +181,9 @@ class Body {
   /** Is told the memory that the body holds. */
   readonly #hold: (bytes: number) => void
   readonly #result = Promise.withResolvers<ReceivedBody>()
-  #buffer = new Uint8Array()
-  #length = 0
+  // Not one buffer that grows: to copy megabytes again and again would delay others.
+  #pieces: Uint8Array[] = []
+  #bytes = 0
   #isOver = false
 
   constructor(hold: (bytes: number) => void) {
@@ -185,31 +194,25 @@ class Body {
     return this.#result.promise
   }
 
-  add(chunk: Uint8Array): void {
+  add(piece: Uint8Array): void {
     if (this.#isOver) return
-    const length = this.#length + chunk.length
-    if (length > this.#buffer.length) {
-      const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length))
-      larger.set(this.#buffer)
-      this.#buffer = larger
-      this.#hold(larger.length)
-    }
-    // It is over when there is no room.
-    if (!this.#isOver) this.#buffer.set(chunk, this.#length)
-    this.#length = length
+    this.#pieces.push(piece)
+    this.#bytes += piece.length
+    this.#hold(this.#bytes + this.#pieces.length * PIECE_BYTES)
   }
 
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    const bytes = this.#buffer.subarray(0, this.#length)
+    const bytes = Buffer.concat(this.#pieces)
+    this.#pieces = []
     this.#result.resolve({ bytes, [Symbol.dispose]: () => this.#hold(0) })
   }
 
   fail(fault: BodyFault): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#buffer = new Uint8Array()
+    this.#pieces = []
     this.#hold(0)
     this.#result.reject(fault)
   }

@@ -186,6 +186,7 @@ export async function buildApp(
     // The hook below says it better.
     return503OnClosing: false,
   })
+  bodies.watch(app.server)
   const upgrades = new PacedUpgrades(app.server, budget)
   await app.register(websocket, {
     // A faulty connection closes itself, with a code that says why; the default cuts it before that.
