@@ -45,6 +45,25 @@ const isCall = (frame: Down): boolean => frame.type === 'tool' && frame.payload.
 const isText = (frame: Down): boolean => frame.type === 'text'
 const cancel = (chat: ChatSocket, messageId?: string): void =>
   chat.send({ type: 'cancel', payload: messageId === undefined ? {} : { messageId } })
+const cancelCall = (chat: ChatSocket, callId: string): void =>
+  chat.send({ type: 'cancel-call', payload: { callId } })
+const isAccepted = (frame: Down, id: string, duplicate: boolean): boolean =>
+  frame.type === 'accepted' &&
+  frame.payload.messageId === id &&
+  frame.payload.duplicate === duplicate
+/** The id of a call that is made. */
+async function idOfCall(chat: ChatSocket, tool: string): Promise<string> {
+  await chat.waitFor(isCall)
+  const ids = chat.events.flatMap(({ type, payload }) =>
+    type === 'tool' && payload.tool === tool ? [payload.callId] : [],
+  )
+  return ids[0] ?? ''
+}
+/** The calls that the server got with this text. */
+async function journalOf(argument: string): Promise<object[]> {
+  const all = await stack.journal()
+  return all.filter(({ arguments: given }) => JSON.stringify(given).includes(argument))
+}
 
 describe('cancelled turns', () => {
   test('a turn that is cancelled while its model writes keeps its text for the next turn', async () => {
@@ -218,6 +237,62 @@ describe('approvals', () => {
     const isLate = results(chat)[0] === 'danger refused'
     const runs = JSON.stringify(await stack.journal()).split('over a restart').length - 1
     expect(runs).toBe(isLate ? 0 : 1)
+  })
+})
+
+describe('a call that its user stops alone', () => {
+  test('the call ends and is told to the model, and its turn goes on with the other calls', async () => {
+    using chat = await ChatSocket.open(stack)
+    const asked = ['endless', 'echo'].map((name) => ({
+      name: `test__${name}`,
+      arguments: { text: 'one is stopped' },
+    }))
+    chat.say(script({ calls: asked }, { text: 'after it' }))
+    await eventually(() => results(chat).includes('echo ok'))
+    await eventually(async () => (await journalOf('one is stopped')).length === 2)
+    const callId = await idOfCall(chat, 'endless')
+    cancelCall(chat, callId)
+    cancelCall(chat, callId)
+    await chat.waitFor((frame) => isAccepted(frame, callId, true))
+    await chat.turnsDone()
+    expect(results(chat)).toEqual(['echo ok', 'endless cancelled'])
+    expect(outcomes(chat)).toEqual(['completed'])
+    expect(chat.text).toBe('after it')
+    expect(JSON.stringify(chat.events)).toContain('stopped: the user stopped this call alone')
+    // Its turn is over.
+    cancelCall(chat, callId)
+    expect(await chat.waitFor(({ type }) => type === 'error')).toMatchObject({
+      payload: { code: 'not-found', field: 'payload.callId', messageId: callId },
+    })
+  })
+
+  test('a call that waits for an approval is not run', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(calls('danger', 'stopped before'))
+    await chat.waitFor((frame) => frame.type === 'turn' && frame.payload.state === 'waiting')
+    cancelCall(chat, await idOfCall(chat, 'danger'))
+    await chat.turnsDone()
+    expect(results(chat)).toEqual(['danger cancelled'])
+    expect(outcomes(chat)).toEqual(['completed'])
+    expect(await journalOf('stopped before')).toEqual([])
+    // Not when the time for the approval is over.
+    const ends = chat.events.flatMap(({ type, payload }) => (type === 'input' ? payload.state : []))
+    expect(ends).toEqual(['required', 'void'])
+  })
+
+  test('a call is stopped although its orchestrator and its supervisor are killed', async () => {
+    using chat = await ChatSocket.open(stack)
+    chat.say(calls('endless', 'of the killed'))
+    const callId = await idOfCall(chat, 'endless')
+    await eventually(async () => (await journalOf('of the killed')).length === 1)
+    await Promise.all([stack.kill('orchestrator'), stack.kill('mcp-supervisor')])
+    cancelCall(chat, callId)
+    await chat.waitFor((frame) => isAccepted(frame, callId, false))
+    await Promise.all([stack.restart('orchestrator'), stack.restart('mcp-supervisor')])
+    await chat.turnsDone()
+    expect(results(chat)).toEqual(['endless cancelled'])
+    expect(outcomes(chat)).toEqual(['completed'])
+    expect(await journalOf('of the killed')).toHaveLength(1)
   })
 })
 

@@ -33,9 +33,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
       tools: [
         { name: 'look', inputSchema: object, answer: 'found it', notices: 2 },
         { name: 'remove', inputSchema: object },
+        { name: 'endless', inputSchema: object, delayMs: 100_000 },
       ],
       servers: { asker },
-      toolCount: 3,
+      toolCount: 4,
     })
   })
   afterAll(() => host[Symbol.asyncDispose]())
@@ -162,6 +163,17 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.page.getByText('You stopped this answer.').waitFor()
     await tab.done(2)
     expect(await tab.answers()).toMatch(/word2[^]*\nsecond$/)
+  })
+
+  test('a tool call is stopped alone, and the answer goes on', async () => {
+    const call = { name: 'test__endless', arguments: {} }
+    await tab.say(script({ calls: [call] }, { text: 'without it' }))
+    const card = tab.page.locator('.answer .tool')
+    await card.getByRole('button', { name: 'Stop this call' }).click()
+    await tab.done()
+    expect(await card.locator('summary').innerText()).toMatch(/test endless\s+Stopped/)
+    expect(await card.getAttribute('open')).toBeNull()
+    expect(await tab.answers()).toContain('without it')
   })
 
   test('a page that is loaded again in mid-answer shows all of it', async () => {

@@ -154,6 +154,11 @@ export class SessionClient implements Disposable {
     this.#submit(messageId, { type: 'cancel', payload: { messageId } })
   }
 
+  /** Stops one tool call. Its turn goes on. A call that is over is no error. */
+  cancelCall(callId: string): Sent {
+    return this.#submit(callId, { type: 'cancel-call', payload: { callId } })
+  }
+
   /** Ends the connection. What is not accepted yet is refused, and kept by `outbox`. */
   close(): void {
     this.#end('closed', 'the client was closed')

@@ -141,6 +141,7 @@ export type { SessionEvent, ToolProgressDown } from './socket/down.ts'
 export { ContextDown, Down, InputDown, QueueDown, UserDown } from './socket/down.ts'
 export {
   AnswerUp,
+  CancelCallUp,
   CancelUp,
   MAX_MESSAGE_LENGTH,
   MessageUp,

@@ -31,7 +31,7 @@ export function applyEntry(state: SessionState, entry: LogEntry): void {
       return
     case 'control':
       cancel(state, cancelledBy(state, entry), entry.time)
-      applyControl(state, entry.fact)
+      applyControl(state, entry.fact, entry.time)
       return
     case 'turn':
       state.fence = entry.seq
@@ -87,12 +87,17 @@ function cancel(state: SessionState, messages: readonly number[], time: number):
   }
 }
 
-function applyControl(state: SessionState, fact: ControlFact): void {
+function applyControl(state: SessionState, fact: ControlFact, time: number): void {
   switch (fact.type) {
     case 'input-answered':
     case 'cancel-requested':
       // Control facts of this kind only end questions and turns.
       return
+    case 'call-cancel-requested': {
+      const call = state.calls.get(fact.call)
+      if (call !== undefined) call.cancelledAt ??= time
+      return
+    }
     case 'model-chosen':
       if (fact.model === undefined) delete state.model
       else state.model = fact.model

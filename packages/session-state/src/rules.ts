@@ -50,6 +50,7 @@ function endsCall(entry: LogEntry, call: ToolCallId): boolean {
   // Only one turn runs at a time, so the entry concerns the turn of the call.
   if (kind === 'turn') return fact.type === 'turn-done'
   if (kind !== 'control') return false
+  if (fact.type === 'call-cancel-requested') return fact.call === call
   // A cancel without a message id is for the running turn. With an id it may be for a queued turn.
   return (
     fact.type === 'session-deleted' ||

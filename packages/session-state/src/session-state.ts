@@ -34,6 +34,8 @@ export interface ToolCall {
   attempt: number
   /** The first start of each attempt, which runs the call. */
   readonly starts: ToolStarted[]
+  /** Epoch milliseconds at which a user stopped this call alone. */
+  cancelledAt?: number
   /** Set when the orchestrator closed the call without an answer of the server. */
   settled?: {
     readonly outcome: 'refused' | 'unknown' | 'cancelled' | 'answered'

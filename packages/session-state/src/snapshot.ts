@@ -13,7 +13,7 @@ import { branchOf } from './session-state.ts'
  * The version of snapshots. Raise it when the shape of the state changes, or when a log folds to another state: other
  * versions are not read.
  */
-const SNAPSHOT_VERSION = 4
+const SNAPSHOT_VERSION = 5
 
 /** The limit for finished turns that a snapshot keeps with their content, newest first, in characters of JSON. */
 const MAX_WHOLE_LENGTH = 1024 * 1024

@@ -89,9 +89,9 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'li
     control: (server: ServerName, listener: (control: McpRequestControl) => void) =>
       bus.listen(mcpRequestControl, { server }, listener),
     /** Pings and cancels of a tool call. */
-    toolCall: (call: ToolCallId, cancel: () => void) =>
-      bus.serve(callControl, { call }, ({ request: { action } }) => {
-        if (action === 'cancel') cancel()
+    toolCall: (call: ToolCallId, cancel: (reason: string | undefined) => void) =>
+      bus.serve(callControl, { call }, ({ request: { action, reason } }) => {
+        if (action === 'cancel') cancel(reason)
         return { supervisor: bus.id }
       }),
   }

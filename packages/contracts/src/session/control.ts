@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEvent } from '../contract.ts'
+import { ToolCallId } from '../ids.ts'
 import { SettingsChange } from './session-settings.ts'
 
 /** A value of a form field. */
@@ -24,6 +25,12 @@ export const CancelRequested = z.object({
   messageId: z.string().optional(),
 })
 
+/** A user stopped one tool call. Its turn goes on. */
+export const CallCancelRequested = z.object({
+  type: z.literal('call-cancel-requested'),
+  call: ToolCallId,
+})
+
 /** The model of later messages that name none. */
 const ModelChosen = z.object({
   type: z.literal('model-chosen'),
@@ -40,13 +47,14 @@ const SessionDeleted = z.object({ type: z.literal('session-deleted') })
 export const ControlFact = z.discriminatedUnion('type', [
   InputAnswered,
   CancelRequested,
+  CallCancelRequested,
   ModelChosen,
   SettingsChosen,
   SessionDeleted,
 ])
 export type ControlFact = z.infer<typeof ControlFact>
 
-/** Stores an instruction that begins no turn: a cancel, an answer to a question, chosen settings, deletion. */
+/** Stores an instruction that begins no turn: a cancel of a turn or of one call, an answer to a question, chosen settings, deletion. */
 export const controlFact = defineEvent('s.{shard}.{session}.in.ctl', {
   from: ['gateway', 'orchestrator'],
   to: ['orchestrator', 'gateway', 'mcp-supervisor'],

@@ -88,7 +88,8 @@ test.each([{ type: 'shout' }, {}, { type: 5 }])('the frame %j is refused by its 
   expect(refuse(frame)).toMatchObject({
     code: 'invalid',
     field: 'type',
-    message: 'frame: type: must be one of "message", "regenerate", "cancel", "answer", "ping"',
+    message:
+      'frame: type: must be one of "message", "regenerate", "cancel", "cancel-call", "answer", "ping"',
   })
 })
 

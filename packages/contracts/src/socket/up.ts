@@ -74,6 +74,15 @@ export const CancelUp = z.object({
     .default({}),
 })
 
+/** Stops one tool call. Its turn goes on, and the model learns of it. */
+export const CancelCallUp = z.object({
+  type: z.literal('cancel-call'),
+  payload: z.object({
+    /** As in the frames of the call. */
+    callId: z.string().min(1).max(128),
+  }),
+})
+
 /** The answer to a question of an `input` frame. The first answer counts. */
 export const AnswerUp = z.object({
   type: z.literal('answer'),
@@ -94,11 +103,11 @@ const PingUp = z.object({ type: z.literal('ping') })
 /** Every frame that a client may send. */
 export const Up = z.discriminatedUnion(
   'type',
-  [MessageUp, RegenerateUp, CancelUp, AnswerUp, PingUp],
+  [MessageUp, RegenerateUp, CancelUp, CancelCallUp, AnswerUp, PingUp],
   {
     error: (issue) =>
       issue.code === 'invalid_union'
-        ? 'must be one of "message", "regenerate", "cancel", "answer", "ping"'
+        ? 'must be one of "message", "regenerate", "cancel", "cancel-call", "answer", "ping"'
         : undefined,
   },
 )

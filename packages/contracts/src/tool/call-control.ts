@@ -6,6 +6,10 @@ export const callControl = defineCall('call.{call}.ctl', {
   from: ['orchestrator'],
   to: ['mcp-supervisor'],
   answeredBy: 'one',
-  request: z.object({ action: z.enum(['ping', 'cancel']) }),
+  request: z.object({
+    action: z.enum(['ping', 'cancel']),
+    /** Of a cancel, for the model. */
+    reason: z.string().optional(),
+  }),
   reply: z.object({ supervisor: z.string() }),
 })

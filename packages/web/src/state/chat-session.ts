@@ -94,6 +94,11 @@ export class ChatSession implements Disposable {
     this.#client.cancel(messageId)
   }
 
+  /** Stops one tool call. */
+  stopCall(callId: string): void {
+    this.#client.cancelCall(callId)
+  }
+
   /** Loads messages before those that are shown. */
   async loadOlder(): Promise<void> {
     const history = this.history.get()

@@ -34,7 +34,12 @@ export const ItemView = memo(function ItemView(props: ItemViewProps): ReactNode 
     case 'tool':
       return (
         <>
-          <ToolCard item={item} waitsFor={waitsFor} session={sessionId} />
+          <ToolCard
+            item={item}
+            waitsFor={waitsFor}
+            session={sessionId}
+            onStop={session && (() => session.stopCall(item.id))}
+          />
           {session !== undefined && onApps !== undefined && waitsFor !== 'approval' && (
             <Suspense>
               <ToolApp item={item} session={session} onApps={onApps} />

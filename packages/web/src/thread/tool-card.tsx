@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { useState } from 'react'
 import type { Question, ToolItem, ToolProgress, ToolResult } from '../state/turn.ts'
 import { pretty } from '../state/pretty.ts'
 import { ToolContent } from './tool-content.tsx'
@@ -24,10 +25,12 @@ export interface ToolCardProps {
   readonly waitsFor: Question['kind'] | undefined
   /** Id of the session. */
   readonly session: string
+  /** Absent where the conversation is only read. */
+  readonly onStop?: (() => void) | undefined
 }
 
 /** A tool call: one line that opens. */
-export function ToolCard({ item, waitsFor, session }: ToolCardProps): ReactNode {
+export function ToolCard({ item, waitsFor, session, onStop }: ToolCardProps): ReactNode {
   const { server, tool, arguments: given, progress, result } = item
   return (
     <details className="tool">
@@ -36,11 +39,34 @@ export function ToolCard({ item, waitsFor, session }: ToolCardProps): ReactNode 
           {server !== undefined && <span className="server">{server}</span>} {tool}
         </span>
         <State result={result} progress={progress} waitsFor={waitsFor} />
+        {result === undefined && waitsFor === undefined && onStop !== undefined && (
+          <StopButton onStop={onStop} />
+        )}
       </summary>
       <h3>Arguments</h3>
       <pre tabIndex={0}>{pretty(given)}</pre>
       {result !== undefined && <ToolContent result={result} session={session} />}
     </details>
+  )
+}
+
+/** The answer goes on without the result. */
+function StopButton({ onStop }: { readonly onStop: () => void }): ReactNode {
+  const [isStopping, setIsStopping] = useState(false)
+  return (
+    <button
+      type="button"
+      className="quiet"
+      disabled={isStopping}
+      onClick={(event) => {
+        // It must not open the card.
+        event.preventDefault()
+        setIsStopping(true)
+        onStop()
+      }}
+    >
+      {isStopping ? 'Stopping' : 'Stop this call'}
+    </button>
   )
 }
 

@@ -1,5 +1,5 @@
 import type { GenerationId, LogFact, Principal, SessionId } from '@mcp-host/contracts'
-import { BusError, LOCAL } from '@mcp-host/contracts'
+import { BusError, LOCAL, toolCallId } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { InFlight } from '@mcp-host/service'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
@@ -220,6 +220,8 @@ describe('invalid requests', () => {
       'messageId',
       /"x"/,
     ],
+    ['an unknown call', 'POST', at('/abort-call'), { callId: 'x' }, 404, 'callId', /"x"/],
+    ['no call', 'POST', at('/abort-call'), {}, 400, 'callId', /string/],
     ['no running turn', 'POST', at('/abort'), undefined, 409, undefined, /nothing runs/],
     ['a wrong action', 'POST', at('/answer'), { id: 'q', action: 'no' }, 400, 'action', /accept/],
     [
@@ -354,6 +356,7 @@ describe('invalid requests', () => {
     ['POST', '/message', { message: 'hi' }],
     ['POST', '/regenerate', { messageId: 'm1' }],
     ['POST', '/abort', {}],
+    ['POST', '/abort-call', { callId: 'c' }],
     ['POST', '/answer', { id: 'q', action: 'accept' }],
     ['GET', '/events', undefined],
   ] as const)('a request to a deleted session is refused: %s %s', async (method, path, body) => {
@@ -746,6 +749,32 @@ describe('cancelled turns', () => {
       kind: 'control',
       fact: { type: 'cancel-requested', messageId: 'm1' },
     })
+  })
+
+  test('the cancel of a call of the running turn is stored once, and not when it has ended', async () => {
+    const generation = `${SESSION}-1` as GenerationId
+    const open = toolCallId(generation, 0)
+    const ended = toolCallId(generation, 1)
+    answer(store({ kind: 'input', fact: { id: 'm1', text: 'hi' } }), 'm1')
+    const content = [open, ended].map((id) => ({
+      type: 'tool-call' as const,
+      id,
+      name: 'a__b',
+      arguments: {},
+    }))
+    const model = { provider: 'demo', model: 'demo-1' }
+    store({ kind: 'generation', fact: { generation, outcome: 'completed', content, ...model } })
+    const settled = { call: ended, tool: 'b', outcome: 'refused', message: 'no' } as const
+    store({ kind: 'turn', fact: { type: 'tool-settled', turn: 1, seen: 1, ...settled } })
+    for (const callId of [open, open, ended]) {
+      const response = await ask('POST', at('/abort-call'), { callId })
+      expect([response.statusCode, response.json()]).toEqual([202, { callId }])
+    }
+    const cancels = bus.entries.filter(({ kind }) => kind === 'control')
+    expect(cancels).toMatchObject([{ fact: { type: 'call-cancel-requested', call: open } }])
+    const done = { type: 'turn-done', messageId: 'm1', outcome: 'completed' } as const
+    store({ kind: 'turn', fact: { ...done, turn: 1, seen: 1 } })
+    expect((await ask('POST', at('/abort-call'), { callId: open })).statusCode).toBe(404)
   })
 
   test('the cancel of a completed turn is refused', async () => {

@@ -107,6 +107,7 @@ const FRAMES: { readonly [T in Up['type']]: Extract<Up, { type: T }> } = {
   message: { type: 'message', payload: { text: 'from outside', id: 'm2' } },
   regenerate: { type: 'regenerate', payload: { messageId: 'm1', id: 'm3' } },
   cancel: { type: 'cancel', payload: { messageId: 'm1' } },
+  'cancel-call': { type: 'cancel-call', payload: { callId: 'c1' } },
   answer: { type: 'answer', payload: { id: 'q1', action: 'accept' } },
   ping: { type: 'ping' },
 }
@@ -155,8 +156,9 @@ describe('a chat socket', () => {
       })
       chat.send(FRAMES[name])
       const answer = await chat.waitFor(({ type }) => ['accepted', 'error', 'pong'].includes(type))
-      // No such question is open in any session.
-      expect(answer.type).toBe({ ping: 'pong', answer: 'error' }[name as string] ?? 'accepted')
+      // No session has such an open question or call.
+      const expected = { ping: 'pong', answer: 'error', 'cancel-call': 'error' }
+      expect(answer.type).toBe(expected[name as keyof typeof expected] ?? 'accepted')
     })
   })
 

@@ -37,6 +37,7 @@ POST   /api/chat/session/:id/regenerate    get another answer
 GET    /api/chat/session/:id/events        follow it, a stream of events
 GET    /api/chat/models                    who may answer
 POST   /api/chat/session/:id/abort         end the turn that runs
+POST   /api/chat/session/:id/abort-call    stop one tool call; the turn goes on
 POST   /api/chat/session/:id/answer        answer a question
 POST   /api/chat/session/:id/shares        get a link by which anybody reads it
 GET    /api/chat/session/:id/shares        its links

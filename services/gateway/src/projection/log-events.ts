@@ -108,6 +108,9 @@ function controlEvents(fact: ControlFact): Unplaced[] {
     case 'input-answered':
       // The meaning depends on the question: see questionEvents().
       return []
+    case 'call-cancel-requested':
+      // The end of the call reports it.
+      return []
     case 'cancel-requested':
       // Whether it concerns the running turn is unknown here. The end of the turn reports it.
       return []

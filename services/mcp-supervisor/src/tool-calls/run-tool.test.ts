@@ -198,14 +198,20 @@ test.each<[string, LogFact]>([
   ],
   ['turn is cancelled', { kind: 'control', fact: { type: 'cancel-requested' } }],
   ['session is deleted', { kind: 'control', fact: { type: 'session-deleted' } }],
+  [
+    'user stopped it',
+    { kind: 'control', fact: { type: 'call-cancel-requested', call: request.call } },
+  ],
 ])('a call whose %s does not run', async (_, entry) => {
   concurrentEntries = [entry]
   await run()
   expect(ran).toEqual([])
 })
 
-test('a call runs despite unreadable entries and the cancel of another message', async () => {
+test('a call runs despite unreadable entries and the cancel of another message or call', async () => {
+  const other = `${request.call}1` as ToolCallId
   concurrentEntries = [
+    { kind: 'control', fact: { type: 'call-cancel-requested', call: other } },
     { kind: 'control', fact: { type: 'cancel-requested', messageId: 'other' } },
     { kind: 'unreadable', fact: undefined },
   ]

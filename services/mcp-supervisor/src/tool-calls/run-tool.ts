@@ -65,9 +65,9 @@ async function runAndRecord(
   const cancel = new AbortController()
   let cancelledAt: number | undefined
   // Served while the call runs. Callers take a missing answer for its end.
-  using _control = subjects.toolCall(call, () => {
+  using _control = subjects.toolCall(call, (reason = 'the call was cancelled') => {
     cancelledAt ??= performance.now()
-    cancel.abort(new BusError('cancelled', 'the call was cancelled'))
+    cancel.abort(new BusError('cancelled', reason))
   })
   const append = (fact: ToolFact, messageId: string): Promise<{ seq: number }> =>
     bus.sessions.append(

@@ -99,6 +99,10 @@ function call(block: Partial<ToolCallBlock> = {}): ToolCall {
   return { block: { type: 'tool-call', id, ...known, ...block }, attempt: 0, starts: [] }
 }
 
+function stopped(): ToolCall {
+  return { ...call(), cancelledAt: 100 }
+}
+
 function answered(): ToolCall {
   const open = call()
   const result: ToolFinished = {
@@ -445,6 +449,14 @@ describe('calls that need approval', () => {
     const one = { ...call({ tool: 'delete' }), attempt: 1 }
     expect(next(turn(generation('a', [one])), {}, rules)).toMatchObject({ type: 'run-tools' })
   })
+})
+
+test('a call that its user stopped ends before others begin, whatever it waits for', () => {
+  const [other, begun, waiting] = [call(), { ...stopped(), attempt: 1 }, stopped()]
+  expect(next(turn(generation('0', [other, begun])))).toEqual({ type: 'stop-call', call: begun })
+  const asks = { effectOf: () => 'approve' as const }
+  const step = next(turn(generation('0', [waiting, other])), {}, asks)
+  expect(step).toEqual({ type: 'stop-call', call: waiting })
 })
 
 test('a call of a built-in tool is answered by the orchestrator', () => {

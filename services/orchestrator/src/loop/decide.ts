@@ -33,6 +33,8 @@ export type Step =
     }
   /** Send less of the conversation after a context overflow. */
   | { readonly type: 'shrink'; readonly generation: Generation; readonly withTools: boolean }
+  /** End a call that its user stopped. */
+  | { readonly type: 'stop-call'; readonly call: ToolCall }
   | { readonly type: 'settle'; readonly call: ToolCall; readonly message: string }
   | { readonly type: 'ask'; readonly call: ToolCall }
   /** Answer a call of one of the host's own tools. */
@@ -94,6 +96,7 @@ export function decide(turn: Turn, input: Pick<Input, 'cancelledAt'>, rules: Rul
   const before = countCalls(turn.generations) - calls.length
   const open = calls.filter(isOpen)
   for (const call of open) {
+    if (call.cancelledAt !== undefined) return { type: 'stop-call', call }
     const position = before + calls.indexOf(call)
     const isBegun = call.attempt > 0 || rules.isRunning(call.block.id)
     const message =

@@ -16,7 +16,7 @@ import {
 import { pause } from '../turn/pause.ts'
 import { sessionLimits } from '../turn/session-limits.ts'
 import { usesServer } from '../turn/session-servers.ts'
-import { stopTurn } from './stop-turn.ts'
+import { stopCall, stopTurn } from './stop-turn.ts'
 import { settleCall, ToolRuns } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import { TurnFailure } from '../turn/turn-failure.ts'
@@ -140,6 +140,9 @@ async function takeStep(
       await startGeneration(deps, turn, { withTools, voids: generation.id, reason, force: true })
       return undefined
     }
+    case 'stop-call':
+      await stopCall(deps, turn, step.call)
+      return undefined
     case 'settle':
       deps.events.toolRefused()
       await settleCall(turn, step.call, 'refused', step.message)

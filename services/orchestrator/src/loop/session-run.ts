@@ -183,7 +183,9 @@ export class SessionRun {
     if (waiting?.for === 'approval') {
       if (state.inputs.get(input)?.cancelledAt !== undefined) return false
       const isHeard = turn.generations.some(({ calls }) =>
-        calls.values().some((call) => isOpen(call) && call.approval?.end !== undefined),
+        calls
+          .values()
+          .some((call) => isOpen(call) && (call.approval?.end ?? call.cancelledAt) !== undefined),
       )
       if (isHeard || Date.now() >= waiting.until) return false
       this.#retryMs = Math.min(WAITING_MS, waiting.until - Date.now())

@@ -8,6 +8,7 @@ import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 const GRACE_MS = 1_500
 const HEARING_MS = 500
 const CONTROL_TIMEOUT_MS = 500
+const STOPPED = 'the user stopped this call alone. Do not repeat it unless the user asks for it'
 /** The pause between repetitions of a stop, since the listener of a new call may not exist yet. */
 const AGAIN_MS = 50
 
@@ -29,7 +30,7 @@ export async function stopTurn(
   const isWriting = generation !== undefined && generation.result === undefined
   const [isModelTold, ...areTold] = await Promise.all([
     isWriting && stopGeneration(deps, turn, generation),
-    ...calls.map((call) => stopCall(deps, turn, call)),
+    ...calls.map((call) => tellCall(deps, turn, call)),
   ])
   const since = view.state.inputs.get(input)?.cancelledAt
   if (since !== undefined && (isModelTold || areTold.includes(true))) {
@@ -44,6 +45,17 @@ export async function stopTurn(
   for (const call of openCalls()) {
     await settleCall(turn, call, 'cancelled', cancelledMessage(call, why))
   }
+}
+
+/** Ends one call that its user stopped, also one that waits for its user or for a server. */
+export async function stopCall(deps: TurnDeps, turn: ClaimedTurn, call: ToolCall): Promise<void> {
+  const { cancelledAt = Date.now() } = call
+  if (await tellCall(deps, turn, call, `stopped: ${STOPPED}`)) {
+    deps.events.cancelReached((Date.now() - cancelledAt) / 1_000)
+    const giveUpAt = Date.now() + GRACE_MS
+    while (isOpen(call) && Date.now() < giveUpAt) await turn.view.change(giveUpAt - Date.now())
+  }
+  if (isOpen(call)) await settleCall(turn, call, 'cancelled', cancelledMessage(call, STOPPED))
 }
 
 function cancelledMessage({ attempt }: ToolCall, why: string): string {
@@ -69,7 +81,12 @@ function stopGeneration(
   )
 }
 
-function stopCall({ bus }: TurnDeps, { envelope }: ClaimedTurn, call: ToolCall): Promise<boolean> {
+function tellCall(
+  { bus }: TurnDeps,
+  { envelope }: ClaimedTurn,
+  call: ToolCall,
+  reason?: string,
+): Promise<boolean> {
   // No supervisor has been asked to run this call.
   if (call.attempt === 0 && call.approval !== undefined && call.approval.end === undefined) {
     return Promise.resolve(false)
@@ -79,7 +96,7 @@ function stopCall({ bus }: TurnDeps, { envelope }: ClaimedTurn, call: ToolCall):
       bus.call(
         callControl,
         { call: call.block.id },
-        { action: 'cancel' },
+        { action: 'cancel', ...(reason === undefined ? {} : { reason }) },
         { envelope: childEnvelope(envelope), timeoutMs: CONTROL_TIMEOUT_MS },
       ),
     () => !isOpen(call),

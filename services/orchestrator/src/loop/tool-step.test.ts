@@ -315,3 +315,14 @@ test('a silent supervisor is not dead just after an outage of the broker', async
   await run(one)
   expect(settled).toEqual([])
 })
+
+test('a call that its user stops is left to the turn, whether it runs, waits for a server or has died', async () => {
+  const [running, waiting, dead] = [call(0, 'a'), call(1, 'away'), { ...call(2, 'a'), attempt: 1 }]
+  refusals = { away: new BusError('unavailable', 'nobody') }
+  onChange = () => {
+    for (const each of [running, waiting, dead]) each.cancelledAt = 1
+    isAlive = () => false
+  }
+  await run(running, waiting, dead)
+  expect(settled).toEqual([])
+})

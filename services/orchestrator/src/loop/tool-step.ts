@@ -67,9 +67,9 @@ async function runCall(
     let absence: Absence = 'gone'
     // An earlier owner of the turn may have dispatched the call, so a supervisor may have it.
     if (tries > 0 || call.attempt > 0) {
-      absence = await watchCall(deps, turn, call, () => isLeft(turn))
+      absence = await watchCall(deps, turn, call, () => isLeft(turn, call))
     }
-    if (!isOpen(call) || isLeft(turn)) return
+    if (!isOpen(call) || isLeft(turn, call)) return
     // A call that froze its supervisor is not retried, since it may freeze the next one.
     const isFrozen = absence === 'silent'
     if (isFrozen || (call.attempt > 0 && !deps.tools.isRepeatable(call.block))) {
@@ -88,7 +88,7 @@ async function runCall(
       ? 'the tool could not be run'
       : ((await overLimit(deps, turn, call, tries)) ??
         (await dispatch(deps, turn, generation, call, call.attempt + 1)))
-    if (isLeft(turn)) return
+    if (isLeft(turn, call)) return
     if (refused !== undefined) {
       logFailure(deps, turn, call, 'tell-model', refused)
       return closeUnrun(turn, call, refused)
@@ -136,8 +136,9 @@ function closeUnrun(turn: ClaimedTurn, call: ToolCall, reason: string): Promise<
   return settleCall(turn, call, 'unknown', message)
 }
 
-function isLeft({ cancelled, leaving, over }: ClaimedTurn): boolean {
-  return cancelled.aborted || leaving.aborted || over.aborted
+/** Whether the call is no concern of its run any more: its turn was left, or the call was stopped. */
+function isLeft({ cancelled, leaving, over }: ClaimedTurn, { cancelledAt }: ToolCall): boolean {
+  return cancelled.aborted || leaving.aborted || over.aborted || cancelledAt !== undefined
 }
 
 /** Closes a call without an answer of its server. */
@@ -158,16 +159,17 @@ async function dispatch(
   { bus, tools }: TurnDeps,
   turn: ClaimedTurn,
   { resultSeq }: Generation,
-  { block }: ToolCall,
+  call: ToolCall,
   attempt: number,
 ): Promise<string | undefined> {
   const { session, envelope } = turn
+  const { block } = call
   const { server = '', tool = '' } = block
   // `decide()` settles calls whose arguments are not an object.
   const given = block.arguments as Record<string, never>
   const request = { session, call: block.id, attempt, tool, arguments: given, after: resultSeq }
   const giveUpAt = Date.now() + SUPERVISOR_PATIENCE_MS
-  while (!isLeft(turn)) {
+  while (!isLeft(turn, call)) {
     try {
       // The deadline keeps a supervisor that was frozen from running a call that was settled meanwhile.
       const deadline = Date.now() + ACCEPT_TIMEOUT_MS

@@ -1,4 +1,5 @@
 import type { Api } from '../../edge/api.ts'
+import { addAbortCall } from './abort-call.ts'
 import { addAbortTurn } from './abort-turn.ts'
 import { addAnswerQuestion } from './answer-question.ts'
 import type { ChatDeps } from './chat-deps.ts'
@@ -12,5 +13,6 @@ export function addChatRoutes(api: Api, deps: ChatDeps): void {
   addRegenerate(api, deps)
   addFollowEvents(api, deps)
   addAbortTurn(api, deps)
+  addAbortCall(api, deps)
   addAnswerQuestion(api, deps)
 }

@@ -4,6 +4,7 @@ import type { Connection } from '../../connection/connection.ts'
 import type { SocketDeps } from '../../connection/socket-deps.ts'
 import { acceptMessage } from './accept-message.ts'
 import { answerPing } from './answer-ping.ts'
+import { cancelCall } from './cancel-call.ts'
 import { cancelTurn } from './cancel-turn.ts'
 import { takeAnswer } from './take-answer.ts'
 
@@ -18,6 +19,7 @@ export const handlers: { readonly [T in Up['type']]: Handler<T> } = {
   message: acceptMessage,
   regenerate: acceptMessage,
   cancel: cancelTurn,
+  'cancel-call': cancelCall,
   answer: takeAnswer,
   ping: answerPing,
 }
