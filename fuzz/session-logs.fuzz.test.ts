@@ -43,6 +43,7 @@ const facts: Readonly<Record<LogFact['kind'], fc.Arbitrary<unknown>>> = {
       action: fc.constantFrom('accept', 'decline'),
     }),
     fc.record({ type: fc.constant('cancel-requested'), messageId }, { requiredKeys: ['type'] }),
+    fc.record({ type: fc.constant('call-cancel-requested'), call }),
     fc.record({ type: fc.constant('model-chosen'), model: anyText }, { requiredKeys: ['type'] }),
     fc.constant({ type: 'session-deleted' }),
   ),

@@ -58,6 +58,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
       .poll(() => tab.page.getByLabel('System prompt').inputValue())
       .toBe('Answer in rhymes')
     await tab.page.getByRole('rowheader', { name: 'demo/' }).waitFor()
+    await tab.page.getByText('Tool calls so far: 0').waitFor()
     expect(await accessFaults(tab.page)).toEqual([])
     await tab.page.getByLabel('System prompt').fill('')
     await tab.page.getByLabel('Temperature').fill('3')

@@ -1,9 +1,11 @@
-import type { HistoryMessage, Principal, SessionRecord } from '@mcp-host/contracts'
+import type { HistoryMessage, Principal, SessionDetails, SessionRecord } from '@mcp-host/contracts'
 import { HostError } from './host-error.ts'
 import type { HostAddress, JsonRequest } from './request-json.ts'
 import { requestJson } from './request-json.ts'
 
 export type Session = Omit<SessionRecord, 'entries' | 'id'> & { readonly id: string }
+/** A session with its limits and the tools that it may use now. */
+export type SessionWithDetails = Session & Pick<SessionDetails, 'limits' | 'capabilities'>
 export type Message = HistoryMessage
 
 /** A page of a list; `next` leads to the page after it, as `before`. */
@@ -187,7 +189,7 @@ export class HostApi {
     return (await this.#ask<{ sessionId: string }>('/api/chat/session', request)).sessionId
   }
 
-  session(id: string): Promise<Session> {
+  session(id: string): Promise<SessionWithDetails> {
     return this.#ask(pathOf(id))
   }
 

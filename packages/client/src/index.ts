@@ -27,6 +27,7 @@ export type {
   ServerStatus,
   Session,
   SessionChanges,
+  SessionWithDetails,
   Share,
   SharedSession,
   Tool,

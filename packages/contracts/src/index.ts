@@ -129,7 +129,7 @@ export {
 } from './session/turn-event.ts'
 export { UserMessage, userMessage } from './session/user-message.ts'
 export { deleteSession } from './session-api/delete-session.ts'
-export { getSession } from './session-api/get-session.ts'
+export { getSession, SessionDetails } from './session-api/get-session.ts'
 export { HistoryMessage } from './session-api/history-message.ts'
 export { listSessions } from './session-api/list-sessions.ts'
 export { updateSession } from './session-api/update-session.ts'

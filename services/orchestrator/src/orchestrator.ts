@@ -69,7 +69,7 @@ export async function createOrchestrator(
     chargeTokens: (principal, used) => void rates.charge(tokens, principal, used),
     note: (session, state) => recorder.note(session, state),
   }
-  stack.use(await serveSessions({ bus, logger, views, providers: catalogProviders(catalog) }))
+  stack.use(await serveSessions({ ...deps, providers: catalogProviders(catalog) }))
   stack.use(startJanitor({ bus, logger, sessionTtlDays: config.sessionTtlDays }))
   // Served until the end, since other orchestrators take over the turns of one that does not answer.
   stack.use(

@@ -26,6 +26,8 @@ export const SessionRecord = z.object({
   metadata: z.record(z.string(), z.json()).optional(),
   /** The number of user messages on all branches. */
   messages: z.number().int().nonnegative(),
+  /** The number of tool calls of its models so far. Missing in records of earlier versions. */
+  toolCallCount: z.number().int().nonnegative().optional(),
   /** The least number of entries of its log. With fewer, some were lost. */
   entries: z.number().int().nonnegative().optional(),
   /** Usage of all turns, by model. */

@@ -1,4 +1,4 @@
-import type { Session } from '@mcp-host/client'
+import type { Session, SessionWithDetails } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 import { ModelPicker } from '../composer/model-picker.tsx'
@@ -20,7 +20,9 @@ export interface SessionSettingsProps {
 
 /** Settings of one session in place of those of the host. */
 export function SessionSettings({ id, isNew, onClose }: SessionSettingsProps): ReactNode {
-  const [session, setSession] = useState<Partial<Session> | undefined>(isNew ? {} : undefined)
+  const [session, setSession] = useState<Partial<SessionWithDetails> | undefined>(
+    isNew ? {} : undefined,
+  )
   const [fault, setFault] = useState<string>()
   useEffect(() => {
     if (isNew) return
@@ -36,7 +38,9 @@ export function SessionSettings({ id, isNew, onClose }: SessionSettingsProps): R
       {session !== undefined && (
         <SettingsForm id={id} isNew={isNew} session={session} onDone={onClose} />
       )}
-      {session?.usage !== undefined && <SessionUsage usage={session.usage} />}
+      {session?.usage !== undefined && (
+        <SessionUsage session={{ ...session, usage: session.usage }} />
+      )}
     </Dialog>
   )
 }

@@ -1,35 +1,47 @@
-import type { Session } from '@mcp-host/client'
+import type { SessionWithDetails } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 
-/** What the answers of a session have used, by model. */
-export function SessionUsage({ usage }: { readonly usage: Session['usage'] }): ReactNode {
+/** What the answers of a session have used, by model, and their tool calls. */
+export function SessionUsage({
+  session,
+}: {
+  readonly session: Pick<SessionWithDetails, 'usage' | 'toolCallCount' | 'limits'>
+}): ReactNode {
+  const { usage, toolCallCount = 0, limits } = session
   if (usage.length === 0) return null
+  const total = limits?.maxSessionToolCalls === undefined ? '' : ` of ${limits.maxSessionToolCalls}`
   return (
-    <table className="usage">
-      <caption>Used so far</caption>
-      <thead>
-        <tr>
-          <th scope="col">Model</th>
-          <th scope="col">Tokens in</th>
-          <th scope="col">Tokens out</th>
-          <th scope="col">Cost</th>
-        </tr>
-      </thead>
-      <tbody>
-        {usage.map(({ provider, model, inputTokens, outputTokens, cost, isEstimate }) => (
-          <tr key={`${provider}/${model}`}>
-            <th scope="row">
-              {provider}/{model}
-            </th>
-            <td>
-              {isEstimate === true && 'about '}
-              {inputTokens ?? 'unknown'}
-            </td>
-            <td>{outputTokens ?? 'unknown'}</td>
-            <td>{cost === undefined ? 'unknown' : cost.toPrecision(2)}</td>
+    <>
+      <table className="usage">
+        <caption>Used so far</caption>
+        <thead>
+          <tr>
+            <th scope="col">Model</th>
+            <th scope="col">Tokens in</th>
+            <th scope="col">Tokens out</th>
+            <th scope="col">Cost</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {usage.map(({ provider, model, inputTokens, outputTokens, cost, isEstimate }) => (
+            <tr key={`${provider}/${model}`}>
+              <th scope="row">
+                {provider}/{model}
+              </th>
+              <td>
+                {isEstimate === true && 'about '}
+                {inputTokens ?? 'unknown'}
+              </td>
+              <td>{outputTokens ?? 'unknown'}</td>
+              <td>{cost === undefined ? 'unknown' : cost.toPrecision(2)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="note">
+        Tool calls so far: {toolCallCount}
+        {total}
+      </p>
+    </>
   )
 }

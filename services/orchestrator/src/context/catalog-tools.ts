@@ -69,6 +69,7 @@ export function catalogTools(
   }
   return {
     offered: async () => (await settled()).tools,
+    current: () => cache.update(servers()).tools,
     index: async () => (await settled()).index,
     missing: () =>
       servers()

@@ -44,6 +44,7 @@ test('a record is written with the owner and a title from the first message', as
     updatedAt: log.entries.at(-1)?.time,
     messages: 1,
     entries: log.entries.length,
+    toolCallCount: 0,
     usage: [{ provider: 'demo', model: 'tiny', generations: 1, inputTokens: 3, outputTokens: 2 }],
     state: 'active',
   })

@@ -76,7 +76,7 @@ export class SessionRecorder implements AsyncDisposable {
 
 /** The record of a state; `undefined` before the first message and after a deletion. */
 function toRecord(session: SessionId, state: SessionState): SessionRecord | undefined {
-  const { owner, inputs, usage, createdAt, updatedAt, isDeleted, entries } = state
+  const { owner, inputs, usage, toolCalls, createdAt, updatedAt, isDeleted, entries } = state
   if (owner === undefined || isDeleted) return undefined
   return {
     id: session,
@@ -86,6 +86,7 @@ function toRecord(session: SessionId, state: SessionState): SessionRecord | unde
     createdAt,
     updatedAt,
     messages: inputs.size,
+    toolCallCount: toolCalls,
     entries,
     usage: usage.map((each) => ({ ...each })),
     state: 'active',
@@ -104,13 +105,14 @@ function merge(known: SessionRecord | undefined, news: SessionRecord): SessionRe
   if (known === undefined) return news
   if (known.state === 'deleted' || known.messages > news.messages) return undefined
   if (known.messages === news.messages && known.updatedAt >= news.updatedAt) return undefined
-  const { messages, usage, entries } = news
+  const { messages, usage, toolCallCount, entries } = news
   // A session that was created before its first message may have no title yet.
   const { title } = known.isTitled || known.messages > 0 ? known : news
   return {
     ...known,
     title,
     messages,
+    toolCallCount,
     entries,
     usage,
     updatedAt: Math.max(known.updatedAt, news.updatedAt),

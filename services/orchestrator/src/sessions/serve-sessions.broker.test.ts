@@ -13,6 +13,7 @@ import {
   listSessions,
   newEnvelope,
   newSessionId,
+  ServerName,
   sessionHistory,
   toolCallId,
   updateSession,
@@ -27,6 +28,13 @@ import { SessionViews } from '../turn/session-views.ts'
 import { eraseSession } from './erase-session.ts'
 import { SessionRecorder } from './record-session.ts'
 import { serveSessions } from './serve-sessions.ts'
+
+const tools = ['echo', 'hidden', 'slow'].map((tool) => ({
+  server: tool === 'slow' ? 'other' : 'test',
+  tool,
+  safeName: tool,
+  inputSchema: {},
+}))
 
 let broker: Broker
 let bus: Bus
@@ -45,6 +53,9 @@ beforeAll(async () => {
     logger,
     views: new SessionViews(bus),
     providers: () => ['demo', 'xai'],
+    tools: { current: () => tools },
+    policy: { isHidden: (_, { tool }) => tool === 'hidden' },
+    limits: { maxToolCalls: 10, maxSessionToolCalls: 100 },
   })
   recorder = new SessionRecorder({ bus, logger })
 })
@@ -112,6 +123,45 @@ describe('sessions', () => {
     await expect(ask(updateSession, { session, title }, 'bob')).rejects.toMatchObject(notFound)
     await expect(ask(deleteSession, { session }, 'bob')).rejects.toMatchObject(notFound)
     await expect(ask(sessionHistory, { session, limit: 10 }, 'bob')).rejects.toMatchObject(notFound)
+  })
+
+  test('a session shows its tool calls, its limits and the tools that it may use now', async () => {
+    const session = await listedSession()
+    expect(await ask(getSession, { session })).toMatchObject({
+      toolCallCount: 0,
+      limits: { maxToolCalls: 10, maxSessionToolCalls: 100 },
+      capabilities: {
+        toolCount: 2,
+        tools: [
+          { server: 'test', tool: 'echo' },
+          { server: 'other', tool: 'slow' },
+        ],
+      },
+    })
+    await ask(updateSession, { session, maxToolCalls: 3, servers: [ServerName.parse('other')] })
+    const turn = await begin(session, 'b')
+    const generation = generationId(session, turn)
+    const block = {
+      type: 'tool-call' as const,
+      id: toolCallId(generation, 0),
+      name: 'x',
+      arguments: {},
+    }
+    const result = {
+      generation,
+      outcome: 'completed' as const,
+      content: [block],
+      provider: 'p',
+      model: 'm',
+    }
+    await append(session, { kind: 'generation', fact: result })
+    await end(session, turn)
+    recorder.note(session, await openState(bus, session))
+    await eventually(async () => (await ask(getSession, { session })).toolCallCount === 1)
+    expect(await ask(getSession, { session })).toMatchObject({
+      limits: { maxToolCalls: 3 },
+      capabilities: { toolCount: 1, tools: [{ server: 'other', tool: 'slow' }] },
+    })
   })
 
   test('a session keeps the title that its owner set', async () => {

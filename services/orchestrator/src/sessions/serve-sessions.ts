@@ -14,10 +14,12 @@ import { historyPage } from './history-page.ts'
 import { listRecords } from './list-records.ts'
 import { newRecord } from './new-record.ts'
 import { noSession, ownRecord } from './own-record.ts'
+import type { SessionDetailsDeps } from './session-details.ts'
+import { sessionDetails } from './session-details.ts'
 import type { UpdateDeps } from './update-session.ts'
 import { updateSession } from './update-session.ts'
 
-export interface ServeSessionsDeps {
+export interface ServeSessionsDeps extends SessionDetailsDeps {
   readonly bus: Bus
   readonly logger: Logger
   readonly views: SessionViews
@@ -27,13 +29,8 @@ export interface ServeSessionsDeps {
 }
 
 /** Serves requests of clients about their sessions until disposed. */
-export async function serveSessions({
-  bus,
-  logger,
-  views,
-  providers,
-  now = Date.now,
-}: ServeSessionsDeps): Promise<Disposable> {
+export async function serveSessions(deps: ServeSessionsDeps): Promise<Disposable> {
+  const { bus, logger, views, providers, now = Date.now } = deps
   const { records } = await bus.directory.watch()
   const stack = new DisposableStack()
   /** Checks the log, which may have a deletion before the record does. */
@@ -50,7 +47,7 @@ export async function serveSessions({
       const found = await bus.directory.get(session)
       const record = ownRecord(session, found?.record, envelope)
       await checkLog(session)
-      return record
+      return sessionDetails(deps, record, envelope)
     }),
   )
   stack.use(

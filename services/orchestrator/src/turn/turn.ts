@@ -22,6 +22,8 @@ import type { TurnWriter } from './turn-writer.ts'
 export interface Tools {
   /** The tools that can be offered. Waits a little for servers that are starting. */
   offered(): Promise<readonly OfferedTool[]>
+  /** The tools that can be offered at once. */
+  current(): readonly OfferedTool[]
   /** The search index of these tools. */
   index(): Promise<OfferedToolIndex>
   /** Configured servers that cannot be used at the moment. */

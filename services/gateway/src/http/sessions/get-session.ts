@@ -4,7 +4,7 @@ import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import { askOrchestrator } from './ask-orchestrator.ts'
 import { SessionParams } from './session-params.ts'
-import { Session } from './session-schema.ts'
+import { SessionWithDetails } from './session-schema.ts'
 
 export function addGetSession(api: Api, { bus }: { readonly bus: Bus }): void {
   api.get(
@@ -15,7 +15,7 @@ export function addGetSession(api: Api, { bus }: { readonly bus: Bus }): void {
         operationId: 'getSession',
         summary: 'Get the record of a session',
         params: SessionParams,
-        response: { 200: jsonAnswer('It.', Session), ...faults(400, 404, 503, 504) },
+        response: { 200: jsonAnswer('It.', SessionWithDetails), ...faults(400, 404, 503, 504) },
       },
     },
     async ({ params: { id }, principal }) =>

@@ -1,4 +1,4 @@
-import { SessionRecord } from '@mcp-host/contracts'
+import { SessionDetails, SessionRecord } from '@mcp-host/contracts'
 import { z } from 'zod'
 import { TokensByModel } from '../../projection/answer-parts.ts'
 import { describeFields } from '../../projection/describe-fields.ts'
@@ -26,7 +26,30 @@ export const Session = describeFields(
     metadata: 'Values that the caller stored.',
     isExpired: 'For a deleted session: whether it was deleted because it expired.',
     messages: 'Number of user messages, on all branches.',
+    toolCallCount: 'Number of tool calls of its models so far.',
     usage: 'Tokens and cost of all turns, by model.',
     state: '`active`: deleted sessions are not listed.',
   },
 ).meta({ id: 'Session', description: 'The record of a session.' })
+
+const SessionTool = z.object({
+  server: z.string().describe('Its MCP server.'),
+  tool: z.string().describe('Its name at the server.'),
+})
+
+const { limits, capabilities } = SessionDetails.shape
+
+export const SessionWithDetails = Session.extend({
+  limits: describeFields(limits.unwrap(), {
+    maxToolCalls: 'Largest number of tool calls of each turn.',
+    maxSessionToolCalls: 'Largest number of tool calls of all turns; absent: no limit.',
+  })
+    .optional()
+    .describe('Its limits.'),
+  capabilities: describeFields(capabilities.unwrap().extend({ tools: z.array(SessionTool) }), {
+    toolCount: 'Number of them.',
+    tools: 'The first 1,000 of them.',
+  })
+    .optional()
+    .describe('The tools that it may use now.'),
+}).meta({ id: 'SessionWithDetails', description: 'A session with what it may do now.' })
