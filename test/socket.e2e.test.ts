@@ -43,7 +43,10 @@ describe('invalid frames', () => {
     [
       'of an unknown type',
       '{"type":"shout"}',
-      { message: /"message", "regenerate", "cancel", "answer", "ping"/, field: 'type' },
+      {
+        message: /"message", "regenerate", "cancel", "cancel-call", "answer", "ping"/,
+        field: 'type',
+      },
     ],
     ['without a type', '{}', { message: /type/, field: 'type' }],
     ['without a payload', '{"type":"message"}', { message: /payload/, field: 'payload' }],

@@ -1,5 +1,5 @@
 // `npm start`: restarts, services that stop, die or freeze, a file of settings, a broker of another, a full disk.
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -209,6 +209,19 @@ describe('npm start', () => {
       await runProgram(['chat', `list the files in ${files}`], stage.env),
     )
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
+  })
+
+  test('npm run dev restarts a service whose sources change, and serves the web UI', async () => {
+    const host = stage.cleanup.use(await runProgram(['dev'], stage.env))
+    await host.says('Ctrl-C stops everything')
+    const url = `http://127.0.0.1:${stage.env['PORT']}/`
+    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
+    expect(page).toContain('<script type="module"')
+    const source = 'services/llm-worker/src/main.ts'
+    const now = new Date()
+    await utimes(join(import.meta.dirname, '..', source), now, now)
+    await host.says(`${source} changed`)
+    await host.says(`${'llm-worker'.padEnd(20)}runs again`)
   })
 
   test('npm start takes settings from a file, and names faulty and unknown ones', async () => {

@@ -1,4 +1,7 @@
 // Actions of users on turns: cancel, queue, withdraw, approve, replace.
+import { execFile } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Down } from '@mcp-host/contracts'
 import type { Stack, ToolScript } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
@@ -294,6 +297,42 @@ describe('a call that its user stops alone', () => {
     expect(outcomes(chat)).toEqual(['completed'])
     expect(await journalOf('of the killed')).toHaveLength(1)
   })
+})
+
+test('in maintenance a running turn goes on and new messages are refused, until it is taken back', async () => {
+  const program = join(import.meta.dirname, '..', 'tools', 'maintenance.ts')
+  const command = async (...args: string[]): Promise<string> => {
+    const all = [program, ...args, '--nats', stack.broker.url]
+    const { stdout } = await promisify(execFile)(process.execPath, all, {
+      cwd: dirname(stack.mcpJson),
+      env: { ...process.env, ...stack.broker.env },
+    })
+    return stdout
+  }
+  using chat = await ChatSocket.open(stack)
+  expect(await command('status')).toBe('There is no maintenance.\n')
+  chat.say(script({ text: 'one two three four five six seven', tokensPerSecond: 2 }))
+  await chat.waitFor(isText)
+  await command('begin', 'Back', 'at 5 pm')
+  expect(await command('status')).toMatch(/^Maintenance since 2\S+ by local: Back at 5 pm\n$/)
+  const health = async (): Promise<unknown> => (await fetch(`${stack.url}/health`)).json()
+  expect(await health()).toMatchObject({ maintenance: { notice: 'Back at 5 pm' } })
+  chat.say('and now?', 'm2')
+  const refused = await chat.waitFor(({ type }) => type === 'error')
+  expect(refused).toMatchObject({
+    payload: {
+      messageId: 'm2',
+      code: 'unavailable',
+      message: expect.stringMatching(/maintenance.*: Back at 5 pm$/),
+    },
+  })
+  await chat.turnsDone()
+  expect(outcomes(chat)).toEqual(['completed'])
+  await command('end')
+  expect(await health()).not.toHaveProperty('maintenance')
+  chat.say(script({ text: 'here' }), 'm2')
+  await chat.turnsDone(2)
+  expect(outcomes(chat)).toEqual(['completed', 'completed'])
 })
 
 test('a failed model is retried before the user gets the reason', async () => {

@@ -1,5 +1,5 @@
 // Settings, usage, links and places of chats in the web UI.
-import { HostApi } from '@mcp-host/client'
+import { AdminApi, HostApi } from '@mcp-host/client'
 import { script } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -70,6 +70,20 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await tab.page.getByRole('dialog').waitFor({ state: 'detached' })
     const { systemPrompt, temperature, maxToolCalls } = await api.session(tab.sessionId)
     expect({ systemPrompt, temperature, maxToolCalls }).toEqual({ maxToolCalls: 4 })
+  })
+
+  test('a page says that there is maintenance, and a message is refused with its words', async () => {
+    const admin = new AdminApi({ url: host.stack.url })
+    await admin.beginMaintenance('Back at 5 pm.')
+    try {
+      await tab.page.reload()
+      await tab.page.getByText('Maintenance: no new messages are taken. Back at 5 pm.').waitFor()
+      await tab.say('hello')
+      await tab.page.getByText('This host is in maintenance').waitFor()
+      expect(await accessFaults(tab.page)).toEqual([])
+    } finally {
+      await admin.endMaintenance()
+    }
   })
 
   test('a chat uses the tools of the chosen servers alone', async () => {

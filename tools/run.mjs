@@ -22,6 +22,11 @@ const commands = {
     target: ['tools/start.ts'],
     needsNatsServer: () => !hasSetting('NATS_URL'),
   },
+  dev: {
+    summary: 'start the host, and restart services whose sources change',
+    target: ['tools/start.ts', '--watch'],
+    needsNatsServer: () => !hasSetting('NATS_URL'),
+  },
   chat: {
     summary: 'talk to a running host; with a question, print the answer and leave',
     target: ['tools/chat.ts'],
@@ -41,6 +46,10 @@ const commands = {
   policy: {
     summary: 'check policy.json, explain which rule decides about a call',
     target: ['tools/policy.ts'],
+  },
+  maintenance: {
+    summary: 'announce maintenance: new messages are refused, answers go on; take it back',
+    target: ['tools/maintenance.ts'],
   },
   audit: {
     summary: 'verify, export or search the audit log',

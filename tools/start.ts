@@ -18,6 +18,7 @@ import { unknownSettings } from './host/unknown-settings.ts'
 import { lifelineSignal } from './lifeline.ts'
 import { plain } from './plain.ts'
 import { firstAdminLink } from './start/first-admin.ts'
+import { followSources, linkWeb } from './start/follow-sources.ts'
 import { followStatus } from './start/follow-status.ts'
 import { unreachableBroker } from './start/reach-broker.ts'
 import { buildWeb, webFolder } from './web/build-web.ts'
@@ -43,7 +44,9 @@ async function main(args: readonly string[]): Promise<number> {
   const startedAt = performance.now()
   const stop = stopSignal()
   try {
-    if (args.length > 0) throw new StartError(`unknown argument ${args[0]}\n\n${usage()}`, 2)
+    const isDev = args[0] === '--watch'
+    const unknown = args[isDev ? 1 : 0]
+    if (unknown !== undefined) throw new StartError(`unknown argument ${unknown}\n\n${usage()}`, 2)
     const { env, configured } = await checkSettings()
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
@@ -53,8 +56,8 @@ async function main(args: readonly string[]): Promise<number> {
 
     say('mcp-host', 'starting')
     if (env['NATS_URL']) void warnUnreachable(env['NATS_URL'])
-    const web = env['WEB_FOLDER'] || (await webFolder())
-    const built = env['WEB_FOLDER'] ? undefined : buildOrExplain(web)
+    const web = env['WEB_FOLDER'] || (isDev ? join(dataDir, 'web') : await webFolder())
+    const built = env['WEB_FOLDER'] ? undefined : buildOrExplain(web, isDev ? linkWeb : buildWeb)
     await using running = await runHost({
       env: { ...env, WEB_FOLDER: web },
       dataDir,
@@ -62,6 +65,7 @@ async function main(args: readonly string[]): Promise<number> {
       say,
       signal: stop,
     })
+    using _sources = isDev ? followSources(dataDir, web, say) : undefined
     await using status = await followStatus({ broker: running.broker, configured, say })
     await Promise.race([Promise.all([status.complete, built]), aborted(stop)])
     if (!stop.aborted) {
@@ -149,9 +153,9 @@ function readText(file: string): string {
 }
 
 /** Builds the web UI while the services start. Without it browsers get a page with the state of the host. */
-async function buildOrExplain(folder: string): Promise<void> {
+async function buildOrExplain(folder: string, build: typeof buildWeb): Promise<void> {
   try {
-    await buildWeb(folder)
+    await build(folder)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     say('warning', `the web UI could not be built, so browsers get a plain page: ${why}`)
@@ -241,7 +245,7 @@ function usage(): string {
     ({ env, default: fallback, describe }) =>
       `  ${env.padEnd(26)}${describe}${fallback === undefined || fallback === '' ? '' : ` [${fallback}]`}\n`,
   )
-  return `Usage: npm start\n\nStarts nats-server and the four services. Settings, by environment or in .env:\n${lines.join('')}`
+  return `Usage: npm start\n       npm run dev    the same, and restarts services whose sources change\n\nStarts nats-server and the four services. Settings, by environment or in .env:\n${lines.join('')}`
 }
 
 process.exitCode = await main(process.argv.slice(2))

@@ -22,6 +22,8 @@ export type AuditAction =
   | 'tool-accepted'
   | 'server-restarted'
   | 'servers-reloaded'
+  | 'maintenance-begun'
+  | 'maintenance-ended'
   | 'approval-asked'
   | 'approval-answered'
   | typeof CHECKPOINT

@@ -232,6 +232,15 @@ export class AdminApi {
     return this.#outcomes('/api/servers/reload')
   }
 
+  /** Refuses new chat messages of all users, with these words. Running turns go on. */
+  async beginMaintenance(notice = ''): Promise<void> {
+    await this.#ask('/api/maintenance', { method: 'POST', body: { notice } })
+  }
+
+  async endMaintenance(): Promise<void> {
+    await this.#ask('/api/maintenance', { method: 'DELETE' })
+  }
+
   /** How the policy would decide about a call. */
   explain(question: PolicyQuestion): Promise<Explanation> {
     return this.#ask('/api/policy/explain', { method: 'POST', body: question })

@@ -57,6 +57,8 @@ export interface Share {
 export interface HostStatus {
   /** Absent without a credential. */
   readonly servers?: readonly ServerStatus[]
+  /** While an operator has announced it: new messages are refused. */
+  readonly maintenance?: { readonly notice: string; readonly since: string }
 }
 
 export interface ServerStatus {

@@ -6,6 +6,12 @@ export { CONTRACTS } from './registry.ts'
 export type { CallContract, Contract, EventContract, OpaqueCallContract } from './contract.ts'
 export type { BucketDefinition } from './bucket.ts'
 export { defineBucket } from './bucket.ts'
+export {
+  Maintenance,
+  MAINTENANCE_KEY,
+  maintenanceBucket,
+  MAX_NOTICE_LENGTH,
+} from './maintenance.ts'
 export { ALL_AUDIT, auditSubject, auditSubjectsOf, auditWriter } from './audit-subject.ts'
 export type { Caller, Entrance } from './envelope.ts'
 export { callerAt, childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'

@@ -124,6 +124,15 @@ export class GatewayAudit {
     await this.#log?.record({ action, principal: id, roles, entrance: 'http', server })
   }
 
+  /** Records maintenance before it begins or ends. Rejects with `unavailable` when entries are required. */
+  async maintenanceChanged(
+    action: 'maintenance-begun' | 'maintenance-ended',
+    { id, roles }: Principal,
+    detail: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    await this.#log?.record({ action, principal: id, roles, entrance: 'http', detail })
+  }
+
   /** Records a change of an account. Rejects with `unavailable` when entries are required. */
   async accountChanged(
     action: 'account-created' | 'account-changed' | 'account-invited',

@@ -29,6 +29,7 @@ import { VirtualServers } from './mcp/virtual-servers.ts'
 import type { Connection } from './connection/connection.ts'
 import { serveSocket } from './socket/socket.ts'
 import { LiveConnections } from './connection/live-connections.ts'
+import { MaintenanceState } from './maintenance-state.ts'
 import { MAINTENANCE } from './standard-messages.ts'
 import { openLogins } from './open-logins.ts'
 import { exposeServers } from './server-metrics.ts'
@@ -99,6 +100,7 @@ export async function createGateway(
     config,
     address,
   )
+  const maintenance = await MaintenanceState.open(bus)
   const queue = new ApprovalQueue({ bus, audit }, { timeoutMs: config.approvalTimeoutMs })
   const deps = {
     bus,
@@ -112,6 +114,7 @@ export async function createGateway(
     audit,
     pins,
     limits: new GatewayLimits(new RateLimits({ bus, logger, metrics }), config),
+    maintenance,
     signSession: (text: string) => createHmac('sha256', secret).update(text).digest('hex'),
     logger,
     events,
@@ -130,7 +133,13 @@ export async function createGateway(
           ...((await operations.storageWarnings?.()) ?? []),
           ...able.storageWarnings(),
         ],
-        details: ({ principal }) => able.summary(principal, visibleTo(principal)),
+        details: ({ principal }) => ({
+          ...able.summary(principal, visibleTo(principal)),
+          maintenance: maintenance.current && {
+            notice: maintenance.current.notice,
+            since: new Date(maintenance.current.since).toISOString(),
+          },
+        }),
       },
       models: () => able.models(),
       tools: () => able.tools(),

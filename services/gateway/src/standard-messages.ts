@@ -9,5 +9,11 @@ export function toolError(tool: string, reason: string): string {
   return `Tool error: ${tool}: ${reason.slice(0, MAX_REASON_LENGTH)}`
 }
 
+/** The message to users while maintenance is announced. `notice`: the operator's words. */
+export function maintenance(notice: string): string {
+  const more = notice === '' ? '; try again later' : `: ${notice}`
+  return `This host is in maintenance and takes no new messages. Answers that have begun go on${more}`
+}
+
 /** The message of a draining gateway. */
 export const MAINTENANCE = 'This gateway is going down; connect again'

@@ -105,6 +105,11 @@ export const BUCKETS = {
     readers: ['gateway'],
     writers: { gateway: ALL },
   },
+  MAINTENANCE: {
+    purpose: 'maintenance that an operator has announced',
+    readers: ['gateway'],
+    writers: { gateway: ALL },
+  },
   SESSIONS: {
     purpose: 'records of chat sessions: owner, title, settings',
     readers: ['gateway', 'orchestrator'],

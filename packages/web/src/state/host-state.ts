@@ -7,9 +7,15 @@ const POLL_MS = 15_000
 /** Names of MCP servers that do not work at the moment. */
 export const missingServers = new Store<readonly string[]>([])
 
+/** What users are told while maintenance is announced. */
+export const maintenance = new Store<string | undefined>(undefined)
+
 async function look(): Promise<void> {
   try {
-    const { servers = [] } = await host.status()
+    const { servers = [], maintenance: announced } = await host.status()
+    maintenance.set(
+      announced && `Maintenance: no new messages are taken. ${announced.notice}`.trim(),
+    )
     const missing = servers.flatMap(({ server, state }) => (state === 'unavailable' ? server : []))
     // The same list makes no component draw again.
     if (missing.join() !== missingServers.get().join()) missingServers.set(missing)

@@ -18,6 +18,7 @@ const ACCESS: readonly (readonly [prefix: string, access: Access])[] = [
   ['/api/changed-tools', 'admin'],
   ['/api/keys', 'admin'],
   ['/api/limits', 'admin'],
+  ['/api/maintenance', 'admin'],
   ['/api/me', 'any'],
   ['/api/policy', 'admin'],
   ['/api/servers', 'admin'],

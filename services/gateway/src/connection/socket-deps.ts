@@ -3,6 +3,7 @@ import type { Logger } from '@mcp-host/service'
 import type { GatewayEvents } from '../events.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
 import type { GatewayLimits } from '../limits/gateway-limits.ts'
+import type { MaintenanceState } from '../maintenance-state.ts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
 import type { Connection } from './connection.ts'
 
@@ -14,6 +15,7 @@ export interface SocketDeps {
   readonly connections: Set<Connection>
   readonly audit: Pick<GatewayAudit, 'approvalAnswered'>
   readonly limits: Pick<GatewayLimits, 'request' | 'message'>
+  readonly maintenance: Pick<MaintenanceState, 'check'>
   /** Signs the ids of sessions. */
   readonly signSession: SignSession
   /** The greeting of a new client: the model and the tools. */

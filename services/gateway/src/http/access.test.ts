@@ -15,6 +15,7 @@ import { ApprovalQueue } from '../approvals/approval-queue.ts'
 import { GatewayAudit } from '../gateway-audit.ts'
 import { NO_PINS } from '../auth/no-pins.ts'
 import { UNLIMITED } from '../limits/unlimited.ts'
+import { MaintenanceState } from '../maintenance-state.ts'
 import { ToolPolicy } from '../mcp/core/tool-policy.ts'
 import { VirtualServers } from '../mcp/virtual-servers.ts'
 import { FakeBus } from './__fixtures__/fake-bus.ts'
@@ -90,6 +91,7 @@ beforeEach(async () => {
         { timeoutMs: 60_000 },
       ),
       limits: UNLIMITED,
+      maintenance: await MaintenanceState.open(bus.asBus()),
       audit: new GatewayAudit(undefined),
       passing: new InFlight(),
       clients: noClients,

@@ -14,6 +14,7 @@ import { ApprovalQueue } from '../approvals/approval-queue.ts'
 import { GatewayAudit } from '../gateway-audit.ts'
 import { NO_PINS } from '../auth/no-pins.ts'
 import { UNLIMITED } from '../limits/unlimited.ts'
+import { MaintenanceState } from '../maintenance-state.ts'
 import { ToolPolicy } from '../mcp/core/tool-policy.ts'
 import { VirtualServers } from '../mcp/virtual-servers.ts'
 import { buildApp } from './app.ts'
@@ -74,6 +75,7 @@ beforeEach(async () => {
         { timeoutMs: 60_000 },
       ),
       limits: UNLIMITED,
+      maintenance: await MaintenanceState.open(bus.asBus()),
       audit: new GatewayAudit(undefined),
       passing: new InFlight(),
       clients: noClients,
@@ -782,6 +784,44 @@ describe('cancelled turns', () => {
     for (const body of [{}, { messageId: 'm1' }]) {
       expect((await ask('POST', at('/abort'), body)).statusCode).toBe(409)
     }
+  })
+})
+
+describe('maintenance', () => {
+  const path = '/api/maintenance'
+
+  test('in maintenance new messages are refused with the words of the operator, until it is taken back', async () => {
+    expect((await ask('GET', path)).json()).toEqual({ isOn: false })
+    const begun = await ask('POST', path, { notice: 'Back at 5 pm' })
+    const state = { isOn: true, notice: 'Back at 5 pm', since: expect.any(Number), by: 'local' }
+    expect([begun.statusCode, begun.json()]).toEqual([200, state])
+    expect((await ask('GET', path)).json()).toEqual(state)
+    const refused = await ask('POST', at('/message'), { message: 'hi' })
+    expect(refused.statusCode).toBe(503)
+    expect(refused.json().error).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(
+        /is in maintenance and takes no new messages.*: Back at 5 pm$/,
+      ),
+    })
+    expect(bus.entries).toEqual([])
+    expect((await ask('DELETE', path)).statusCode).toBe(204)
+    expect((await ask('GET', path)).json()).toEqual({ isOn: false })
+    const answered = answerNext('hello')
+    expect(textOf(await ask('POST', at('/message'), { message: 'hi' }))).toBe('hello')
+    await answered
+  })
+
+  test('in maintenance a message that was stored before is answered', async () => {
+    answer(store({ kind: 'input', fact: { id: 'm1', text: 'hi' } }), 'm1', 'hello')
+    await ask('POST', path, {})
+    const repeated = await ask('POST', at('/message'), { message: 'hi', id: 'm1' })
+    expect(textOf(repeated)).toBe('hello')
+  })
+
+  test('the words of maintenance are limited', async () => {
+    const response = await ask('POST', path, { notice: 'x'.repeat(501) })
+    expect([response.statusCode, response.json().error.field]).toEqual([400, 'notice'])
   })
 })
 

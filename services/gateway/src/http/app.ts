@@ -23,6 +23,7 @@ import { Tickets } from '../auth/tickets.ts'
 import type { ClientLimits } from '../limits/unlimited.ts'
 import type { GatewayConfig } from '../config.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
+import type { MaintenanceState } from '../maintenance-state.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
@@ -49,6 +50,7 @@ import { replyError } from '../edge/error-reply.ts'
 import { addAppSandbox } from './app-sandbox.ts'
 import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
+import { addMaintenance } from './maintenance-routes.ts'
 import { limitFrames } from './limit-frames.ts'
 import { addListModels } from './models/list-models.ts'
 import { refuseUpgrades } from './refuse-upgrades.ts'
@@ -109,6 +111,7 @@ export interface AppDeps extends ChatDeps, Pick<McpSocketDeps, 'virtualServers' 
   readonly onSocket: (socket: WebSocket, request: FastifyRequest) => void
   readonly auth: Authenticator
   readonly limits: ClientLimits
+  readonly maintenance: MaintenanceState
   readonly audit: GatewayAudit
   readonly pins: ChangedToolsDeps['pins']
   readonly queue: ApprovalQueue
@@ -298,6 +301,7 @@ export async function buildApp(
       addServerRoutes(api, deps)
       addExplainCall(api, deps)
       addListLimits(api, deps)
+      addMaintenance(api, deps)
       addAuditRoutes(api, deps)
       addApprovalRoutes(api, deps)
       await api.register(async (open: Api) => addReadShared(open, { ...deps, shares }))

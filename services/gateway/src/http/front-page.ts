@@ -57,6 +57,9 @@ POST   /api/servers/:server/restart        restart an MCP server; for admins, as
 POST   /api/servers/reload                 read mcp.json again
 POST   /api/policy/explain                 how the policy decides about a call, and why
 GET    /api/limits                         the limits for clients, and what is used
+GET    /api/maintenance                    whether maintenance is announced
+POST   /api/maintenance                    announce it: new messages are refused
+DELETE /api/maintenance                    take it back
 GET    /api/audit                          the audit log; for users their own entries
 GET    /api/approvals                      tool calls that wait for your decision
 GET    /api/approvals/:id                  one of them

@@ -10,6 +10,7 @@ import { ApprovalQueue } from '../approvals/approval-queue.ts'
 import { GatewayAudit } from '../gateway-audit.ts'
 import { NO_PINS } from '../auth/no-pins.ts'
 import { UNLIMITED } from '../limits/unlimited.ts'
+import type { MaintenanceState } from '../maintenance-state.ts'
 import { ToolPolicy } from '../mcp/core/tool-policy.ts'
 import { VirtualServers } from '../mcp/virtual-servers.ts'
 import { buildApp } from './app.ts'
@@ -38,6 +39,7 @@ export async function openApiDocument(): Promise<object> {
         { timeoutMs: 0 },
       ),
       limits: UNLIMITED,
+      maintenance: {} as MaintenanceState,
       audit: new GatewayAudit(undefined),
       passing: new InFlight(),
       clients: {} as Clients,

@@ -4,6 +4,7 @@ import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { GatewayEvents } from '../events.ts'
 import type { GatewayLimits } from '../limits/gateway-limits.ts'
+import type { MaintenanceState } from '../maintenance-state.ts'
 import type { IsSame } from './same-message.ts'
 import { checkSame } from './same-message.ts'
 
@@ -24,14 +25,15 @@ export interface StoreMessageDeps {
   readonly logger: Logger
   readonly events: GatewayEvents
   readonly limits: Pick<GatewayLimits, 'message'>
+  readonly maintenance: Pick<MaintenanceState, 'check'>
 }
 
 /**
  * Stores a user message in the session's log, which accepts it. Throws `exhausted` over a limit, `unavailable` at once
- * when the host cannot store, or `conflict` when another message has its id.
+ * in maintenance and when the host cannot store, or `conflict` when another message has its id.
  */
 export async function storeMessage(
-  { bus, logger, events, limits }: StoreMessageDeps,
+  { bus, logger, events, limits, maintenance }: StoreMessageDeps,
   session: SessionId,
   message: UserMessage,
   { envelope, about, isSame, field }: StoreMessageOptions,
@@ -45,6 +47,7 @@ export async function storeMessage(
     ...about,
   }
   try {
+    maintenance.check()
     await limits.message(envelope.principal, session)
     await bus.storage.checkRoom()
     const stored = await bus.sessions.append(

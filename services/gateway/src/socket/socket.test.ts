@@ -91,6 +91,7 @@ async function serve(query: object): Promise<void> {
     signSession: (random) => random,
     welcome: () => 'Welcome',
     limits: UNLIMITED,
+    maintenance: { check: () => undefined },
     audit: new GatewayAudit(undefined),
     draining: draining.signal,
   } as SocketDeps

@@ -12,6 +12,7 @@ import { ApprovalQueue } from '../../approvals/approval-queue.ts'
 import { GatewayAudit } from '../../gateway-audit.ts'
 import { NO_PINS } from '../../auth/no-pins.ts'
 import { UNLIMITED } from '../../limits/unlimited.ts'
+import { MaintenanceState } from '../../maintenance-state.ts'
 import { ToolPolicy } from '../../mcp/core/tool-policy.ts'
 import { VirtualServers } from '../../mcp/virtual-servers.ts'
 import type { Connection } from '../../connection/connection.ts'
@@ -85,6 +86,7 @@ export async function startFakeGateway({
     signSession: (text: string) => hash('sha256', text),
     welcome: () => 'Welcome',
     limits: UNLIMITED,
+    maintenance: await MaintenanceState.open(bus.asBus()),
     audit: new GatewayAudit(undefined),
   }
   const app = await buildApp(

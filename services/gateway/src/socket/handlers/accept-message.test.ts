@@ -59,6 +59,7 @@ beforeEach(() => {
     signSession: (random) => random,
     welcome: () => '',
     limits: UNLIMITED,
+    maintenance: { check: () => undefined },
     audit: new GatewayAudit(undefined),
     draining: AbortSignal.any([]),
   }
