@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AuthError } from '@mcp-host/auth'
-import type { Principal } from '@mcp-host/contracts'
-import { BusError, LOCAL, NOBODY } from '@mcp-host/contracts'
+import type { Envelope, Principal } from '@mcp-host/contracts'
+import { BusError, callerAt, LOCAL, newEnvelope, NOBODY } from '@mcp-host/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { accessOf, checkAccess, isOpen } from './access.ts'
 import type { GatewayEvents } from '../events.ts'
@@ -16,6 +16,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The client. On public routes it is `NOBODY` without a valid credential. */
     principal: Principal
+    /** Of the messages that the request causes. Its trace is that of the header `traceparent`, if there is one. */
+    readonly envelope: Envelope
   }
 }
 
@@ -50,6 +52,7 @@ export function addAuthHooks(
   }
   // Set below for every request.
   app.decorateRequest('principal')
+  app.decorateRequest('envelope', { getter: envelopeOf })
   app.addHook('onRoute', ({ url }) => {
     if (accessOf(url) === undefined) throw new Error(`access.ts has no line for ${url}`)
   })
@@ -83,6 +86,19 @@ export function addAuthHooks(
     await limits.request(request.principal)
     if (request.ws) limits.socket(request.principal, request.raw.socket)
   })
+}
+
+const envelopes = new WeakMap<FastifyRequest, Envelope>()
+
+function envelopeOf(this: FastifyRequest): Envelope {
+  const known = envelopes.get(this)
+  if (known !== undefined) return known
+  const { principal = NOBODY, headers } = this
+  const { traceparent } = headers
+  const trace = typeof traceparent === 'string' ? traceparent : undefined
+  const envelope = newEnvelope(callerAt('http', principal), trace)
+  envelopes.set(this, envelope)
+  return envelope
 }
 
 /** Whether a request may be answered with an event stream. */

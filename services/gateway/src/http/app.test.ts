@@ -47,8 +47,11 @@ let bus: FakeBus
 let app: FastifyInstance
 let draining: AbortController
 let refusing: AbortController
+/** The error lines of the log. */
+let errors: object[]
 beforeEach(async () => {
   bus = new FakeBus()
+  errors = []
   draining = new AbortController()
   refusing = new AbortController()
   const metrics = new Registry()
@@ -61,7 +64,11 @@ beforeEach(async () => {
     {
       bus: bus.asBus(),
       // The routes use only these members.
-      logger: { info: quiet, warn: quiet, error: quiet } as unknown as Logger,
+      logger: {
+        info: quiet,
+        warn: quiet,
+        error: (fields: object) => errors.push(fields),
+      } as unknown as Logger,
       events: gatewayEvents(metrics),
       draining: draining.signal,
       refusing: refusing.signal,
@@ -550,6 +557,23 @@ describe('deletion of sessions', () => {
     expect(bus.entries).toHaveLength(2)
   })
 
+  test.each([
+    ['GET', ''],
+    ['GET', '/messages'],
+    ['PATCH', ''],
+  ] as const)(
+    'a deleted session is not found although no orchestrator answers: %s %s',
+    async (method, path) => {
+      const absent = new BusError('unavailable', 'no orchestrator answers')
+      for (const call of ['get', 'history', 'update']) bus.replies.set(`session.${call}`, absent)
+      const body = method === 'PATCH' ? { title: 'x' } : undefined
+      expect((await ask(method, at(path), body)).statusCode).toBe(503)
+      storeMessage()
+      store({ kind: 'control', fact: { type: 'session-deleted' } })
+      expect((await ask(method, at(path), body)).statusCode).toBe(404)
+    },
+  )
+
   test('a deletion that the log refuses fails as unavailable', async () => {
     storeMessage()
     bus.fault = new BusError('unavailable', 'the session log cannot be reached; try again')
@@ -785,6 +809,15 @@ describe('cancelled turns', () => {
       expect((await ask('POST', at('/abort'), body)).statusCode).toBe(409)
     }
   })
+})
+
+test('the error line of a request has the ids of the messages that it caused, and the trace of its client', async () => {
+  bus.fault = new BusError('internal', 'out of order')
+  const trace = 'a'.repeat(32)
+  const traceparent = `00-${trace}-${'b'.repeat(16)}-01`
+  expect((await ask('GET', '/api/chat/sessions', undefined, { traceparent })).statusCode).toBe(500)
+  const [{ requestId } = { requestId: '' }] = bus.envelopes
+  expect(errors).toMatchObject([{ component: 'http', requestId, traceId: trace }])
 })
 
 describe('maintenance', () => {

@@ -3,7 +3,7 @@ import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
 import { BusError, isConfigured, presentSupervisors } from '@mcp-host/contracts'
 import type { OperationsDeps } from '@mcp-host/service'
-import { addOperations, VERSION } from '@mcp-host/service'
+import { addOperations, requestFields, VERSION } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -252,7 +252,8 @@ export async function buildApp(
     const status = clientFault(error)
     if (status !== undefined) return replyError(reply, invalid(error, status), status)
     if (BusError.from(error).code === 'internal') {
-      logger.error({ component: 'http', action: pathOf(request.url), err: error }, 'request failed')
+      const fields = { ...requestFields(request.envelope), component: 'http' }
+      logger.error({ ...fields, action: pathOf(request.url), err: error }, 'request failed')
     }
     return replyError(reply, error)
   })

@@ -1,5 +1,5 @@
 import type { Bucket, Bus, FollowItem } from '@mcp-host/bus'
-import type { HistoryMessage, LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
+import type { Envelope, HistoryMessage, LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
 import { BusError, newEnvelope } from '@mcp-host/contracts'
 import { endOf } from '../../projection/__fixtures__/story.ts'
 
@@ -7,6 +7,8 @@ import { endOf } from '../../projection/__fixtures__/story.ts'
 export class FakeBus {
   readonly entries: LogEntry[] = []
   readonly calls: { readonly subject: string; readonly request: unknown }[] = []
+  /** Of the calls. */
+  readonly envelopes: Envelope[] = []
   /** Answers of calls by their subjects; an error is thrown. */
   readonly replies = new Map<string, unknown>()
   isDeleted = false
@@ -55,8 +57,14 @@ export class FakeBus {
   /** The ids of appended messages, until the broker forgets them. */
   readonly #ids = new Map<string, number>()
 
-  async call({ subject }: { subject: string }, _: unknown, request: unknown): Promise<unknown> {
+  async call(
+    { subject }: { subject: string },
+    _: unknown,
+    request: unknown,
+    { envelope }: { envelope: Envelope },
+  ): Promise<unknown> {
     this.calls.push({ subject, request })
+    this.envelopes.push(envelope)
     if (this.fault !== undefined) throw this.fault
     const set = this.replies.get(subject)
     if (set instanceof Error) throw set

@@ -1,4 +1,4 @@
-import { CancelCallUp, callerAt, newEnvelope } from '@mcp-host/contracts'
+import { CancelCallUp } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
@@ -24,8 +24,7 @@ export function addAbortCall(api: Api, { bus, logger, events }: ChatDeps): void 
         },
       },
     },
-    async ({ params: { id: sessionId }, body: { callId }, principal }, reply) => {
-      const envelope = newEnvelope(callerAt('http', principal))
+    async ({ params: { id: sessionId }, body: { callId }, principal, envelope }, reply) => {
       await checkSession(bus, sessionId, principal)
       const { duplicate } = await storeCallCancel(bus, sessionId, callId, envelope)
       if (!duplicate) events.cancelAccepted()

@@ -1,4 +1,4 @@
-import { CancelUp, callerAt, newEnvelope } from '@mcp-host/contracts'
+import { CancelUp } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
@@ -25,8 +25,7 @@ export function addAbortTurn(api: Api, { bus, logger, events }: ChatDeps): void 
         },
       },
     },
-    async ({ params: { id: sessionId }, body, principal }, reply) => {
-      const envelope = newEnvelope(callerAt('http', principal))
+    async ({ params: { id: sessionId }, body, principal, envelope }, reply) => {
       await checkSession(bus, sessionId, principal)
       const messageId = await messageToEnd(bus, sessionId, body.messageId, envelope)
       const { duplicate } = await storeCancel(bus, sessionId, messageId, envelope)

@@ -1,4 +1,4 @@
-import { AnswerUp, callerAt, newEnvelope } from '@mcp-host/contracts'
+import { AnswerUp } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
@@ -26,8 +26,7 @@ export function addAnswerQuestion(api: Api, { bus, audit, logger }: ChatDeps): v
         },
       },
     },
-    async ({ params: { id: sessionId }, body, principal }, reply) => {
-      const envelope = newEnvelope(callerAt('http', principal))
+    async ({ params: { id: sessionId }, body, principal, envelope }, reply) => {
       await checkSession(bus, sessionId, principal)
       await storeAnswer({ bus, audit }, sessionId, body, envelope)
       const { id: question, action: answer } = body

@@ -1,6 +1,6 @@
 import { wasLost } from '@mcp-host/bus'
 import type { Principal, SessionId } from '@mcp-host/contracts'
-import { BusError, formatCursor, newEnvelope } from '@mcp-host/contracts'
+import { BusError, formatCursor } from '@mcp-host/contracts'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
@@ -90,7 +90,7 @@ export async function serveSessionEvents(
   const { cursor, before } = opened
   const start = place ?? { cursor, skip: 0 }
   await streamSession(deps, reply, id, start.cursor, {
-    envelope: newEnvelope(principal),
+    envelope: reply.request.envelope,
     queueAfter: before,
     skip: start.skip,
     ...(place === undefined ? { place: formatCursor(cursor) } : {}),

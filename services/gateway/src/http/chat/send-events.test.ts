@@ -1,5 +1,6 @@
 import { setImmediate as tick } from 'node:timers/promises'
 import { PassThrough } from 'node:stream'
+import { newEnvelope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -33,7 +34,7 @@ function send(follow: Follow): Promise<void> {
         headers = sent
       },
     }),
-    request: { url: '/stream?after=secret' },
+    request: { url: '/stream?after=secret', envelope: newEnvelope('local') },
     getHeaders: () => ({ vary: 'Origin' }),
     hijack: () => undefined,
     // Only the members that sendEvents uses.

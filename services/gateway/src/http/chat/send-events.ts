@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { requestFields } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
 import type { SseFrame } from '../../projection/sse.ts'
 import type { ChatDeps } from './chat-deps.ts'
@@ -66,11 +67,9 @@ export async function sendEvents(
     if (draining.aborted) raw.write(': this gateway is going down; come back with the last id\n\n')
   } catch (err) {
     if (left.signal.aborted) return
-    const { url } = reply.request
-    logger.error(
-      { component: 'http', action: 'stream', path: url.split('?')[0], err },
-      'a stream broke off',
-    )
+    const { url, envelope } = reply.request
+    const fields = { ...requestFields(envelope), component: 'http', action: 'stream' }
+    logger.error({ ...fields, path: url.split('?')[0], err }, 'a stream broke off')
     raw.write(': the stream broke off; come back with the last id\n\n')
   } finally {
     clearInterval(heartbeat)

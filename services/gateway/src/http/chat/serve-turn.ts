@@ -1,5 +1,5 @@
 import type { SessionId } from '@mcp-host/contracts'
-import { cursorAfter, callerAt, newEnvelope } from '@mcp-host/contracts'
+import { cursorAfter } from '@mcp-host/contracts'
 import type { FastifyReply } from 'fastify'
 import { faults } from '../../edge/api.ts'
 import type { MessageDraft } from '../../session/compose-message.ts'
@@ -30,8 +30,7 @@ export async function serveTurn(
 ): Promise<void> {
   const { bus, events } = deps
   const { isSame, compose } = draft
-  const { principal } = reply.request
-  const envelope = newEnvelope(callerAt('http', principal))
+  const { principal, envelope } = reply.request
   await checkSession(bus, session, principal)
   const sentAt = performance.now()
   const messageId = id ?? crypto.randomUUID()

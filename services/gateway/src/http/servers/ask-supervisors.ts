@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Principal, ReloadResult } from '@mcp-host/contracts'
-import { BusError, newEnvelope, supervisorControl } from '@mcp-host/contracts'
+import type { Envelope, ReloadResult } from '@mcp-host/contracts'
+import { BusError, supervisorControl } from '@mcp-host/contracts'
 import { z } from 'zod'
 
 /** The time limit for a request, since calls in flight may end before a server is stopped. */
@@ -23,9 +23,9 @@ export function askSupervisors(
   bus: Pick<Bus, 'call'>,
   supervisors: readonly string[],
   request: z.input<typeof supervisorControl.request>,
-  principal: Principal,
+  envelope: Envelope,
 ): Promise<SupervisorOutcome[]> {
-  const options = { envelope: newEnvelope(principal), timeoutMs: LIMIT_MS }
+  const options = { envelope, timeoutMs: LIMIT_MS }
   return Promise.all(
     supervisors.map(async (supervisor): Promise<SupervisorOutcome> => {
       try {

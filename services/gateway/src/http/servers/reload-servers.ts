@@ -34,11 +34,11 @@ export function addReloadServers(api: Api, { bus, catalog, audit }: ServerRoutes
         response: { 200: jsonAnswer('What it did.', Reloaded), ...faults(400, 503) },
       },
     },
-    async ({ principal }) => {
+    async ({ principal, envelope }) => {
       const supervisors = presentSupervisors(catalog.entries.values())
       if (supervisors.length === 0) throw new BusError('unavailable', 'no supervisor is running')
       await audit.serversChanged('servers-reloaded', principal)
-      const outcomes = await askSupervisors(bus, supervisors, { action: 'reload' }, principal)
+      const outcomes = await askSupervisors(bus, supervisors, { action: 'reload' }, envelope)
       return { outcomes: outcomes.map(({ reload, ...outcome }) => ({ ...outcome, ...reload })) }
     },
   )

@@ -22,7 +22,7 @@ export function addRestartServer(api: Api, { bus, catalog, audit }: ServerRoutes
         response: { 200: jsonAnswer('What it did.', Restarted), ...faults(400, 404, 503) },
       },
     },
-    async ({ params: { server }, principal }) => {
+    async ({ params: { server }, principal, envelope }) => {
       const found = viewServers(catalog.entries.values()).find((each) => each.server === server)
       if (found === undefined) {
         throw new BusError('not-found', `server: there is no MCP server "${server}"`, {
@@ -32,7 +32,7 @@ export function addRestartServer(api: Api, { bus, catalog, audit }: ServerRoutes
       await audit.serversChanged('server-restarted', principal, server)
       const supervisors = found.instances.map(({ entry }) => entry.supervisor)
       const request = { action: 'restart', server } as const
-      return { outcomes: await askSupervisors(bus, supervisors, request, principal) }
+      return { outcomes: await askSupervisors(bus, supervisors, request, envelope) }
     },
   )
 }

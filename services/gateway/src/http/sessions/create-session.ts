@@ -62,7 +62,7 @@ export function addCreateSession(api: Api, { bus, tools, signSession }: CreateSe
         },
       },
     },
-    async ({ body, principal }, reply) => {
+    async ({ body, envelope }, reply) => {
       const session = signedId(signSession) as SessionId
       const isKnown = Object.values(body).some((value) => value !== undefined)
       const record = isKnown
@@ -71,7 +71,7 @@ export function addCreateSession(api: Api, { bus, tools, signSession }: CreateSe
               bus,
               updateSession,
               { session, ...body, create: true },
-              principal,
+              envelope,
             ),
           }
         : {}

@@ -1,5 +1,4 @@
 import type { Bus } from '@mcp-host/bus'
-import { callerAt, newEnvelope } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults } from '../../edge/api.ts'
@@ -30,9 +29,9 @@ export function addDeleteSession(api: Api, { bus, signSession }: DeleteSessionDe
         },
       },
     },
-    async ({ params: { id }, principal }, reply) => {
+    async ({ params: { id }, principal, envelope }, reply) => {
       await checkSession(bus, id, principal)
-      await eraseSession(bus, id, newEnvelope(callerAt('http', principal)), signSession)
+      await eraseSession(bus, id, envelope, signSession)
       return reply.code(204).send()
     },
   )

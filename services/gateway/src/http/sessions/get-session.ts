@@ -18,7 +18,7 @@ export function addGetSession(api: Api, { bus }: { readonly bus: Bus }): void {
         response: { 200: jsonAnswer('It.', SessionWithDetails), ...faults(400, 404, 503, 504) },
       },
     },
-    async ({ params: { id }, principal }) =>
-      askOrchestrator(bus, getSession, { session: id }, principal),
+    async ({ params: { id }, envelope }) =>
+      askOrchestrator(bus, getSession, { session: id }, envelope),
   )
 }

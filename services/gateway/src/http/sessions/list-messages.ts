@@ -108,14 +108,14 @@ export function addListMessages(api: Api, { bus }: { readonly bus: Bus }): void 
         },
       },
     },
-    async ({ params: { id: session }, query: { limit, before, branch }, principal }) => {
+    async ({ params: { id: session }, query: { limit, before, branch }, envelope }) => {
       const page = {
         session,
         limit,
         ...(before === undefined ? {} : { before }),
         ...(branch === undefined ? {} : { branch }),
       }
-      return askOrchestrator(bus, sessionHistory, page, principal)
+      return askOrchestrator(bus, sessionHistory, page, envelope)
     },
   )
 }

@@ -22,9 +22,9 @@ export function addListSessions(api: Api, { bus }: { readonly bus: Bus }): void 
         },
       },
     },
-    async ({ query: { limit, before }, principal }) => {
+    async ({ query: { limit, before }, envelope }) => {
       const page = { limit, ...(before === undefined ? {} : { before }) }
-      return askOrchestrator(bus, listSessions, page, principal)
+      return askOrchestrator(bus, listSessions, page, envelope)
     },
   )
 }

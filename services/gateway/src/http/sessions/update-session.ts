@@ -23,7 +23,7 @@ export function addUpdateSession(api: Api, { bus }: { readonly bus: Bus }): void
         },
       },
     },
-    async ({ params: { id }, body, principal }) =>
-      askOrchestrator(bus, updateSession, { session: id, ...body }, principal),
+    async ({ params: { id }, body, envelope }) =>
+      askOrchestrator(bus, updateSession, { session: id, ...body }, envelope),
   )
 }

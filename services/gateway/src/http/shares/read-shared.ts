@@ -1,5 +1,5 @@
 import type { Principal } from '@mcp-host/contracts'
-import { BusError, getSession, NOBODY, sessionHistory } from '@mcp-host/contracts'
+import { BusError, getSession, newEnvelope, NOBODY, sessionHistory } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
@@ -49,7 +49,7 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
     async ({ params: { token } }) => {
       const share = await shares.find(token)
       const record = await asOwner(share, (owner) =>
-        askOrchestrator(bus, getSession, { session: share.session }, owner),
+        askOrchestrator(bus, getSession, { session: share.session }, newEnvelope(owner)),
       )
       const { title, createdAt, updatedAt, messages } = record
       return { title, createdAt, updatedAt, messages, expiresAt: share.expiresAt }
@@ -71,7 +71,9 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
     async ({ params: { token }, query: { limit, before } }) => {
       const share = await shares.find(token)
       const page = { session: share.session, limit, ...(before === undefined ? {} : { before }) }
-      return asOwner(share, (owner) => askOrchestrator(bus, sessionHistory, page, owner))
+      return asOwner(share, (owner) =>
+        askOrchestrator(bus, sessionHistory, page, newEnvelope(owner)),
+      )
     },
   )
 
