@@ -19,7 +19,7 @@ const skipped: readonly (readonly [RegExp, string])[] = [
   [/^npm start/, 'starts the host that the other commands use'],
   [/^npm test/, 'runs this test'],
   [
-    /^npm run (?!.*--help)(fmt|generate|fuzz|conformance|compat|coverage|test:long)/,
+    /^npm run (?!.*--help)(dev|fmt|generate|fuzz|conformance|compat|coverage|test:long)/,
     'belongs to development',
   ],
   [/^npx /, 'fetches a program from the registry'],

@@ -122,7 +122,8 @@ describe('legacy clients', () => {
     expect(await client.callTool({ name: 'test__danger', arguments: { c: 3 } })).toMatchObject({
       content: [{ text: '{"c":3}' }],
     })
-    expect(await processes()).toBe(1)
+    // On a busy machine another one may still end, which told the lists.
+    await eventually(async () => (await processes()) === 1, { what: 'one process' })
     await client.close()
     await eventually(areGone, { what: 'the end of its process' })
   })

@@ -93,7 +93,7 @@ const envelopes = new WeakMap<FastifyRequest, Envelope>()
 function envelopeOf(this: FastifyRequest): Envelope {
   const known = envelopes.get(this)
   if (known !== undefined) return known
-  const { principal = NOBODY, headers } = this
+  const { principal, headers } = this
   const { traceparent } = headers
   const trace = typeof traceparent === 'string' ? traceparent : undefined
   const envelope = newEnvelope(callerAt('http', principal), trace)

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
-import { BusError, isConfigured, presentSupervisors } from '@mcp-host/contracts'
+import { BusError, isConfigured, NOBODY, presentSupervisors } from '@mcp-host/contracts'
 import type { OperationsDeps } from '@mcp-host/service'
 import { addOperations, requestFields, VERSION } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -205,6 +205,8 @@ export async function buildApp(
   limitFrames(app.websocketServer)
   upgrades.watch(app.websocketServer)
   app.addHook('onRequest', async (request, reply) => {
+    // Until it is authenticated below.
+    request.principal = NOBODY
     // Before the upgrade: a foreign page must not even get a socket.
     checkOrigin(request.headers)
     if (draining.aborted) reply.header('connection', 'close')
