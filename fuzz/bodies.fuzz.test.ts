@@ -94,6 +94,11 @@ function checkAnswer({ status, type, text }: Awaited<ReturnType<typeof send>>): 
   expect(error.message.length).toBeLessThan(1_000)
 }
 
+/** Maintenance that an earlier case announced would refuse all later messages. */
+async function endMaintenance(): Promise<void> {
+  await send('/api/maintenance', { method: 'DELETE' })
+}
+
 test('every route answers every request with a result or a declared error', async () => {
   const all = await operations()
   const request = fc.constantFrom(...all).chain(({ method, path }) =>
@@ -130,6 +135,7 @@ test('every route answers every request with a result or a declared error', asyn
           ...(hasBody ? { body: new Uint8Array(body) } : {}),
         }),
       )
+      if (path.startsWith('/api/maintenance')) await endMaintenance()
     }),
   )
   gateway.bus.entries.length = 0

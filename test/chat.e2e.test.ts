@@ -148,7 +148,7 @@ describe('tools', () => {
         type: 'status',
         payload: expect.objectContaining({
           state: 'complete',
-          message: 'Tool error: test.broken: out of paper',
+          message: 'Tool error: test.broken: out of paper. The answer goes on without its result.',
         }),
       }),
     )

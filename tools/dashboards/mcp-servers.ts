@@ -66,6 +66,10 @@ export const mcpServers: Dashboard = {
       title: 'Resilience',
       panels: [
         lines('Retries', 'ops', rateBy('server', 'mcp_host_server_retries_total')),
+        lines('Circuit breakers that are not closed', 'short', {
+          expr: 'sum by (server, state) (mcp_host_server_circuits)',
+          legend: '{{server}} {{state}}',
+        }),
         lines(
           'Changes of circuit breakers',
           'ops',

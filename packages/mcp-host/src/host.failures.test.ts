@@ -28,6 +28,9 @@ describe('the circuit breaker', () => {
   const circuitsOf = ({ host }: Awaited<ReturnType<typeof startCalls>>) =>
     host.getMetrics().servers['it']?.counters.circuits
 
+  const brokenOf = ({ host }: Awaited<ReturnType<typeof startCalls>>) =>
+    host.getMetrics().servers['it']?.circuits
+
   test('the circuit breaker refuses a tool that keeps failing, and lets one call probe it after a while', async () => {
     const stage = await startCalls()
     stopTime()
@@ -41,6 +44,7 @@ describe('the circuit breaker', () => {
       requestId: 'r9',
     })
     expect(stage.find('it').state).toBe('ready')
+    expect(brokenOf(stage)).toEqual({ open: 1, 'half-open': 0 })
     expect(stage.host.getMetrics().servers['it']?.tools['faulty']).toMatchObject({
       error: 5,
       refused: 1,
@@ -48,6 +52,7 @@ describe('the circuit breaker', () => {
 
     // The probe fails, so the tool is refused for the same time again.
     await vi.advanceTimersByTimeAsync(60_000)
+    expect(brokenOf(stage)).toEqual({ open: 0, 'half-open': 1 })
     await fail(stage, 'faulty', 1)
     await expect(stage.host.callTool('it.faulty')).rejects.toMatchObject({ retryAfterMs: 60_000 })
 
@@ -58,6 +63,15 @@ describe('the circuit breaker', () => {
     expect(await stage.call('it.faulty')).toBe('well')
     expect(await stage.call('it.faulty')).toBe('well')
     expect(circuitsOf(stage)).toMatchObject({ closed: 1 })
+    expect(brokenOf(stage)).toEqual({ open: 0, 'half-open': 0 })
+  })
+
+  test('the circuits of a server that was shut down do not count as open', async () => {
+    const stage = await startCalls({ circuitBreaker: { failures: 1 } })
+    await fail(stage, 'faulty', 1)
+    expect(brokenOf(stage)?.open).toBeGreaterThan(0)
+    await stage.host.shutdown()
+    expect(brokenOf(stage)).toEqual({ open: 0, 'half-open': 0 })
   })
 
   test('the circuit breaker counts its changes of state', async () => {

@@ -65,7 +65,12 @@ export type { HostTool, Tool } from './inventory/tool.ts'
 export type { Logger } from './logger.ts'
 export type { CallMetrics, CallOutcome } from './metrics/call-meter.ts'
 export type { LatencyBucket } from './metrics/latency-histogram.ts'
-export { type HostMetrics, MetricsRegistry, type ServerMetrics } from './metrics/host-metrics.ts'
+export {
+  type BrokenCircuits,
+  type HostMetrics,
+  MetricsRegistry,
+  type ServerMetrics,
+} from './metrics/host-metrics.ts'
 export type { CallPriority } from './policies/call-queue.ts'
 export type {
   CacheableOptions,

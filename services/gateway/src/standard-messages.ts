@@ -5,8 +5,11 @@ export { welcome } from './welcome.ts'
 /** The length of a reason. */
 const MAX_REASON_LENGTH = 500
 
+/** Says what failed, and what becomes of the answer. */
 export function toolError(tool: string, reason: string): string {
-  return `Tool error: ${tool}: ${reason.slice(0, MAX_REASON_LENGTH)}`
+  const shown = reason.slice(0, MAX_REASON_LENGTH)
+  const end = /[.!?]$/.test(shown) ? '' : '.'
+  return `Tool error: ${tool}: ${shown}${end} The answer goes on without its result.`
 }
 
 /** The message to users while maintenance is announced. `notice`: the operator's words. */

@@ -68,7 +68,11 @@ test('retries, circuit changes and requests of instances are counted by server',
   counters.circuits.open = 2
   counters.circuits['half-open'] = 1
   counters.instances[1] = 4
+  const breakers = { circuits: { open: 2, 'half-open': 1 } }
+  source.addCircuits('files', breakers)
   const text = await registry.metrics()
+  expect(text).toContain('mcp_host_server_circuits{server="files",state="open"} 2')
+  expect(text).toContain('mcp_host_server_circuits{server="files",state="half-open"} 1')
   expect(text).toContain('mcp_host_server_retries_total{server="files"} 3')
   expect(text).toContain('mcp_host_server_circuit_changes_total{server="files",to="open"} 2')
   expect(text).toContain('mcp_host_server_circuit_changes_total{server="files",to="half-open"} 1')

@@ -57,6 +57,18 @@ export function exposeToolMetrics(registry: Registry, source: MetricsRegistry): 
       Object.entries(circuits).map(([to, count]) => [{ server, to }, count]),
     ),
   })
+  exposeSamples(registry, Gauge, {
+    name: 'mcp_host_server_circuits',
+    help: 'Circuit breakers of MCP servers and of their tools that are open or half-open now',
+    labelNames: ['server', 'state'],
+    read: () =>
+      servers().flatMap(([server, { circuits }]) =>
+        Object.entries(circuits).map(([state, count]): Samples[number] => [
+          { server, state },
+          count,
+        ]),
+      ),
+  })
   exposeSamples(registry, Counter, {
     name: 'mcp_host_server_left_out_total',
     help: 'Notices, requests, messages and log lines of MCP servers that exceeded a limit',

@@ -24,8 +24,13 @@ export interface ServerCounters {
   readonly instances: number[]
 }
 
+/** Circuit breakers that refuse calls now, or let one probe the server. */
+export type BrokenCircuits = Record<Exclude<CircuitState, 'closed'>, number>
+
 export interface ServerMetrics {
   readonly counters: Readonly<ServerCounters>
+  /** Circuit breakers of the server and of its tools, at this moment. */
+  readonly circuits: Readonly<BrokenCircuits>
   /** All calls of the server. */
   readonly calls: CallMetrics
   /** The calls by the tool's name at its server. */
@@ -46,6 +51,8 @@ interface Entry {
   readonly calls: CallMeter
   readonly tools: Map<string, CallMeter>
   readonly counters: ServerCounters
+  /** Those that existed at some time. A server that changes gets others. */
+  breakers: WeakRef<{ readonly circuits: BrokenCircuits }>[]
 }
 
 /** Counts the calls of all servers and their tools. Report known tools only. */
@@ -68,18 +75,25 @@ export class MetricsRegistry {
     return this.#entry(server).counters
   }
 
+  /** Adds circuit breakers of a server, which are counted as long as they exist. */
+  addCircuits(server: string, breakers: { readonly circuits: BrokenCircuits }): void {
+    this.#entry(server).breakers.push(new WeakRef(breakers))
+  }
+
   /** Drops a server that left the configuration. Its stored meters then have no effect. */
   forget(server: string): void {
     this.#servers.delete(server)
   }
 
   snapshot(): HostMetrics {
-    const servers = Array.from(this.#servers, ([name, { calls, tools, counters }]) => {
+    const servers = Array.from(this.#servers, ([name, entry]) => {
+      const { calls, tools, counters } = entry
       const perTool = Array.from(tools, ([tool, meter]) => [tool, meter.snapshot()] as const)
       const metrics: ServerMetrics = {
         calls: calls.snapshot(),
         tools: Object.fromEntries(perTool),
         counters: structuredClone(counters),
+        circuits: circuitsOf(entry),
       }
       return [name, metrics] as const
     })
@@ -92,8 +106,20 @@ export class MetricsRegistry {
     const circuits = { closed: 0, open: 0, 'half-open': 0 }
     const leftOut = { notices: 0, requests: 0, messages: 0, lines: 0 }
     const counters = { leftOut, retries: 0, circuits, instances: [] }
-    const entry: Entry = { calls: new CallMeter(), tools: new Map(), counters }
+    const entry: Entry = { calls: new CallMeter(), tools: new Map(), counters, breakers: [] }
     this.#servers.set(server, entry)
     return entry
   }
+}
+
+/** Also drops breakers that do not exist any more. */
+function circuitsOf(entry: Entry): BrokenCircuits {
+  entry.breakers = entry.breakers.filter((each) => each.deref() !== undefined)
+  const sum = { open: 0, 'half-open': 0 }
+  for (const each of entry.breakers) {
+    const { open = 0, 'half-open': halfOpen = 0 } = each.deref()?.circuits ?? {}
+    sum.open += open
+    sum['half-open'] += halfOpen
+  }
+  return sum
 }

@@ -16,7 +16,7 @@ import { ValidationError } from '../errors/validation-error.ts'
 import { isSafeToRepeat } from '../inventory/tool.ts'
 import { isObject } from '../json/is-object.ts'
 import { bindLogger, type Logger } from '../logger.ts'
-import type { MetricsRegistry } from '../metrics/host-metrics.ts'
+import type { BrokenCircuits, MetricsRegistry } from '../metrics/host-metrics.ts'
 import { maskJson } from '../process/mask-secrets.ts'
 import { CallQueue } from '../policies/call-queue.ts'
 import { CircuitBreaker } from '../policies/circuit-breaker.ts'
@@ -74,7 +74,7 @@ export class ServerClient {
     this.#check = new CallCheck({ ...deps, logger: checkLogger, server: server.name })
     this.#breaker = this.#newBreaker()
     // Creates the counters before the first call, so that a scraper sees them begin at 0.
-    deps.metrics.counters(server.name)
+    deps.metrics.addCircuits(server.name, this)
     this.#queue = new CallQueue({ limit: options.maxConcurrentCalls })
     this.#path = new RequestPath(
       {
@@ -95,6 +95,16 @@ export class ServerClient {
   /** The number of requests in flight, including queued ones. */
   get inFlight(): number {
     return this.#path.inFlight
+  }
+
+  /** How many of its circuit breakers are not closed. */
+  get circuits(): BrokenCircuits {
+    const count = { open: 0, 'half-open': 0 }
+    if (this.#deps.server.state === 'shutdown') return count
+    for (const { state } of [this.#breaker, ...this.#toolBreakers.values()]) {
+      if (state !== 'closed') count[state] += 1
+    }
+    return count
   }
 
   /** Whether a request would be sent at once. `tool`: the tool of a call. */

@@ -350,10 +350,17 @@ test.each([
   story.toolFinished(callBlock(generation).id, 'out of paper', more)
   const [status, tool] = lastEvents()
   expect(status?.payload).toMatchObject({
-    message: `Tool error: test.echo: ${reason}`,
+    message: `Tool error: test.echo: ${reason}. The answer goes on without its result.`,
     data: { isError: true },
   })
   expect(tool?.payload).toMatchObject(more)
+})
+
+test('a reason that ends a sentence gets no further full stop', () => {
+  story.toolFinished(callBlock(generation).id, 'No paper! Fill it.', { outcome: 'error' })
+  expect(lastEvents()[0]?.payload).toMatchObject({
+    message: 'Tool error: test.echo: No paper! Fill it. The answer goes on without its result.',
+  })
 })
 
 test('a cancelled call is not a tool error', () => {
@@ -368,7 +375,9 @@ test('a long reason is cut in the message, not in the data', () => {
   const text = 'x'.repeat(2_000)
   story.toolFinished(callBlock(generation).id, text, { outcome: 'error' })
   const payload = lastEvents()[0]?.payload
-  expect(payload).toMatchObject({ message: `Tool error: test.echo: ${'x'.repeat(500)}` })
+  expect(payload).toMatchObject({
+    message: `Tool error: test.echo: ${'x'.repeat(500)}. The answer goes on without its result.`,
+  })
   expect(payload).toMatchObject({ data: { content: [{ text }] } })
 })
 
@@ -380,7 +389,7 @@ test.each(['refused', 'unknown'] as const)('a call that was %s becomes a tool er
       payload: {
         state: 'complete',
         tool: 'test.echo',
-        message: `Tool error: test.echo: it is ${outcome}`,
+        message: `Tool error: test.echo: it is ${outcome}. The answer goes on without its result.`,
         data: { content, isError: true },
       },
     },

@@ -46,8 +46,9 @@ export async function storeMessage(
     messageId,
     ...about,
   }
+  // No fault, so it is not logged.
+  maintenance.check()
   try {
-    maintenance.check()
     await limits.message(envelope.principal, session)
     await bus.storage.checkRoom()
     const stored = await bus.sessions.append(
