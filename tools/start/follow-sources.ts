@@ -34,7 +34,7 @@ export function followSources(dataDir: string, web: string, say: Say): Disposabl
       return
     }
     for (const { name, pid } of readRunFile(dataDir)?.processes ?? []) {
-      if (services.has(name as ServiceName)) process.kill(pid, 'SIGTERM')
+      if (services.has(name as ServiceName)) stop(pid)
     }
   }
   const watchers = globSync('{services,packages}/*/src', { cwd: root }).map((folder) =>
@@ -51,6 +51,15 @@ export function followSources(dataDir: string, web: string, say: Say): Disposabl
       clearTimeout(timer)
       for (const each of watchers) each.close()
     },
+  }
+}
+
+/** A process that has just ended is started again anyway. */
+function stop(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }
 
