@@ -154,7 +154,7 @@ export class SessionClient implements Disposable {
     this.#submit(messageId, { type: 'cancel', payload: { messageId } })
   }
 
-  /** Stops one tool call. Its turn goes on. A call that is over is no error. */
+  /** Stops one tool call. Its turn goes on. Rejects with `not-found` once its turn is over. */
   cancelCall(callId: string): Sent {
     return this.#submit(callId, { type: 'cancel-call', payload: { callId } })
   }

@@ -54,7 +54,7 @@ export const ControlFact = z.discriminatedUnion('type', [
 ])
 export type ControlFact = z.infer<typeof ControlFact>
 
-/** Stores an instruction that begins no turn: a cancel of a turn or of one call, an answer to a question, chosen settings, deletion. */
+/** Stores an instruction that begins no turn: a cancel, an answer to a question, chosen settings, deletion. */
 export const controlFact = defineEvent('s.{shard}.{session}.in.ctl', {
   from: ['gateway', 'orchestrator'],
   to: ['orchestrator', 'gateway', 'mcp-supervisor'],
