@@ -18,7 +18,7 @@ const MIN_CHUNK_BYTES = 32
 /** The cost of a chunk besides its bytes, for the callback of the parser. */
 const CHUNK_COST = 64
 /** The pause between two refusals of bodies in tiny chunks: clients reconnect at once, and each costs milliseconds. */
-const TINY_REFUSAL_MS = 2_000
+const TINY_REFUSAL_MS = 5_000
 
 /** Why a body is not read to its end. */
 export class BodyFault extends BusError {

@@ -1,8 +1,10 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Connections in tiny chunks that are read in one turn of the event loop. With fewer, more requests meet such a turn. */
-const READS_PER_TURN = 10
+/** Held connections that are read in one turn of the event loop. */
+const READS_PER_TURN = 20
+/** Others are held for so long after one has sent tiny chunks: requests meet few long turns instead of many short ones. */
+const HOLD_MS = 50
 
 /**
  * Spreads the reads of many connections that send tiny chunks at the same time. Node.js parses up to 64 KiB of each at
@@ -11,14 +13,18 @@ const READS_PER_TURN = 10
 export class PacedConnections {
   /** Those whose next bytes may be tiny chunks: new ones, and those of bodies in chunks. */
   readonly #suspects = new Set<Socket>()
-  readonly #held: Socket[] = []
-  /** In this turn. */
-  #reads = 0
+  /** Suspects that are not read now, the oldest first. */
+  readonly #held = new Set<Socket>()
+  #release: NodeJS.Timeout | undefined
 
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => {
       this.#suspects.add(socket)
-      socket.once('close', () => this.#suspects.delete(socket))
+      if (this.#release !== undefined || this.#held.size > 0) this.#hold(socket)
+      socket.once('close', () => {
+        this.#suspects.delete(socket)
+        this.#held.delete(socket)
+      })
     })
     server.prependListener('request', ({ headers, socket }) => {
       if (headers['transfer-encoding'] === undefined) this.#suspects.delete(socket)
@@ -26,22 +32,31 @@ export class PacedConnections {
     })
   }
 
-  /** Called when a connection sends tiny chunks. After some, no other is read in this turn. */
+  /** Called when a connection sends tiny chunks. Others are not read for a moment. */
   countTiny(socket: Socket): void {
     this.#suspects.delete(socket)
-    this.#reads += 1
-    if (this.#reads === 1 && this.#held.length === 0) setImmediate(this.#nextTurn)
-    if (this.#reads < READS_PER_TURN) return
-    for (const other of this.#suspects) {
-      if (other.isPaused()) continue
-      other.pause()
-      this.#held.push(other)
-    }
+    for (const other of this.#suspects) if (!other.isPaused()) this.#hold(other)
+    this.#release ??= setTimeout(() => {
+      this.#release = undefined
+      this.#readSome()
+    }, HOLD_MS)
   }
 
-  readonly #nextTurn = (): void => {
-    this.#reads = 0
-    for (const socket of this.#held.splice(0, READS_PER_TURN)) socket.resume()
-    if (this.#held.length > 0) setImmediate(this.#nextTurn)
+  #hold(socket: Socket): void {
+    socket.pause()
+    this.#held.add(socket)
+  }
+
+  #readSome(): void {
+    for (const socket of [...this.#held].slice(0, READS_PER_TURN)) {
+      this.#held.delete(socket)
+      // The others of this turn must not hold it.
+      this.#suspects.delete(socket)
+      socket.resume()
+    }
+    if (this.#held.size === 0) return
+    setImmediate(() => {
+      if (this.#release === undefined) this.#readSome()
+    })
   }
 }
