@@ -44,12 +44,13 @@ function canonicalJson(value: unknown, isSecret: (name: string) => boolean): str
   if (Array.isArray(value)) {
     return `[${value.map((each) => canonicalJson(each, isSecret)).join(',')}]`
   }
-  const fields = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, field]) => {
-      const shown = isSecret(name) ? REDACTED : canonicalJson(field, isSecret)
-      return `${JSON.stringify(name)}:${shown}`
-    })
-  return `{${fields.join(',')}}`
+  let fields = ''
+  // Compared by UTF-16 units, as RFC 8785 says.
+  for (const name of Object.keys(value).toSorted()) {
+    const field: unknown = Reflect.get(value, name)
+    if (field === undefined) continue
+    const shown = isSecret(name) ? REDACTED : canonicalJson(field, isSecret)
+    fields += `${fields === '' ? '' : ','}${JSON.stringify(name)}:${shown}`
+  }
+  return `{${fields}}`
 }

@@ -45,6 +45,12 @@ const LIMITS = {
   closeMs: 2_000,
 }
 
+interface RenderOptions {
+  readonly onStored?: (() => void) | undefined
+  /** Default: those of the record. */
+  readonly args?: unknown
+}
+
 interface Rendered {
   readonly entry: string
   readonly time: number
@@ -131,8 +137,8 @@ export class AuditWriter implements AuditLog, AsyncDisposable {
     const time = Date.now()
     if (record.action === 'tool-started' && !this.#isRequired) this.#starts.set(record, time)
     else if (start === undefined || !this.#starts.delete(start))
-      this.#render(record, time, onStored)
-    else this.#render({ ...start, ...record }, time, onStored)
+      this.#render(record, time, { onStored })
+    else this.#render(record, time, { onStored, args: start.arguments })
     if (this.#isGathering) return
     this.#isGathering = true
     if (this.#isRequired) setImmediate(() => this.#gather())
@@ -149,8 +155,12 @@ export class AuditWriter implements AuditLog, AsyncDisposable {
   }
 
   /** At once: objects that wait would cost the garbage collector more than this. */
-  #render(record: AuditRecord, time: number, onStored?: () => void): void {
-    const entry = this.#chain.add(record, time, this.#dropped)
+  #render(
+    record: AuditRecord,
+    time: number,
+    { onStored, args = record.arguments }: RenderOptions = {},
+  ): void {
+    const entry = this.#chain.add(record, time, { args, dropped: this.#dropped })
     this.#dropped = 0
     this.#rendered.push({ entry, time, onStored })
     this.#renderedLength += entry.length

@@ -19,7 +19,7 @@ const record: AuditRecord = {
 }
 
 test('an entry is one line of JSON with all that was recorded', () => {
-  const text = new Chain('me', view).add(record, Date.UTC(2026, 0, 1), 0)
+  const text = new Chain('me', view).add(record, Date.UTC(2026, 0, 1))
   expect(text).not.toContain('\n')
   const { arguments: args, ...rest } = record
   expect(AuditEntry.parse(JSON.parse(text))).toEqual({
@@ -32,23 +32,31 @@ test('an entry is one line of JSON with all that was recorded', () => {
   })
 })
 
+test.each([0, 7, 45, 678, 999, 1_000, 61_001])('an entry has its time: %i ms', (ms) => {
+  const chain = new Chain('me', view)
+  const time = Date.UTC(2026, 0, 1)
+  chain.add(record, time)
+  const { time: text } = JSON.parse(chain.add(record, time + ms)) as { readonly time: string }
+  expect(text).toBe(new Date(time + ms).toISOString())
+})
+
 test('every entry has the hash of the one before', () => {
   const chain = new Chain('me', view)
-  const [one, two] = [chain.add(record, 0, 0), chain.add(record, 0, 3)]
+  const [one, two] = [chain.add(record, 0), chain.add(record, 0, { dropped: 3 })]
   expect(JSON.parse(two)).toMatchObject({ seq: 2, prev: sha256(one), dropped: 3 })
   expect(chain.end).toEqual({ count: 2, hash: sha256(two) })
 })
 
 test('a checkpoint has the number and the hash of the entries before it', () => {
   const chain = new Chain('me', view)
-  const one = chain.add(record, 0, 0)
-  const checkpoint = chain.add({ action: 'checkpoint', principal: 'system' }, 0, 0)
+  const one = chain.add(record, 0)
+  const checkpoint = chain.add({ action: 'checkpoint', principal: 'system' }, 0)
   expect(JSON.parse(checkpoint)).toMatchObject({ detail: { count: 1, hash: sha256(one) } })
 })
 
 test('names that clients choose, and details, are limited in size', () => {
   const long = 'x'.repeat(20_000)
-  const text = new Chain('me', view).add({ ...record, tool: long, detail: { error: long } }, 0, 0)
+  const text = new Chain('me', view).add({ ...record, tool: long, detail: { error: long } }, 0)
   const { tool, detail } = AuditEntry.parse(JSON.parse(text))
   expect(tool).toHaveLength(512)
   expect(detail).toEqual({ omittedLength: 20_012 })
@@ -57,6 +65,6 @@ test('names that clients choose, and details, are limited in size', () => {
 test('arguments that are nested too deeply for JSON leave the entry without them', () => {
   let args: unknown = 1
   for (let depth = 0; depth < 100_000; depth++) args = [args]
-  const text = new Chain('me', view).add({ ...record, arguments: args }, 0, 0)
+  const text = new Chain('me', view).add({ ...record, arguments: args }, 0)
   expect(AuditEntry.parse(JSON.parse(text)).arguments).toBeUndefined()
 })

@@ -16,6 +16,8 @@ export function entryHash(entry: string): string {
 /** The entries of one writer: each has the hash of the one before. */
 export class Chain {
   readonly #view: (args: unknown) => ArgumentView
+  /** The second of the latest entry, and its text: many entries have it. */
+  #second = { at: Number.NaN, text: '' }
   #seq = 0
   #prev: string
 
@@ -29,15 +31,15 @@ export class Chain {
     return { count: this.#seq, hash: this.#prev }
   }
 
-  /** The next entry, as it is stored. `time`: epoch milliseconds. */
-  add(record: AuditRecord, time: number, dropped: number): string {
-    const { action, principal, roles, entrance, arguments: args, outcome, durationMs } = record
+  /** The next entry, as it is stored. `time`: epoch milliseconds. `dropped`: entries that were lost before this one. */
+  add(record: AuditRecord, time: number, { args = record.arguments, dropped = 0 } = {}): string {
+    const { action, principal, roles, entrance, outcome, durationMs } = record
     const view = this.#see(args)
     const detail = action === CHECKPOINT ? this.end : limited(record.detail)
     const json = JSON.stringify({
       seq: ++this.#seq,
       prev: this.#prev,
-      time: new Date(time).toISOString(),
+      time: this.#timeText(time),
       action,
       principal,
       roles,
@@ -57,6 +59,15 @@ export class Chain {
     const entry = view.json === undefined ? json : `${json.slice(0, -1)},"arguments":${view.json}}`
     this.#prev = entryHash(entry)
     return entry
+  }
+
+  /** A time in ISO 8601. */
+  #timeText(ms: number): string {
+    const at = Math.floor(ms / 1_000)
+    if (at !== this.#second.at) {
+      this.#second = { at, text: new Date(at * 1_000).toISOString().slice(0, -'000Z'.length) }
+    }
+    return `${this.#second.text}${String(ms - at * 1_000).padStart(3, '0')}Z`
   }
 
   #see(args: unknown): ArgumentView {

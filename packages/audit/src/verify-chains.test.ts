@@ -19,7 +19,6 @@ function chainOf(writer: string, length = 6): string[] {
         tool: 'echo',
       },
       (index + 1) * 1_000,
-      0,
     ),
   )
 }

@@ -26,7 +26,10 @@ test('a key opens its principal, and its record does not hold it', () => {
 test('a wrong secret and a key whose time is over open nothing', () => {
   const { key, record } = newApiKey({ ...about, expiresAt: 5_000 }, 1_000)
   const { secret = '' } = parseApiKey(key) ?? {}
-  expect(principalOfKey(record, secret, 4_999)).toBeDefined()
+  const holder = principalOfKey(record, secret, 4_999)
+  expect(holder).toBeDefined()
+  // What is cached for a caller is found again.
+  expect(principalOfKey(record, secret, 4_999)).toBe(holder)
   expect(principalOfKey(record, secret, 5_000)).toBeUndefined()
   expect(
     principalOfKey(

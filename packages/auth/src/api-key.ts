@@ -70,13 +70,17 @@ function isRight(record: ApiKeyRecord, secret: string): boolean {
   return true
 }
 
-/** The principal of a key whose secret was checked before; `undefined` when the key has expired. */
-export function holderOfKey(
-  { principal, roles, scopes, expiresAt = Infinity }: ApiKeyRecord,
-  now: number,
-): Principal | undefined {
+const holders = new WeakMap<ApiKeyRecord, Principal>()
+
+/** The principal of a key whose secret was checked before, always the same object; `undefined` when the key has expired. */
+export function holderOfKey(record: ApiKeyRecord, now: number): Principal | undefined {
+  const { principal, roles, scopes, expiresAt = Infinity } = record
   if (expiresAt <= now) return undefined
-  return { id: principal, issuer: 'host', method: 'key', roles, scopes }
+  const known = holders.get(record)
+  if (known !== undefined) return known
+  const holder: Principal = { id: principal, issuer: 'host', method: 'key', roles, scopes }
+  holders.set(record, holder)
+  return holder
 }
 
 function digestOf(secret: string): Buffer {

@@ -30,6 +30,7 @@ const rate = (permits: number, windowMs = 1_000) =>
   new SharedRate(
     { counter, now: () => now, onFault: (error) => faults.push(error) },
     { permits, windowMs },
+    'calls',
   )
 
 async function allowed(limit: SharedRate, times: number, key = 'ann'): Promise<number> {

@@ -52,13 +52,16 @@ const ALLOWED: Verdict = { isAllowed: true }
 export class SharedRate {
   readonly #deps: SharedRateDeps
   readonly #rate: Rate
+  readonly #what: string
   readonly #now: () => number
   readonly #keys = new Map<string, KeyState>()
   #faultyWindow = -1
 
-  constructor(deps: SharedRateDeps, rate: Rate) {
+  /** `what`: the counted unit. Its keys have nothing in common with those of other units. */
+  constructor(deps: SharedRateDeps, rate: Rate, what: string) {
     this.#deps = deps
     this.#rate = rate
+    this.#what = what
     this.#now = deps.now ?? Date.now
   }
 
@@ -137,7 +140,7 @@ export class SharedRate {
   async #add(key: string, amount: number, window: number): Promise<number> {
     const { windowMs } = this.#rate
     try {
-      return await this.#deps.counter.add(key, amount, { window, windowMs })
+      return await this.#deps.counter.add(`${this.#what} ${key}`, amount, { window, windowMs })
     } catch (error) {
       if (this.#faultyWindow !== window) this.#deps.onFault(error)
       this.#faultyWindow = window

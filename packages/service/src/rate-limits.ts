@@ -19,7 +19,7 @@ export const rateValue = z.string().transform((text, context): Rate | undefined 
 export interface RateLimit {
   /** `undefined`: no limit. */
   readonly rate: Rate | undefined
-  /** The counted unit, in the plural: `requests`. It labels the metric. */
+  /** The counted unit, in the plural: `requests`. It labels the metric. A `rate` always has the same. */
   readonly what: string
 }
 
@@ -60,7 +60,7 @@ export class RateLimits {
   take(limit: RateLimit, key: string): Promise<void> | undefined {
     const { rate } = limit
     if (rate === undefined) return undefined
-    const verdict = this.#shared(rate).take(`${limit.what} ${key}`)
+    const verdict = this.#shared(limit, rate).take(key)
     if (verdict instanceof Promise) {
       return verdict.then((later) => this.#require(limit, rate, later))
     }
@@ -72,23 +72,25 @@ export class RateLimits {
   async checkLeft(limit: RateLimit, key: string): Promise<void> {
     const { rate } = limit
     if (rate === undefined) return
-    this.#require(limit, rate, await this.#shared(rate).check(`${limit.what} ${key}`))
+    this.#require(limit, rate, await this.#shared(limit, rate).check(key))
   }
 
   /** Counts the use of a key, such as tokens. Never rejects. */
-  async charge({ rate, what }: RateLimit, key: string, amount: number): Promise<void> {
-    if (rate !== undefined && amount > 0) await this.#shared(rate).charge(`${what} ${key}`, amount)
+  async charge(limit: RateLimit, key: string, amount: number): Promise<void> {
+    const { rate } = limit
+    if (rate !== undefined && amount > 0) await this.#shared(limit, rate).charge(key, amount)
   }
 
   /** The permits that a key has used in the present window; `undefined` without a limit. Never rejects. */
-  async used({ rate, what }: RateLimit, key: string): Promise<number | undefined> {
-    return rate === undefined ? undefined : this.#shared(rate).used(`${what} ${key}`)
+  async used(limit: RateLimit, key: string): Promise<number | undefined> {
+    const { rate } = limit
+    return rate === undefined ? undefined : this.#shared(limit, rate).used(key)
   }
 
-  #shared(rate: Rate): SharedRate {
+  #shared({ what }: RateLimit, rate: Rate): SharedRate {
     const known = this.#rates.get(rate)
     if (known !== undefined) return known
-    const shared = new SharedRate(this.#deps, rate)
+    const shared = new SharedRate(this.#deps, rate, what)
     this.#rates.set(rate, shared)
     return shared
   }

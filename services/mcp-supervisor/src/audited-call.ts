@@ -22,21 +22,21 @@ export interface AuditedCall {
  */
 export async function auditedCall<T>(
   audit: AuditLog | undefined,
-  { envelope, arguments: args, ...named }: AuditedCall,
+  call: AuditedCall,
   run: () => Promise<T>,
 ): Promise<T> {
   if (audit === undefined) return run()
-  const about = { ...callerOf(envelope), ...named }
+  const about = fieldsOf(call)
   let outcome = 'error'
   let detail: { readonly error: string } | undefined
   let begin = performance.now()
-  const start = { action: 'tool-started', ...about, arguments: args } as const
+  const start = { ...about, action: 'tool-started', arguments: call.arguments } as const
   try {
     const stored = audit.record(start)
     if (stored !== undefined) {
       await stored.catch((cause: unknown) => {
         const message = 'the audit log cannot be written, so the call was not run; try again'
-        throw new ServerUnavailableError(message, { server: named.server, cause })
+        throw new ServerUnavailableError(message, { server: call.server, cause })
       })
       begin = performance.now()
     }
@@ -51,7 +51,7 @@ export async function auditedCall<T>(
     const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000
     // The call is over, and an entry that cannot be stored does not undo it. Such entries are counted.
     audit
-      .record({ action: 'tool-finished', ...about, outcome, durationMs, detail, start })
+      .record({ ...about, action: 'tool-finished', outcome, durationMs, detail, start })
       ?.catch(() => undefined)
   }
 }
@@ -59,20 +59,28 @@ export async function auditedCall<T>(
 /** Records the user's decision whether a call may run. */
 export function recordApproval(
   audit: AuditLog | undefined,
-  { envelope, ...call }: AuditedCall,
+  call: AuditedCall,
   isAllowed: boolean,
 ): void {
   const outcome = isAllowed ? 'allowed' : 'refused'
   audit
-    ?.record({ action: 'approval-answered', ...callerOf(envelope), ...call, outcome })
+    ?.record({
+      ...fieldsOf(call),
+      action: 'approval-answered',
+      arguments: call.arguments,
+      outcome,
+    })
     ?.catch(() => undefined)
 }
 
-function callerOf(
-  envelope: Envelope,
-): Pick<AuditRecord, 'principal' | 'roles' | 'entrance' | 'traceId'> {
+type Fields = Pick<
+  AuditRecord,
+  'principal' | 'roles' | 'entrance' | 'traceId' | 'session' | 'server' | 'tool' | 'call'
+>
+
+function fieldsOf({ envelope, session, server, tool, call }: AuditedCall): Fields {
   const { principal, roles, entrance } = envelope
-  return { principal, roles, entrance, traceId: traceId(envelope) }
+  return { principal, roles, entrance, traceId: traceId(envelope), session, server, tool, call }
 }
 
 function outcomeOf(result: unknown): string {

@@ -101,3 +101,17 @@ test('one view serves all callers with the same rights, unless rules name users'
   expect(names(byUser, ann)).toContain('read')
   expect(names(byUser, bob)).not.toContain('read')
 })
+
+test('a caller who is known sees another listing, and what another policy hides', () => {
+  const policy = policyOf(rules)
+  expect(names(policy, ann)).toEqual(['read', 'write'])
+  const [server] = listing.servers
+  if (server === undefined) throw new Error('the listing has a server')
+  const smaller = listing.with(new Map([['files', { ...server, tools: server.tools.slice(0, 1) }]]))
+  const { listing: seen } = policy.view(ann, { ...virtualServer, listing: smaller })
+  expect(seen.tool('read')).toBeDefined()
+  expect(seen.tool('write')).toBeUndefined()
+  expect(names(policy, ann)).toEqual(['read', 'write'])
+  policy.set(PolicyFile.parse({ rules: [{ tool: 'read', effect: 'deny' }] }))
+  expect(names(policy, ann)).toEqual(['write', 'delete'])
+})

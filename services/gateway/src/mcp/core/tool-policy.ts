@@ -39,6 +39,8 @@ export class ToolPolicy {
   /** Whether the policy hides no tool from anybody. */
   #isOpen = true
   #views = new WeakMap<MergedListing, Map<string, MergedListing>>()
+  /** The latest view of each caller, with the listing that it is a view of. */
+  #latest = new WeakMap<Caller, readonly [MergedListing, MergedListing]>()
   readonly #needsApproval: ApprovalRule
   readonly #onDenied: OnDenied
   readonly #quarantine: Quarantine
@@ -66,6 +68,7 @@ export class ToolPolicy {
   /** Drops the cached views and calls the listeners, since other tools may have become visible. */
   refresh(): void {
     this.#views = new WeakMap()
+    this.#latest = new WeakMap()
     for (const listener of this.#listeners) listener()
   }
 
@@ -122,6 +125,14 @@ export class ToolPolicy {
   }
 
   #visible(caller: Caller, listing: MergedListing): MergedListing {
+    const [source, latest] = this.#latest.get(caller) ?? []
+    if (source === listing && latest !== undefined) return latest
+    const view = this.#viewOf(caller, listing)
+    this.#latest.set(caller, [listing, view])
+    return view
+  }
+
+  #viewOf(caller: Caller, listing: MergedListing): MergedListing {
     const views = this.#views.get(listing) ?? new Map<string, MergedListing>()
     this.#views.set(listing, views)
     const roles = caller.roles.toSorted().join()
