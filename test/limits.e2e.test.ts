@@ -1,6 +1,7 @@
 // Limits that two gateways and the orchestrator apply together.
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -211,3 +212,25 @@ test('a principal has no more than its open sockets, and gets a closed one back'
     return again.sessionId !== ''
   })
 })
+
+test('many clients that do not finish their headers are cut off, and others are served meanwhile', async () => {
+  const { hostname, port } = new URL(stack.url)
+  const silent = Array.from({ length: 200 }, () => connect(Number(port), hostname))
+  const slow = Array.from({ length: 200 }, () => connect(Number(port), hostname))
+  const answers = new Set<string>()
+  for (const socket of [...silent, ...slow]) socket.on('error', () => undefined).resume()
+  for (const socket of slow) {
+    socket.on('data', (data) => answers.add(String(data).slice(0, 12)))
+    socket.write('GET /health HTTP/1.1\r\nhost: localhost\r\nx-slow: ')
+  }
+  let served = 0
+  const areCut = async (): Promise<boolean> => {
+    for (const socket of slow) socket.write('a')
+    served += Number((await ask('root', 'GET', '/api/me')).status === 200)
+    await delay(1_000)
+    return [...silent, ...slow].every(({ destroyed }) => destroyed)
+  }
+  await eventually(areCut, { limitMs: 60_000 })
+  expect([...answers]).toEqual(['HTTP/1.1 408'])
+  expect(served).toBeGreaterThan(10)
+}, 90_000)
