@@ -96,6 +96,7 @@ const commands = {
     summary:
       'feed parsers and servers with hostile input; `fuzz --minutes 30`, `fuzz --seed 7 frames`',
     target: ['tools/fuzz.ts'],
+    needsNatsServer: () => true,
   },
   test: {
     summary: 'run all checks and tests; with arguments, only the tests that match',
