@@ -192,6 +192,25 @@ test('many that send tiny pieces at the same time are read in few turns of the e
   await eventually(() => honest?.answer().endsWith('1 bytes'))
 })
 
+test('a connection that was upgraded is not held while another one sends tiny pieces', async () => {
+  await serve()
+  reader.watch(server)
+  let pauses = 0
+  server.on('upgrade', ({ socket }) => {
+    socket.on('pause', () => (pauses += 1))
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: raw\r\n\r\n')
+  })
+  const upgraded = open()
+  upgraded.write(headOf('connection: upgrade\r\nupgrade: raw'))
+  await once(upgraded, 'data')
+  const tiny = open()
+  tiny.write(headOf() + '1\r\nx\r\n'.repeat(3_000))
+  // Once others are held.
+  await eventually(() => requests.length === 1)
+  await nextTurn()
+  expect(pauses).toBe(0)
+})
+
 test('others beside one that sends tiny pieces are read after a moment', async () => {
   await serve()
   reader.watch(server)

@@ -30,6 +30,8 @@ export class PacedConnections {
       if (headers['transfer-encoding'] === undefined) this.#suspects.delete(socket)
       else this.#suspects.add(socket)
     })
+    // Their frames are paced elsewhere.
+    server.prependListener('upgrade', ({ socket }) => this.#suspects.delete(socket))
   }
 
   /** Called when a connection sends tiny chunks. Others are not read for a moment. */
