@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isIPv6 } from 'node:net'
 import proxyAddress from '@fastify/proxy-addr'
 
 /** The address of a client, through trusted reverse proxies. Throws for a faulty list of proxies. */
@@ -12,7 +13,8 @@ export function clientAddress(
 
 /** Groups IPv6 addresses by /64 network, since one client has a whole network. */
 function networkOf(address: string): string {
-  if (!address.includes(':') || address.startsWith('::ffff:')) return address
+  // Most addresses have no colon, which is found out sooner.
+  if (!address.includes(':') || !isIPv6(address) || address.startsWith('::ffff:')) return address
   const [head = ''] = address.split('::', 1)
   const groups = head === '' ? [] : head.split(':')
   return `${Array.from({ length: 4 }, (_, at) => groups[at] ?? '0').join(':')}::/64`
