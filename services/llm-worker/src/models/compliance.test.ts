@@ -148,7 +148,11 @@ describe.each(subjects)('$name', (subject) => {
   test.each([
     [400, 'invalid', 'answered 400: no, not with [secret]'],
     [401, 'denied', 'answered 401: it does not accept the API key'],
-    [403, 'denied', 'answered 403: it does not accept the API key (no, not with [secret])'],
+    [
+      403,
+      'denied',
+      'answered 403: it refuses this request, or the API key for it (no, not with [secret])',
+    ],
     [404, 'not-found', 'answered 404: it has no such model (no, not with [secret])'],
     [408, 'unavailable', 'answered 408: no, not with [secret]'],
     [429, 'exhausted', 'answered 429: its rate limit is reached (no, not with [secret])'],

@@ -52,6 +52,12 @@ const conversation: PromptMessage[] = [
       ...(kind === 'reasoning' ? { reasoningEncryptedContent: 'openai-sealed' } : {}),
     },
   })),
+  ...turnWith(4, (kind) => ({
+    xai: {
+      itemId: `grok-${kind}`,
+      ...(kind === 'reasoning' ? { reasoningEncryptedContent: 'grok-sealed' } : {}),
+    },
+  })),
   { role: 'user', text: 'and now?' },
 ]
 
@@ -74,7 +80,7 @@ async function sentTo(provider: string): Promise<unknown> {
 
 test.each(subjects)('$name gets all texts, calls and results', async (subject) => {
   const sent = JSON.stringify(await sentTo(subject.name))
-  for (const index of [1, 2, 3]) {
+  for (const index of [1, 2, 3, 4]) {
     for (const part of [
       `question ${index}`,
       `words ${index}`,
@@ -110,14 +116,14 @@ test.each(['gemini', 'anthropic', 'openai'])(
 )
 
 /** Signatures and encrypted reasoning, which begin with their provider. */
-const SEALED = /(gemini|claude|openai)-(reasoning|text|call|sealed)/g
+const SEALED = /(gemini|claude|openai|grok)-(reasoning|text|call|sealed)/g
 
 test.each([
   ['gemini', ['gemini-reasoning', 'gemini-text', 'gemini-call']],
   ['anthropic', ['claude-reasoning']],
   // Item ids are not sent: OpenAI stores nothing.
   ['openai', ['openai-reasoning', 'openai-sealed']],
-  ['xai', []],
+  ['xai', ['grok-reasoning', 'grok-sealed', 'grok-text', 'grok-call']],
   ['openai-compatible', []],
 ])('%s gets only its own signatures and encrypted reasoning', async (provider, ownSeals) => {
   const sent = JSON.stringify(await sentTo(provider))
@@ -154,7 +160,9 @@ test('Claude gets signed thinking, calls as tool_use, and results before the nex
       { role: 'assistant', content: [thought, text(2), use(2)] },
       result(2, 'question 3'),
       { role: 'assistant', content: [text(3), use(3)] },
-      result(3, 'and now?'),
+      result(3, 'question 4'),
+      { role: 'assistant', content: [text(4), use(4)] },
+      result(4, 'and now?'),
     ],
   })
 })
@@ -194,6 +202,9 @@ test('OpenAI gets its encrypted reasoning and is told to store nothing', async (
     reasoning,
     message('assistant', 'words 3'),
     ...turn(3),
+    message('user', 'question 4'),
+    message('assistant', 'words 4'),
+    ...turn(4),
     message('user', 'and now?'),
   ])
 })

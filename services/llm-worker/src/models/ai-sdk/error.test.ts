@@ -62,6 +62,28 @@ test.each<[string, number, object, Record<string, string>, string]>([
     'denied',
   ],
   [
+    'an exhausted balance',
+    429,
+    { error: { code: 'credit_balance_exhausted', message: 'Add credits' } },
+    {},
+    'denied',
+  ],
+  [
+    'a spent budget',
+    429,
+    { error: { code: 'project_spend_limit_exceeded', message: 'Raise it' } },
+    {},
+    'denied',
+  ],
+  ['moderation', 403, { error: { code: 403, message: 'your input was flagged' } }, {}, 'denied'],
+  [
+    'a failed model of TGI',
+    424,
+    { error: 'Request failed', error_type: 'generation' },
+    {},
+    'unavailable',
+  ],
+  [
     'a limit of Gemini',
     429,
     {

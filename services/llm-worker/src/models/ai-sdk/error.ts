@@ -3,10 +3,8 @@ import { BusError } from '@mcp-host/contracts'
 import { ProviderError } from '../../provider-error.ts'
 import { saysTooLong } from './overflow.ts'
 import type { ProviderFailure } from './provider-failure.ts'
-import { readFailure, wordsOf } from './provider-failure.ts'
+import { NO_CREDIT, readFailure, wordsOf } from './provider-failure.ts'
 
-/** Codes for an account that may not spend more. They come with several statuses; a retry never helps. */
-const NO_CREDIT = /insufficient_(quota|balance|credit)|billing|payment_required/
 /** Groq answers 400 when its model writes a call that is no JSON, which it may not do again. */
 const BROKEN_CALL = /tool_use_failed/
 /** Statuses with which providers refuse a conversation that exceeds the context window. llama.cpp has 500, too. */
@@ -38,10 +36,12 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
   }
   // Gemini answers 400 to a wrong key.
   if (status === 401 || status === 403 || /API_KEY_INVALID/.test(bodyOf(error))) {
-    // The text of a 401 repeats only the key.
-    const reason = status === 403 ? more : ''
-    const message = `${says}: it does not accept the API key${reason}`
-    return new BusError('denied', message, { cause: error })
+    // The text of a 401 repeats only the key. OpenRouter answers 403 also to what its moderation refuses.
+    const reason =
+      status === 403
+        ? `it refuses this request, or the API key for it${more}`
+        : 'it does not accept the API key'
+    return new BusError('denied', `${says}: ${reason}`, { cause: error })
   }
   if (isOverflow(failure)) {
     // A retry would fail again, unlike one after `exhausted`.
@@ -73,7 +73,8 @@ function isOverflow({ status, message, codes }: ProviderFailure): boolean {
 
 /** Whether the same request may succeed later. */
 function isPassing(status: number | undefined): boolean {
-  return status === undefined || status === 408 || status === 409 || status >= 500
+  // TGI answers 424 when its model failed.
+  return status === undefined || [408, 409, 424].includes(status) || status >= 500
 }
 
 function bodyOf(error: unknown): string {

@@ -8,9 +8,13 @@ const MAX_DEPTH = 5
 /** API keys in the formats of the known providers. */
 const KEYS = /\b(?:sk|xai|gsk|AIza)[-_A-Za-z0-9*.]{6,}|\bBearer\s+\S+/g
 
+/** Codes for an account that may not spend more. They come with several statuses; a retry never helps. */
+export const NO_CREDIT =
+  /insufficient_(quota|balance|credit)|billing|payment|credit_balance|spend_limit|organization_usage_limit/
+
 /** The HTTP status that an error's code or type stands for, where the error has no status of its own. */
 const STATUSES: readonly (readonly [RegExp, number])[] = [
-  [/insufficient_(quota|balance|credit)|billing|payment/, 402],
+  [NO_CREDIT, 402],
   [/overloaded/, 529],
   [/rate_?limit|resource_exhausted|too_many_requests/, 429],
   [/unauthenticated|authentication|invalid_api_key|unauthorized/, 401],
