@@ -1,12 +1,11 @@
 import { AuthError } from '@mcp-host/auth'
 import type { LogFact, Principal, Scope, SessionId } from '@mcp-host/contracts'
-import { LOCAL } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { InFlight } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { accessOf, isOpen, isScope } from '../auth/access.ts'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { accessOf, isScope } from '../auth/access.ts'
 import { openDoor } from '../auth/authenticator.ts'
 import { gatewayEvents } from '../events.ts'
 import { noClients } from '../mcp/core/__fixtures__/no-clients.ts'
@@ -38,9 +37,6 @@ const CALLERS = {
   nobody: undefined,
   revoked: undefined,
   owner: user('user:ann'),
-  other: user('user:bob'),
-  auditor: user('user:eve', { roles: ['auditor'], scopes: ['mcp', 'chat', 'audit'] }),
-  admin: user('user:root', { roles: ['admin'], scopes: [...LOCAL.scopes] }),
   mcpOnly: user('key:tools', { scopes: ['mcp'] }),
 } satisfies Record<string, Principal | undefined>
 type CallerName = keyof typeof CALLERS
@@ -137,37 +133,23 @@ function demandOf(url: string): Scope | undefined {
   return isScope(access) ? access : undefined
 }
 
-const sessionRoutes = () => routes.filter(({ url }) => url.includes('/session/:id'))
-
 test('every route has a line in the table of access', () => {
   expect(routes.length).toBeGreaterThan(30)
   expect(routes.filter(({ url }) => accessOf(url) === undefined)).toEqual([])
 })
 
-describe('every route that is not public', () => {
-  test.each(['nobody', 'revoked'] as const)('answers 401 with a challenge to %s', async (as) => {
-    for (const { method, url } of routes.filter((each) => !isOpen(accessOf(each.url)))) {
-      const { statusCode, headers } = await ask(method, url, as)
-      expect([method, url, statusCode]).toEqual([method, url, 401])
-      expect(headers['www-authenticate']).toContain(
-        `resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/`,
-      )
-    }
-  })
-
-  test('answers 403 where the scope lacks, and names it', async () => {
-    for (const { method, url } of routes) {
-      const demand = demandOf(url)
-      if (demand === undefined || demand === 'mcp') continue
-      const { statusCode, headers } = await ask(method, url, 'mcpOnly')
-      expect([method, url, statusCode]).toEqual([method, url, 403])
-      expect(headers['www-authenticate']).toContain(`error="insufficient_scope"`)
-      expect(headers['www-authenticate']).toContain(`scope="${demand}"`)
-    }
-  })
+test('every route answers 403 where the scope lacks, and names it', async () => {
+  for (const { method, url } of routes) {
+    const demand = demandOf(url)
+    if (demand === undefined || demand === 'mcp') continue
+    const { statusCode, headers } = await ask(method, url, 'mcpOnly')
+    expect([method, url, statusCode]).toEqual([method, url, 403])
+    expect(headers['www-authenticate']).toContain(`error="insufficient_scope"`)
+    expect(headers['www-authenticate']).toContain(`scope="${demand}"`)
+  }
 })
 
-test('routes for admins refuse everybody else', async () => {
+test('admins alone have the routes', () => {
   const forAdmins = routes.filter(({ url }) => accessOf(url) === 'admin')
   const folders = new Set(forAdmins.map(({ url }) => url.split('/').slice(0, 3).join('/')))
   expect(Array.from(folders).toSorted()).toEqual([
@@ -180,45 +162,6 @@ test('routes for admins refuse everybody else', async () => {
     '/api/servers',
     '/metrics',
   ])
-  for (const { method, url } of forAdmins) {
-    for (const as of ['owner', 'other', 'auditor'] as const) {
-      expect([method, url, as, (await ask(method, url, as)).statusCode]).toEqual([
-        method,
-        url,
-        as,
-        403,
-      ])
-    }
-  }
-})
-
-describe('every route of a session', () => {
-  test.each(['other', 'auditor'] as const)('reads as not found to %s', async (as) => {
-    for (const { method, url } of sessionRoutes()) {
-      const before = bus.entries.length
-      const response = await ask(method, url, as)
-      // The orchestrator decides for itself; it is asked in the caller's name.
-      const isAsked = ['GET', 'PATCH', 'HEAD'].includes(method) && /:id$|\/messages$/.test(url)
-      if (!isAsked && response.statusCode !== 400) {
-        expect([method, url, response.statusCode]).toEqual([method, url, 404])
-      }
-      expect(response.body).not.toContain('hello')
-      expect(bus.entries).toHaveLength(before)
-    }
-  })
-
-  test('hides the session of another in its words, too', async () => {
-    const { body } = await ask('POST', '/api/chat/session/:id/abort', 'other')
-    expect(JSON.parse(body)).toMatchObject({
-      error: { code: 'not-found', message: `there is no session "${SESSION}"` },
-    })
-  })
-
-  test('is open to its owner and to admins', async () => {
-    for (const as of ['owner', 'admin'] as const) {
-      expect((await ask('GET', '/api/chat/session/:id/connections', as)).statusCode).toBe(200)
-    }
-  })
 })
 
 test('what became of credentials is counted, but not at public routes', async () => {

@@ -1,42 +1,18 @@
 // Every frame of a chat socket and every MCP method, for every kind of caller.
-import { AuthError } from '@mcp-host/auth'
-import type { LogFact, Principal, SessionId } from '@mcp-host/contracts'
-import { LOCAL, Up } from '@mcp-host/contracts'
+import type { LogFact, SessionId } from '@mcp-host/contracts'
+import { Up } from '@mcp-host/contracts'
 import { ChatSocket } from '@mcp-host/testkit'
-import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openDoor } from '../auth/authenticator.ts'
-import type { Credential } from '../auth/credential.ts'
 import { MCP_METHODS } from '../events.ts'
 import { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import type { CallerName } from './__fixtures__/callers.ts'
+import { callersDoor, headersOf, INSIDERS, OUTSIDERS, STRANGERS } from './__fixtures__/callers.ts'
 import type { FakeGateway } from './__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from './__fixtures__/start-fake-gateway.ts'
 
 const SESSION = 'sessionsessionse'.repeat(2) as SessionId
 const MODERN = '2026-07-28'
 const META = 'io.modelcontextprotocol'
-
-const user = (id: string, roles = ['user']): Principal => ({
-  ...LOCAL,
-  id,
-  method: 'key',
-  roles,
-})
-
-/** The principal of each kind of caller; `undefined`: its credential is refused. */
-const CALLERS = {
-  nobody: undefined,
-  expired: undefined,
-  revoked: undefined,
-  other: user('user:bob'),
-  auditor: user('user:eve', ['auditor']),
-  owner: user('user:ann'),
-  admin: user('user:root', ['admin']),
-} as const satisfies Record<string, Principal | undefined>
-type CallerName = keyof typeof CALLERS
-const STRANGERS = ['nobody', 'expired', 'revoked'] as const
-const OUTSIDERS = ['other', 'auditor'] as const
-const INSIDERS = ['owner', 'admin'] as const
 
 /** Credentials that are refused from now on. */
 const revoked = new Set<string>()
@@ -53,27 +29,7 @@ beforeAll(async () => {
     default: 'allow',
     pin: 'off',
   })
-  const auth = {
-    ...openDoor('http://127.0.0.1:3000'),
-    isOn: true,
-    authorizationServers: () => ['https://idp.example'],
-    // The name of a caller is its key.
-    credentialOf: ({ headers: { authorization = '' } }: Pick<IncomingMessage, 'headers'>) => ({
-      kind: 'key' as const,
-      id: authorization.slice('Bearer '.length),
-    }),
-    principalOf: (credential: Credential) =>
-      credential.kind !== 'key' || revoked.has(credential.id)
-        ? undefined
-        : CALLERS[credential.id as CallerName],
-    authenticate({ headers }: Pick<IncomingMessage, 'headers'>) {
-      const { authorization = '' } = headers
-      const principal = this.principalOf(this.credentialOf({ headers }))
-      if (principal !== undefined) return principal
-      throw new AuthError(authorization === '' ? 'missing' : 'invalid_token', 'not valid')
-    },
-  }
-  gateway = await startFakeGateway({ auth, policy })
+  gateway = await startFakeGateway({ auth: callersDoor(revoked), policy })
 })
 afterAll(() => gateway[Symbol.asyncDispose]())
 
@@ -85,9 +41,6 @@ beforeEach(() => {
   gateway.bus.store(SESSION, { kind: 'input', fact: { id: 'm1', text: 'hello' } } satisfies LogFact)
   for (const entry of gateway.bus.entries) entry.envelope.principal = 'user:ann'
 })
-
-const headersOf = (caller: CallerName): Record<string, string> =>
-  caller === 'nobody' ? {} : { authorization: `Bearer ${caller}` }
 
 const socketUrl = (path: string): string => `${gateway.url.replace('http', 'ws')}${path}`
 

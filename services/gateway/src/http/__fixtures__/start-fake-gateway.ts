@@ -45,6 +45,8 @@ const CATALOG: readonly CatalogEntry[] = [
 export interface FakeGateway extends AsyncDisposable {
   readonly url: string
   readonly bus: FakeBus & { readonly forwarded: unknown[] }
+  readonly queue: ApprovalQueue
+  readonly routes: readonly { readonly method: string; readonly url: string }[]
   /** The errors that the gateway logged. */
   readonly errors: readonly unknown[]
 }
@@ -76,6 +78,11 @@ export async function startFakeGateway({
   const virtualServers = new VirtualServers(catalog)
   virtualServers.setBundles({ all: {} })
   const connections = new Set<Connection>()
+  const queue = new ApprovalQueue(
+    { bus: bus.asBus(), audit: new GatewayAudit(undefined) },
+    { timeoutMs: 60_000 },
+  )
+  const routes: { method: string; url: string }[] = []
   const common = {
     bus: bus.asBus(),
     logger,
@@ -98,10 +105,7 @@ export async function startFakeGateway({
         void serveSocket(common, socket, request, { heartbeatMs: 30_000 }),
       policy,
       pins: NO_PINS,
-      queue: new ApprovalQueue(
-        { bus: bus.asBus(), audit: new GatewayAudit(undefined) },
-        { timeoutMs: 60_000 },
-      ),
+      queue,
       passing: new InFlight(),
       clients: noClients,
       clientVirtualServers: new ClientVirtualServers({
@@ -116,11 +120,14 @@ export async function startFakeGateway({
       live: { of: async () => [] },
     },
     { allowedOrigins: [], heartbeatMs: 30_000, mcpStreamMs: 0 },
+    (route) => routes.push(route),
   )
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   return {
     url,
     bus,
+    queue,
+    routes,
     errors,
     async [Symbol.asyncDispose]() {
       draining.abort()

@@ -1,0 +1,229 @@
+// Every HTTP route for every kind of caller: the table of access decides who may use it.
+import type { SessionId } from '@mcp-host/contracts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { accessOf, isOpen } from '../auth/access.ts'
+import type { CallerName } from './__fixtures__/callers.ts'
+import { CALLERS, callersDoor, headersOf, INSIDERS, OUTSIDERS } from './__fixtures__/callers.ts'
+import type { FakeGateway } from './__fixtures__/start-fake-gateway.ts'
+import { startFakeGateway } from './__fixtures__/start-fake-gateway.ts'
+
+const SESSION = 'sessionsessionse'.repeat(2) as SessionId
+const RECORD = {
+  id: SESSION,
+  owner: 'user:ann',
+  title: 'Tea',
+  isTitled: true,
+  createdAt: 1,
+  updatedAt: 2,
+  messages: 1,
+  usage: [],
+  state: 'active',
+}
+const callerNames = Object.keys(CALLERS) as CallerName[]
+
+/** A request to a route, and its answer to those who may use it. */
+interface Row {
+  readonly status: number
+  readonly body?: object
+  /** It belongs to one principal. */
+  readonly isOwned?: true
+  /** The orchestrator finds its data, for the principal whose name it is given. */
+  readonly isAsked?: true
+}
+
+const session = '/api/chat/session/:id'
+const shared = '/api/shared/:token'
+const owned = (status: number, body?: object): Row => ({ status, isOwned: true, ...given(body) })
+const asked = (status: number, body?: object): Row => ({ status, isAsked: true, ...given(body) })
+const given = (body?: object) => (body === undefined ? {} : { body })
+
+/** One row for each route; HEAD has the row of GET. */
+const ROWS: Readonly<Record<string, Row>> = {
+  'GET /': { status: 200 },
+  'GET /health': { status: 200 },
+  'GET /ready': { status: 200 },
+  'GET /metrics': { status: 200 },
+  'GET /openapi.json': { status: 200 },
+  'GET /app-sandbox': { status: 200 },
+  'GET /.well-known/oauth-protected-resource*': { status: 200 },
+  // It wants a WebSocket.
+  'GET /ws': { status: 400 },
+
+  'POST /api/chat/session': { status: 201 },
+  'GET /api/chat/sessions': asked(200),
+  'GET /api/chat/models': { status: 200 },
+  [`GET ${session}`]: asked(200),
+  [`PATCH ${session}`]: asked(200, { title: 'Tea' }),
+  [`DELETE ${session}`]: owned(204),
+  [`GET ${session}/connections`]: owned(200),
+  [`GET ${session}/messages`]: asked(200),
+  [`POST ${session}/message`]: owned(200, { message: 'more', id: 'm2' }),
+  [`POST ${session}/regenerate`]: owned(200, { messageId: 'm1', id: 'm3' }),
+  [`GET ${session}/events`]: owned(200),
+  // Nothing runs, and nothing is asked.
+  [`POST ${session}/abort`]: owned(409),
+  [`POST ${session}/abort-call`]: owned(404, { callId: 'c1' }),
+  [`POST ${session}/answer`]: owned(404, { id: 'q1', action: 'accept' }),
+  [`POST ${session}/shares`]: owned(201),
+  [`GET ${session}/shares`]: owned(200),
+  [`DELETE ${session}/shares/:share`]: owned(204),
+  [`POST ${session}/file`]: owned(201, { any: 'bytes' }),
+  [`GET ${session}/file/:key`]: owned(200),
+
+  [`GET ${shared}`]: { status: 200 },
+  [`GET ${shared}/messages`]: { status: 200 },
+  [`GET ${shared}/file/:key`]: { status: 200 },
+  [`GET ${shared}/events`]: { status: 200 },
+
+  'GET /api/me': { status: 200 },
+  'POST /api/tickets': { status: 201 },
+  'GET /api/approvals': { status: 200 },
+  'GET /api/approvals/:id': owned(200),
+  'POST /api/approvals/:id': owned(204, { action: 'decline' }),
+  // There is none.
+  'GET /api/audit': { status: 404 },
+
+  'GET /api/keys': { status: 200 },
+  'POST /api/keys': { status: 201, body: { name: 'ci' } },
+  // The buckets of this bus forget them.
+  'DELETE /api/keys/:id': { status: 404 },
+  'GET /api/changed-tools': { status: 200 },
+  'POST /api/changed-tools/accept': { status: 204, body: { server: 'a', tool: 'add' } },
+  'POST /api/servers/reload': { status: 200 },
+  'POST /api/servers/:server/restart': { status: 200 },
+  'POST /api/policy/explain': {
+    status: 200,
+    body: { principal: 'user:ann', server: 'a', tool: 'add' },
+  },
+  'GET /api/limits': { status: 200 },
+  'GET /api/maintenance': { status: 200 },
+  'POST /api/maintenance': { status: 200 },
+  'DELETE /api/maintenance': { status: 204 },
+  // This host has none of its own.
+  'GET /api/accounts': { status: 404 },
+  'POST /api/accounts': { status: 404, body: { name: 'ann' } },
+  'PATCH /api/accounts/:name': { status: 404, body: { disabled: true } },
+  'POST /api/accounts/:name/invitation': { status: 404 },
+
+  'GET /capabilities': { status: 200 },
+  'POST /mcp/tools/list': { status: 200 },
+  'POST /mcp/tools/call': { status: 200, body: { name: 'a__add', arguments: {} } },
+  'POST /mcp/prompts/list': { status: 200 },
+  'POST /mcp/prompts/get': { status: 200, body: { name: 'a__greet' } },
+  'POST /mcp/resources/list': { status: 200 },
+  'POST /mcp/resources/templates/list': { status: 200 },
+  'POST /mcp/resources/read': { status: 200, body: { uri: 'mem://one' } },
+  // They want a WebSocket.
+  'GET /mcp/ws': { status: 426 },
+  'GET /mcp/servers/:server/ws': { status: 426 },
+  'GET /mcp/bundles/:bundle/ws': { status: 426 },
+}
+
+/** The status of an answer, by the table of access. */
+function expectedOf(route: string, caller: CallerName): number {
+  const { status, isOwned } = ROWS[route] as Row
+  const access = accessOf(pathOf(route))
+  const isAdmin = caller === 'admin'
+  if (isOpen(access)) return status
+  if (CALLERS[caller] === undefined) return 401
+  if (access === 'admin' && !isAdmin) return 403
+  return isOwned && !INSIDERS.some((name) => name === caller) ? 404 : status
+}
+
+let gateway: FakeGateway
+/** What the parameters of an address stand for. */
+let values: Record<string, string>
+
+async function open(): Promise<void> {
+  gateway = await startFakeGateway({ auth: callersDoor() })
+  gateway.bus.replies
+    .set('session.get', RECORD)
+    .set('session.update', RECORD)
+    .set('session.list', { sessions: [RECORD] })
+    .set('session.history', { messages: [] })
+}
+
+/** Makes a session of the owner, and what else the route needs. */
+async function prepare(route: string): Promise<void> {
+  const { bus, queue } = gateway
+  bus.entries.length = 0
+  bus.envelopes.length = 0
+  bus.forgetIds()
+  bus.store(SESSION, { kind: 'input', fact: { id: 'm1', text: 'hello' } })
+  for (const entry of bus.entries) entry.envelope.principal = 'user:ann'
+  values = { id: SESSION, server: 'a', name: 'ann', bundle: 'all' }
+  const make = async (by: string, caller: CallerName) =>
+    Made.parse(await (await send(by, caller)).json())
+  if (/shares\/|shared\//.test(route)) {
+    const { id = '', url = '' } = await make(`POST ${session}/shares`, 'owner')
+    Object.assign(values, { share: id, token: url.split('/').at(-1) })
+  }
+  if (route.includes('/file/')) {
+    values['key'] = (await make(`POST ${session}/file`, 'owner')).key ?? ''
+  }
+  if (route.includes('/keys/')) values['id'] = (await make('POST /api/keys', 'admin')).id ?? ''
+  if (route.includes('/approvals/')) {
+    const call = { server: 'a', tool: 'add', arguments: {} }
+    values['id'] = (await queue.ask({ id: 'user:ann', roles: [] }, call)).id
+  }
+}
+
+const Made = z.object({
+  id: z.string().optional(),
+  url: z.string().optional(),
+  key: z.string().optional(),
+})
+
+const pathOf = (route: string): string => route.split(' ')[1] ?? ''
+
+function send(route: string, caller: CallerName): Promise<Response> {
+  const [method = ''] = route.split(' ')
+  const path = pathOf(route)
+    .replace('*', '/mcp')
+    .replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? 'x')
+  const hasBody = method === 'POST' || method === 'PATCH'
+  return fetch(gateway.url + path, {
+    method,
+    headers: { ...headersOf(caller), ...(hasBody ? { 'content-type': 'application/json' } : {}) },
+    ...(hasBody ? { body: JSON.stringify(ROWS[route]?.body ?? {}) } : {}),
+  })
+}
+
+describe('the matrix', () => {
+  beforeAll(open)
+  afterAll(() => gateway[Symbol.asyncDispose]())
+
+  test('has a row for each route', () => {
+    const routes = gateway.routes.map(
+      ({ method, url }) => `${method.replace('HEAD', 'GET')} ${url}`,
+    )
+    expect(Object.keys(ROWS).toSorted()).toEqual(Array.from(new Set(routes)).toSorted())
+  })
+})
+
+describe.each(Object.entries(ROWS))('%s', (route, { isOwned, isAsked }) => {
+  beforeAll(open)
+  afterAll(() => gateway[Symbol.asyncDispose]())
+
+  test.each(callerNames)('answers %s as the table of access wants', async (caller) => {
+    await prepare(route)
+    const stored = gateway.bus.entries.length
+    const answer = await send(route, caller)
+    const expected = expectedOf(route, caller)
+    expect(answer.status).toBe(expected)
+    const isOutsider = expected === 404 && (OUTSIDERS as readonly string[]).includes(caller)
+    if (isOwned && isOutsider) {
+      expect(await answer.text()).toMatch(/there is no (session \\"sessions|such approval)/)
+      expect(gateway.bus.entries).toHaveLength(stored)
+    } else {
+      await answer.body?.cancel()
+    }
+    if (isAsked && expected === 200) {
+      expect(gateway.bus.envelopes.at(-1)).toMatchObject({ principal: CALLERS[caller]?.id })
+    }
+    if (expected === 401) {
+      expect(answer.headers.get('www-authenticate')).toContain('resource_metadata=')
+    }
+  })
+})
