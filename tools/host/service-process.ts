@@ -50,12 +50,6 @@ export interface ServiceOptions {
  */
 const SMALL_YOUNG_GENERATION = '--max-semi-space-size=8'
 
-/**
- * The old generation may double before it is collected. By default V8 allows some megabytes more in a quiet process,
- * and counts buffers among them: a body of 4 MB/s then stops the process for 5 to 12 ms, twice a second.
- */
-const RARE_COLLECTIONS = '--heap-growing-percent=100'
-
 /** By default glibc keeps a heap for each thread, which takes 5 to 10 MB and serves no more calls per second. */
 const FEW_HEAPS = { MALLOC_ARENA_MAX: '2' }
 
@@ -78,7 +72,7 @@ export async function startService(
       : join(dist, name, 'main.js')
   const child = await spawnGuarded(guardian, {
     command: process.execPath,
-    args: [SMALL_YOUNG_GENERATION, RARE_COLLECTIONS, program],
+    args: [SMALL_YOUNG_GENERATION, program],
     cwd,
     env: {
       ...FEW_HEAPS,
