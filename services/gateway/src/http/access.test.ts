@@ -149,7 +149,7 @@ test('every route answers 403 where the scope lacks, and names it', async () => 
   }
 })
 
-test('admins alone have the routes', () => {
+test('the access table reserves these routes for admins', () => {
   const forAdmins = routes.filter(({ url }) => accessOf(url) === 'admin')
   const folders = new Set(forAdmins.map(({ url }) => url.split('/').slice(0, 3).join('/')))
   expect(Array.from(folders).toSorted()).toEqual([

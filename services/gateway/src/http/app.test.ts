@@ -17,6 +17,7 @@ import { UNLIMITED } from '../limits/unlimited.ts'
 import { MaintenanceState } from '../maintenance-state.ts'
 import { ToolPolicy } from '../mcp/core/tool-policy.ts'
 import { VirtualServers } from '../mcp/virtual-servers.ts'
+import { sessionRecord } from './__fixtures__/session-record.ts'
 import { buildApp } from './app.ts'
 
 let principal: Principal = LOCAL
@@ -24,17 +25,7 @@ let principal: Principal = LOCAL
 const SESSION = 'sessionsessionse'.repeat(2) as SessionId
 const at = (rest = ''): string => `/api/chat/session/${SESSION}${rest}`
 
-const record = {
-  id: SESSION,
-  owner: 'local',
-  title: 'Tea',
-  isTitled: true,
-  createdAt: 1,
-  updatedAt: 2,
-  messages: 1,
-  usage: [],
-  state: 'active',
-}
+const record = sessionRecord(SESSION, 'local')
 
 const models = {
   default: { provider: 'demo', model: 'demo-1' },

@@ -5,30 +5,21 @@ import { z } from 'zod'
 import { accessOf, isOpen } from '../auth/access.ts'
 import type { CallerName } from './__fixtures__/callers.ts'
 import { CALLERS, callersDoor, headersOf, INSIDERS, OUTSIDERS } from './__fixtures__/callers.ts'
+import { sessionRecord } from './__fixtures__/session-record.ts'
 import type { FakeGateway } from './__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from './__fixtures__/start-fake-gateway.ts'
 
 const SESSION = 'sessionsessionse'.repeat(2) as SessionId
-const RECORD = {
-  id: SESSION,
-  owner: 'user:ann',
-  title: 'Tea',
-  isTitled: true,
-  createdAt: 1,
-  updatedAt: 2,
-  messages: 1,
-  usage: [],
-  state: 'active',
-}
+const RECORD = sessionRecord(SESSION, 'user:ann')
 const callerNames = Object.keys(CALLERS) as CallerName[]
 
 /** A request to a route, and its answer to those who may use it. */
 interface Row {
   readonly status: number
   readonly body?: object
-  /** It belongs to one principal. */
+  /** The resource belongs to one principal. */
   readonly isOwned?: true
-  /** The orchestrator finds its data, for the principal whose name it is given. */
+  /** The orchestrator decides by the principal of the envelope. */
   readonly isAsked?: true
 }
 
@@ -47,7 +38,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /openapi.json': { status: 200 },
   'GET /app-sandbox': { status: 200 },
   'GET /.well-known/oauth-protected-resource*': { status: 200 },
-  // It wants a WebSocket.
+  // A request without an upgrade.
   'GET /ws': { status: 400 },
 
   'POST /api/chat/session': { status: 201 },
@@ -61,7 +52,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   [`POST ${session}/message`]: owned(200, { message: 'more', id: 'm2' }),
   [`POST ${session}/regenerate`]: owned(200, { messageId: 'm1', id: 'm3' }),
   [`GET ${session}/events`]: owned(200),
-  // Nothing runs, and nothing is asked.
+  // The session has no running turn and no open question.
   [`POST ${session}/abort`]: owned(409),
   [`POST ${session}/abort-call`]: owned(404, { callId: 'c1' }),
   [`POST ${session}/answer`]: owned(404, { id: 'q1', action: 'accept' }),
@@ -81,12 +72,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/approvals': { status: 200 },
   'GET /api/approvals/:id': owned(200),
   'POST /api/approvals/:id': owned(204, { action: 'decline' }),
-  // There is none.
+  // The fake gateway has no audit log.
   'GET /api/audit': { status: 404 },
 
   'GET /api/keys': { status: 200 },
   'POST /api/keys': { status: 201, body: { name: 'ci' } },
-  // The buckets of this bus forget them.
+  // The fake bus returns an empty bucket each time.
   'DELETE /api/keys/:id': { status: 404 },
   'GET /api/changed-tools': { status: 200 },
   'POST /api/changed-tools/accept': { status: 204, body: { server: 'a', tool: 'add' } },
@@ -100,7 +91,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/maintenance': { status: 200 },
   'POST /api/maintenance': { status: 200 },
   'DELETE /api/maintenance': { status: 204 },
-  // This host has none of its own.
+  // The fake gateway has no local accounts.
   'GET /api/accounts': { status: 404 },
   'POST /api/accounts': { status: 404, body: { name: 'ann' } },
   'PATCH /api/accounts/:name': { status: 404, body: { disabled: true } },
@@ -114,7 +105,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'POST /mcp/resources/list': { status: 200 },
   'POST /mcp/resources/templates/list': { status: 200 },
   'POST /mcp/resources/read': { status: 200, body: { uri: 'mem://one' } },
-  // They want a WebSocket.
+  // Requests without an upgrade.
   'GET /mcp/ws': { status: 426 },
   'GET /mcp/servers/:server/ws': { status: 426 },
   'GET /mcp/bundles/:bundle/ws': { status: 426 },
@@ -132,7 +123,7 @@ function expectedOf(route: string, caller: CallerName): number {
 }
 
 let gateway: FakeGateway
-/** What the parameters of an address stand for. */
+/** Path parameters by their names. */
 let values: Record<string, string>
 
 async function open(): Promise<void> {
@@ -144,7 +135,7 @@ async function open(): Promise<void> {
     .set('session.history', { messages: [] })
 }
 
-/** Makes a session of the owner, and what else the route needs. */
+/** Creates a session of the owner and the other resources that the route needs. */
 async function prepare(route: string): Promise<void> {
   const { bus, queue } = gateway
   bus.entries.length = 0
@@ -212,6 +203,10 @@ describe.each(Object.entries(ROWS))('%s', (route, { isOwned, isAsked }) => {
     const answer = await send(route, caller)
     const expected = expectedOf(route, caller)
     expect(answer.status).toBe(expected)
+    const head = route.replace('GET', 'HEAD')
+    if (head !== route && gateway.routes.some(({ method, url }) => head === `${method} ${url}`)) {
+      expect((await send(head, caller)).status).toBe(expected)
+    }
     const isOutsider = expected === 404 && (OUTSIDERS as readonly string[]).includes(caller)
     if (isOwned && isOutsider) {
       expect(await answer.text()).toMatch(/there is no (session \\"sessions|such approval)/)
@@ -223,7 +218,9 @@ describe.each(Object.entries(ROWS))('%s', (route, { isOwned, isAsked }) => {
       expect(gateway.bus.envelopes.at(-1)).toMatchObject({ principal: CALLERS[caller]?.id })
     }
     if (expected === 401) {
-      expect(answer.headers.get('www-authenticate')).toContain('resource_metadata=')
+      expect(answer.headers.get('www-authenticate')).toContain(
+        'resource_metadata="http://127.0.0.1:3000/.well-known/oauth-protected-resource/',
+      )
     }
   })
 })

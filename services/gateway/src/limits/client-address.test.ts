@@ -15,7 +15,13 @@ test.each([
   ['the peer where the proxy is not trusted', ['10.0.0.0/8'], '11.0.0.1', '9.9.9.9', '11.0.0.1'],
   ['its network for IPv6', [], '2001:db8:1:2:3:4:5:6', undefined, '2001:db8:1:2::/64'],
   ['its network for short IPv6', [], '2001:db8::1', undefined, '2001:db8:0:0::/64'],
-  ['what a proxy names it by otherwise', ['10.0.0.0/8'], '10.0.0.1', '9.9.9.9:80', '9.9.9.9:80'],
+  [
+    'the text of a proxy that is no IP address',
+    ['10.0.0.0/8'],
+    '10.0.0.1',
+    '9.9.9.9:80',
+    '9.9.9.9:80',
+  ],
   ['IPv4 within IPv6', [], '::ffff:9.9.9.9', undefined, '::ffff:9.9.9.9'],
 ])('the address of a client is %s', (_, trusted, peer, forwarded, expected) => {
   expect(clientAddress(trusted)(request(peer, forwarded))).toBe(expected)

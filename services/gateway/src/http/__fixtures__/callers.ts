@@ -31,7 +31,7 @@ export const INSIDERS = ['owner', 'admin'] as const
 export const headersOf = (caller: CallerName): Record<string, string> =>
   caller === 'nobody' ? {} : { authorization: `Bearer ${caller}` }
 
-/** Knows each caller by its name as a bearer token. `revoked`: names that are refused from now on. */
+/** Knows each caller by its name as a bearer token. `revoked`: names of callers whose credential is refused. */
 export function callersDoor(revoked: ReadonlySet<string> = new Set()): Authenticator {
   return {
     ...openDoor('http://127.0.0.1:3000'),
