@@ -104,7 +104,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.say(script({ calls: [call] }, { text: 'there' }))
     await tab.done()
     const card = tab.page.locator('.answer .tool')
-    expect(await card.locator('summary').innerText()).toMatch(/test look\s+Done, \d+ ms/)
+    expect(await card.locator('summary').innerText()).toMatch(/test look\s+Done, [\d.]+ m?s/)
     await card.locator('summary').click()
     expect(await card.innerText()).toContain('"path": "/etc"')
     expect(await card.innerText()).toContain('found it')
