@@ -162,7 +162,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
 })
 
 describe.skipIf(NEEDS_BROWSER !== '')(`a host without a model that answers${NEEDS_BROWSER}`, () => {
-  test('a provider that cannot be reached is named, and another model answers', async () => {
+  test('a provider that cannot be reached is named, and another model answers the same and the next message', async () => {
     // The testkit makes all providers unreachable.
     await using host = await WebHost.start({
       env: { OPENAI_API_KEY: 'no-key', LLM_RETRY_MS: '50' },
@@ -174,6 +174,15 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a host without a model that answers${NEED
     await tab.done()
     await tab.page.getByText('The answer failed.').first().waitFor()
     await tab.page.getByRole('combobox', { name: 'Model', exact: true }).selectOption({ index: 1 })
+    await tab.button('Answer again').click()
+    await tab.page.getByText('The answer failed.').first().waitFor({ state: 'detached' })
+    await tab.done()
+    await tab.button('Edit').click()
+    await tab.page.getByLabel('Your message').fill(script({ text: 'after the edit' }))
+    await tab.button('Send as a new version').click()
+    await tab.page
+      .locator('.turn[data-state=done] .markdown', { hasText: 'after the edit' })
+      .waitFor()
     await tab.say(script({ text: 'the demo model' }))
     await tab.done(2)
     expect(await tab.page.locator('.turn').last().innerText()).toContain('the demo model')

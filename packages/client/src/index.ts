@@ -15,6 +15,7 @@ export type {
 export { AdminApi } from './admin-api.ts'
 export type { ClientState, EndReason } from './client-state.ts'
 export type {
+  CallOptions,
   HistoryOptions,
   HostStatus,
   Message,

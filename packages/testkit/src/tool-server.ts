@@ -16,6 +16,8 @@ export interface ToolScript {
   readonly bytes?: number
   /** The size of an image that is added to the result. */
   readonly pictureBytes?: number
+  /** Content blocks that are added to the result. */
+  readonly content?: readonly object[]
   /** How many progress notifications precede the result, if the caller wants progress. */
   readonly notices?: number
   /** The delay after each progress notification. */

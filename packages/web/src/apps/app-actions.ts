@@ -1,6 +1,7 @@
-import type { Tool, ToolAnswer } from '@mcp-host/client'
-import { HostError } from '@mcp-host/client'
+import type { Tool } from '@mcp-host/client'
 import { safeLink } from '../markdown/links.ts'
+import type { ToolHost } from '../state/call-tool.ts'
+import { callTool } from '../state/call-tool.ts'
 import type { AppActions } from './app-connection.ts'
 import type { AppMessage } from './app-message.ts'
 import { APP_FAULT, AppFault, textIn } from './app-message.ts'
@@ -17,14 +18,8 @@ export type Wish =
   | { readonly kind: 'message'; readonly text: string }
 
 /** The requests to the host of an app's user. */
-export interface AppHost {
-  callTool(
-    name: string,
-    given: object,
-    options: { readonly server: string; readonly approval?: string },
-  ): Promise<ToolAnswer>
+export interface AppHost extends ToolHost {
   readResource(uri: string, server: string): Promise<readonly object[]>
-  answerApproval(id: string, action: 'accept' | 'decline'): Promise<void>
 }
 
 export interface AppActionsDeps {
@@ -49,16 +44,12 @@ export function appActions({ server, host, findTool, ask, draft }: AppActionsDep
         const message = `name: ${server} has no tool "${name}" for apps`
         throw new AppFault(APP_FAULT.invalidParams, message)
       }
-      try {
-        return await host.callTool(name, given, { server })
-      } catch (error) {
-        if (!(error instanceof HostError) || error.approval === undefined) throw error
-        const { approval } = error
-        const isAllowed = await ask({ kind: 'call', tool: name, arguments: given })
-        await host.answerApproval(approval, isAllowed ? 'accept' : 'decline')
-        if (!isAllowed) throw refused(`the user does not allow the call of ${name}`)
-        return host.callTool(name, given, { server, approval })
-      }
+      const call = { name, given, options: { server } }
+      const answer = await callTool(host, call, () =>
+        ask({ kind: 'call', tool: name, arguments: given }),
+      )
+      if (answer === undefined) throw refused(`the user does not allow the call of ${name}`)
+      return answer
     },
     async readResource(params) {
       const uri = textIn(params, 'uri', MAX_URI_LENGTH)

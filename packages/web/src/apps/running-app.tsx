@@ -1,10 +1,10 @@
 import type { Tool } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { admin } from '../state/admin.ts'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
 import { host } from '../state/host.ts'
+import { toolHost } from '../state/tool-host.ts'
 import type { ToolItem } from '../state/turn.ts'
 import type { AppHost } from './app-actions.ts'
 import { appActions } from './app-actions.ts'
@@ -20,9 +20,8 @@ const MAX_LOG_LINES = 20
 const allowed = new Set<string>()
 
 const appHost: AppHost = {
-  callTool: (name, given, options) => host.callTool(name, given, options),
+  ...toolHost,
   readResource: (uri, server) => host.readResource(uri, server),
-  answerApproval: (id, action) => admin.answerApproval(id, action),
 }
 
 /** The call of an app's tool. */

@@ -1,15 +1,13 @@
 import type { ReactNode } from 'react'
 import { useContext, useState } from 'react'
 import { FileUrls } from '../state/file-urls.ts'
-import type { ToolResult } from '../state/turn.ts'
+import { messageOf } from '../state/message-of.ts'
 import { pretty } from '../state/pretty.ts'
+import type { ToolResult } from '../state/turn.ts'
+import { ContentBlock } from './content-block.tsx'
+import { LongText } from './long-text.tsx'
 
-/** A longer text is shown by pages of this length, in characters. */
-const PAGE = 4_000
-const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/
-const BASE64 = /^[\w+/=\s]*$/
-
-type Block = Readonly<Record<string, unknown>>
+type Content = Pick<ToolResult, 'content' | 'structuredContent'>
 
 /** What a tool answered, by the types of its parts. */
 export function ToolContent({
@@ -19,7 +17,9 @@ export function ToolContent({
   readonly result: ToolResult
   readonly session: string
 }): ReactNode {
-  const { content, structuredContent, error, blob } = result
+  const [whole, setWhole] = useState<Content>()
+  const { error, blob } = result
+  const { content, structuredContent } = whole ?? result
   const hasText = content.some((block) => block['type'] === 'text')
   return (
     <>
@@ -37,8 +37,8 @@ export function ToolContent({
           <LongText text={pretty(structuredContent)} />
         </details>
       )}
-      {blob !== undefined && (
-        <p className="note">This is the beginning: the whole result has {blob.bytes} bytes.</p>
+      {blob !== undefined && whole === undefined && (
+        <WholeResult blob={blob} session={session} onLoad={setWhole} />
       )}
       {content.length === 0 && structuredContent === undefined && error === undefined && (
         <p className="note">The tool answered nothing.</p>
@@ -47,44 +47,44 @@ export function ToolContent({
   )
 }
 
-function ContentBlock({
-  block,
-  session,
-}: {
-  readonly block: Block
+/** The host keeps a large result apart from the conversation, which has its beginning. */
+function WholeResult(props: {
+  readonly blob: NonNullable<ToolResult['blob']>
   readonly session: string
+  readonly onLoad: (whole: Content) => void
 }): ReactNode {
-  const fileUrl = useContext(FileUrls)
-  if (block['type'] === 'text') return <LongText text={String(block['text'])} />
-  if (block['type'] === 'image') {
-    const source = pictureSource(block, (key) => fileUrl(session, key))
-    if (source !== undefined) return <img src={source} alt="Result of the tool" loading="lazy" />
+  const { blob, session, onLoad } = props
+  const url = useContext(FileUrls)(session, blob.key)
+  const [isLoading, setIsLoading] = useState(false)
+  const [fault, setFault] = useState<string>()
+  const load = async (): Promise<void> => {
+    setIsLoading(true)
+    setFault(undefined)
+    try {
+      const response = await fetch(url)
+      if (!response.ok) throw new Error(`the host answered with status ${response.status}`)
+      onLoad((await response.json()) as Content)
+    } catch (error) {
+      setFault(messageOf(error))
+      setIsLoading(false)
+    }
   }
-  return <LongText text={pretty(block)} />
-}
-
-/** The picture itself, or the address under which the host keeps a large one. */
-function pictureSource(
-  { mimeType, data, stored }: Block,
-  fileUrl: (key: string) => string,
-): string | undefined {
-  if (typeof mimeType !== 'string' || !PICTURE.test(mimeType)) return undefined
-  if (typeof data === 'string' && BASE64.test(data)) return `data:${mimeType};base64,${data}`
-  const key = (stored as { readonly key?: unknown } | undefined)?.key
-  return typeof key === 'string' ? fileUrl(key) : undefined
-}
-
-function LongText({ text }: { readonly text: string }): ReactNode {
-  const [length, setLength] = useState(PAGE)
-  const rest = text.length - length
   return (
     <>
-      <pre tabIndex={0}>{text.slice(0, length)}</pre>
-      {rest > 0 && (
-        <button type="button" onClick={() => setLength(length + 4 * PAGE)}>
-          Show more ({rest} characters are left)
-        </button>
+      <p className="note">This is the beginning: the whole result has {blob.bytes} bytes.</p>
+      {fault !== undefined && (
+        <p role="alert" className="note bad">
+          The whole result could not be loaded: {fault}
+        </p>
       )}
+      <div className="actions">
+        <button type="button" disabled={isLoading} onClick={() => void load()}>
+          {isLoading ? 'Loading' : 'Load the whole result'}
+        </button>
+        <a className="button" href={url} download="result.json">
+          Download it
+        </a>
+      </div>
     </>
   )
 }

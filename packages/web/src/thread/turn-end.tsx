@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { CopyButton } from '../markdown/copy-button.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
+import { draftOf } from '../state/draft.ts'
 import type { Turn } from '../state/turn.ts'
 
 /** How a turn ended, and what can be done next. */
@@ -28,7 +29,7 @@ export function TurnEnd({
         <button
           type="button"
           className="quiet"
-          onClick={() => session.regenerate(turn.id, turn.text)}
+          onClick={() => session.regenerate(turn.id, turn.text, draftOf(session.id).model.get())}
         >
           Answer again
         </button>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import type { ChatSession } from '../state/chat-session.ts'
+import { draftOf } from '../state/draft.ts'
 import type { Turn } from '../state/turn.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import { BranchSwitcher } from './branch-switcher.tsx'
@@ -62,7 +63,12 @@ function Editor(props: {
     const isRefused = turn.state === 'refused'
     const replaces = isRefused ? turn.replaces : turn.id
     if (isRefused) session.thread.discard(turn.id)
-    session.say(text, { ...(replaces === undefined ? {} : { replaces }), ...files })
+    const model = draftOf(session.id).model.get()
+    session.say(text, {
+      ...(model === undefined ? {} : { model }),
+      ...(replaces === undefined ? {} : { replaces }),
+      ...files,
+    })
   }
   return (
     <div className="editor">

@@ -8,6 +8,7 @@ const POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data: blob:",
+  "media-src 'self' data:",
   "font-src 'self'",
   "connect-src 'self'",
   // The sandbox of MCP apps.

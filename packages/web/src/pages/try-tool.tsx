@@ -1,0 +1,115 @@
+import type { Tool, ToolAnswer } from '@mcp-host/client'
+import type { ReactNode } from 'react'
+import { useMemo, useState } from 'react'
+import { fieldsOf, readValues } from '../ask/fields.ts'
+import type { Values } from '../ask/form-fields.tsx'
+import { FormFields } from '../ask/form-fields.tsx'
+import { callTool } from '../state/call-tool.ts'
+import { messageOf } from '../state/message-of.ts'
+import { parseObject } from '../state/parse-object.ts'
+import { pretty } from '../state/pretty.ts'
+import { toolHost } from '../state/tool-host.ts'
+import { ToolContent } from '../thread/tool-content.tsx'
+
+/** A call that waits for the permission of the user. */
+interface Asked {
+  readonly given: object
+  readonly answer: (isAllowed: boolean) => void
+}
+
+/** A form that calls a tool as the user, and what the tool answered. */
+export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
+  const fields = useMemo(() => fieldsOf(tool.inputSchema), [tool])
+  const hasForm = isFlat(tool.inputSchema)
+  const [values, setValues] = useState<Values>(new Map())
+  const [json, setJson] = useState('{}')
+  const [answer, setAnswer] = useState<ToolAnswer>()
+  const [asked, setAsked] = useState<Asked>()
+  const [fault, setFault] = useState<string>()
+  const [isRunning, setIsRunning] = useState(false)
+  const call = async (event: React.FormEvent): Promise<void> => {
+    event.preventDefault()
+    setIsRunning(true)
+    setFault(undefined)
+    try {
+      const given = hasForm ? readValues(fields, values) : parseObject(json, 'Arguments as JSON')
+      const ask = (): Promise<boolean> =>
+        new Promise((resolve) => setAsked({ given, answer: resolve }))
+      const answered = await callTool(toolHost, { name: tool.name, given }, ask)
+      if (answered === undefined) setFault('You did not allow the call')
+      setAnswer(answered)
+    } catch (error) {
+      setFault(messageOf(error))
+    } finally {
+      setIsRunning(false)
+    }
+  }
+  return (
+    <>
+      <form aria-label={`Try ${tool.name}`} onSubmit={(event) => void call(event)}>
+        {hasForm ? (
+          <FormFields fields={fields} values={values} onChange={setValues} />
+        ) : (
+          <label className="field">
+            Arguments as JSON
+            <textarea value={json} rows={4} onChange={({ target }) => setJson(target.value)} />
+          </label>
+        )}
+        <button type="submit" className="primary" disabled={isRunning}>
+          {isRunning ? 'Running' : 'Try it'}
+        </button>
+      </form>
+      {asked !== undefined && (
+        <Permission
+          tool={tool.name}
+          given={asked.given}
+          onAnswer={(isAllowed) => {
+            setAsked(undefined)
+            asked.answer(isAllowed)
+          }}
+        />
+      )}
+      {fault !== undefined && (
+        <p role="alert" className="note bad">
+          {fault}
+        </p>
+      )}
+      {answer !== undefined && (
+        <ToolContent
+          session=""
+          result={{ ...answer, outcome: answer.isError === true ? 'error' : 'ok' }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Fields of other types are written as JSON. */
+function isFlat(schema: Readonly<Record<string, unknown>>): boolean {
+  const properties = Object.values(schema['properties'] ?? {}) as { readonly type?: unknown }[]
+  return properties.every(({ type }) =>
+    ['string', 'number', 'integer', 'boolean'].includes(String(type)),
+  )
+}
+
+function Permission(props: {
+  readonly tool: string
+  readonly given: object
+  readonly onAnswer: (isAllowed: boolean) => void
+}): ReactNode {
+  const { tool, given, onAnswer } = props
+  return (
+    <section className="question" aria-label={`Permission for ${tool}`}>
+      <h3>Allow {tool}?</h3>
+      <pre tabIndex={0}>{pretty(given)}</pre>
+      <div className="actions">
+        <button type="button" className="primary" autoFocus onClick={() => onAnswer(true)}>
+          Allow
+        </button>
+        <button type="button" onClick={() => onAnswer(false)}>
+          Do not allow
+        </button>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,48 @@
+/** A content block of MCP. */
+export type Block = Readonly<Record<string, unknown>>
+
+/** Bytes in a content block. */
+export interface BlockMedia {
+  /** Formats outside of the lists of `PICTURE` and `SOUND` are only offered for download. */
+  readonly kind: 'picture' | 'sound' | 'file'
+  /** Address of the bytes: within the page, or where the host keeps them. */
+  readonly url: string
+  readonly name: string
+}
+
+const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/
+const SOUND = /^audio\/(?:aac|flac|mp4|mpeg|ogg|wav|webm|x-wav)$/
+const BASE64 = /^[\w+/=\s]*$/
+
+/**
+ * The bytes of a block of type `image`, `audio` or `resource`; `undefined` without any. `fileUrl`: the address of what
+ * the host keeps under a key.
+ */
+export function mediaOf(block: Block, fileUrl: (key: string) => string): BlockMedia | undefined {
+  const { type } = block
+  if (type !== 'image' && type !== 'audio' && type !== 'resource') return undefined
+  const source = type === 'resource' ? fieldsOf(block['resource']) : block
+  const mimeType = textOf(source['mimeType']).toLowerCase()
+  const kind = PICTURE.test(mimeType) ? 'picture' : SOUND.test(mimeType) ? 'sound' : 'file'
+  const url = urlOf(source, kind === 'file' ? 'application/octet-stream' : mimeType, fileUrl)
+  if (url === undefined) return undefined
+  return { kind, url, name: textOf(source['uri']).split('/').at(-1) || 'file' }
+}
+
+function urlOf(
+  { data, blob = data, stored }: Block,
+  type: string,
+  fileUrl: (key: string) => string,
+): string | undefined {
+  if (typeof blob === 'string' && BASE64.test(blob)) return `data:${type};base64,${blob}`
+  const { key } = fieldsOf(stored)
+  return typeof key === 'string' ? fileUrl(key) : undefined
+}
+
+export function fieldsOf(value: unknown): Block {
+  return typeof value === 'object' && value !== null ? (value as Block) : {}
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,66 @@
+import type { ReactNode } from 'react'
+import { useContext } from 'react'
+import { safeLink } from '../markdown/links.ts'
+import { FileUrls } from '../state/file-urls.ts'
+import { pretty } from '../state/pretty.ts'
+import type { Block, BlockMedia } from './block-media.ts'
+import { fieldsOf, mediaOf, textOf } from './block-media.ts'
+import { LongText } from './long-text.tsx'
+
+export interface ContentBlockProps {
+  readonly block: Block
+  /** Id of the session. */
+  readonly session: string
+}
+
+/** A content block of MCP. Types that are not known are shown as JSON. */
+export function ContentBlock({ block, session }: ContentBlockProps): ReactNode {
+  const fileUrl = useContext(FileUrls)
+  const media = mediaOf(block, (key) => fileUrl(session, key))
+  if (media !== undefined) return <Media {...media} />
+  if (block['type'] === 'text') return <LongText text={String(block['text'])} />
+  if (block['type'] === 'resource_link') return <ResourceLink link={block} />
+  const { text, uri } = fieldsOf(block['resource'])
+  if (block['type'] !== 'resource' || typeof text !== 'string')
+    return <LongText text={pretty(block)} />
+  return (
+    <>
+      <p className="note">{textOf(uri)}</p>
+      <LongText text={text} />
+    </>
+  )
+}
+
+function Media({ kind, url, name }: BlockMedia): ReactNode {
+  if (kind === 'picture') return <img src={url} alt="Result of the tool" loading="lazy" />
+  return (
+    <>
+      {kind === 'sound' && <audio controls src={url} aria-label="Result of the tool" />}
+      <p>
+        <a href={url} download={name}>
+          Download {name}
+        </a>
+      </p>
+    </>
+  )
+}
+
+/** The address is a link where a browser can open it. */
+function ResourceLink({ link }: { readonly link: Block }): ReactNode {
+  const uri = textOf(link['uri'])
+  const href = safeLink(uri)
+  const name = textOf(link['title']) || textOf(link['name']) || uri
+  return (
+    <p>
+      {href === undefined ? (
+        name
+      ) : (
+        <a href={href} target="_blank" rel="noopener noreferrer">
+          {name}
+        </a>
+      )}{' '}
+      <small>{uri}</small>
+      <small>{textOf(link['description'])}</small>
+    </p>
+  )
+}

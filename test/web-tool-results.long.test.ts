@@ -1,0 +1,159 @@
+// What tools return, by type and size, and tools that are tried on the page of the servers, in a real Chromium.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { script, testFolder } from '@mcp-host/testkit'
+import type { BrowserContext, Locator } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ChatTab } from './web-host.ts'
+import { NEEDS_BROWSER, WebHost } from './web-host.ts'
+
+const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
+const nested = { type: 'object', properties: { list: { type: 'array', items: {} } } }
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+/** 0.1 s of silence, in 8,000 samples of one byte a second. */
+const SILENCE = Buffer.concat([
+  Buffer.from(
+    '524946464403000057415645666d74201000000001000100401f0000401f00000100080064617461200300 00'.replace(
+      ' ',
+      '',
+    ),
+    'hex',
+  ),
+  Buffer.alloc(800, 128),
+]).toString('base64')
+const BLOCKS = [
+  { type: 'audio', mimeType: 'audio/wav', data: SILENCE },
+  { type: 'resource', resource: { uri: 'file:///notes/day.txt', text: 'Buy milk' } },
+  {
+    type: 'resource',
+    resource: { uri: 'file:///page.html', mimeType: 'text/html', blob: base64('<b>page</b>') },
+  },
+  {
+    type: 'resource_link',
+    uri: 'https://example.com/report',
+    name: 'Report',
+    description: 'of May',
+  },
+  { type: 'resource_link', uri: 'javascript:alert(1)', name: 'Not a page' },
+  { type: 'future', value: 7 },
+]
+
+describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BROWSER}`, () => {
+  const open = new AsyncDisposableStack()
+  let host: WebHost
+  let context: BrowserContext
+  let tab: ChatTab
+
+  beforeAll(async () => {
+    const policy = join(open.use(await testFolder()).path, 'policy.json')
+    const rules = [{ tool: 'pay', effect: 'approve' }]
+    await writeFile(policy, JSON.stringify({ rules }))
+    host = open.use(
+      await WebHost.start({
+        env: { POLICY_CONFIG: policy },
+        tools: [
+          { name: 'types', inputSchema, answer: 'by type', content: BLOCKS },
+          { name: 'large', inputSchema, lines: 80_000 },
+          { name: 'pay', inputSchema, answer: 'paid' },
+          { name: 'nested', inputSchema: nested },
+        ],
+      }),
+    )
+  })
+  afterAll(() => open.disposeAsync())
+  beforeEach(async () => {
+    host.faults = []
+    context = await host.browser.newContext()
+    tab = await host.open(context)
+  })
+  afterEach(async () => {
+    await context.close()
+    expect(host.faults).toEqual([])
+  })
+
+  /** Calls a tool in the chat, and opens its card. */
+  async function cardOf(tool: string): Promise<Locator> {
+    await tab.say(script({ calls: [{ name: `test__${tool}`, arguments: {} }] }, { text: 'end' }))
+    await tab.done()
+    const card = tab.page.locator('.answer .tool')
+    await card.locator('summary').first().click()
+    return card
+  }
+
+  /** Opens a tool on the page of the servers. */
+  async function toolOf(name: string): Promise<Locator> {
+    await tab.page.goto(`${host.url}/#/servers`)
+    const tool = tab.page
+      .locator('.server-section .tool')
+      .filter({ has: tab.page.getByText(name, { exact: true }) })
+    await tool.locator('summary').first().click()
+    return tool
+  }
+
+  test('sounds, files, resources and links of a result are shown by their type', async () => {
+    const card = await cardOf('types')
+    await expect
+      .poll(() => tab.page.evaluate(`document.querySelector('audio').duration`))
+      .toBeCloseTo(0.1)
+    await card.getByText('file:///notes/day.txt').waitFor()
+    await card.getByText('Buy milk').waitFor()
+    const loading = tab.page.waitForEvent('download')
+    await card.getByRole('link', { name: 'Download page.html' }).click()
+    const file = await loading
+    expect(file.suggestedFilename()).toBe('page.html')
+    expect(await readFile(await file.path(), 'utf8')).toBe('<b>page</b>')
+    const report = card.getByRole('link', { name: 'Report' })
+    expect(await report.getAttribute('href')).toBe('https://example.com/report')
+    await card.getByText('of May').waitFor()
+    await card.getByText('Not a page').waitFor()
+    expect(await card.getByRole('link', { name: 'Not a page' }).count()).toBe(0)
+    await card.getByText('"future"').waitFor()
+  })
+
+  test('a result that the host keeps apart is loaded whole, and read by pages', async () => {
+    const card = await cardOf('large')
+    const end = card.getByText('line 79999', { exact: false })
+    await card.getByText('This is the beginning').waitFor()
+    const download = card.getByRole('link', { name: 'Download it' })
+    const whole = await context.request.get((await download.getAttribute('href')) ?? '')
+    expect(await whole.text()).toContain('line 79999')
+    await card.getByRole('button', { name: 'Load the whole result' }).click()
+    await card.getByText('This is the beginning').waitFor({ state: 'detached' })
+    expect(await end.count()).toBe(0)
+    const more = card.getByRole('button', { name: 'Show more' })
+    expect(await more.innerText()).toMatch(/\d{6} characters are left/)
+    await more.click()
+    await card.getByText('line 1500', { exact: false }).waitFor()
+  })
+
+  test('a tool that needs permission is tried, once the user allows it', async () => {
+    const tool = await toolOf('pay')
+    await tool.getByLabel('text').fill('7 euros')
+    await tool.getByRole('button', { name: 'Try it' }).click()
+    const question = tool.getByRole('region', { name: 'Permission for test__pay' })
+    await question.getByText('7 euros').waitFor()
+    await question.getByRole('button', { name: 'Do not allow' }).click()
+    await tool.getByText('You did not allow the call').waitFor()
+    await tool.getByRole('button', { name: 'Try it' }).click()
+    // It has the focus.
+    await question.waitFor()
+    await tab.page.keyboard.press('Enter')
+    await tool.getByText('paid').waitFor()
+    const calls = (await host.stack.journal()).filter(({ tool: name }) => name === 'pay')
+    expect(calls).toEqual([expect.objectContaining({ arguments: { text: '7 euros' } })])
+  })
+
+  test('arguments that need JSON are written as JSON, and faults are told', async () => {
+    const tool = await toolOf('nested')
+    const text = tool.getByLabel('Arguments as JSON')
+    await text.fill('[1]')
+    await tool.getByRole('button', { name: 'Try it' }).click()
+    await tool.getByRole('alert').filter({ hasText: 'Arguments as JSON' }).waitFor()
+    await text.fill('{"list": "none"}')
+    await tool.getByRole('button', { name: 'Try it' }).click()
+    await tool.getByText('list', { exact: false }).first().waitFor()
+    await text.fill('{"list": [1, 2]}')
+    await tool.getByRole('button', { name: 'Try it' }).click()
+    await tool.getByText('{"list":[1,2]}').waitFor()
+  })
+})
