@@ -15,6 +15,14 @@ export interface PageOptions {
   readonly before?: string
 }
 
+/** Which sessions are listed. */
+export interface ListOptions extends PageOptions {
+  /** A part of their titles, in upper or lower case. */
+  readonly title?: string
+  /** A key of their metadata. */
+  readonly metadataKey?: string
+}
+
 /** A page of the history. */
 export interface HistoryOptions extends PageOptions {
   /** Id of a user message: the newest branch that has it. Default: the newest branch. */
@@ -181,7 +189,7 @@ export class HostApi {
   }
 
   /** Sessions of the principal, the newest first. */
-  sessions(page: PageOptions = {}): Promise<{ sessions: Session[]; next?: string }> {
+  sessions(page: ListOptions = {}): Promise<{ sessions: Session[]; next?: string }> {
     return this.#ask(`/api/chat/sessions${queryOf(page)}`)
   }
 
@@ -322,10 +330,9 @@ function sharedPathOf(token: string): string {
   return `/api/shared/${encodeURIComponent(token)}`
 }
 
-function queryOf({ limit, before, branch }: HistoryOptions): string {
+function queryOf(options: ListOptions | HistoryOptions): string {
   const query = new URLSearchParams()
-  if (limit !== undefined) query.set('limit', String(limit))
-  if (before !== undefined) query.set('before', before)
-  if (branch !== undefined) query.set('branch', branch)
+  for (const [name, value] of Object.entries(options))
+    if (value !== undefined) query.set(name, String(value))
   return query.size === 0 ? '' : `?${query.toString()}`
 }

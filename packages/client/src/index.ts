@@ -18,6 +18,7 @@ export type {
   CallOptions,
   HistoryOptions,
   HostStatus,
+  ListOptions,
   Message,
   Models,
   NewSession,

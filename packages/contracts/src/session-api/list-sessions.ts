@@ -11,6 +11,10 @@ export const listSessions = defineCall('session.list', {
     limit: z.number().int().min(1).max(100),
     /** `next` of the previous page. */
     before: z.string().optional(),
+    /** A part of their titles, in upper or lower case. */
+    title: z.string().max(200).optional(),
+    /** A key of their metadata. */
+    metadataKey: z.string().max(200).optional(),
   }),
   reply: z.object({
     sessions: z.array(SessionRecord),

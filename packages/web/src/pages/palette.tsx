@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
-import { useId, useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { shownSessions } from '../state/known-sessions.ts'
 import {
   openDebug,
   openNewChat,
@@ -8,7 +9,7 @@ import {
   openSession,
   route,
 } from '../state/route.ts'
-import { sessionList } from '../state/session-list.ts'
+import { findSessions, sessionList } from '../state/session-list.ts'
 import { useStore } from '../state/store.ts'
 
 interface Command {
@@ -34,7 +35,7 @@ const MAX_SHOWN = 12
 export function Palette(): ReactNode {
   const listId = useId()
   const dialog = useRef<HTMLDialogElement>(null)
-  const { sessions } = useStore(sessionList)
+  const list = useStore(sessionList)
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState(0)
   const [isOpen, setIsOpen] = useState(false)
@@ -51,13 +52,18 @@ export function Palette(): ReactNode {
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [])
-  const chats = sessions.map(({ id, title }) => ({ id, name: title, run: () => openSession(id) }))
+  const words = search.trim().toLowerCase()
+  useEffect(() => findSessions(words), [words])
+  const chats = shownSessions(list, words).map(({ id, title }) => ({
+    id,
+    name: title,
+    run: () => openSession(id),
+  }))
   const here = useStore(route)
   const ofChat: readonly Command[] =
     here.page === 'chat' && !here.isNew
       ? [{ id: 'debug', name: 'Events of this chat', run: () => openDebug(here.session) }]
       : []
-  const words = search.toLowerCase()
   const found = [...COMMANDS, ...ofChat, ...chats]
     .filter(({ name }) => name.toLowerCase().includes(words))
     .slice(0, MAX_SHOWN)

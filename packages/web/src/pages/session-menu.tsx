@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { exportSession } from '../state/export-session.ts'
 import { openDebug, openNewChat, route } from '../state/route.ts'
-import { deleteSession, isPinned, pinSession } from '../state/session-list.ts'
+import { isPinned } from '../state/known-sessions.ts'
+import { deleteSession, pinSession } from '../state/session-list.ts'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
 
 const ShareDialog = lazy(async () => ({

@@ -2,9 +2,10 @@ import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 import type { Session } from '@mcp-host/client'
 import { openNewChat, openServers, openSession, route } from '../state/route.ts'
+import { isPinned, shownSessions } from '../state/known-sessions.ts'
 import {
+  findSessions,
   followSessions,
-  isPinned,
   loadOlderSessions,
   renameSession,
   sessionList,
@@ -15,13 +16,14 @@ import { SessionMenu } from './session-menu.tsx'
 
 /** The chats of the user, and the ways to the other pages. */
 export function Sidebar({ onLeave }: { readonly onLeave: () => void }): ReactNode {
-  const { sessions, next, fault } = useStore(sessionList)
+  const list = useStore(sessionList)
   const [search, setSearch] = useState('')
   useEffect(followSessions, [])
-  const words = search.toLowerCase()
-  const found = sessions
-    .filter(({ title }) => title.toLowerCase().includes(words))
-    .toSorted((one, other) => Number(isPinned(other)) - Number(isPinned(one)))
+  const words = search.trim()
+  useEffect(() => findSessions(words), [words])
+  const found = shownSessions(list, words).toSorted(
+    (one, other) => Number(isPinned(other)) - Number(isPinned(one)),
+  )
   return (
     <nav
       className="sidebar"
@@ -40,7 +42,7 @@ export function Sidebar({ onLeave }: { readonly onLeave: () => void }): ReactNod
       />
       {found.length === 0 && (
         <p className="note">
-          {search === '' ? 'Your chats will be listed here.' : 'No chat has this title.'}
+          {words === '' ? 'Your chats will be listed here.' : 'No chat has this title.'}
         </p>
       )}
       <ul className="sessions">
@@ -48,12 +50,14 @@ export function Sidebar({ onLeave }: { readonly onLeave: () => void }): ReactNod
           <SessionRow key={session.id} session={session} />
         ))}
       </ul>
-      {next !== undefined && (
+      {list.next !== undefined && words === '' && (
         <button type="button" onClick={() => void loadOlderSessions()}>
           Show older chats
         </button>
       )}
-      {fault !== undefined && <p className="note warn">The list may be out of date: {fault}</p>}
+      {list.fault !== undefined && (
+        <p className="note warn">The list may be out of date: {list.fault}</p>
+      )}
       <button type="button" onClick={openServers} data-leave>
         Tools and servers
       </button>

@@ -1,13 +1,19 @@
 import type { Session } from '@mcp-host/client'
 import { host } from './host.ts'
+import type { KnownSessions } from './known-sessions.ts'
+import {
+  NOTHING_KNOWN,
+  PINNED,
+  withFound,
+  withNewest,
+  withOlder,
+  withPin,
+} from './known-sessions.ts'
 import { messageOf } from './message-of.ts'
 import { forgetOutbox } from './session-outbox.ts'
 import { Store } from './store.ts'
 
-export interface SessionList {
-  readonly sessions: readonly Session[]
-  /** Leads to older sessions. */
-  readonly next: string | undefined
+export interface SessionList extends KnownSessions {
   /** Why the list is not up to date. */
   readonly fault: string | undefined
 }
@@ -16,27 +22,44 @@ const POLL_MS = 10_000
 /** A record is written a little after the message. */
 const SOON_MS = [300, 1_500]
 
-export const sessionList = new Store<SessionList>({
-  sessions: [],
-  next: undefined,
-  fault: undefined,
-})
+/** Sessions that a search shows beside known ones. */
+const MAX_FOUND = 50
+const MAX_PINNED = 100
+/** The user may still type. */
+const TYPING_MS = 200
 
-/** Reads the newest sessions, and keeps older ones that are known. */
+export const sessionList = new Store<SessionList>({ ...NOTHING_KNOWN, fault: undefined })
+
+/** Reads the newest and the pinned sessions, and keeps older ones that are known. */
 async function refresh(): Promise<void> {
-  const before = sessionList.get()
   try {
-    const { sessions, next } = await host.sessions({ limit: 50 })
-    const known = new Set(sessions.map(({ id }) => id))
-    const oldest = sessions.at(-1)?.updatedAt ?? 0
-    const older = before.sessions.filter((each) => !known.has(each.id) && each.updatedAt < oldest)
-    sessionList.set({
-      sessions: [...sessions, ...older],
-      next: older.length > 0 ? before.next : next,
-      fault: undefined,
-    })
+    const [page, { sessions: pinned }] = await Promise.all([
+      host.sessions({ limit: 50 }),
+      host.sessions({ limit: MAX_PINNED, metadataKey: PINNED }),
+    ])
+    sessionList.set({ ...withNewest(sessionList.get(), page, pinned), fault: undefined })
   } catch (error) {
-    sessionList.set({ ...before, fault: messageOf(error) })
+    sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
+  }
+}
+
+/** Looks for words in the titles of all sessions: those that are found are known then. Returns how to stop it. */
+export function findSessions(words: string): () => void {
+  if (words === '') return () => {}
+  let isStopped = false
+  const find = async (): Promise<void> => {
+    try {
+      const { sessions } = await host.sessions({ limit: MAX_FOUND, title: words })
+      const list = sessionList.get()
+      if (!isStopped) sessionList.set({ ...list, ...withFound(list, sessions) })
+    } catch (error) {
+      sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
+    }
+  }
+  const timer = setTimeout(() => void find(), TYPING_MS)
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
   }
 }
 
@@ -56,11 +79,11 @@ export async function loadOlderSessions(): Promise<void> {
   const { next: before } = sessionList.get()
   if (before === undefined) return
   try {
-    const { sessions, next } = await host.sessions({ limit: 50, before })
+    const page = await host.sessions({ limit: 50, before })
     const list = sessionList.get()
     // The button may have been pressed twice.
     if (list.next !== before) return
-    sessionList.set({ sessions: [...list.sessions, ...sessions], next, fault: undefined })
+    sessionList.set({ ...withOlder(list, page), fault: undefined })
   } catch (error) {
     sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
   }
@@ -76,18 +99,11 @@ export async function renameSession(id: string, title: string): Promise<void> {
 
 /** Keeps a session at the top of the list, or no longer. */
 export async function pinSession(session: Session, isKept: boolean): Promise<void> {
-  const { pinned: _, ...others } = session.metadata ?? {}
-  const metadata = isKept ? { ...others, pinned: true } : others
+  const changed = withPin(session, isKept)
   const list = sessionList.get()
-  const sessions = list.sessions.map((each) =>
-    each.id === session.id ? { ...each, metadata } : each,
-  )
+  const sessions = list.sessions.map((each) => (each.id === session.id ? changed : each))
   sessionList.set({ ...list, sessions })
-  await changing(host.updateSession(session.id, { metadata }))
-}
-
-export function isPinned({ metadata }: Session): boolean {
-  return metadata?.['pinned'] === true
+  await changing(host.updateSession(session.id, { metadata: changed.metadata ?? {} }))
 }
 
 export async function deleteSession(id: string): Promise<void> {

@@ -32,6 +32,34 @@ test('pages of sessions together have each session once', () => {
   expect(paged).toEqual(whole)
 })
 
+test.each([
+  { query: { title: 'paris' }, found: ['Trip to PARIS', 'paris'] },
+  { query: { title: 'TO P' }, found: ['Trip to PARIS'] },
+  { query: { title: '' }, found: ['Trip to PARIS', 'paris', 'Rome'] },
+  { query: { title: '.*' }, found: [] },
+  { query: { metadataKey: 'pinned' }, found: ['paris', 'Rome'] },
+  { query: { metadataKey: 'toString' }, found: [] },
+  { query: { title: 'rome', metadataKey: 'pinned' }, found: ['Rome'] },
+])('a list with $query has $found', ({ query, found }) => {
+  const records = [
+    record({ title: 'Trip to PARIS', updatedAt: 3, metadata: { project: 1 } }),
+    record({ title: 'paris', updatedAt: 2, metadata: { pinned: true } }),
+    record({ title: 'Rome', updatedAt: 1, metadata: { pinned: false } }),
+  ]
+  const { sessions } = listRecords(records, 'ann', { limit: 10, ...query })
+  expect(sessions.map(({ title }) => title)).toEqual(found)
+})
+
+test('pages of a search together have each found session once', () => {
+  const titles = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 'even' : 'odd'))
+  const records = titles.map((title, index) => record({ title, updatedAt: index }))
+  const first = listRecords(records, 'ann', { limit: 6, title: 'even' })
+  const second = listRecords(records, 'ann', { limit: 6, title: 'even', before: first.next })
+  const found = [...first.sessions, ...second.sessions]
+  expect(found.map(({ updatedAt }) => updatedAt)).toEqual([18, 16, 14, 12, 10, 8, 6, 4, 2, 0])
+  expect(second.next).toBeUndefined()
+})
+
 test('a page that ends with the last session has no cursor', () => {
   const records = [record({ updatedAt: 1 }), record({ updatedAt: 2 })]
   expect(listRecords(records, 'ann', { limit: 2 }).next).toBeUndefined()

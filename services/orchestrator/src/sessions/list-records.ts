@@ -9,15 +9,30 @@ export interface ListedPage {
   readonly next?: string
 }
 
+export interface ListQuery {
+  readonly limit: number
+  /** `next` of the previous page. */
+  readonly before?: string | undefined
+  /** A part of their titles, in upper or lower case. */
+  readonly title?: string | undefined
+  /** A key of their metadata. */
+  readonly metadataKey?: string | undefined
+}
+
 /** The sessions of one owner, newest first. Throws `invalid` when `before` is not a cursor. */
 export function listRecords(
   records: Iterable<SessionRecord>,
   owner: string,
-  { limit, before }: { readonly limit: number; readonly before?: string | undefined },
+  { limit, before, title = '', metadataKey }: ListQuery,
 ): ListedPage {
   const place = before === undefined ? undefined : parsePlace(before)
+  const words = title.toLowerCase()
   const found = Array.from(records)
     .filter((record) => record.owner === owner && record.state === 'active')
+    .filter((record) => record.title.toLowerCase().includes(words))
+    .filter(
+      ({ metadata = {} }) => metadataKey === undefined || Object.hasOwn(metadata, metadataKey),
+    )
     .filter((record) => place === undefined || compare(place, record) < 0)
     .toSorted(compare)
   const sessions = found.slice(0, limit)

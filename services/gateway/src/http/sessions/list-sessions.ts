@@ -7,6 +7,19 @@ import { askOrchestrator } from './ask-orchestrator.ts'
 import { next, Page } from './page.ts'
 import { Session } from './session-schema.ts'
 
+const ListQuery = Page.extend({
+  title: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Only sessions with these words in their title, in upper or lower case.'),
+  metadataKey: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Only sessions whose metadata has this key.'),
+})
+
 export function addListSessions(api: Api, { bus }: { readonly bus: Bus }): void {
   api.get(
     '/sessions',
@@ -15,16 +28,13 @@ export function addListSessions(api: Api, { bus }: { readonly bus: Bus }): void 
         tags: ['sessions'],
         operationId: 'listSessions',
         summary: 'List the sessions, the newest first',
-        querystring: Page,
+        querystring: ListQuery,
         response: {
           200: jsonAnswer('A page of them.', z.object({ sessions: z.array(Session), next })),
           ...faults(400, 503, 504),
         },
       },
     },
-    async ({ query: { limit, before }, envelope }) => {
-      const page = { limit, ...(before === undefined ? {} : { before }) }
-      return askOrchestrator(bus, listSessions, page, envelope)
-    },
+    async ({ query, envelope }) => askOrchestrator(bus, listSessions, query, envelope),
   )
 }

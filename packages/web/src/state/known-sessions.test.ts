@@ -1,0 +1,67 @@
+import type { Session } from '@mcp-host/client'
+import { expect, test } from 'vitest'
+import type { KnownSessions } from './known-sessions.ts'
+import {
+  NOTHING_KNOWN,
+  shownSessions,
+  withFound,
+  withNewest,
+  withOlder,
+  withPin,
+} from './known-sessions.ts'
+
+const session = (updatedAt: number, given: Partial<Session> = {}): Session =>
+  ({ id: `s${updatedAt}`, title: `chat ${updatedAt}`, updatedAt, ...given }) as Session
+const pin = { metadata: { pinned: true } }
+
+function shown(known: KnownSessions, words = ''): string[] {
+  return shownSessions(known, words).map(({ id }) => id)
+}
+
+const first = withNewest(NOTHING_KNOWN, { sessions: [session(9), session(8)], next: 'n8' }, [])
+
+test('the newest page is shown, and leads to older ones', () => {
+  expect(shown(first)).toEqual(['s9', 's8'])
+  expect(first.next).toBe('n8')
+  const older = withOlder(first, { sessions: [session(7), session(6)] })
+  expect(shown(older)).toEqual(['s9', 's8', 's7', 's6'])
+  expect(older.next).toBeUndefined()
+})
+
+test('a newer page keeps the older ones, and where they lead', () => {
+  const older = withOlder(first, { sessions: [session(7), session(6)], next: 'n6' })
+  const page = { sessions: [session(10, { id: 's6' }), session(9)], next: 'n9' }
+  const newer = withNewest(older, page, [])
+  expect(shown(newer)).toEqual(['s6', 's9', 's8', 's7'])
+  expect(newer.next).toBe('n6')
+})
+
+test('a session that is missing in the newest page was deleted', () => {
+  expect(shown(withNewest(first, { sessions: [session(8)] }, []))).toEqual(['s8'])
+  expect(withNewest(first, { sessions: [] }, [])).toMatchObject({ sessions: [], next: undefined })
+})
+
+test('a pinned session is shown, however old it is, until it is unpinned', () => {
+  const page = { sessions: [session(9), session(8)], next: 'n8' }
+  const known = withNewest(first, page, [session(9), session(2, pin)])
+  expect(shown(known)).toEqual(['s9', 's8', 's2'])
+  expect(known.next).toBe('n8')
+  expect(shown(withNewest(known, page, []))).toEqual(['s9', 's8'])
+  // It comes again with its page.
+  const older = withOlder(known, { sessions: [session(7), session(2, pin)] })
+  expect(shown(older)).toEqual(['s9', 's8', 's7', 's2'])
+})
+
+test('a found session is shown to a search alone', () => {
+  const known = withFound(first, [session(3, { title: 'Trip to PARIS' }), session(8)])
+  expect(shown(known, 'paris')).toEqual(['s3'])
+  expect(shown(known, 'chat')).toEqual(['s9', 's8'])
+  expect(shown(known)).toEqual(['s9', 's8'])
+  expect(known.next).toBe('n8')
+})
+
+test('a pin leaves other metadata', () => {
+  const other = session(1, { metadata: { project: 7 } })
+  expect(withPin(other, true).metadata).toEqual({ project: 7, pinned: true })
+  expect(withPin(withPin(other, true), false).metadata).toEqual({ project: 7 })
+})
