@@ -1,4 +1,6 @@
 // Contents of models, tools, users and files that want to be more than text.
+import { join } from 'node:path'
+import { HostApi } from '@mcp-host/client'
 import { eventually, script } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -81,9 +83,100 @@ const FILE_NAMES = [
   'javascript:alert(1)',
 ]
 
+const MARKUP = `<img src=x onerror="${RUN}">`
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="${RUN}"><script>${RUN}</script></svg>`
+const SVG_DATA = Buffer.from(SVG).toString('base64')
+
+/** Titles of chats. */
+const TITLES = [MARKUP, `</span><script>${RUN}</script>`, '__proto__']
+
+/** Parts of the result of a tool, each with a text that the page must show. */
+const BLOCKS: readonly (readonly [object, string])[] = [
+  [{ type: 'image', mimeType: 'image/svg+xml', data: SVG_DATA }, 'image/svg+xml'],
+  [{ type: 'image', mimeType: `image/png" onerror="${RUN}`, data: SVG_DATA }, 'onerror'],
+  [{ type: 'image', mimeType: 'image/png', data: `x" onerror="${RUN}` }, 'onerror'],
+  [{ type: 'resource_link', uri: `javascript:${RUN}`, name: 'link to a script' }, 'to a script'],
+  [{ type: 'resource_link', uri: `JaVaScRiPt:${RUN}`, name: 'link in capitals' }, 'in capitals'],
+  [{ type: 'resource_link', uri: 'data:text/html,x', name: 'link to data' }, 'link to data'],
+  [{ type: 'resource_link', uri: 'note://x', name: `${MARKUP} link` }, '> link'],
+  [
+    { type: 'resource', resource: { uri: 'note://x', mimeType: 'text/html', text: MARKUP } },
+    '<img',
+  ],
+  [{ type: 'text', text: MARKUP }, MARKUP],
+]
+
+/** A server whose lists and results are hostile. */
+const HOSTILE_SERVER = {
+  command: process.execPath,
+  args: [
+    join(import.meta.dirname, '..', 'packages/testkit/fixtures/fixed-server.ts'),
+    JSON.stringify({
+      'tools/list': {
+        tools: [
+          {
+            name: 'blocks',
+            title: MARKUP,
+            description: `${MARKUP} of a tool`,
+            inputSchema: {
+              type: 'object',
+              properties: { path: { type: 'string', title: MARKUP, description: MARKUP } },
+            },
+          },
+        ],
+      },
+      'tools/call': { content: BLOCKS.map(([block]) => block) },
+      'prompts/list': {
+        prompts: [
+          {
+            name: 'greet',
+            title: `${MARKUP} title`,
+            description: `${MARKUP} of a prompt`,
+            arguments: [{ name: MARKUP, description: `${MARKUP} of an argument` }],
+          },
+        ],
+      },
+      'prompts/get': { messages: [{ role: 'user', content: { type: 'text', text: MARKUP } }] },
+      'resources/list': {
+        resources: [
+          { uri: `javascript:${RUN}`, name: `${MARKUP} of a resource` },
+          { uri: 'note://x', name: 'titled', title: `${MARKUP} of another resource` },
+        ],
+      },
+    }),
+  ],
+}
+/** A server that fails with markup in its output. */
+const FAILING_SERVER = {
+  command: process.execPath,
+  args: ['-e', `console.error(${JSON.stringify(MARKUP)}); process.exitCode = 1`],
+}
+
+/** What scripts of uploaded files try: each would be visible to the app. */
+const SCRIPT_ATTEMPTS = [
+  `localStorage.setItem('hacked', '1')`,
+  `document.cookie = 'hacked=1; path=/'`,
+  `window.name = 'hacked'`,
+  `opener.hacked = 1`,
+]
+/** Uploaded files that are pages, by their types. */
+const DOCUMENTS: readonly (readonly [string, (code: string) => string])[] = [
+  ['text/html', (code) => `<p>shown</p><script>${code}</script>`],
+  [
+    'application/xhtml+xml',
+    (code) =>
+      `<html xmlns="http://www.w3.org/1999/xhtml"><body>shown<script>${code}</script></body></html>`,
+  ],
+  [
+    'image/svg+xml',
+    (code) =>
+      `<svg xmlns="http://www.w3.org/2000/svg"><text y="20">shown</text><script>${code}</script></svg>`,
+  ],
+]
+
 /** Elements that no content may have. */
 const FORBIDDEN =
-  'script, iframe, object, embed, link, style, meta, base, svg, video, audio, form, [style*=url], [onerror], [onload], [onfocus], [ontoggle], [href^="javascript" i], [href^="data"], [href^="/"], [src^="http"], [src^="/logout"]'
+  'script, iframe, object, embed, link, style, meta, base, svg, video, audio, form[action], [style*=url], [onerror], [onload], [onfocus], [ontoggle], [href^="javascript" i], [href^="data"]:not([href^="data:application/octet-stream;"][download]), [href^="/"], [src^="http"], [src^="/logout"]'
 
 describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BROWSER}`, () => {
   let host: WebHost
@@ -93,15 +186,17 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
   beforeAll(async () => {
     host = await WebHost.start({
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+      servers: { hostile: HOSTILE_SERVER, [MARKUP]: HOSTILE_SERVER, broken: FAILING_SERVER },
+      toolCount: 3,
       env: { MAX_TOOL_CALLS: String(ANSWERS.length) },
     })
     context = await host.browser.newContext()
   })
   afterAll(() => host[Symbol.asyncDispose]())
 
-  /** Fails if the shown turns have more than text, or if something ran or was asked for. */
+  /** Fails if the page has more than text, or if something ran or was asked for. */
   async function expectHarmless(): Promise<void> {
-    const found = `Array.from(document.querySelectorAll('.thread :is(${FORBIDDEN})'), (each) => each.outerHTML)`
+    const found = `Array.from(document.querySelectorAll('body :is(${FORBIDDEN})'), (each) => each.outerHTML)`
     expect(await tab.page.evaluate(found)).toEqual([])
     expect(await tab.page.evaluate('window.hacked')).toBeUndefined()
     expect(host.faults).toEqual([])
@@ -142,23 +237,112 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
     for (const name of TOOL_NAMES) expect(shown).toContain(name)
   })
 
-  test('names of files are text, and what was uploaded never runs in this origin', async () => {
+  test('the parts of a result of a tool are text, or pictures that run nothing', async () => {
+    await tab.button('New chat').click()
+    await tab.say(script({ calls: [{ name: 'hostile__blocks', arguments: {} }] }, { text: 'end' }))
+    await tab.done()
+    await tab.page.locator('.tool summary').click()
+    await expectHarmless()
+    const shown = await tab.page.locator('.answer').innerText()
+    for (const [, text] of BLOCKS) expect(shown).toContain(text)
+  })
+
+  test('titles of chats are text', async () => {
+    for (const title of TITLES) {
+      const row = tab.page.locator('.session:has([aria-current])')
+      await row.locator('summary').click()
+      await tab.button('Rename').click()
+      await tab.page.getByLabel('Title').fill(title)
+      await tab.page.keyboard.press('Enter')
+      await row.getByText(title, { exact: true }).waitFor()
+      await expectHarmless()
+    }
+  })
+
+  test('names of prompts and resources are text', async () => {
+    const message = tab.page.getByLabel('Message', { exact: true })
+    const option = tab.page.getByRole('option')
+    await message.fill('/')
+    await option.getByText(`${MARKUP} of a prompt`).first().waitFor()
+    await expectHarmless()
+    await tab.page.keyboard.press('Enter')
+    const form = tab.page.getByRole('dialog', { name: `${MARKUP} title` })
+    await form.getByText(`${MARKUP} of an argument`).waitFor()
+    await expectHarmless()
+    await tab.button('Put into the message').click()
+    await expect.poll(() => message.inputValue()).toBe(MARKUP)
+    await message.fill('')
+    await message.pressSequentially('@')
+    await option.getByText(`${MARKUP} of a resource`).first().waitFor()
+    await option.getByText(`${MARKUP} of another resource`).first().waitFor()
+    await expectHarmless()
+    await message.fill('')
+  })
+
+  test('names and output of servers, and descriptions and fields of tools are text', async () => {
+    await tab.button('Tools and servers').click()
+    // The name of a server in mcp.json becomes one of letters and digits.
+    await tab.page.getByRole('region', { name: /hacked/ }).waitFor()
+    await tab.page.getByRole('region', { name: 'broken' }).getByText(MARKUP).first().waitFor()
+    const tool = tab.page.getByRole('region', { name: 'hostile' }).locator('.tool')
+    await tool.getByText(`${MARKUP} of a tool`).waitFor()
+    await tool.locator('summary').click()
+    await tool.getByLabel(MARKUP).waitFor()
+    await tool.getByText('Schema').click()
+    await tool.getByRole('button', { name: 'Try it' }).click()
+    await tool.getByText('link to a script').waitFor()
+    await expectHarmless()
+  })
+
+  test('names of files are text, and uploaded files have a policy with a sandbox', async () => {
     await tab.button('New chat').click()
     await tab.page.getByText('What shall be done?').waitFor()
-    const buffer = Buffer.from(`<script>${RUN}</script>`)
-    await tab.page
-      .locator('input[type=file]')
-      .setInputFiles(FILE_NAMES.map((name) => ({ name, mimeType: 'text/html', buffer })))
+    const page = { mimeType: 'text/html', buffer: Buffer.from(`<script>${RUN}</script>`) }
+    const svg = { name: 'x.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(SVG) }
+    const files = [...FILE_NAMES.map((name) => ({ name, ...page })), svg]
+    await tab.page.locator('input[type=file]').setInputFiles(files)
     await eventually(async () => (await tab.page.getByText('Storing').count()) === 0)
     await tab.say(`{"script":[{"text":"seen"}],"x":"<img src=x onerror=${RUN}>"}`)
     await tab.done()
+    await expectHarmless()
     const links = await tab.page.locator('.user .files a').all()
-    expect(links).toHaveLength(FILE_NAMES.length)
+    expect(links).toHaveLength(files.length)
+    expect(await tab.page.locator('.user .files').allInnerTexts()).toEqual([
+      files.map(({ name }) => name).join('\n'),
+    ])
     for (const link of links) {
       const response = await context.request.get((await link.getAttribute('href')) ?? '')
       expect(response.headers()['content-security-policy'] ?? '').toContain('sandbox')
     }
-    expect(await tab.page.evaluate('window.hacked')).toBeUndefined()
-    await context.close()
+  })
+
+  test('an uploaded page that is opened by its own address cannot reach the app', async () => {
+    const api = new HostApi({ url: host.url })
+    const session = tab.sessionId
+    const token = new URL((await api.share(session)).url).pathname.split('/').at(-1) ?? ''
+    const attempts = SCRIPT_ATTEMPTS.map((attempt) => `try { ${attempt} } catch {}`).join('\n')
+    await using visitor = await host.browser.newContext()
+    const app = await visitor.newPage()
+    await app.goto(host.url)
+    for (const [mimeType, document] of DOCUMENTS) {
+      const blob = new Blob([document(attempts)], { type: mimeType })
+      const key = await api.storeFile(session, 'page', blob)
+      for (const url of [api.fileUrl(session, key), api.sharedFileUrl(token, key)]) {
+        const [file] = await Promise.all([
+          visitor.waitForEvent('page'),
+          app.evaluate(`void window.open('${url}', 'file')`),
+        ])
+        await file.waitForURL(url)
+        await file.waitForLoadState()
+        // It is shown, and not downloaded.
+        expect(await file.evaluate('document.documentElement.textContent')).toContain('shown')
+        expect(await file.evaluate('window.name')).not.toBe('hacked')
+        expect(await app.evaluate('window.hacked')).toBeUndefined()
+        expect(await app.evaluate("localStorage.getItem('hacked')")).toBeNull()
+        expect(await app.evaluate('document.cookie')).not.toContain('hacked')
+        expect(await file.evaluate('window.origin')).toBe('null')
+        await file.close()
+      }
+    }
   })
 })

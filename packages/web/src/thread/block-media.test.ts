@@ -15,19 +15,33 @@ test.each([
   [7, 'file', 'data:application/octet-stream;base64,QQ=='],
 ])('bytes of type %j are a %s', (mimeType, kind, url) => {
   for (const type of ['image', 'audio'])
-    expect(mediaOf({ type, mimeType, data: 'QQ==' }, fileUrl)).toEqual({ kind, url, name: 'file' })
+    expect(mediaOf({ type, mimeType, data: 'QQ==' }, fileUrl)).toMatchObject({
+      kind,
+      url,
+      name: 'file',
+    })
   const resource = { uri: 'file:///a/b.bin', mimeType, blob: 'QQ==' }
-  expect(mediaOf({ type: 'resource', resource }, fileUrl)).toEqual({ kind, url, name: 'b.bin' })
+  expect(mediaOf({ type: 'resource', resource }, fileUrl)).toMatchObject({
+    kind,
+    url,
+    name: 'b.bin',
+  })
 })
 
 test('bytes that the host keeps are at its address', () => {
   const direct = { type: 'audio', mimeType: 'audio/ogg', stored }
-  expect(mediaOf(direct, fileUrl)).toEqual({ kind: 'sound', url: '/file/k1', name: 'file' })
+  expect(mediaOf(direct, fileUrl)).toEqual({
+    kind: 'sound',
+    url: '/file/k1',
+    name: 'file',
+    mimeType: 'audio/ogg',
+  })
   const resource = { uri: 'file:///a/', mimeType: 'application/pdf', stored }
   expect(mediaOf({ type: 'resource', resource }, fileUrl)).toEqual({
     kind: 'file',
     url: '/file/k1',
     name: 'file',
+    mimeType: 'application/pdf',
   })
 })
 

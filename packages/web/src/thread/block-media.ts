@@ -8,8 +8,11 @@ export interface BlockMedia {
   /** Address of the bytes: within the page, or where the host keeps them. */
   readonly url: string
   readonly name: string
+  /** As the tool names it. */
+  readonly mimeType: string
 }
 
+const WITH_BYTES = new Set<unknown>(['image', 'audio', 'resource'])
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/
 const SOUND = /^audio\/(?:aac|flac|mp4|mpeg|ogg|wav|webm|x-wav)$/
 const BASE64 = /^[\w+/=\s]*$/
@@ -19,14 +22,14 @@ const BASE64 = /^[\w+/=\s]*$/
  * the host keeps under a key.
  */
 export function mediaOf(block: Block, fileUrl: (key: string) => string): BlockMedia | undefined {
-  const { type } = block
-  if (type !== 'image' && type !== 'audio' && type !== 'resource') return undefined
-  const source = type === 'resource' ? fieldsOf(block['resource']) : block
-  const mimeType = textOf(source['mimeType']).toLowerCase()
-  const kind = PICTURE.test(mimeType) ? 'picture' : SOUND.test(mimeType) ? 'sound' : 'file'
-  const url = urlOf(source, kind === 'file' ? 'application/octet-stream' : mimeType, fileUrl)
+  if (!WITH_BYTES.has(block['type'])) return undefined
+  const source = block['type'] === 'resource' ? fieldsOf(block['resource']) : block
+  const mimeType = textOf(source['mimeType'])
+  const type = mimeType.toLowerCase()
+  const kind = PICTURE.test(type) ? 'picture' : SOUND.test(type) ? 'sound' : 'file'
+  const url = urlOf(source, kind === 'file' ? 'application/octet-stream' : type, fileUrl)
   if (url === undefined) return undefined
-  return { kind, url, name: textOf(source['uri']).split('/').at(-1) || 'file' }
+  return { kind, url, mimeType, name: textOf(source['uri']).split('/').at(-1) || 'file' }
 }
 
 function urlOf(

@@ -31,7 +31,7 @@ export function ContentBlock({ block, session }: ContentBlockProps): ReactNode {
   )
 }
 
-function Media({ kind, url, name }: BlockMedia): ReactNode {
+function Media({ kind, url, name, mimeType }: BlockMedia): ReactNode {
   if (kind === 'picture') return <img src={url} alt="Result of the tool" loading="lazy" />
   return (
     <>
@@ -39,7 +39,8 @@ function Media({ kind, url, name }: BlockMedia): ReactNode {
       <p>
         <a href={url} download={name}>
           Download {name}
-        </a>
+        </a>{' '}
+        <small>{mimeType}</small>
       </p>
     </>
   )
