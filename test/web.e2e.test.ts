@@ -217,6 +217,24 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     expect(await turnOf(tab)).toBe(await turnOf(other))
   })
 
+  test('code and answers are copied exactly as the model wrote them', async () => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const copied = () => tab.page.evaluate<string>('navigator.clipboard.readText()')
+    const code = 'if (a < b && c) {\n\tsay("*hi*")  \n\n}'
+    const before = 'I **look** at <it>.'
+    const after = `# Result\n\n\`\`\`js\n${code}\n\`\`\`\n\n| a | b |\n|---|---|\n| 1 | $x^2$ |`
+    const calls = [{ name: 'test__look', arguments: {} }]
+    await tab.say(script({ text: before, calls }, { text: after }))
+    await tab.done()
+    const block = tab.page.locator('figure.code')
+    await block.getByRole('button', { name: 'Copy', exact: true }).click()
+    await block.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await copied()).toBe(code)
+    await tab.button('Copy answer').click()
+    await tab.page.locator('.turn-end').getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await copied()).toBe(`${before}\n\n${after}`)
+  })
+
   test('a message is edited into another version, and the switcher leads back', async () => {
     await tab.say(script({ text: 'first' }))
     await tab.done()
