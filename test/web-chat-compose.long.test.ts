@@ -126,7 +126,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
     await expect.poll(() => message().inputValue()).toMatch(/simple prompt/)
   })
 
-  test('a picture from the clipboard and a file that is dropped go along', async () => {
+  test('a picture from the clipboard and dropped files go along, and pictures have a preview', async () => {
     await tab.page.evaluate(`(async () => {
       const bytes = Uint8Array.from(atob('${ONE_PIXEL}'), (each) => each.charCodeAt(0))
       const blob = new Blob([bytes], { type: 'image/png' })
@@ -137,19 +137,29 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
     const files = tab.page.locator('.composer .files li')
     await files.filter({ hasText: 'image.png' }).waitFor()
     await using folder = await testFolder()
-    const path = join(folder.path, 'notes.txt')
-    await writeFile(path, 'a note')
+    const paths = ['notes.txt', 'dropped.png'].map((name) => join(folder.path, name))
+    await writeFile(paths[0] ?? '', 'a note')
+    await writeFile(paths[1] ?? '', Buffer.from(ONE_PIXEL, 'base64'))
     const box = await message().boundingBox()
     const at = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 }
     const devtools = await context.newCDPSession(tab.page)
-    const data = { items: [], files: [path], dragOperationsMask: 1 }
+    const data = { items: [], files: paths, dragOperationsMask: 1 }
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
       await devtools.send('Input.dispatchDragEvent', { type, ...at, data })
     await files.filter({ hasText: 'notes.txt' }).waitFor()
-    await files.filter({ hasText: 'Storing' }).first().waitFor({ state: 'detached' })
+    await expect.poll(() => files.filter({ hasText: 'Storing' }).count()).toBe(0)
+    const widths =
+      "Array.from(document.querySelectorAll('.composer .files img'), (each) => each.naturalWidth)"
+    await expect.poll(() => tab.page.evaluate(widths)).toEqual([1, 1])
+    expect(await files.filter({ hasText: 'dropped.png' }).locator('img').count()).toBe(1)
+    expect(await files.filter({ hasText: 'notes.txt' }).locator('img').count()).toBe(0)
     await tab.say(script({ text: 'seen' }))
     await tab.done()
-    expect(await storedAttachments()).toEqual(['image.png image/png', 'notes.txt text/plain'])
+    expect(await storedAttachments()).toEqual([
+      'image.png image/png',
+      'notes.txt text/plain',
+      'dropped.png image/png',
+    ])
   })
 
   test('a form sends only what was touched', async () => {

@@ -296,7 +296,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.page.getByText('What shall be done?').waitFor()
   })
 
-  test('a tool is tried on the page of the servers', async () => {
+  test('a tool is tried on the page of the servers, which has its schema', async () => {
     await tab.page.getByText('What shall be done?').waitFor()
     await tab.page.keyboard.press('Control+k')
     await tab.page.getByPlaceholder('Go to a chat or a page').fill('tools')
@@ -306,6 +306,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tool.getByLabel('path').fill('/etc')
     await tool.getByRole('button', { name: 'Try it' }).click()
     await tool.getByText('found it').waitFor()
+    const schema = tool.locator('details', { hasText: 'Schema' })
+    expect(await schema.locator('pre').isVisible()).toBe(false)
+    await schema.locator('summary').click()
+    expect(JSON.parse(await schema.locator('pre').innerText())).toEqual(object)
   })
 
   test('on a phone the chats are behind a button, and the page does not scroll sideways', async () => {
