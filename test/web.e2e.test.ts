@@ -22,6 +22,17 @@ const remove = script(
 const words = Array.from({ length: 300 }, (_, index) => `word${index}`).join(' ')
 const longAnswer = script({ text: words, tokensPerSecond: 100 })
 
+/** In the page: how many animations and transitions run. */
+const RUNNING_ANIMATIONS =
+  "document.getAnimations().filter(({ playState }) => playState === 'running').length"
+/** In the page: the duration of the longest animation or transition of an element, in seconds. */
+const LONGEST_MOTION = `Math.max(...Array.from(document.querySelectorAll('*')).flatMap((each) =>
+  [undefined, '::before', '::after'].flatMap((part) => {
+    const { animationName, animationDuration, transitionDuration } = getComputedStyle(each, part)
+    const durations = animationName === 'none' ? [transitionDuration] : [animationDuration, transitionDuration]
+    return durations.flatMap((list) => list.split(',').map((text) => Number.parseFloat(text)))
+  })))`
+
 describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
   let host: WebHost
   let context: BrowserContext
@@ -324,5 +335,22 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.button('Chats').click()
     await tab.button('New chat').click()
     await tab.page.getByText('What shall be done?').waitFor()
+  })
+
+  test('the page moves, unless its user prefers reduced motion', async () => {
+    await tab.page.setViewportSize({ width: 360, height: 640 })
+    await tab.say(script({ text: words, tokensPerSecond: 5 }))
+    await tab.answering('word2')
+    await tab.page.emulateMedia({ reducedMotion: 'no-preference' })
+    await tab.button('Chats').click()
+    await tab.page.getByText('answering', { exact: true }).waitFor()
+    expect(await tab.page.evaluate(RUNNING_ANIMATIONS)).toBeGreaterThan(0)
+    expect(await tab.page.evaluate(LONGEST_MOTION)).toBeGreaterThan(0.1)
+    await tab.page.emulateMedia({ reducedMotion: 'reduce' })
+    // A transition that runs is not ended by the change.
+    await expect.poll(() => tab.page.evaluate(RUNNING_ANIMATIONS)).toBe(0)
+    expect(await tab.page.evaluate(LONGEST_MOTION)).toBeLessThanOrEqual(0.001)
+    await tab.button('New chat').click()
+    expect(await tab.page.evaluate(RUNNING_ANIMATIONS)).toBe(0)
   })
 })
