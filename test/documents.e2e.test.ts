@@ -148,3 +148,18 @@ test.each(
     .map((path) => [path, runnableOf(readFileSync(join(root, path), 'utf8'))] as const)
     .filter(([, commands]) => commands.length > 0),
 )('the commands of %s work as documented', (_, commands) => check(commands))
+
+test('the example of the client package compiles, and prints the answer of a host', async () => {
+  const markdown = await readFile(join(root, 'packages/client/README.md'), 'utf8')
+  const example = blocksOf(markdown).find(({ language }) => language === 'ts')
+  await writeFile(join(clone, 'client-example.ts'), atHost(example?.text ?? ''))
+  const config = { extends: join(root, 'tsconfig.json'), files: ['client-example.ts'] }
+  await writeFile(join(clone, 'client-example.json'), JSON.stringify({ ...config, include: [] }))
+  const [, output = ''] = await runAll([
+    { text: 'npx --no-install tsc --project client-example.json', expected: [] },
+    // The states go to the second output.
+    { text: `${process.execPath} client-example.ts 2>&1`, expected: [] },
+  ])
+  expect(output).toMatch(/^\s*connected\n/)
+  expect(output).toContain('I am the built-in demo model.')
+})
