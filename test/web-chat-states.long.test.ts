@@ -2,6 +2,7 @@
 import { script } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { accessFaults } from './web-axe.ts'
 import type { ChatTab } from './web-host.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 
@@ -86,6 +87,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
     await tab.say(script({ text: 'second' }))
     await tab.say(script({ text: 'third' }))
     await tab.page.getByText('this message is number 2 in the queue').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
     const second = tab.page.locator('.turn').nth(1)
     await second.getByRole('button', { name: 'Take it back' }).click()
     await second.getByText('You took this message back.').waitFor()
@@ -96,6 +98,20 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
     expect(await tab.page.locator('.turn').nth(1).innerText()).not.toContain('Answer failed')
     const [begun, ...rest] = (await tab.answers()).split('\n')
     expect([begun?.startsWith('word0 word1'), ...rest]).toEqual([true, 'third'])
+  })
+
+  test('a chat and its menu pass the checks of axe on a phone', async () => {
+    await tab.page.setViewportSize({ width: 360, height: 640 })
+    const calls = [{ name: 'test__look', arguments: { path: '/etc' } }]
+    await tab.say(script({ calls }, { text: '| a | b |\n|---|---|\n| 1 | 2 |' }))
+    await tab.done()
+    await tab.page.locator('.tool summary').click()
+    await tab.page.getByText('found it').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
+    await tab.button('Chats').click()
+    await tab.page.locator('.session summary').first().click()
+    await tab.button('Rename').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
   })
 
   test('a fault in one message leaves the rest of the page', async () => {
