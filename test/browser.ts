@@ -17,8 +17,8 @@ export const chromiumPath =
 export function startBrowser(): Promise<Browser> {
   if (chromiumPath === undefined)
     throw new Error('there is no Chromium; install the package chromium')
-  // Containers have no user namespaces and little shared memory. Animations cost a fifth of the time of tests.
-  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--force-prefers-reduced-motion']
+  // Containers have no user namespaces and little shared memory.
+  const args = ['--no-sandbox', '--disable-dev-shm-usage']
   return chromium.launch({ executablePath: chromiumPath, args })
 }
 
