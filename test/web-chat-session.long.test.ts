@@ -171,6 +171,33 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await tab.page.locator('.user .files a', { hasText: 'note.txt' }).waitFor()
   })
 
+  test('what is written in a new chat, and in another one, is there after a reload; nothing stays of what was sent', async () => {
+    const message = tab.page.getByLabel('Message', { exact: true })
+    const model = tab.page.getByRole('combobox', { name: 'Model', exact: true })
+    const drafts = (): Promise<string[]> =>
+      tab.page.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('draft '))")
+    await message.fill(script({ text: 'from the draft' }))
+    await model.selectOption({ index: 1 })
+    await tab.page.reload()
+    await expect.poll(() => message.inputValue()).toContain('from the draft')
+    expect(await model.inputValue()).toMatch(/^demo\//)
+    await message.focus()
+    await tab.page.keyboard.press('Enter')
+    await tab.done()
+    await model.selectOption({ index: 0 })
+    expect(await drafts()).toEqual([])
+    await message.fill('the next message')
+    await tab.page.reload()
+    await expect.poll(() => message.inputValue()).toBe('the next message')
+    const other = await host.open(context, `/#/chat/${tab.sessionId}`)
+    await other.done()
+    expect(await other.page.getByLabel('Message', { exact: true }).inputValue()).toBe('')
+    await openMenu()
+    await tab.button('Delete').click()
+    await tab.button('Erase it for ever').click()
+    await expect.poll(drafts).toEqual([])
+  })
+
   test('a chat is shared by a link, read by it without a login, and the link is revoked', async () => {
     const calls = [{ name: 'test__look', arguments: {} }]
     await tab.say(script({ calls }, { text: 'A **secret** answer' }))

@@ -1,5 +1,6 @@
 import { newId } from '@mcp-host/client'
 import { host } from './host.ts'
+import { keepDraft, readDraft } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
 import { Store } from './store.ts'
 import type { Attachment } from './turn.ts'
@@ -19,11 +20,14 @@ export interface ChosenFile {
   readonly fault?: string
 }
 
-/** What the user has written in a session and not sent. It stays while other pages are shown. */
+/**
+ * What the user has written in a session and not sent. It stays while other pages are shown; its text and model also when
+ * the page is loaded again.
+ */
 export class Draft {
-  readonly text = new Store('')
+  readonly text: Store<string>
   /** The model of the message; `undefined`: that of the session. */
-  readonly model = new Store<string | undefined>(undefined)
+  readonly model: Store<string | undefined>
   readonly files = new Store<readonly ChosenFile[]>([])
   /** Grows with each suggested text, which gets the focus. */
   readonly suggestions = new Store(0)
@@ -31,6 +35,12 @@ export class Draft {
 
   constructor(session: string) {
     this.#session = session
+    const { text, model } = readDraft(session)
+    this.text = new Store(text)
+    this.model = new Store(model)
+    const keep = (): void => keepDraft(session, { text: this.text.get(), model: this.model.get() })
+    this.text.subscribe(keep)
+    this.model.subscribe(keep)
   }
 
   get isEmpty(): boolean {

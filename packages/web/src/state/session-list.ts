@@ -1,5 +1,6 @@
 import type { Session } from '@mcp-host/client'
 import { host } from './host.ts'
+import { forgetDrafts } from './kept-draft.ts'
 import type { KnownSessions } from './known-sessions.ts'
 import {
   NOTHING_KNOWN,
@@ -109,7 +110,9 @@ export async function pinSession(session: Session, isKept: boolean): Promise<voi
 export async function deleteSession(id: string): Promise<void> {
   const list = sessionList.get()
   sessionList.set({ ...list, sessions: list.sessions.filter((each) => each.id !== id) })
-  if (await changing(host.deleteSession(id))) forgetOutbox(id)
+  if (!(await changing(host.deleteSession(id)))) return
+  forgetOutbox(id)
+  forgetDrafts(id)
 }
 
 /** A change that the list shows already. If the host refuses it (`false`), the list says so and is read again. */

@@ -1,3 +1,4 @@
+import { forgetDrafts } from '../../state/kept-draft.ts'
 import { forgetOutbox } from '../../state/session-outbox.ts'
 
 /** Ends the login of this browser, and leaves the page. Rejects when the host does not answer. */
@@ -8,5 +9,6 @@ export async function logOut(): Promise<void> {
     throw new Error(`the answer is ${answer.status}`)
   // The next user of this browser must not send it.
   forgetOutbox()
+  forgetDrafts()
   location.assign('/logout')
 }
