@@ -171,7 +171,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await tab.page.locator('.user .files a', { hasText: 'note.txt' }).waitFor()
   })
 
-  test('what is written in a new chat, and in another one, is there after a reload; nothing stays of what was sent', async () => {
+  test('a draft survives a reload, and is forgotten once it is sent or its chat is deleted', async () => {
     const message = tab.page.getByLabel('Message', { exact: true })
     const model = tab.page.getByRole('combobox', { name: 'Model', exact: true })
     const drafts = (): Promise<string[]> =>

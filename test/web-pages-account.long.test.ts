@@ -55,6 +55,22 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the account page${NEEDS_BROWSER}`, () => 
     expect(await accessFaults(page)).toEqual([])
   })
 
+  test('a draft stays for its user, and is not shown to the next user of the tab', async () => {
+    const { page } = await host.open(context)
+    const message = page.getByLabel('Message', { exact: true })
+    await logIn(page, 'bob')
+    await message.fill('a secret of bob')
+    await context.clearCookies()
+    await page.goto(`${host.url}/login?return=%2F`)
+    await logIn(page, 'bob')
+    await expect.poll(() => message.inputValue()).toBe('a secret of bob')
+    await context.clearCookies()
+    await page.goto(`${host.url}/login?return=%2F`)
+    await logIn(page, 'ann')
+    await expect.poll(() => message.inputValue()).toBe('')
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('secret')
+  })
+
   test('the page says who the user is and what was used, and logs out', async () => {
     const tab = await host.open(context)
     const { page } = tab

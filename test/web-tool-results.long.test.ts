@@ -10,13 +10,10 @@ import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
 const nested = { type: 'object', properties: { list: { type: 'array', items: {} } } }
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
-/** 0.1 s of silence, in 8,000 samples of one byte a second. */
+/** 0.1 s of silence at 8,000 one-byte samples a second. */
 const SILENCE = Buffer.concat([
   Buffer.from(
-    '524946464403000057415645666d74201000000001000100401f0000401f00000100080064617461200300 00'.replace(
-      ' ',
-      '',
-    ),
+    '524946464403000057415645666d74201000000001000100401f0000401f0000010008006461746120030000',
     'hex',
   ),
   Buffer.alloc(800, 128),
@@ -135,15 +132,13 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await question.getByRole('button', { name: 'Do not allow' }).click()
     await tool.getByText('You did not allow the call').waitFor()
     await tool.getByRole('button', { name: 'Try it' }).click()
-    // It has the focus.
-    await question.waitFor()
-    await tab.page.keyboard.press('Enter')
+    await question.getByRole('button', { name: 'Allow', exact: true }).press('Enter')
     await tool.getByText('paid').waitFor()
     const calls = (await host.stack.journal()).filter(({ tool: name }) => name === 'pay')
     expect(calls).toEqual([expect.objectContaining({ arguments: { text: '7 euros' } })])
   })
 
-  test('arguments that need JSON are written as JSON, and faults are told', async () => {
+  test('arguments that need JSON are written as JSON, and invalid ones are reported', async () => {
     const tool = await toolOf('nested')
     const text = tool.getByLabel('Arguments as JSON')
     await text.fill('[1]')

@@ -51,9 +51,9 @@ export interface ServiceOptions {
 const SMALL_YOUNG_GENERATION = '--max-semi-space-size=8'
 
 /**
- * The old generation may grow to four times its size before V8 collects it, as V8 allows in a busy process. In a quiet
- * one it allows some megabytes and counts buffers among them: a body of 4 MB/s then stops the process for 5 to 12 ms,
- * twice a second. A process under load takes 10 MB more.
+ * The old generation may grow to four times its size before V8 collects it, as V8 allows in a busy process. In an idle
+ * process V8 collects it after some megabytes of growth, and buffers count: reading a body at 4 MB/s then causes two
+ * pauses of 5 to 12 ms a second. A process under load takes 10 MB more.
  */
 const RARE_COLLECTIONS = '--heap-growing-percent=300'
 

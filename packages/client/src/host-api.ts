@@ -17,9 +17,9 @@ export interface PageOptions {
 
 /** Which sessions are listed. */
 export interface ListOptions extends PageOptions {
-  /** A part of their titles, in upper or lower case. */
+  /** A part of the title; case is ignored. */
   readonly title?: string
-  /** A key of their metadata. */
+  /** A key that the metadata has, whatever its value. */
   readonly metadataKey?: string
 }
 

@@ -11,9 +11,9 @@ export const listSessions = defineCall('session.list', {
     limit: z.number().int().min(1).max(100),
     /** `next` of the previous page. */
     before: z.string().optional(),
-    /** A part of their titles, in upper or lower case. */
+    /** A part of the title; case is ignored. */
     title: z.string().max(200).optional(),
-    /** A key of their metadata. */
+    /** A key that the metadata has, whatever its value. */
     metadataKey: z.string().max(200).optional(),
   }),
   reply: z.object({

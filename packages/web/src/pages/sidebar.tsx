@@ -37,6 +37,7 @@ export function Sidebar({ onLeave }: { readonly onLeave: () => void }): ReactNod
         type="search"
         aria-label="Search chats"
         placeholder="Search chats"
+        maxLength={200}
         value={search}
         onChange={({ target }) => setSearch(target.value)}
       />

@@ -1,6 +1,6 @@
 import type { Tool, ToolAnswer } from '@mcp-host/client'
 import type { ReactNode } from 'react'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { fieldsOf, readValues } from '../ask/fields.ts'
 import type { Values } from '../ask/form-fields.tsx'
 import { FormFields } from '../ask/form-fields.tsx'
@@ -12,7 +12,7 @@ import { toolHost } from '../state/tool-host.ts'
 import { ToolContent } from '../thread/tool-content.tsx'
 
 /** A call that waits for the permission of the user. */
-interface Asked {
+interface PermissionRequest {
   readonly given: object
   readonly answer: (isAllowed: boolean) => void
 }
@@ -24,13 +24,16 @@ export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
   const [values, setValues] = useState<Values>(new Map())
   const [json, setJson] = useState('{}')
   const [answer, setAnswer] = useState<ToolAnswer>()
-  const [asked, setAsked] = useState<Asked>()
+  const [asked, setAsked] = useState<PermissionRequest>()
   const [fault, setFault] = useState<string>()
   const [isRunning, setIsRunning] = useState(false)
+  // A call does not wait for a user who has left.
+  useEffect(() => () => asked?.answer(false), [asked])
   const call = async (event: React.FormEvent): Promise<void> => {
     event.preventDefault()
     setIsRunning(true)
     setFault(undefined)
+    setAnswer(undefined)
     try {
       const given = hasForm ? readValues(fields, values) : parseObject(json, 'Arguments as JSON')
       const ask = (): Promise<boolean> =>
@@ -56,7 +59,7 @@ export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
           </label>
         )}
         <button type="submit" className="primary" disabled={isRunning}>
-          {isRunning ? 'Running' : 'Try it'}
+          {asked !== undefined ? 'Waiting for permission' : isRunning ? 'Running' : 'Try it'}
         </button>
       </form>
       {asked !== undefined && (
@@ -84,7 +87,7 @@ export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
   )
 }
 
-/** Fields of other types are written as JSON. */
+/** Whether each property is a string, number or boolean. Other arguments are written as JSON. */
 function isFlat(schema: Readonly<Record<string, unknown>>): boolean {
   const properties = Object.values(schema['properties'] ?? {}) as { readonly type?: unknown }[]
   return properties.every(({ type }) =>
@@ -103,7 +106,7 @@ function Permission(props: {
       <h3>Allow {tool}?</h3>
       <pre tabIndex={0}>{pretty(given)}</pre>
       <div className="actions">
-        <button type="button" className="primary" autoFocus onClick={() => onAnswer(true)}>
+        <button type="button" className="primary" onClick={() => onAnswer(true)}>
           Allow
         </button>
         <button type="button" onClick={() => onAnswer(false)}>

@@ -1,7 +1,7 @@
 import type { Answer, ClientEvent, ClientState, MessageExtras, OutFrame } from '@mcp-host/client'
 import { SessionClient } from '@mcp-host/client'
 import { host, HOST_URL } from './host.ts'
-import { forgetDrafts } from './kept-draft.ts'
+import { forgetDraft } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
 import { markRunning } from './running-sessions.ts'
 import { forgetOutbox, sessionOutbox } from './session-outbox.ts'
@@ -145,7 +145,7 @@ export class ChatSession implements Disposable {
     this.connection.set(keepReason(this.connection.get(), state))
     if (state.state === 'ended' && state.why === 'deleted') {
       forgetOutbox(this.id)
-      forgetDrafts(this.id)
+      forgetDraft(this.id)
       markRunning(this.id, false)
     }
     if (state.state !== 'connected') return

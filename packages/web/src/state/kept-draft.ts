@@ -1,31 +1,61 @@
 /** Drafts are kept for each tab, because two tabs may write in one chat. */
 const PREFIX = 'draft '
+/** The key of the id of the new chat that has no message yet. */
+const NEW_CHAT = 'new-chat'
+/** The key of the id of the user. */
+const USER = 'drafts-of'
 
 export interface KeptDraft {
   readonly text: string
   readonly model?: string | undefined
 }
 
-/** What this tab had written in a session before it was loaded again. */
+/** The draft of a session that this tab had before its reload. */
 export function readDraft(session: string): KeptDraft {
   const kept = sessionStorage.getItem(`${PREFIX}${session}`)
   return kept === null ? { text: '' } : (JSON.parse(kept) as KeptDraft)
 }
 
 export function keepDraft(session: string, draft: KeptDraft): void {
-  const key = `${PREFIX}${session}`
-  try {
-    if (draft.text === '' && draft.model === undefined) sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, JSON.stringify(draft))
-  } catch {
-    // It is too large for the storage: an older draft must not come back in its place.
-    sessionStorage.removeItem(key)
-  }
+  const isEmpty = draft.text === '' && draft.model === undefined
+  keep(`${PREFIX}${session}`, isEmpty ? undefined : JSON.stringify(draft))
 }
 
-/** Forgets the draft of a session that is gone; without an id all drafts, as after a logout. */
-export function forgetDrafts(session?: string): void {
+/** The id of the new chat that this tab had before its reload. */
+export function readNewChat(): string | undefined {
+  return sessionStorage.getItem(NEW_CHAT) ?? undefined
+}
+
+export function keepNewChat(id: string | undefined): void {
+  keep(NEW_CHAT, id)
+}
+
+export function forgetDraft(session: string): void {
+  keep(`${PREFIX}${session}`, undefined)
+}
+
+/** Forgets the drafts of all sessions, as after a logout. */
+export function forgetDrafts(): void {
   for (const key of Object.keys(sessionStorage))
-    if (session === undefined ? key.startsWith(PREFIX) : key === `${PREFIX}${session}`)
-      sessionStorage.removeItem(key)
+    if (key.startsWith(PREFIX) || key === NEW_CHAT) sessionStorage.removeItem(key)
+}
+
+/** Forgets the drafts of another user of this tab. Returns whether there was one. */
+export function claimDrafts(user: string): boolean {
+  const before = sessionStorage.getItem(USER)
+  keep(USER, user)
+  if (before === null || before === user) return false
+  forgetDrafts()
+  return true
+}
+
+/** A value that is too large for the storage is not kept, and neither is the one before it. */
+function keep(key: string, value: string | undefined): void {
+  sessionStorage.removeItem(key)
+  if (value === undefined) return
+  try {
+    sessionStorage.setItem(key, value)
+  } catch {
+    // The quota of the browser is used up: the value is lost by a reload.
+  }
 }

@@ -36,6 +36,26 @@ test('a newer page keeps the older ones, and where they lead', () => {
   expect(newer.next).toBe('n6')
 })
 
+test('a gap between the newest page and known sessions is read again', () => {
+  const older = withOlder(first, { sessions: [session(7), session(6)] })
+  const page = { sessions: [session(30), session(20)], next: 'n20' }
+  const newer = withNewest(older, page, [])
+  expect(shown(newer)).toEqual(['s30', 's20'])
+  expect(newer.next).toBe('n20')
+  expect(shown(withOlder(newer, { sessions: [session(15), session(9)] }))).toContain('s15')
+})
+
+test('of two records the newer one counts, and sessions of one time are told apart by id', () => {
+  const moved = session(12, { id: 's9', title: 'new title' })
+  const known = withFound(withNewest(first, { sessions: [moved], next: 'n12' }, []), [session(9)])
+  expect(shownSessions(known, 'new title')).toEqual([moved])
+  const page = { sessions: [session(8, { id: 'a' })], next: 'na' }
+  expect(shown(withNewest(first, page, []))).toEqual(['a', 's8'])
+  expect(shown(withNewest(first, { ...page, sessions: [session(8, { id: 'z' })] }, []))).toEqual([
+    'z',
+  ])
+})
+
 test('a session that is missing in the newest page was deleted', () => {
   expect(shown(withNewest(first, { sessions: [session(8)] }, []))).toEqual(['s8'])
   expect(withNewest(first, { sessions: [] }, [])).toMatchObject({ sessions: [], next: undefined })
@@ -52,7 +72,7 @@ test('a pinned session is shown, however old it is, until it is unpinned', () =>
   expect(shown(older)).toEqual(['s9', 's8', 's7', 's2'])
 })
 
-test('a found session is shown to a search alone', () => {
+test('a search result is listed only while its search is active', () => {
   const known = withFound(first, [session(3, { title: 'Trip to PARIS' }), session(8)])
   expect(shown(known, 'paris')).toEqual(['s3'])
   expect(shown(known, 'chat')).toEqual(['s9', 's8'])
@@ -60,7 +80,7 @@ test('a found session is shown to a search alone', () => {
   expect(known.next).toBe('n8')
 })
 
-test('a pin leaves other metadata', () => {
+test('pinning keeps other metadata', () => {
   const other = session(1, { metadata: { project: 7 } })
   expect(withPin(other, true).metadata).toEqual({ project: 7, pinned: true })
   expect(withPin(withPin(other, true), false).metadata).toEqual({ project: 7 })

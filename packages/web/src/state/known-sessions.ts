@@ -6,9 +6,9 @@ export const PINNED = 'pinned'
 export interface KnownSessions {
   /** The newest first. */
   readonly sessions: readonly Session[]
-  /** All sessions that were used after this time are known; only some of the older ones. In epoch milliseconds. */
+  /** Each session that was used after this time is in `sessions`. In epoch milliseconds. */
   readonly since: number
-  /** Leads to the sessions before `since`; `undefined`: there are none. */
+  /** The cursor of the page before `since`; `undefined` without one. */
   readonly next: string | undefined
 }
 
@@ -19,7 +19,7 @@ interface SessionPage {
 
 export const NOTHING_KNOWN: KnownSessions = { sessions: [], since: Infinity, next: undefined }
 
-/** With the first page of the list, and all pinned sessions. */
+/** Adds the first page of the list and all pinned sessions, and drops sessions that the page should have and lacks. */
 export function withNewest(
   known: KnownSessions,
   page: SessionPage,
@@ -27,11 +27,13 @@ export function withNewest(
 ): KnownSessions {
   const end = endOf(page)
   const pins = new Set(pinned.map(({ id }) => id))
-  // What is missing in the page was deleted; elsewhere a session may have been unpinned.
   const older = known.sessions
-    .filter(({ updatedAt }) => updatedAt < end)
+    .filter((each) => isBehind(each, page))
+    // Another tab has unpinned it.
     .map((each) => (isPinned(each) && !pins.has(each.id) ? withPin(each, false) : each))
-  const hasOlderPages = known.since < end
+  // Otherwise sessions between the page and the known ones are missing.
+  const isContiguous = end <= (known.sessions[0]?.updatedAt ?? -Infinity)
+  const hasOlderPages = isContiguous && known.since < end
   return {
     sessions: joined(page.sessions, pinned, older),
     since: hasOlderPages ? known.since : end,
@@ -39,18 +41,18 @@ export function withNewest(
   }
 }
 
-/** With the page to which `next` led. */
+/** Adds the page to which `next` led. */
 export function withOlder(known: KnownSessions, page: SessionPage): KnownSessions {
   const sessions = joined(page.sessions, known.sessions)
   return { sessions, since: endOf(page), next: page.next }
 }
 
-/** With sessions that were found anywhere in the list. */
+/** Adds sessions that a search found. */
 export function withFound(known: KnownSessions, found: readonly Session[]): KnownSessions {
   return { ...known, sessions: joined(found, known.sessions) }
 }
 
-/** Those with these words in their title; without words those of the pages that were read, and pinned ones. */
+/** The sessions whose title contains `words`; without words those of the pages that were read, and pinned ones. */
 export function shownSessions(
   { sessions, since }: KnownSessions,
   words: string,
@@ -76,9 +78,19 @@ function endOf({ sessions, next }: SessionPage): number {
   return next === undefined ? -Infinity : (sessions.at(-1)?.updatedAt ?? -Infinity)
 }
 
-/** Each session once, as the first list has it. */
+/** Whether a session comes after the page in the order of the host: by time, then by id. */
+function isBehind({ updatedAt, id }: Session, { sessions, next }: SessionPage): boolean {
+  const last = sessions.at(-1)
+  if (next === undefined || last === undefined) return false
+  return updatedAt < last.updatedAt || (updatedAt === last.updatedAt && id > last.id)
+}
+
+/** Each session once: its newest record, or else that of the first list. */
 function joined(...lists: readonly (readonly Session[])[]): readonly Session[] {
   const byId = new Map<string, Session>()
-  for (const session of lists.flat()) if (!byId.has(session.id)) byId.set(session.id, session)
+  for (const session of lists.flat()) {
+    const known = byId.get(session.id)
+    if (known === undefined || known.updatedAt < session.updatedAt) byId.set(session.id, session)
+  }
   return Array.from(byId.values()).toSorted((one, other) => other.updatedAt - one.updatedAt)
 }

@@ -1,6 +1,7 @@
 import type { Principal } from '@mcp-host/client'
 import { HostError } from '@mcp-host/client'
 import { host } from './host.ts'
+import { claimDrafts } from './kept-draft.ts'
 import { Store } from './store.ts'
 
 /** Who the host takes this page for. */
@@ -22,6 +23,8 @@ export async function loadLogin(): Promise<void> {
   const before = login.get()
   try {
     const principal = await host.me()
+    // The page has begun with the drafts of another user of this tab.
+    if (claimDrafts(principal.id)) location.reload()
     login.set({ state: 'known', principal })
     localStorage.setItem(LOGGED_IN_AT, String(Date.now()))
   } catch (error) {

@@ -1,6 +1,7 @@
 import { newId } from '@mcp-host/client'
 import { draftOf } from './draft.ts'
 import { host } from './host.ts'
+import { keepNewChat, readNewChat } from './kept-draft.ts'
 import { restorePlace } from './login-page.ts'
 import { Store } from './store.ts'
 
@@ -25,13 +26,10 @@ export type PageName = (typeof PAGES)[number]
 /** A host that answers later is not waited for: the page says that it is not there. */
 const PATIENCE_MS = 500
 
-/** The key of the id of the new chat, which is found again when the tab is loaded again. */
-const UNUSED = 'unused-chat'
-
 /** Id for the next new chat, made by the host. It keeps files before the first message only for its own ids. */
 let spare: string | undefined
 /** Id of the new chat that is shown or was left: its draft is found again until it gets a message. */
-let unused: string | undefined = sessionStorage.getItem(UNUSED) ?? undefined
+let unused = readNewChat()
 
 restorePlace()
 export const route = new Store<Route>(read())
@@ -54,7 +52,7 @@ function read(): Route {
     if (page === 'debug') return { page: 'debug', session }
   }
   unused ??= spare ?? newId()
-  sessionStorage.setItem(UNUSED, unused)
+  keepNewChat(unused)
   return { page: 'chat', session: unused, isNew: true }
 }
 
@@ -109,7 +107,7 @@ export function keepSession(id: string): void {
   }
   if (id === unused) {
     unused = undefined
-    sessionStorage.removeItem(UNUSED)
+    keepNewChat(undefined)
   }
   history.replaceState(null, '', `#/chat/${id}`)
   route.set({ page: 'chat', session: id, isNew: false })

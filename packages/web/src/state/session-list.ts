@@ -1,6 +1,6 @@
 import type { Session } from '@mcp-host/client'
 import { host } from './host.ts'
-import { forgetDrafts } from './kept-draft.ts'
+import { forgetDraft } from './kept-draft.ts'
 import type { KnownSessions } from './known-sessions.ts'
 import {
   NOTHING_KNOWN,
@@ -10,6 +10,7 @@ import {
   withOlder,
   withPin,
 } from './known-sessions.ts'
+import { Latest } from './latest.ts'
 import { messageOf } from './message-of.ts'
 import { forgetOutbox } from './session-outbox.ts'
 import { Store } from './store.ts'
@@ -23,28 +24,37 @@ const POLL_MS = 10_000
 /** A record is written a little after the message. */
 const SOON_MS = [300, 1_500]
 
-/** Sessions that a search shows beside known ones. */
+/** Most results of one search. */
 const MAX_FOUND = 50
 const MAX_PINNED = 100
-/** The user may still type. */
+/** Delay between the last keystroke and the search. */
 const TYPING_MS = 200
 
 export const sessionList = new Store<SessionList>({ ...NOTHING_KNOWN, fault: undefined })
 
+const refreshes = new Latest()
+/** Ids of sessions that this page has deleted: a late reply may still have them. */
+const deleted = new Set<string>()
+
+function show(list: SessionList): void {
+  sessionList.set({ ...list, sessions: list.sessions.filter(({ id }) => !deleted.has(id)) })
+}
+
 /** Reads the newest and the pinned sessions, and keeps older ones that are known. */
 async function refresh(): Promise<void> {
+  const isLatest = refreshes.begin()
   try {
     const [page, { sessions: pinned }] = await Promise.all([
       host.sessions({ limit: 50 }),
       host.sessions({ limit: MAX_PINNED, metadataKey: PINNED }),
     ])
-    sessionList.set({ ...withNewest(sessionList.get(), page, pinned), fault: undefined })
+    if (isLatest()) show({ ...withNewest(sessionList.get(), page, pinned), fault: undefined })
   } catch (error) {
     sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
   }
 }
 
-/** Looks for words in the titles of all sessions: those that are found are known then. Returns how to stop it. */
+/** Adds all sessions whose title contains `words` to `sessionList`. The returned function cancels the search. */
 export function findSessions(words: string): () => void {
   if (words === '') return () => {}
   let isStopped = false
@@ -52,9 +62,9 @@ export function findSessions(words: string): () => void {
     try {
       const { sessions } = await host.sessions({ limit: MAX_FOUND, title: words })
       const list = sessionList.get()
-      if (!isStopped) sessionList.set({ ...list, ...withFound(list, sessions) })
+      if (!isStopped) show({ ...list, ...withFound(list, sessions) })
     } catch (error) {
-      sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
+      if (!isStopped) sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
     }
   }
   const timer = setTimeout(() => void find(), TYPING_MS)
@@ -84,7 +94,7 @@ export async function loadOlderSessions(): Promise<void> {
     const list = sessionList.get()
     // The button may have been pressed twice.
     if (list.next !== before) return
-    sessionList.set({ ...withOlder(list, page), fault: undefined })
+    show({ ...withOlder(list, page), fault: undefined })
   } catch (error) {
     sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
   }
@@ -108,19 +118,21 @@ export async function pinSession(session: Session, isKept: boolean): Promise<voi
 }
 
 export async function deleteSession(id: string): Promise<void> {
-  const list = sessionList.get()
-  sessionList.set({ ...list, sessions: list.sessions.filter((each) => each.id !== id) })
-  if (!(await changing(host.deleteSession(id)))) return
+  deleted.add(id)
+  show(sessionList.get())
+  const isDone = await changing(host.deleteSession(id), () => deleted.delete(id))
+  if (!isDone) return
   forgetOutbox(id)
-  forgetDrafts(id)
+  forgetDraft(id)
 }
 
 /** A change that the list shows already. If the host refuses it (`false`), the list says so and is read again. */
-async function changing(change: Promise<unknown>): Promise<boolean> {
+async function changing(change: Promise<unknown>, onRefused?: () => void): Promise<boolean> {
   try {
     await change
     return true
   } catch (error) {
+    onRefused?.()
     await refresh()
     sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
     return false

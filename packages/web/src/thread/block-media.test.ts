@@ -57,3 +57,17 @@ test.each([
 ])('%j has no bytes to show', (block) => {
   expect(mediaOf(block, fileUrl)).toBeUndefined()
 })
+
+test.each([
+  ['file:///a/b.pdf', 'b.pdf'],
+  ['file:///a/r%C3%A9sum%C3%A9.pdf?version=2', 'résumé.pdf'],
+  ['https://example.com/fdp.%E2%80%AEexe', 'fdp.exe'],
+  ['file:///a/..%2F..%5Cb', '....b'],
+  ['file:///a/%FF', 'file'],
+  ['file:///a/', 'file'],
+  ['no address', 'file'],
+  ['', 'file'],
+])('the file of %j is offered as %j', (uri, name) => {
+  const resource = { uri, blob: 'QQ==' }
+  expect(mediaOf({ type: 'resource', resource }, fileUrl)).toMatchObject({ name })
+})

@@ -29,7 +29,18 @@ export function mediaOf(block: Block, fileUrl: (key: string) => string): BlockMe
   const kind = PICTURE.test(type) ? 'picture' : SOUND.test(type) ? 'sound' : 'file'
   const url = urlOf(source, kind === 'file' ? 'application/octet-stream' : type, fileUrl)
   if (url === undefined) return undefined
-  return { kind, url, mimeType, name: textOf(source['uri']).split('/').at(-1) || 'file' }
+  return { kind, url, mimeType, name: fileName(textOf(source['uri'])) }
+}
+
+/** The last part of the path, without characters that hide its end or lead to another folder. */
+function fileName(uri: string): string {
+  const last = URL.parse(uri)?.pathname.split('/').at(-1) ?? ''
+  try {
+    return decodeURIComponent(last).replaceAll(/[\p{C}/\\]/gu, '') || 'file'
+  } catch {
+    // It is not encoded as an address should be.
+    return 'file'
+  }
 }
 
 function urlOf(

@@ -7,6 +7,9 @@ import type { Block, BlockMedia } from './block-media.ts'
 import { fieldsOf, mediaOf, textOf } from './block-media.ts'
 import { LongText } from './long-text.tsx'
 
+/** A longer address is cut. */
+const MAX_SHOWN_URI = 300
+
 export interface ContentBlockProps {
   readonly block: Block
   /** Id of the session. */
@@ -50,6 +53,7 @@ function Media({ kind, url, name, mimeType }: BlockMedia): ReactNode {
 function ResourceLink({ link }: { readonly link: Block }): ReactNode {
   const uri = textOf(link['uri'])
   const href = safeLink(uri)
+  const description = textOf(link['description'])
   const name = textOf(link['title']) || textOf(link['name']) || uri
   return (
     <p>
@@ -59,9 +63,11 @@ function ResourceLink({ link }: { readonly link: Block }): ReactNode {
         <a href={href} target="_blank" rel="noopener noreferrer">
           {name}
         </a>
-      )}{' '}
-      <small>{uri}</small>
-      <small>{textOf(link['description'])}</small>
+      )}
+      {name !== uri && <br />}
+      {name !== uri && <small>{(href ?? uri).slice(0, MAX_SHOWN_URI)}</small>}
+      {description !== '' && <br />}
+      {description}
     </p>
   )
 }

@@ -62,8 +62,11 @@ function WholeResult(props: {
     setFault(undefined)
     try {
       const response = await fetch(url)
+      if (response.status === 404) throw new Error('the host no longer has it')
       if (!response.ok) throw new Error(`the host answered with status ${response.status}`)
-      onLoad((await response.json()) as Content)
+      const whole = (await response.json()) as Content
+      if (!Array.isArray(whole.content)) throw new Error('it is no result of a tool')
+      onLoad(whole)
     } catch (error) {
       setFault(messageOf(error))
       setIsLoading(false)

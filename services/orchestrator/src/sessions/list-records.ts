@@ -13,9 +13,9 @@ export interface ListQuery {
   readonly limit: number
   /** `next` of the previous page. */
   readonly before?: string | undefined
-  /** A part of their titles, in upper or lower case. */
+  /** A part of the title; case is ignored. */
   readonly title?: string | undefined
-  /** A key of their metadata. */
+  /** A key that the metadata has, whatever its value. */
   readonly metadataKey?: string | undefined
 }
 

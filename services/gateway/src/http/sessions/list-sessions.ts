@@ -12,12 +12,12 @@ const ListQuery = Page.extend({
     .string()
     .max(200)
     .optional()
-    .describe('Only sessions with these words in their title, in upper or lower case.'),
+    .describe('Only sessions whose title contains this text; case is ignored.'),
   metadataKey: z
     .string()
     .max(200)
     .optional()
-    .describe('Only sessions whose metadata has this key.'),
+    .describe('Only sessions whose metadata has this key, whatever its value.'),
 })
 
 export function addListSessions(api: Api, { bus }: { readonly bus: Bus }): void {
