@@ -59,7 +59,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`published MCP apps in the web UI${NEEDS_B
     await show('monitor__get-system-info')
     await app().locator('#memory-percent').filter({ hasText: /^\d/ }).waitFor()
     await tab.button('New chat').click()
-    await tab.page.getByText('What shall be done?').waitFor()
+    await tab.page.getByText('Ask for something a tool can do.').waitFor()
     await show('monitor__poll-system-stats')
     await tab.page.locator('.tool .state', { hasNotText: 'Done' }).waitFor()
   })

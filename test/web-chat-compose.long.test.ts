@@ -172,7 +172,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
     const params = { message: 'Your data?', requestedSchema: { type: 'object', properties } }
     const given = { method: 'elicitation/create', params }
     await tab.say(script({ calls: [{ name: 'asker__ask', arguments: given }] }, { text: 'end' }))
-    await tab.page.locator('.question').getByLabel('name').fill('Ann')
+    await tab.page.locator('.asks').getByLabel('name').fill('Ann')
     await tab.button('Send answer').click()
     await tab.done()
     await tab.page.locator('.tool summary').click()
@@ -186,7 +186,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
     await tab.say(script({ calls: [{ name: 'asker__ask', arguments: given }] }, { text: 'end' }))
     const address = new URL(url)
     await tab.page.getByText(`This leads to ${address.host}`).waitFor()
-    expect(await tab.page.locator('.question pre').innerText()).toBe(url)
+    expect(await tab.page.locator('.asks pre').innerText()).toBe(url)
     expect(await accessFaults(tab.page)).toEqual([])
     expect(context.pages()).toHaveLength(1)
     const [opened] = await Promise.all([

@@ -35,7 +35,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`places in long chats${NEEDS_BROWSER}`, ()
       },
     })
     for (let index = 0; index < TURNS; index++) {
-      client.say(script({ text: `answer ${index}\n\n${'more\n\n'.repeat(10)}` }))
+      client.say(script({ text: `answer ${index}\n\n${'more\n\n'.repeat(4)}` }))
     }
     await isOver
     const context = open.use(await host.browser.newContext())

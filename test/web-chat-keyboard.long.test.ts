@@ -42,7 +42,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     host.faults = []
     context = await host.browser.newContext()
     tab = await host.open(context)
-    await tab.page.getByText('What shall be done?').waitFor()
+    await tab.page.getByText('Ask for something a tool can do.').waitFor()
   })
   afterEach(async () => {
     await context.close()

@@ -220,10 +220,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
     const calls = TOOL_TEXTS.map((text) => ({ name: 'test__echo', arguments: { text } }))
     await tab.say(script({ calls }, { text: 'end' }))
     await tab.done()
-    for (const summary of await tab.page.locator('.tool summary').all()) await summary.click()
-    await expectHarmless()
-    const shown = await tab.page.locator('.answer').innerText()
-    for (const text of TOOL_TEXTS) expect(shown).toContain(JSON.stringify(text))
+    for (const [index, text] of TOOL_TEXTS.entries()) {
+      const tool = tab.page.locator('.tool').nth(index)
+      await tool.locator('summary').click()
+      await expectHarmless()
+      const [given, result] = await tool.locator('.sheet > div').allInnerTexts()
+      expect(given).toContain(text)
+      expect(result).toContain(JSON.stringify(text))
+    }
   })
 
   test('names of tools are text', async () => {
@@ -280,13 +284,17 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
   })
 
   test('names and output of servers, and descriptions and fields of tools are text', async () => {
-    await tab.button('Tools and servers').click()
+    await tab.page.getByRole('link', { name: 'Servers', exact: true }).click()
     // The name of a server in mcp.json becomes one of letters and digits.
+    const server = (name: string | RegExp) =>
+      tab.page.getByRole('navigation', { name: 'Servers' }).getByRole('link', { name })
+    await server(/hacked/).click()
     await tab.page.getByRole('region', { name: /hacked/ }).waitFor()
+    await server(/^broken/).click()
     await tab.page.getByRole('region', { name: 'broken' }).getByText(MARKUP).first().waitFor()
-    const tool = tab.page.getByRole('region', { name: 'hostile' }).locator('.tool')
+    await server(/^hostile/).click()
+    const tool = tab.page.getByRole('region', { name: 'hostile' })
     await tool.getByText(`${MARKUP} of a tool`).waitFor()
-    await tool.locator('summary').click()
     await tool.getByLabel(MARKUP).waitFor()
     await tool.getByText('Schema').click()
     await tool.getByRole('button', { name: 'Try it' }).click()
@@ -295,8 +303,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
   })
 
   test('names of files are text, and uploaded files have a policy with a sandbox', async () => {
-    await tab.button('New chat').click()
-    await tab.page.getByText('What shall be done?').waitFor()
+    await tab.page.keyboard.press('Control+Shift+O')
+    await tab.page.getByText('Ask for something a tool can do.').waitFor()
     const page = { mimeType: 'text/html', buffer: Buffer.from(`<script>${RUN}</script>`) }
     const svg = { name: 'x.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(SVG) }
     const files = [...FILE_NAMES.map((name) => ({ name, ...page })), svg]

@@ -48,7 +48,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the account page${NEEDS_BROWSER}`, () => 
   test('a login that does not last leads to the login page once', async () => {
     const { page } = await host.open(context)
     await logIn(page, 'bob')
-    await page.getByText('What shall be done?').waitFor()
+    await page.getByText('Ask for something a tool can do.').waitFor()
     await context.clearCookies()
     await page.reload()
     await page.getByRole('link', { name: 'Log in' }).waitFor()

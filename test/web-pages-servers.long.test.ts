@@ -88,10 +88,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the page of the servers${NEEDS_BROWSER}`,
     const text = JSON.stringify({ servers: { ...config.servers, broken } })
     await writeFile(host.stack.mcpJson, text)
     await reload.click()
+    await page.getByRole('link', { name: 'broken' }).click()
     await page.getByRole('region', { name: 'broken' }).getByText('no disk').first().waitFor()
     await writeFile(host.stack.mcpJson, JSON.stringify(config))
     await reload.click()
-    await page.getByRole('region', { name: 'broken' }).waitFor({ state: 'detached' })
+    await page.getByText('No server has the name broken.').waitFor()
   })
 
   test('a changed tool is shown with its difference, and accepted by keyboard', async () => {

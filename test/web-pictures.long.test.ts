@@ -53,7 +53,8 @@ test.skipIf(chromiumPath === undefined)(title, async () => {
   await pictures.take('approval')
 
   await page.emulateMedia({ colorScheme: 'light' })
-  await page.getByRole('button', { name: 'Tools and servers' }).click()
+  await page.getByRole('link', { name: 'Servers', exact: true }).click()
+  await page.getByRole('link', { name: 'filesystem' }).click()
   await page.getByText('write_file', { exact: true }).last().waitFor()
   await page.setViewportSize({ width: 1_040, height: 480 })
   await pictures.take('servers')

@@ -62,8 +62,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
   })
   afterEach(() => tab.page.close())
 
-  const head = (): Locator => tab.page.locator('.page-head')
-  const banner = (): Locator => tab.page.locator('.banner')
+  const head = (): Locator => tab.page.locator('.bar')
+  const box = (): Locator => tab.page.locator('.dock .box')
   const message = (): Locator => tab.page.getByLabel('Message', { exact: true })
   const composer = (): Locator => tab.page.locator('.composer')
   const dialog = (): Locator => tab.page.getByRole('dialog')
@@ -102,15 +102,15 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
       ...answer,
       default: { provider: 'demo', model: 'demo-1' },
     }))
-    await tab.page.getByText('The built-in demo model').waitFor()
+    await tab.page.getByText('The demo model answers').waitFor()
     await pictures.takeBoth('state-first-run')
   })
 
   test('no model, and one that cannot be reached', async () => {
-    await tab.page.getByText('What shall be done?').waitFor()
+    await tab.page.getByText('Ask for something a tool can do.').waitFor()
     await change('**/api/chat/models', () => ({ providers: [] }))
     await tab.page.getByText('No model is ready.').waitFor()
-    await pictures.take('state-no-model', head(), banner())
+    await pictures.take('state-no-model', head(), box())
   })
 
   test('a connection that comes, goes and restarts', async () => {
@@ -118,7 +118,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     await page.routeWebSocket(/\/ws/, () => undefined)
     await page.reload()
     await page.getByText('Connecting to the host.').waitFor()
-    await pictures.take('state-connecting', head(), banner())
+    await pictures.take('state-connecting', head(), box())
     let isAway = false
     let socket: WebSocketRoute | undefined
     await page.routeWebSocket(/\/ws/, (route) => {
@@ -131,7 +131,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     isAway = true
     await socket?.close({ code: 1_011 })
     await page.getByText('Connecting again.').waitFor()
-    await pictures.take('state-reconnecting', head(), banner())
+    await pictures.take('state-reconnecting', head(), box())
     await tab.say('Say it in French, too')
     await page.getByText('Waiting for the host.').waitFor()
     await pictures.takeBoth('state-offline-queue')
@@ -149,7 +149,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     await say('Say hello')
     await socket?.close({ code: 1_012 })
     await page.getByText('The host restarts.').waitFor()
-    await pictures.take('state-restarting', head(), banner())
+    await pictures.take('state-restarting', head(), box())
   })
 
   test('faults of one message and of the history', async () => {
@@ -174,7 +174,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
   })
 
   test('the composer', async () => {
-    await tab.page.getByText('What shall be done?').waitFor()
+    await tab.page.getByText('Ask for something a tool can do.').waitFor()
     await pictures.take('composer', composer())
     await message().focus()
     await tab.page.keyboard.type('/')
@@ -206,7 +206,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
 
   test('the list of chats, its menu, and the palette', async () => {
     const { page } = tab
-    const side = page.locator('.sidebar')
+    const side = page.locator('.side')
     await begin('Compare the two plans')
     await begin('Plan a trip to Rome')
     const id = await begin('What is in welcome.txt?')
@@ -217,7 +217,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     const kept = page.locator('.session', { hasText: 'Files of November' })
     await kept.locator('summary').click()
     await tab.button('Pin').click()
-    await kept.getByText('★').waitFor()
+    await page.getByRole('region', { name: 'Pinned' }).locator(kept).waitFor()
     await page.locator('.session', { hasText: 'Plan a trip' }).locator('summary').click()
     await pictures.takeBoth('session-list', side)
     await page.keyboard.press('Escape')
@@ -261,7 +261,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     await pictures.takeBoth('shared-page')
     await page.goto(`${url}/#/shared/unknown`)
     await page.getByText('This chat cannot be shown').waitFor()
-    await pictures.take('shared-page-ended', banner())
+    await pictures.take('shared-page-ended', page.locator('.box'))
   })
 
   test('events and replay', async () => {
@@ -325,6 +325,6 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
       servers: [{ server: 'mail', state: 'unavailable' }],
     }))
     await tab.page.getByText('Not available right now: mail.').waitFor()
-    await pictures.take('state-degraded', head(), banner())
+    await pictures.take('state-degraded', head(), box())
   })
 })

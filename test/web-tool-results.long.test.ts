@@ -79,12 +79,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
 
   /** Opens a tool on the page of the servers. */
   async function toolOf(name: string): Promise<Locator> {
-    await tab.page.goto(`${host.url}/#/servers`)
-    const tool = tab.page
-      .locator('.server-section .tool')
-      .filter({ has: tab.page.getByText(name, { exact: true }) })
-    await tool.locator('summary').first().click()
-    return tool
+    await tab.page.goto(`${host.url}/#/servers/test/${name}`)
+    return tab.page.getByRole('region', { name, exact: true })
   }
 
   test('sounds, files, resources and links of a result are shown by their type', async () => {

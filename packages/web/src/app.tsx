@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { CurrentPage } from './pages/current-page.tsx'
 import { LogInAgain } from './pages/log-in-again.tsx'
 import { Palette } from './pages/palette.tsx'
-import { Sidebar } from './pages/sidebar.tsx'
+import { Sidebar } from './pages/sidebar/sidebar.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { ErrorBoundary } from './parts/error-boundary.tsx'
 import { loadLogin, login } from './state/login.ts'
@@ -30,10 +30,9 @@ export function App(): ReactNode {
   )
 }
 
-/** The page of a user: chats at the left, one of them or another page beside them. */
+/** The page of a user: a list at the left, and what was chosen of it beside it. */
 function OwnPage({ here }: { readonly here: OwnRoute }): ReactNode {
   const known = useStore(login)
-  const [isMenuOpen, setIsMenuOpen] = useState(false)
   useEffect(() => {
     void loadModels()
     void loadLogin()
@@ -42,23 +41,11 @@ function OwnPage({ here }: { readonly here: OwnRoute }): ReactNode {
   if (known.state === 'missing')
     return <SignIn why={`Log in to chat with this host. It says: ${known.why}`} />
   return (
-    <div className="app" data-menu={isMenuOpen}>
-      <header className="top">
-        <button
-          type="button"
-          className="menu-button"
-          aria-expanded={isMenuOpen}
-          onClick={() => setIsMenuOpen(!isMenuOpen)}
-        >
-          Chats
-        </button>
-        <h1>mcp-host</h1>
-      </header>
-      <ErrorBoundary what="The list of chats">
-        <Sidebar onLeave={() => setIsMenuOpen(false)} />
-      </ErrorBoundary>
-      <main className="page">
-        <LogInAgain />
+    <div className="frame">
+      <Sidebar here={here} />
+      <main className="main">
+        {/* A chat says it above the message. */}
+        {here.page !== 'chat' && <LogInAgain />}
         <CurrentPage here={here} />
       </main>
       <Palette />

@@ -1,7 +1,9 @@
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { prepareNewChat } from './state/route.ts'
+import { applyTheme } from './state/theme.ts'
 
+applyTheme()
 const place = document.getElementById('app')
 if (place === null) throw new Error('the page has no place for the app')
 await prepareNewChat()

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import { useEffect, useRef, useState } from 'react'
+import { Box } from '../parts/box.tsx'
+import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { host } from '../state/host.ts'
 import { messageOf } from '../state/message-of.ts'
@@ -74,15 +76,20 @@ export function AppCard(props: AppCardProps): ReactNode {
         </p>
       )
     case 'loading':
-      return <p className="note pulse">Loading the app of {server}</p>
+      return (
+        <p className="note">
+          <Mark name="runs" /> Loading the app of {server}
+        </p>
+      )
     case 'failed':
       return (
-        <p role="alert" className="note warn">
-          The app of {server} cannot be shown: {state.why}. The result is in the line above.{' '}
-          <button type="button" onClick={show}>
+        <Box tone="plain" role="alert">
+          <strong>The app of {server} cannot be shown:</strong> {state.why}. The result is in the
+          line above.{' '}
+          <button type="button" className="text-button" onClick={show}>
             Try again
           </button>
-        </p>
+        </Box>
       )
     case 'open':
       return (

@@ -59,19 +59,20 @@ export function RunningApp(props: RunningAppProps): ReactNode {
     setMayReach(true)
   }
   return (
-    <section className="tool" aria-label={`App of ${server}`}>
-      <div className="panel-head">
-        <span className="tool-name">
-          App of <span className="server">{server}</span>
+    <section className="card app" aria-label={`App of ${server}`}>
+      <header className="card-head">
+        <span>
+          App of <span className="id">{server}</span>
         </span>
-        <button type="button" onClick={() => void close.current?.().then(onClose)}>
+        <span className="end" />
+        <button type="button" className="bare" onClick={() => void close.current?.().then(onClose)}>
           Close the app
         </button>
-      </div>
+      </header>
       {names.length > 0 && !mayReach && (
-        <p className="note warn">
+        <p className="note">
           This app asks to reach {names.join(', ')}. It runs without them.{' '}
-          <button type="button" onClick={allow}>
+          <button type="button" className="text-button" onClick={allow}>
             Let it reach them
           </button>
         </p>

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { Mark } from '../parts/icon.tsx'
 import { pretty } from '../state/pretty.ts'
 import type { Wish } from './app-actions.ts'
 
@@ -60,10 +61,13 @@ function WishForm({ wish, answer, server }: OpenWish & { readonly server: string
   const { title, yes, no } = WORDS[wish.kind]
   const isRead = useIsRead()
   return (
-    <div className="question" role="group" aria-label={`Wish of the app of ${server}`}>
-      <h3>{`The app of ${server} ${title}`}</h3>
+    <div className="asks" role="group" aria-label={`Wish of the app of ${server}`}>
+      <header className="asks-head">
+        <Mark name="waits" />
+        <h3>{`The app of ${server} ${title}`}</h3>
+      </header>
       <pre tabIndex={0}>{textOf(wish)}</pre>
-      <div className="actions">
+      <div className="asks-foot">
         {wish.kind === 'link' && isRead ? (
           <a
             className="button"
@@ -75,7 +79,7 @@ function WishForm({ wish, answer, server }: OpenWish & { readonly server: string
             {yes}
           </a>
         ) : (
-          <button type="button" className="primary" disabled={!isRead} onClick={() => answer(true)}>
+          <button type="button" className="move" disabled={!isRead} onClick={() => answer(true)}>
             {yes}
           </button>
         )}

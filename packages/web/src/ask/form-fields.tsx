@@ -51,11 +51,7 @@ function FieldRow({ field, value, onChange }: FieldProps): ReactNode {
           {input}
         </>
       )}
-      {field.hint !== undefined && (
-        <small id={hintId} className="hint">
-          {field.hint}
-        </small>
-      )}
+      {field.hint !== undefined && <small id={hintId}>{field.hint}</small>}
     </div>
   )
 }

@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react'
 import { useMemo, useState } from 'react'
 import { safeLink } from '../markdown/links.ts'
+import { Mark } from '../parts/icon.tsx'
+import { ToolId } from '../parts/tool-id.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import type { QuestionItem } from '../state/turn.ts'
-import { pretty } from '../state/pretty.ts'
+import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { fieldsOf, readValues } from './fields.ts'
 import type { Values } from './form-fields.tsx'
 import { FormFields } from './form-fields.tsx'
@@ -35,8 +37,15 @@ export function QuestionView({ item, session }: QuestionViewProps): ReactNode {
     )
   }
   return (
-    <section className="question" aria-label={`Question of ${name}`}>
-      <h3>{question.mode === 'approval' ? `Allow ${name}?` : `${name} asks you`}</h3>
+    <section className="asks" aria-label={`Question of ${name}`}>
+      <header className="asks-head">
+        <Mark name="waits" />
+        <h3>
+          {question.mode === 'approval' ? 'Allow ' : ''}
+          <ToolId server={question.server} tool={question.tool} />
+          {question.mode === 'approval' ? '?' : ' asks you'}
+        </h3>
+      </header>
       {/* The title of a request for permission says all. */}
       {question.mode !== 'approval' && <p>{question.message}</p>}
       {session !== undefined && <OpenQuestion item={item} session={session} />}
@@ -79,7 +88,7 @@ function OpenQuestion(props: {
   const link = mode === 'url' ? safeLink(url) : undefined
   return (
     <form onSubmit={submit}>
-      {mode === 'approval' && <pre tabIndex={0}>{pretty(question.arguments)}</pre>}
+      {mode === 'approval' && <ToolArguments given={question.arguments} />}
       {mode === 'form' && <FormFields fields={fields} values={values} onChange={setValues} />}
       {mode === 'url' && <PageToVisit link={link} url={url} />}
       {fault !== undefined && (
@@ -87,8 +96,8 @@ function OpenQuestion(props: {
           {fault}
         </p>
       )}
-      <div className="actions">
-        <button type="submit" className="primary" disabled={isSending}>
+      <div className="asks-foot">
+        <button type="submit" className="move" disabled={isSending}>
           {mode === 'approval' ? 'Allow' : mode === 'url' ? 'I have done it' : 'Send answer'}
         </button>
         <button type="button" disabled={isSending} onClick={() => void answer('decline')}>
@@ -111,7 +120,7 @@ function PageToVisit({
   if (host === '') return <p className="note bad">The address is not a web page: {url}</p>
   return (
     <>
-      <p className="note warn">
+      <p className="note">
         This leads to {host}, outside of this page. Open it only if you trust that site, and enter
         nothing there that you would not tell it.
       </p>

@@ -17,6 +17,7 @@ export function CompletionList({ id, list, onChoose }: CompletionListProps): Rea
         {choices.map((choice, index) => (
           <li
             key={choice.id}
+            className="option"
             id={optionId(id, index)}
             role="option"
             aria-selected={index === active}
@@ -24,11 +25,24 @@ export function CompletionList({ id, list, onChoose }: CompletionListProps): Rea
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => onChoose(choice)}
           >
-            <span>{choice.name}</span>
-            <small>{choice.about}</small>
+            <span className="id">{choice.name}</span>
+            <small className="cut">{choice.about}</small>
           </li>
         ))}
       </ul>
+      {choices.length > 0 && (
+        <p className="hint" aria-hidden="true">
+          <span>
+            <kbd>↑</kbd> <kbd>↓</kbd> choose
+          </span>
+          <span>
+            <kbd>Enter</kbd> put it in
+          </span>
+          <span>
+            <kbd>Esc</kbd> close
+          </span>
+        </p>
+      )}
       {note !== undefined && (
         <p role="status" className="note">
           {note}

@@ -1,3 +1,4 @@
+import type { ClientState } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import type { ChatSession } from '../state/chat-session.ts'
@@ -5,17 +6,21 @@ import type { Draft } from '../state/draft.ts'
 import { useStore } from '../state/store.ts'
 import { keepSession } from '../state/route.ts'
 import { touchSessions } from '../state/session-list.ts'
+import { Icon } from '../parts/icon.tsx'
 import { FileList } from './file-list.tsx'
 import { MessageInput } from './message-input.tsx'
+import { ModelPicker } from './model-picker.tsx'
 import { useRunningTurn } from '../state/use-running-turn.ts'
 
 export interface ComposerProps {
   readonly session: ChatSession
   readonly draft: Draft
+  /** Between the buttons: how full the context is. */
+  readonly gauge: ReactNode
 }
 
 /** Where the user writes. Enter sends, Shift with Enter begins a line. */
-export function Composer({ session, draft }: ComposerProps): ReactNode {
+export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
   const text = useStore(draft.text)
   const files = useStore(draft.files)
   const input = useRef<HTMLTextAreaElement>(null)
@@ -25,12 +30,26 @@ export function Composer({ session, draft }: ComposerProps): ReactNode {
   useEffect(() => {
     if (suggestions > 0) input.current?.focus()
   }, [suggestions])
+  const model = useStore(draft.model)
+  /** Writes a letter that opens a list, as if it was typed. */
+  const begin = (letter: string): void => {
+    const element = input.current
+    if (element === null) return
+    element.focus()
+    const before = element.value.slice(0, element.selectionStart)
+    element.setRangeText(
+      before === '' || /\s$/.test(before) ? letter : ` ${letter}`,
+      element.selectionStart,
+      element.selectionEnd,
+      'end',
+    )
+    element.dispatchEvent(new Event('input', { bubbles: true }))
+  }
   const isStoring = files.some(({ stored, fault }) => stored === undefined && fault === undefined)
   const isReady = text.trim() !== '' && !isStoring && state !== 'ended'
   const send = (): void => {
     if (!isReady) return
     const { text: said, stored } = draft.take()
-    const model = draft.model.get()
     const attachments = stored.map(({ blob }) => blob.key)
     session.say(said, {
       ...(model === undefined ? {} : { model }),
@@ -59,14 +78,16 @@ export function Composer({ session, draft }: ComposerProps): ReactNode {
         onText={(next) => draft.text.set(typeof next === 'string' ? next : next(draft.text.get()))}
         onFiles={draft.addFiles}
         onSend={send}
+        placeholder={placeholderOf(running !== undefined, state)}
       />
       <div className="composer-row">
-        <label className="button">
-          Attach
+        <label className="button icon-button" title="Attach files">
+          <Icon name="clip" />
           <input
             type="file"
             multiple
             className="hidden"
+            aria-label="Attach"
             onChange={({ target }) => {
               draft.addFiles(target.files)
               // Otherwise the same file could not be chosen again.
@@ -74,16 +95,68 @@ export function Composer({ session, draft }: ComposerProps): ReactNode {
             }}
           />
         </label>
-        <span className="space" />
+        <Starter letter="/" label="Prompts" onStart={begin} />
+        <Starter letter="@" label="Resources" onStart={begin} />
+        <span className="end" />
+        {gauge}
+        <ModelPicker value={model} onChange={(chosen) => draft.model.set(chosen)} />
         {running !== undefined && (
-          <button type="button" onClick={() => session.stop(running)}>
-            Stop
+          <button
+            type="button"
+            className="send stop"
+            aria-label="Stop"
+            title="Stop"
+            onClick={() => session.stop(running)}
+          >
+            <Icon name="stop" />
           </button>
         )}
-        <button type="submit" className="primary" disabled={!isReady}>
-          {running === undefined ? 'Send' : 'Send next'}
-        </button>
+        {(running === undefined || isReady) && (
+          <SendButton isReady={isReady} isNext={running !== undefined} />
+        )}
       </div>
     </form>
+  )
+}
+
+function placeholderOf(isRunning: boolean, state: ClientState['state']): string {
+  if (state === 'reconnecting') return 'Write on; it is kept'
+  return isRunning
+    ? 'Write on; it is sent when this answer is complete'
+    : 'Message, / for prompts, @ for resources'
+}
+
+/** A button that opens a list of what can be put into the message. */
+function Starter(props: {
+  readonly letter: string
+  readonly label: string
+  readonly onStart: (letter: string) => void
+}): ReactNode {
+  const { letter, label, onStart } = props
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={label}
+      title={label}
+      onClick={() => onStart(letter)}
+    >
+      <span className="mono">{letter}</span>
+    </button>
+  )
+}
+
+function SendButton(props: { readonly isReady: boolean; readonly isNext: boolean }): ReactNode {
+  const name = props.isNext ? 'Send next' : 'Send'
+  return (
+    <button
+      type="submit"
+      className="send move"
+      aria-label={name}
+      title={name}
+      disabled={!props.isReady}
+    >
+      <Icon name="send" />
+    </button>
   )
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Icon, IconButton, Mark } from '../parts/icon.tsx'
 import type { Draft } from '../state/draft.ts'
 import { useStore } from '../state/store.ts'
 
@@ -10,18 +11,20 @@ export function FileList({ draft }: { readonly draft: Draft }): ReactNode {
     <ul className="files" aria-label="Files of this message">
       {files.map(({ id, file: { name }, preview, stored, fault }) => (
         <li key={id}>
-          {preview !== undefined && <img src={preview} alt="" />}
-          <span>{name}</span>
+          {preview === undefined ? <Icon name="file" /> : <img src={preview} alt="" />}
+          <span className="cut">{name}</span>
           {fault !== undefined && <span className="bad">{fault}</span>}
-          {fault === undefined && stored === undefined && <span className="pulse">Storing</span>}
-          <button
-            type="button"
-            className="quiet"
-            aria-label={`Remove ${name}`}
+          {fault === undefined && stored === undefined && (
+            <small>
+              <Mark name="runs" /> Storing
+            </small>
+          )}
+          <IconButton
+            icon="close"
+            label={`Remove ${name}`}
+            isTight
             onClick={() => draft.removeFile(id)}
-          >
-            ×
-          </button>
+          />
         </li>
       ))}
     </ul>

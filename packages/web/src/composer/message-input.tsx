@@ -20,10 +20,12 @@ export interface MessageInputProps {
   readonly onText: (next: string | ((text: string) => string)) => void
   readonly onFiles: (files: Iterable<File>) => void
   readonly onSend: () => void
+  readonly placeholder: string
 }
 
 /** The text of a message. `/` offers prompts of MCP servers, `@` their resources. */
-export function MessageInput({ ref, text, onText, onFiles, onSend }: MessageInputProps): ReactNode {
+export function MessageInput(props: MessageInputProps): ReactNode {
+  const { ref, text, onText, onFiles, onSend, placeholder } = props
   const listId = useId()
   const [caret, setCaret] = useState(0)
   /** The text for which the user has closed the list. */
@@ -66,7 +68,7 @@ export function MessageInput({ ref, text, onText, onFiles, onSend }: MessageInpu
         aria-autocomplete="list"
         aria-controls={list === undefined ? undefined : listId}
         aria-activedescendant={active === undefined ? undefined : optionId(listId, active)}
-        placeholder="Write a message, / for prompts, @ for resources"
+        placeholder={placeholder}
         rows={Math.min(MAX_ROWS, text.split('\n').length)}
         value={text}
         onChange={({ target }) => {

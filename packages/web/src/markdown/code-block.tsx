@@ -15,7 +15,7 @@ export function CodeBlock(props: { readonly code: string; readonly language: str
     <figure className="code">
       <figcaption>
         <span>{language === '' ? 'text' : language}</span>
-        <CopyButton text={code} />
+        <CopyButton text={code} isIcon />
       </figcaption>
       <pre tabIndex={0}>
         <code>

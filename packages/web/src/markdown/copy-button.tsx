@@ -1,11 +1,18 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
+import { Icon, Mark } from '../parts/icon.tsx'
 
 const SHOWN_MS = 1_500
 
+export interface CopyButtonProps {
+  readonly text: string
+  readonly label?: string
+  /** Whether the label is only for screen readers and a tooltip. */
+  readonly isIcon?: boolean
+}
+
 /** Puts a text into the clipboard. */
-export function CopyButton(props: { readonly text: string; readonly label?: string }): ReactNode {
-  const { text, label = 'Copy' } = props
+export function CopyButton({ text, label = 'Copy', isIcon = false }: CopyButtonProps): ReactNode {
   const [said, setSaid] = useState<string>()
   const copy = async (): Promise<void> => {
     try {
@@ -17,9 +24,23 @@ export function CopyButton(props: { readonly text: string; readonly label?: stri
     }
     setTimeout(() => setSaid(undefined), SHOWN_MS)
   }
+  const name = said ?? label
+  if (!isIcon) {
+    return (
+      <button type="button" onClick={() => void copy()}>
+        {name}
+      </button>
+    )
+  }
   return (
-    <button type="button" className="quiet" onClick={() => void copy()}>
-      {said ?? label}
+    <button
+      type="button"
+      className="icon-button tight"
+      aria-label={name}
+      title={name}
+      onClick={() => void copy()}
+    >
+      {said === undefined ? <Icon name="copy" /> : <Mark name={said === 'Copied' ? 'ok' : 'off'} />}
     </button>
   )
 }

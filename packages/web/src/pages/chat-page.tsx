@@ -1,20 +1,27 @@
 import type { ReactNode } from 'react'
 import { lazy, Suspense, useState } from 'react'
 import { Composer } from '../composer/composer.tsx'
-import { ModelPicker } from '../composer/model-picker.tsx'
+import { ErrorBoundary } from '../parts/error-boundary.tsx'
+import { IconButton } from '../parts/icon.tsx'
+import { PageBar } from '../parts/page-bar.tsx'
 import { draftOf } from '../state/draft.ts'
 import { openChat } from '../state/open-chats.ts'
+import { openDebug } from '../state/route.ts'
+import { sessionList } from '../state/session-list.ts'
 import { useStore } from '../state/store.ts'
 import { ThreadView } from '../thread/thread-view.tsx'
 import { TurnStatus } from '../thread/turn-status.tsx'
-import { ConnectionBanner } from './connection-banner.tsx'
+import { ConnectionBox, ConnectionState } from './connection-state.tsx'
 import { ContextGauge } from './context-gauge.tsx'
-import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import { FirstSteps } from './first-steps.tsx'
-import { HostBanner } from './host-banner.tsx'
+import { HostBox } from './host-box.tsx'
+import { LogInAgain } from './log-in-again.tsx'
 
 const SessionSettings = lazy(async () => ({
   default: (await import('./session-settings.tsx')).SessionSettings,
+}))
+const ShareDialog = lazy(async () => ({
+  default: (await import('./share-dialog.tsx')).ShareDialog,
 }))
 
 export interface ChatPageProps {
@@ -28,29 +35,35 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
   const session = openChat(id, isNew)
   const turns = useStore(session.thread.turns)
   const history = useStore(session.history)
-  const [isOpen, setIsOpen] = useState(false)
+  const known = useStore(sessionList).sessions.find((each) => each.id === id)
+  const [panel, setPanel] = useState<'settings' | 'share'>()
   const draft = draftOf(id)
-  const model = useStore(draft.model)
+  const title = isNew ? 'New chat' : known?.title || 'Chat'
+  const close = (): void => setPanel(undefined)
+  const isEmpty = turns.length === 0 && history.state !== 'failed'
   return (
     <>
-      <div className="page-head">
-        <ModelPicker value={model} onChange={(chosen) => draft.model.set(chosen)} />
-        <span className="space" />
-        <ContextGauge key={id} session={session} />
-        <button type="button" onClick={() => setIsOpen(true)}>
-          Settings
-        </button>
-      </div>
-      {isOpen && (
+      <PageBar title={title} state={<ConnectionState session={session} />}>
+        {!isNew && (
+          <>
+            <IconButton icon="share" label="Share this chat" onClick={() => setPanel('share')} />
+            <IconButton icon="trace" label="Events of this chat" onClick={() => openDebug(id)} />
+          </>
+        )}
+        <IconButton icon="settings" label="Settings" onClick={() => setPanel('settings')} />
+      </PageBar>
+      {panel !== undefined && (
         <ErrorBoundary what="This panel">
           <Suspense>
-            <SessionSettings id={id} isNew={isNew} onClose={() => setIsOpen(false)} />
+            {panel === 'settings' ? (
+              <SessionSettings id={id} isNew={isNew} onClose={close} />
+            ) : (
+              <ShareDialog session={{ id, title }} onClose={close} />
+            )}
           </Suspense>
         </ErrorBoundary>
       )}
-      <ConnectionBanner session={session} />
-      <HostBanner />
-      {turns.length === 0 && history.state !== 'failed' ? (
+      {isEmpty ? (
         <FirstSteps
           onChoose={(text) => draft.suggest(text, 'instead')}
           isLoading={history.state === 'loading'}
@@ -59,7 +72,16 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
         <ThreadView key={id} session={session} />
       )}
       <TurnStatus key={`status ${id}`} thread={session.thread} />
-      <Composer session={session} draft={draft} />
+      <div className="dock">
+        <ConnectionBox session={session} />
+        <LogInAgain />
+        <HostBox isEmpty={isEmpty} />
+        <Composer
+          session={session}
+          draft={draft}
+          gauge={<ContextGauge key={id} session={session} />}
+        />
+      </div>
     </>
   )
 }

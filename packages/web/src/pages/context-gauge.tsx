@@ -37,7 +37,7 @@ export function ContextGauge({ session }: { readonly session: ChatSession }): Re
       className="gauge"
       title={`${use.tokens} of ${use.window} tokens of ${use.model}. The host shortens what is too long.`}
     >
-      <meter value={share} low={0.6} high={0.85} optimum={0} aria-label="Context in use">
+      <meter className="scale" value={share} aria-label="Context in use">
         {text}
       </meter>
       <small>{text}</small>

@@ -44,7 +44,7 @@ function pageOf(here: OwnRoute): ReactNode {
     case 'chat':
       return <ChatPage key={here.session} id={here.session} isNew={here.isNew} />
     case 'servers':
-      return <ServersPage />
+      return <ServersPage server={here.server} tool={here.tool} />
     case 'account':
       return <AccountPage />
     case 'approvals':

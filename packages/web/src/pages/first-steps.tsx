@@ -1,12 +1,17 @@
 import type { ReactNode } from 'react'
+import { ToolId } from '../parts/tool-id.tsx'
 import { models } from '../state/models.ts'
 import { useStore } from '../state/store.ts'
 
 /** Messages that work with the demo model and the servers of a fresh host. */
 const SUGGESTIONS = [
-  'list the allowed directories',
-  'call get-sum with a = 17 and b = 25',
-  'echo the message "Hello from my own host"',
+  {
+    text: 'list the allowed directories',
+    server: 'filesystem',
+    tool: 'list_allowed_directories',
+  },
+  { text: 'call get-sum with a = 17 and b = 25', server: 'everything', tool: 'get-sum' },
+  { text: 'echo the message "Hello from my own host"', server: 'everything', tool: 'echo' },
 ]
 
 export interface FirstStepsProps {
@@ -17,26 +22,33 @@ export interface FirstStepsProps {
 /** An empty chat: what can be tried. */
 export function FirstSteps({ onChoose, isLoading }: FirstStepsProps): ReactNode {
   const known = useStore(models)
-  const preset = known?.default
-  if (isLoading) return <section className="empty" aria-busy="true" />
+  if (isLoading) return <section className="hello" aria-busy="true" />
   return (
-    <section className="empty" aria-label="Begin">
-      <h2>What shall be done?</h2>
-      {preset?.provider === 'demo' && (
-        <p className="note">
-          The built-in demo model answers. It needs no key and understands little. Set a key of a
-          provider, as GEMINI_API_KEY, for a real model.
+    <section className="hello" aria-label="Begin">
+      <div className="hello-body">
+        <h2>Ask for something a tool can do.</h2>
+        {known?.default?.provider === 'demo' && (
+          <p className="lead">
+            The demo model answers: no key, no account. It understands little, but it really runs
+            the tools.
+          </p>
+        )}
+        <ul className="suggestions">
+          {SUGGESTIONS.map(({ text, server, tool }) => (
+            <li key={text}>
+              <button type="button" onClick={() => onChoose(text)}>
+                {text}
+                <span className="only-wide" aria-hidden="true">
+                  <ToolId server={server} tool={tool} />
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        <p className="below">
+          <a href="#/servers">Tools and servers</a>
         </p>
-      )}
-      <ul className="suggestions">
-        {SUGGESTIONS.map((text) => (
-          <li key={text}>
-            <button type="button" onClick={() => onChoose(text)}>
-              {text}
-            </button>
-          </li>
-        ))}
-      </ul>
+      </div>
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useEffect } from 'react'
+import { Box } from '../parts/box.tsx'
 import { LOGIN_URL } from '../state/login-page.ts'
 import { loadLogin, login, onLoginElsewhere } from '../state/login.ts'
 import { reopenChats } from '../state/open-chats.ts'
@@ -21,11 +22,11 @@ export function LogInAgain(): ReactNode {
   )
   if (!isExpired) return null
   return (
-    <p role="alert" className="banner bad app-banner">
-      Your login has ended. What you have written stays here.{' '}
+    <Box tone="waits" role="alert">
+      <strong>Your login has ended.</strong> What you have written stays here.{' '}
       <a href={LOGIN_URL} target="_blank" rel="noopener">
         Log in again
       </a>
-    </p>
+    </Box>
   )
 }

@@ -31,7 +31,7 @@ const COMMANDS: readonly Command[] = [
 
 const MAX_SHOWN = 12
 
-/** Everything by its name, on Ctrl-K. */
+/** Everything by its name, on Ctrl-K. Ctrl-Shift-O begins a chat. */
 export function Palette(): ReactNode {
   const listId = useId()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -42,8 +42,14 @@ export function Palette(): ReactNode {
   // As soon as the page is shown.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      if (!(event.ctrlKey || event.metaKey)) return
+      const isNewChat = event.shiftKey && event.key.toLowerCase() === 'o'
+      if (!isNewChat && event.key !== 'k') return
       event.preventDefault()
+      if (isNewChat) {
+        openNewChat()
+        return
+      }
       setSearch('')
       setChosen(0)
       setIsOpen(true)
@@ -105,6 +111,7 @@ export function Palette(): ReactNode {
           {found.map((command, index) => (
             <li
               key={command.id}
+              className="option"
               id={`${listId}-${index}`}
               role="option"
               aria-selected={index === chosen}

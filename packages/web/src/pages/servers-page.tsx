@@ -1,121 +1,131 @@
-import type { ChangedTool, HostStatus, ServerStatus, Tool } from '@mcp-host/client'
+import type { ChangedTool, ServerStatus, Tool } from '@mcp-host/client'
 import type { ReactNode } from 'react'
+import { Icon, Mark } from '../parts/icon.tsx'
+import { PageBar } from '../parts/page-bar.tsx'
 import { admin } from '../state/admin.ts'
 import { host } from '../state/host.ts'
-import { login } from '../state/login.ts'
+import { readHost, servers } from '../state/host-state.ts'
+import { readingsOf, stateOf } from '../state/server-words.ts'
 import { useStore } from '../state/store.ts'
-import { timeOf } from '../state/time-text.ts'
 import { useLoaded } from '../state/use-loaded.ts'
+import { useRoles } from '../state/use-roles.ts'
 import { usePoll } from '../state/use-poll.ts'
 import { ChangedTools } from './servers/changed-tools.tsx'
-import { ReloadServers, RestartServer } from './servers/server-actions.tsx'
-import { ToolRow } from './tool-row.tsx'
+import { RestartServer } from './servers/server-actions.tsx'
+import { ToolList } from './servers/tool-list.tsx'
+import { ToolPage } from './servers/tool-page.tsx'
 
 /** Servers come, go and fail while they are looked at. */
 const LOOK_MS = 4_000
 
-interface Loaded {
-  readonly status: HostStatus
-  readonly tools: readonly Tool[]
-}
-
-async function read(): Promise<Loaded> {
-  const [status, tools] = await Promise.all([host.status(), host.tools()])
-  return { status, tools }
+async function read(): Promise<readonly Tool[]> {
+  const [tools] = await Promise.all([host.tools(), readHost()])
+  return tools
 }
 
 const readChanged = (): Promise<ChangedTool[]> => admin.changedTools()
 /** Changed tools are for admins alone. */
 const readNone = async (): Promise<ChangedTool[]> => []
 
-/** The MCP servers with their states, and their tools. */
-export function ServersPage(): ReactNode {
-  const { value: loaded, fault, reload } = useLoaded(read)
-  const known = useStore(login)
-  const isAdmin = 'principal' in known && known.principal.roles.includes('admin')
+export interface ServersPageProps {
+  /** Names of what is shown; without them the first ones. */
+  readonly server: string | undefined
+  readonly tool: string | undefined
+}
+
+/** An MCP server: its state, its tools, one of them, and what it wrote. */
+export function ServersPage({ server: wanted, tool: wantedTool }: ServersPageProps): ReactNode {
+  const { value: tools = [], fault, reload } = useLoaded(read)
+  const known = useStore(servers)
+  const isAdmin = useRoles().includes('admin')
   const changed = useLoaded(isAdmin ? readChanged : readNone)
-  const lookAgain = (): void => {
-    void reload()
-    void changed.reload()
-  }
-  const servers = loaded?.status.servers ?? []
   usePoll(reload, LOOK_MS)
+  usePoll(changed.reload, LOOK_MS)
+  const server = wanted === undefined ? known?.[0] : known?.find((each) => each.server === wanted)
+  const name = server?.server ?? wanted ?? ''
+  const prefix = `${name}__`
+  const own = tools.filter((each) => each.name.startsWith(prefix))
+  const tool = own.find((each) => each.name === `${prefix}${wantedTool ?? ''}`) ?? own[0]
   return (
-    <div className="servers">
-      <div className="page-head">
-        <h2>Tools and servers</h2>
-        <button type="button" onClick={lookAgain}>
-          Look again
-        </button>
-      </div>
+    <section className="server" aria-label={name}>
+      <PageBar
+        title={name === '' ? 'Servers' : name}
+        state={server !== undefined && <ServerState server={server} />}
+      >
+        {isAdmin && server !== undefined && (
+          <RestartServer key={name} server={name} onDone={() => void reload()} />
+        )}
+      </PageBar>
       {fault !== undefined && (
         <p role="alert" className="banner bad">
           The servers cannot be shown: {fault.message}
         </p>
       )}
-      {isAdmin && (
-        <div className="server-section">
-          <ReloadServers onDone={lookAgain} />
-        </div>
+      {known !== undefined && server === undefined && (
+        <p className="empty">
+          {wanted === undefined
+            ? 'No MCP server is there. Add one to mcp.json.'
+            : `No server has the name ${wanted}. Choose one of the list.`}
+        </p>
       )}
-      {isAdmin && <ChangedTools changed={changed} onAccept={() => void reload()} />}
-      {servers.map((server) => (
-        <ServerSection
-          key={server.server}
-          server={server}
-          tools={(loaded?.tools ?? []).filter(({ name }) => name.startsWith(`${server.server}__`))}
-          onRestart={isAdmin ? lookAgain : undefined}
-        />
-      ))}
-      {loaded !== undefined && servers.length === 0 && (
-        <p className="note page-note">No MCP server is there. Add one to mcp.json.</p>
+      {server !== undefined && (
+        <>
+          <Readings server={server} />
+          {isAdmin && (
+            <ChangedTools server={name} changed={changed} onAccept={() => void reload()} />
+          )}
+          <div className="split">
+            <ToolList server={name} tools={own} shown={tool?.name} />
+            <div className="sheet-page tool-page">
+              {tool !== undefined && <ToolPage key={tool.name} tool={tool} prefix={prefix} />}
+            </div>
+          </div>
+          <Output server={server} />
+        </>
       )}
-    </div>
-  )
-}
-
-const STATES: ReadonlyMap<string, { readonly text: string; readonly tone: string }> = new Map([
-  ['ready', { text: 'Ready', tone: 'good' }],
-  ['starting', { text: 'Starting', tone: 'warn' }],
-  ['unavailable', { text: 'Not available', tone: 'bad' }],
-])
-
-function ServerSection(props: {
-  readonly server: ServerStatus
-  readonly tools: readonly Tool[]
-  /** Called after a restart; absent for users who may not restart it. */
-  readonly onRestart: (() => void) | undefined
-}): ReactNode {
-  const { server, tools, onRestart } = props
-  const { text, tone } = STATES.get(server.state) ?? { text: server.state, tone: 'muted' }
-  return (
-    <section className="server-section" aria-label={server.server}>
-      <h3>
-        {server.server} <span className={`state ${tone}`}>{text}</span>
-      </h3>
-      <p className="note">{historyOf(server)}</p>
-      {server.error !== undefined && <p className="note bad">{server.error}</p>}
-      {server.output !== undefined && server.output.length > 0 && (
-        <pre tabIndex={0} aria-label={`Output of ${server.server}`}>
-          {server.output.join('\n')}
-        </pre>
-      )}
-      {onRestart !== undefined && <RestartServer server={server.server} onDone={onRestart} />}
-      {tools.map((tool) => (
-        <ToolRow key={tool.name} tool={tool} prefix={`${server.server}__`} />
-      ))}
     </section>
   )
 }
 
-/** Since when a server is in its state, and how often it was restarted, in words. */
-function historyOf({ since, phase, instances = [] }: ServerStatus): string {
-  const restarts = instances.reduce((sum, each) => sum + (each.restarts ?? 0), 0)
-  const parts = [
-    ...(phase === undefined ? [] : [phase]),
-    ...(since === undefined ? [] : [`since ${timeOf(since)}`]),
-    ...(instances.length > 1 ? [`at ${instances.length} supervisors`] : []),
-    ...(restarts === 0 ? [] : [`restarted ${restarts} times`]),
-  ]
-  return parts.join(', ')
+function ServerState({ server }: { readonly server: ServerStatus }): ReactNode {
+  const { mark, text } = stateOf(server)
+  return (
+    <span className="bar-state">
+      <Mark name={mark} />
+      {text}
+    </span>
+  )
+}
+
+function Readings({ server }: { readonly server: ServerStatus }): ReactNode {
+  return (
+    <>
+      <dl className="readings">
+        {readingsOf(server).map(([term, value]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {server.error !== undefined && <p className="banner bad">{server.error}</p>}
+    </>
+  )
+}
+
+/** The last lines that a server wrote. */
+function Output({ server: { server, output = [] } }: { readonly server: ServerStatus }): ReactNode {
+  if (output.length === 0) return null
+  return (
+    <details className="log" open>
+      <summary>
+        <Icon name="next" />
+        <strong>Log</strong>
+        <small>standard error of the process, newest last</small>
+      </summary>
+      <pre tabIndex={0} aria-label={`Output of ${server}`}>
+        {output.join('\n')}
+      </pre>
+    </details>
+  )
 }

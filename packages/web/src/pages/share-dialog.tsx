@@ -10,7 +10,7 @@ import { Dialog } from '../parts/dialog.tsx'
 const DEFAULT_DAYS = 30
 
 export interface ShareDialogProps {
-  readonly session: Session
+  readonly session: Pick<Session, 'id' | 'title'>
   readonly onClose: () => void
 }
 

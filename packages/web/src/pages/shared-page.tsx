@@ -8,6 +8,7 @@ import { messageOf } from '../state/message-of.ts'
 import { dayOf } from '../state/time-text.ts'
 import type { Turn } from '../state/turn.ts'
 import { SharedTurn } from '../thread/shared-turn.tsx'
+import { Box } from '../parts/box.tsx'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
 
 const PAGE_TURNS = 40
@@ -56,9 +57,9 @@ export function SharedPage({ token }: { readonly token: string }): ReactNode {
         </header>
       )}
       {fault !== undefined && (
-        <p role="alert" className="banner bad">
-          This chat cannot be shown: {fault}
-        </p>
+        <Box tone="failed" role="alert">
+          <strong>This chat cannot be shown:</strong> {fault}
+        </Box>
       )}
       {next !== undefined && (
         <button type="button" disabled={isLoading} onClick={() => void load(next)}>

@@ -9,9 +9,10 @@ export function SignIn({ why }: { readonly why: string }): ReactNode {
   if (isLeaving) return <main className="empty" aria-busy="true" />
   return (
     <main className="empty">
+      <span className="dial" />
       <h1>mcp-host</h1>
       <p className="note">{why}</p>
-      <a className="button primary" href={LOGIN_URL} onClick={keepPlace}>
+      <a className="button move" href={LOGIN_URL} onClick={keepPlace}>
         Log in
       </a>
       <p className="note">

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useLayoutEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
+import { IconButton } from './icon.tsx'
 
 export interface DialogProps {
   readonly title: string
@@ -19,14 +20,13 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
   }, [])
   // Outside of other elements: a form may not be within a form.
   return createPortal(
-    <dialog ref={dialog} className="panel" aria-label={title} onClose={onClose}>
-      <div className="panel-head">
+    <dialog ref={dialog} aria-label={title} onClose={onClose}>
+      <header className="dialog-head">
         <h2>{title}</h2>
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
-      </div>
-      {children}
+        <span className="end" />
+        <IconButton icon="close" label="Close" onClick={() => dialog.current?.close()} />
+      </header>
+      <div className="dialog-body">{children}</div>
     </dialog>,
     document.body,
   )

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { Component } from 'react'
+import { Mark } from './icon.tsx'
 
 interface ErrorBoundaryProps {
   /** What cannot be shown, as the beginning of a sentence. */
@@ -19,8 +20,11 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly hasF
     const { what, children } = this.props
     if (!this.state.hasFailed) return children
     return (
-      <div role="alert" className="fault">
-        <p>{what} cannot be shown because of a fault in this page. Nothing is lost.</p>
+      <div role="alert" className="box failed fault">
+        <Mark name="failed" />
+        <p>
+          <strong>{what} cannot be shown because of a fault in this page.</strong> Nothing is lost.
+        </p>
         <div className="actions">
           <button type="button" onClick={() => this.setState({ hasFailed: false })}>
             Try again

@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react'
 import { HostError } from '@mcp-host/client'
+import { Box } from './box.tsx'
 
 /** What did not work, in words. */
 export function Fault({ fault }: { readonly fault: Error | undefined }): ReactNode {
   if (fault === undefined) return null
   return (
-    <p role="alert" className="note bad">
+    <Box tone="failed" role="alert">
       {textOf(fault)}
-    </p>
+    </Box>
   )
 }
 

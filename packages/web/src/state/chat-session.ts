@@ -53,9 +53,7 @@ export class ChatSession implements Disposable {
       onState: (state) => this.#setState(state),
       onRefused: (message, error) => this.#refused(message, undefined, error),
     })
-    this.#unfollow = this.thread.subscribeChanges(() =>
-      markRunning(id, this.thread.unanswered !== undefined),
-    )
+    this.#unfollow = this.thread.subscribeChanges(() => markRunning(id, this.thread.activity))
     for (const frame of this.#client.unaccepted) this.#showUnsent(frame)
   }
 
@@ -73,7 +71,9 @@ export class ChatSession implements Disposable {
       ...(follows === undefined ? {} : { follows }),
     })
     if (replaces !== undefined) this.#chosen = id
-    this.thread.addUnsent(newTurn(id, text, { attachments: files, replaces, follows }))
+    this.thread.addUnsent(
+      newTurn(id, text, { at: Date.now(), attachments: files, replaces, follows }),
+    )
     accepted.catch((error: unknown) => this.#refused(id, replaces, error))
   }
 
@@ -81,7 +81,7 @@ export class ChatSession implements Disposable {
     const extras = model === undefined ? {} : { model }
     const { id, accepted } = this.#client.regenerate(messageId, extras)
     this.#chosen = id
-    this.thread.addUnsent(newTurn(id, text, { replaces: messageId }))
+    this.thread.addUnsent(newTurn(id, text, { at: Date.now(), replaces: messageId }))
     accepted.catch((error: unknown) => this.#refused(id, messageId, error))
   }
 
@@ -129,7 +129,7 @@ export class ChatSession implements Disposable {
   [Symbol.dispose](): void {
     this.#client.close()
     this.#unfollow()
-    markRunning(this.id, false)
+    markRunning(this.id, undefined)
   }
 
   #refused(id: string, replaces: string | undefined, error: unknown): void {
@@ -146,7 +146,7 @@ export class ChatSession implements Disposable {
     if (state.state === 'ended' && state.why === 'deleted') {
       forgetOutbox(this.id)
       forgetDraft(this.id)
-      markRunning(this.id, false)
+      markRunning(this.id, undefined)
     }
     if (state.state !== 'connected') return
     // The history has what was before this connection.

@@ -16,9 +16,9 @@ export function historyTurns(messages: readonly Message[]): Turn[] {
   return Array.from(turns.values())
 }
 
-function userTurn({ id, content = '', metadata }: Message): Turn {
+function userTurn({ id, content = '', createdAt: at, metadata }: Message): Turn {
   const { state = 'done', outcome, error, attachments = [], branches = [id] } = metadata
-  return newTurn(id, content, { state, outcome, error: error?.message, attachments, branches })
+  return newTurn(id, content, { at, state, outcome, error: error?.message, attachments, branches })
 }
 
 function itemsOf({ id, role, content = '', data, toolName = '', metadata }: Message): Item[] {

@@ -1,24 +1,27 @@
+import type { ServerStatus } from '@mcp-host/client'
 import { host } from './host.ts'
 import { loadModels } from './models.ts'
 import { Store } from './store.ts'
 
 const POLL_MS = 15_000
 
-/** Names of MCP servers that do not work at the moment. */
-export const missingServers = new Store<readonly string[]>([])
+/** The MCP servers of the host; `undefined` until they are known. */
+export const servers = new Store<readonly ServerStatus[] | undefined>(undefined)
 
 /** What users are told while maintenance is announced. */
 export const maintenance = new Store<string | undefined>(undefined)
 
+/** Reads the state of the host. Throws `HostError`. */
+export async function readHost(): Promise<void> {
+  const { servers: read = [], maintenance: announced } = await host.status()
+  maintenance.set(announced && `Maintenance: no new messages are taken. ${announced.notice}`.trim())
+  // The same list makes no component draw again.
+  if (JSON.stringify(read) !== JSON.stringify(servers.get())) servers.set(read)
+}
+
 async function look(): Promise<void> {
   try {
-    const { servers = [], maintenance: announced } = await host.status()
-    maintenance.set(
-      announced && `Maintenance: no new messages are taken. ${announced.notice}`.trim(),
-    )
-    const missing = servers.flatMap(({ server, state }) => (state === 'unavailable' ? server : []))
-    // The same list makes no component draw again.
-    if (missing.join() !== missingServers.get().join()) missingServers.set(missing)
+    await readHost()
     // A model may come, or fail, later than the page.
     await loadModels()
   } catch {

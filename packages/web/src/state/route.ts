@@ -11,7 +11,9 @@ import { Store } from './store.ts'
  */
 export type Route =
   | { readonly page: 'chat'; readonly session: string; readonly isNew: boolean }
-  | { readonly page: 'servers' | PageName }
+  /** `server` and `tool`: names of what is shown; without them the first ones. */
+  | { readonly page: 'servers'; readonly server?: string; readonly tool?: string }
+  | { readonly page: PageName }
   | { readonly page: 'debug'; readonly session: string }
   /** `token`: the secret of a share link. */
   | { readonly page: 'shared'; readonly token: string }
@@ -43,7 +45,7 @@ addEventListener('hashchange', () => {
 
 function read(): Route {
   const [, page, session = ''] = location.hash.split('/')
-  if (page === 'servers') return { page }
+  if (page === 'servers') return serversRoute(location.hash.split('/').slice(2))
   if (page === 'shared') return { page, token: session }
   const named = PAGES.find((name) => name === page)
   if (named !== undefined) return { page: named }
@@ -54,6 +56,29 @@ function read(): Route {
   unused ??= spare ?? newId()
   keepNewChat(unused)
   return { page: 'chat', session: unused, isNew: true }
+}
+
+function serversRoute([server, tool]: readonly string[]): Route {
+  return {
+    page: 'servers',
+    ...(server === undefined ? {} : { server: decoded(server) }),
+    ...(tool === undefined ? {} : { tool: decoded(tool) }),
+  }
+}
+
+/** A name of an address, which users may have changed to anything. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The address of a server, or of one of its tools. */
+export function serverAddress(server: string, tool?: string): string {
+  const place = `#/servers/${encodeURIComponent(server)}`
+  return tool === undefined ? place : `${place}/${encodeURIComponent(tool)}`
 }
 
 async function refill(): Promise<void> {

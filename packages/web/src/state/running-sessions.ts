@@ -1,11 +1,17 @@
 import { Store } from './store.ts'
 
-/** Ids of sessions that this page sees answering. */
-export const runningSessions = new Store<ReadonlySet<string>>(new Set())
+/** `waiting`: a question of it waits for the user. */
+export type Activity = 'running' | 'waiting'
 
-export function markRunning(id: string, isRunning: boolean): void {
+/** What the sessions do that this page follows, by their ids. */
+export const runningSessions = new Store<ReadonlyMap<string, Activity>>(new Map())
+
+/** `activity`: `undefined` once nothing of the session is unanswered. */
+export function markRunning(id: string, activity: Activity | undefined): void {
   const before = runningSessions.get()
-  if (before.has(id) === isRunning) return
-  const others = Array.from(before).filter((each) => each !== id)
-  runningSessions.set(new Set(isRunning ? [...others, id] : others))
+  if (before.get(id) === activity) return
+  const after = new Map(before)
+  if (activity === undefined) after.delete(id)
+  else after.set(id, activity)
+  runningSessions.set(after)
 }

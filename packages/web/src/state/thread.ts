@@ -75,6 +75,17 @@ export class Thread {
     return undefined
   }
 
+  /** `waiting`: the user is asked; `undefined`: everything is answered. */
+  get activity(): 'running' | 'waiting' | undefined {
+    let activity: 'running' | undefined
+    for (const turn of this.#known.values()) {
+      const { state } = turn.get()
+      if (state === 'waiting') return state
+      if (UNANSWERED.has(state)) activity = 'running'
+    }
+    return activity
+  }
+
   /** Id of the last message on the shown branch whose turn has ended. */
   get lastEnded(): string | undefined {
     return this.turns
@@ -147,7 +158,9 @@ export class Thread {
     const isInserted =
       !isPlaced &&
       (known === undefined || isOwn) &&
-      this.#insert(newTurn(messageId, text, { attachments, replaces, follows }))
+      this.#insert(
+        newTurn(messageId, text, { at: known?.get().at, attachments, replaces, follows }),
+      )
     if (isPlaced) {
       const news = isOwn ? ({ state: 'queued', error: undefined } as const) : {}
       known.set({ ...known.get(), text, attachments, ...news })

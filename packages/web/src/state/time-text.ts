@@ -7,3 +7,8 @@ export function dayOf(epochMs: number): string {
 export function timeOf(time: number | string): string {
   return new Date(time).toLocaleString('sv')
 }
+
+/** The time of day of a time in epoch milliseconds, as 08:00. */
+export function clockOf(epochMs: number): string {
+  return timeOf(epochMs).slice(11, 16)
+}

@@ -47,6 +47,8 @@ export interface Turn {
   /** Id of the message. */
   readonly id: string
   readonly text: string
+  /** When it was said, in epoch milliseconds; `undefined`: not known yet. */
+  readonly at?: number | undefined
   readonly attachments: readonly Attachment[]
   /**
    * `unsent`: the host has not confirmed it. `refused`: the host does not take it; `error` says why. `withdrawn`: the

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useContext } from 'react'
+import { Icon } from '../parts/icon.tsx'
 import { FileUrls } from '../state/file-urls.ts'
 import type { Attachment } from '../state/turn.ts'
 
@@ -30,8 +31,11 @@ function File({ file, url }: { readonly file: Attachment; readonly url: string }
   const name = file.name ?? 'file'
   if (PICTURE.test(file.mimeType)) return <img src={url} alt={name} loading="lazy" />
   return (
-    <a href={url} download={name}>
-      {name}
-    </a>
+    <>
+      <Icon name="file" />
+      <a className="cut" href={url} download={name}>
+        {name}
+      </a>
+    </>
   )
 }

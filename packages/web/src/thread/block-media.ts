@@ -60,3 +60,16 @@ export function fieldsOf(value: unknown): Block {
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
+
+/** What a tool answered, as one text: its text blocks, or else its structured content as JSON. */
+export function textOfResult({
+  content,
+  structuredContent,
+}: {
+  readonly content: readonly Block[]
+  readonly structuredContent?: unknown
+}): string {
+  const texts = content.flatMap((block) => (block['type'] === 'text' ? textOf(block['text']) : []))
+  if (texts.length > 0 || structuredContent === undefined) return texts.join('\n')
+  return JSON.stringify(structuredContent, undefined, 2)
+}

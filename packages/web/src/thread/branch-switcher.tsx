@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
+import { IconButton } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { useStore } from '../state/store.ts'
 import type { Turn } from '../state/turn.ts'
@@ -23,15 +24,13 @@ export function BranchSwitcher({ turn, session }: BranchSwitcherProps): ReactNod
   const step = (by: number, label: string): ReactNode => {
     const wanted = branches[index + by]
     return (
-      <button
-        type="button"
-        className="quiet"
-        aria-label={label}
+      <IconButton
+        icon={by < 0 ? 'back' : 'next'}
+        label={label}
+        isTight
         disabled={wanted === undefined || history.state === 'loading'}
         onClick={() => wanted !== undefined && session.choose(wanted)}
-      >
-        {by < 0 ? '‹' : '›'}
-      </button>
+      />
     )
   }
   return (

@@ -5,7 +5,7 @@ import { FileUrls } from '../state/file-urls.ts'
 import { pretty } from '../state/pretty.ts'
 import type { Block, BlockMedia } from './block-media.ts'
 import { fieldsOf, mediaOf, textOf } from './block-media.ts'
-import { LongText } from './long-text.tsx'
+import { LongText } from '../parts/long-text.tsx'
 
 /** A longer address is cut. */
 const MAX_SHOWN_URI = 300

@@ -13,6 +13,8 @@ export interface ItemViewProps {
   readonly isOpen: boolean
   /** The open question that a tool call waits for. */
   readonly waitsFor: Question['kind'] | undefined
+  /** Id of the row of a tool call, of which one call is open at a time. */
+  readonly row?: string | undefined
   /** Id of the session, whose files a tool may have returned. */
   readonly sessionId: string
   /** Where questions are answered and apps act; absent where the conversation is only read. */
@@ -23,9 +25,9 @@ export interface ItemViewProps {
 
 const ToolApp = lazy(async () => ({ default: (await import('../apps/tool-app.tsx')).ToolApp }))
 
-/** One thing of an answer, in chats, shared chats and replays. */
+/** One thing of an answer. */
 export const ItemView = memo(function ItemView(props: ItemViewProps): ReactNode {
-  const { item, isOpen, waitsFor, sessionId, session, onApps } = props
+  const { item, isOpen, waitsFor, row, sessionId, session, onApps } = props
   switch (item.kind) {
     case 'text':
       return <Markdown text={item.text} isOpen={isOpen} />
@@ -37,6 +39,7 @@ export const ItemView = memo(function ItemView(props: ItemViewProps): ReactNode 
           <ToolCard
             item={item}
             waitsFor={waitsFor}
+            row={row}
             session={sessionId}
             onStop={session && (() => session.stopCall(item.id))}
           />

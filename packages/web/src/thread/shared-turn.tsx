@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
+import { Box } from '../parts/box.tsx'
 import type { Turn } from '../state/turn.ts'
 import { AttachmentList } from './attachment-list.tsx'
-import { ItemView } from './item-view.tsx'
+import { ItemList } from './item-list.tsx'
 
 /** A message and its answer, of which nothing can be changed. */
 export function SharedTurn({ turn }: { readonly turn: Turn }): ReactNode {
@@ -13,11 +14,13 @@ export function SharedTurn({ turn }: { readonly turn: Turn }): ReactNode {
         <AttachmentList attachments={turn.attachments} session="" />
       </header>
       <div className="answer">
-        {turn.items.map((item) => (
-          <ItemView key={item.id} item={item} isOpen={false} waitsFor={undefined} sessionId="" />
-        ))}
+        <ItemList items={turn.items} sessionId="" />
         {turn.state !== 'done' && <p className="note">This message is not answered yet.</p>}
-        {turn.error !== undefined && <p className="note bad">The answer failed. {turn.error}</p>}
+        {turn.error !== undefined && (
+          <Box tone="failed">
+            <strong>The answer failed.</strong> {turn.error}
+          </Box>
+        )}
       </div>
     </article>
   )

@@ -1,17 +1,31 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
+import { CopyButton } from '../markdown/copy-button.tsx'
+import { Box } from '../parts/box.tsx'
+import type { MarkName } from '../parts/icon.tsx'
+import { Icon, Mark } from '../parts/icon.tsx'
+import { ToolId } from '../parts/tool-id.tsx'
 import type { Question, ToolItem, ToolProgress, ToolResult } from '../state/turn.ts'
-import { pretty } from '../state/pretty.ts'
+import { textOfResult } from './block-media.ts'
+import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { ToolContent } from './tool-content.tsx'
 
 const OUTCOMES: Readonly<
-  Record<ToolResult['outcome'], { readonly text: string; readonly tone: string }>
+  Record<
+    ToolResult['outcome'],
+    {
+      readonly mark: MarkName
+      readonly text: string
+      /** Whether the mark and the time are not enough. */
+      readonly isSaid?: true
+    }
+  >
 > = {
-  ok: { text: 'Done', tone: 'good' },
-  error: { text: 'Failed', tone: 'bad' },
-  refused: { text: 'Not allowed', tone: 'warn' },
-  cancelled: { text: 'Stopped', tone: 'muted' },
-  unknown: { text: 'Unknown: it may or may not have taken effect', tone: 'warn' },
+  ok: { mark: 'ok', text: 'Done' },
+  error: { mark: 'failed', text: 'Failed' },
+  refused: { mark: 'refused', text: 'Not allowed', isSaid: true },
+  cancelled: { mark: 'off', text: 'Stopped', isSaid: true },
+  unknown: { mark: 'unknown', text: 'Outcome unknown', isSaid: true },
 }
 
 const WAITS: Readonly<Record<Question['kind'], string>> = {
@@ -23,31 +37,66 @@ export interface ToolCardProps {
   readonly item: ToolItem
   /** The open question that it waits for. */
   readonly waitsFor: Question['kind'] | undefined
+  /** Id of the row of calls, of which one is open at a time. */
+  readonly row: string | undefined
   /** Id of the session. */
   readonly session: string
   /** Absent where the conversation is only read. */
   readonly onStop?: (() => void) | undefined
 }
 
-/** A tool call: one line that opens. */
-export function ToolCard({ item, waitsFor, session, onStop }: ToolCardProps): ReactNode {
+/** A tool call: a chip that opens a card, and a sentence if it did not go well. */
+export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps): ReactNode {
   const { server, tool, arguments: given, progress, result } = item
+  const isRunning = result === undefined && waitsFor === undefined
+  const text = result === undefined ? '' : textOfResult(result)
   return (
-    <details className="tool">
-      <summary>
-        <span className="tool-name">
-          {server !== undefined && <span className="server">{server}</span>} {tool}
-        </span>
-        <State result={result} progress={progress} waitsFor={waitsFor} />
-        {result === undefined && waitsFor === undefined && onStop !== undefined && (
-          <StopButton onStop={onStop} />
-        )}
-      </summary>
-      <h3>Arguments</h3>
-      <pre tabIndex={0}>{pretty(given)}</pre>
-      {result !== undefined && <ToolContent result={result} session={session} />}
-    </details>
+    <>
+      <details className="tool" name={row && `calls ${row}`} data-outcome={result?.outcome}>
+        <summary>
+          <Mark name={result === undefined ? openMark(waitsFor) : OUTCOMES[result.outcome].mark} />
+          <ToolId server={server} tool={tool} />
+          <State result={result} progress={progress} waitsFor={waitsFor} />
+          {isRunning && onStop !== undefined && <StopButton onStop={onStop} />}
+          {isRunning && progress !== undefined && (
+            <progress
+              aria-label="Progress"
+              value={progress.progress}
+              max={progress.total ?? undefined}
+            />
+          )}
+        </summary>
+        <div className="card">
+          <header className="card-head">
+            <ToolId server={server} tool={tool} />
+            <span className="end" />
+            {text !== '' && <CopyButton text={text} label="Copy the result" isIcon />}
+          </header>
+          <dl className="sheet">
+            <div>
+              <dt>Arguments</dt>
+              <dd>
+                <ToolArguments given={given} />
+              </dd>
+            </div>
+            {result !== undefined && (
+              <div>
+                <dt>Result</dt>
+                <dd>
+                  <ToolContent result={result} session={session} />
+                </dd>
+              </div>
+            )}
+          </dl>
+        </div>
+      </details>
+      {result !== undefined && <Trouble item={item} result={result} />}
+    </>
   )
+}
+
+function openMark(waitsFor: Question['kind'] | undefined): MarkName {
+  return waitsFor === undefined ? 'runs' : 'waits'
 }
 
 /** The answer goes on without the result. */
@@ -56,7 +105,9 @@ function StopButton({ onStop }: { readonly onStop: () => void }): ReactNode {
   return (
     <button
       type="button"
-      className="quiet"
+      className="icon-button tight"
+      aria-label={isStopping ? 'Stopping' : 'Stop this call'}
+      title="Stop this call"
       disabled={isStopping}
       onClick={(event) => {
         // It must not open the card.
@@ -65,7 +116,7 @@ function StopButton({ onStop }: { readonly onStop: () => void }): ReactNode {
         onStop()
       }}
     >
-      {isStopping ? 'Stopping' : 'Stop this call'}
+      <Icon name="stop" />
     </button>
   )
 }
@@ -77,18 +128,48 @@ function State(props: {
 }): ReactNode {
   const { result, progress, waitsFor } = props
   if (result !== undefined) {
-    const { text, tone } = OUTCOMES[result.outcome]
-    const time = result.durationMs === undefined ? '' : `, ${duration(result.durationMs)}`
-    return <span className={`state ${tone}`}>{`${text}${time}`}</span>
+    const { text, isSaid } = OUTCOMES[result.outcome]
+    const { durationMs } = result
+    return (
+      <span className="state">
+        <span className={isSaid === true ? undefined : 'hidden'}>{text}</span>
+        {durationMs !== undefined && isSaid === true && ', '}
+        {durationMs !== undefined && <span className="num">{duration(durationMs)}</span>}
+      </span>
+    )
   }
-  if (waitsFor !== undefined) return <span className="state warn">{WAITS[waitsFor]}</span>
-  if (progress === undefined) return <span className="state pulse">Running</span>
+  if (waitsFor !== undefined) return <span className="state">{WAITS[waitsFor]}</span>
+  return <span className="state">{progress?.message ?? stepsOf(progress) ?? 'Running'}</span>
+}
+
+function stepsOf(progress: ToolProgress | undefined): string | undefined {
+  return progress?.total === undefined ? undefined : `${progress.progress} of ${progress.total}`
+}
+
+/** What failed and why, or what may have happened. */
+function Trouble(props: { readonly item: ToolItem; readonly result: ToolResult }): ReactNode {
+  const { item, result } = props
+  if (result.outcome !== 'error' && result.outcome !== 'unknown') return null
+  const isUnknown = result.outcome === 'unknown'
   return (
-    <span className="state">
-      {progress.message ?? 'Running'}{' '}
-      <progress aria-label="Progress" value={progress.progress} max={progress.total ?? undefined} />
-    </span>
+    <Box tone={isUnknown ? 'unknown' : 'failed'}>
+      <strong>
+        <ToolId server={item.server} tool={item.tool} />
+        {isUnknown ? ': outcome unknown.' : ' failed.'}
+      </strong>{' '}
+      {isUnknown
+        ? 'Its end was not seen: it may or may not have taken effect. It was not repeated.'
+        : reasonOf(result)}
+    </Box>
   )
+}
+
+/** A longer reason is in the card. */
+const MAX_REASON = 240
+
+function reasonOf(result: ToolResult): string {
+  const reason = result.error?.message ?? textOfResult(result)
+  return reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason
 }
 
 function duration(ms: number): string {

@@ -5,7 +5,7 @@ import { messageOf } from '../state/message-of.ts'
 import { pretty } from '../state/pretty.ts'
 import type { ToolResult } from '../state/turn.ts'
 import { ContentBlock } from './content-block.tsx'
-import { LongText } from './long-text.tsx'
+import { LongText } from '../parts/long-text.tsx'
 
 type Content = Pick<ToolResult, 'content' | 'structuredContent'>
 
@@ -23,7 +23,6 @@ export function ToolContent({
   const hasText = content.some((block) => block['type'] === 'text')
   return (
     <>
-      <h3>Result</h3>
       {error !== undefined && <p className="note bad">{error.message}</p>}
       {content.map((block, index) => (
         <ContentBlock key={index} block={block} session={session} />
@@ -41,7 +40,7 @@ export function ToolContent({
         <WholeResult blob={blob} session={session} onLoad={setWhole} />
       )}
       {content.length === 0 && structuredContent === undefined && error === undefined && (
-        <p className="note">The tool answered nothing.</p>
+        <p className="muted">The tool answered nothing.</p>
       )}
     </>
   )

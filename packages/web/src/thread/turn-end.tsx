@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react'
 import { CopyButton } from '../markdown/copy-button.tsx'
+import { Box } from '../parts/box.tsx'
+import { IconButton } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
 import type { Turn } from '../state/turn.ts'
@@ -14,9 +16,9 @@ export function TurnEnd({
 }): ReactNode {
   if (turn.state === 'refused') {
     return (
-      <p role="alert" className="note bad">
-        This message was not sent. {turn.error}
-      </p>
+      <Box tone="failed" role="alert">
+        <strong>This message was not sent.</strong> {turn.error}
+      </Box>
     )
   }
   if (turn.state !== 'done') return null
@@ -25,15 +27,16 @@ export function TurnEnd({
     <footer className="turn-end">
       <Outcome turn={turn} />
       <div className="actions">
-        {text !== '' && <CopyButton text={text} label="Copy answer" />}
-        <button
-          type="button"
-          className="quiet"
-          onClick={() => session.regenerate(turn.id, turn.text, draftOf(session.id).model.get())}
-        >
-          Answer again
-        </button>
         <Cost turn={turn} />
+        <span className="end">
+          {text !== '' && <CopyButton text={text} label="Copy answer" isIcon />}
+          <IconButton
+            icon="again"
+            label="Answer again"
+            isTight
+            onClick={() => session.regenerate(turn.id, turn.text, draftOf(session.id).model.get())}
+          />
+        </span>
       </div>
     </footer>
   )
@@ -43,18 +46,36 @@ function Outcome({ turn: { outcome, error, items } }: { readonly turn: Turn }): 
   if (outcome === 'cancelled' && items.length === 0)
     return <p className="note">You took this message back. It is not answered.</p>
   if (outcome === 'cancelled') return <p className="note">You stopped this answer.</p>
-  if (outcome === 'failed') return <p className="note bad">The answer failed. {error}</p>
-  if (outcome === 'limit') return <p className="note warn">The answer reached a limit. {error}</p>
+  if (outcome === 'failed') {
+    return (
+      <Box tone="failed">
+        <strong>The answer failed.</strong> {error}
+      </Box>
+    )
+  }
+  if (outcome === 'limit') {
+    return (
+      <Box tone="plain">
+        <strong>The answer reached a limit.</strong> {error}
+      </Box>
+    )
+  }
   return null
 }
 
-function Cost({ turn: { usage } }: { readonly turn: Turn }): ReactNode {
-  if (usage === undefined) return null
-  const { model, inputTokens, outputTokens, cost } = usage
-  const price = cost === undefined ? '' : `, cost ${cost.toPrecision(2)}`
-  return (
-    <small>
-      {model}, {inputTokens} tokens in, {outputTokens} out{price}
-    </small>
-  )
+function Cost({ turn: { usage, items } }: { readonly turn: Turn }): ReactNode {
+  const calls = items.filter(({ kind }) => kind === 'tool').length
+  const count = calls === 0 ? [] : [calls === 1 ? '1 call' : `${calls} calls`]
+  const { model, inputTokens = 0, outputTokens = 0, cost } = usage ?? {}
+  const parts = [
+    ...(model === undefined ? [] : [model]),
+    ...count,
+    ...(usage === undefined ? [] : [`${inputTokens} tokens in, ${outputTokens} out`]),
+    ...(cost === undefined ? [] : [`cost ${cost.toPrecision(2)}`]),
+  ]
+  return parts.map((part) => (
+    <span key={part} className="num">
+      {part}
+    </span>
+  ))
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import type { Turn } from '../state/turn.ts'
 import { useRunningTurn } from '../state/use-running-turn.ts'
@@ -13,21 +14,25 @@ export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
   const { id, state, items, position } = turn
   const running = useRunningTurn(session.thread)
   if (state === 'unsent')
-    return <p className="note">Waiting for the host. It is sent as soon as it can be.</p>
+    return (
+      <p className="note">
+        <Mark name="queued" /> Waiting for the host. It is sent as soon as it can be.
+      </p>
+    )
   if (state === 'queued') {
     const place =
       position === undefined || position === 1 ? 'next' : `number ${position} in the queue`
     return (
       <p className="note">
-        Waiting: this message is {place}.{' '}
+        <Mark name="queued" /> Waiting: this message is {place}.{' '}
         {position === 1 && running !== undefined && (
           // The model gets the beginning of the answer that ends, and then this message.
-          <button type="button" className="quiet" onClick={() => session.stop(running)}>
+          <button type="button" className="text-button" onClick={() => session.stop(running)}>
             Answer it now
           </button>
         )}{' '}
         {position !== undefined && (
-          <button type="button" className="quiet" onClick={() => session.stop(id)}>
+          <button type="button" className="text-button" onClick={() => session.stop(id)}>
             Take it back
           </button>
         )}
@@ -36,7 +41,19 @@ export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
   }
   if (state === 'withdrawn')
     return <p className="note">You took this message back. It is not answered.</p>
-  if (state === 'waiting') return <p className="note">Waiting for your answer.</p>
-  if (state === 'running' && items.length === 0) return <p className="note pulse">Thinking</p>
+  if (state === 'waiting') {
+    return (
+      <p className="note">
+        <Mark name="waits" /> Waiting for your answer.
+      </p>
+    )
+  }
+  if (state === 'running' && items.length === 0) {
+    return (
+      <p className="note">
+        <Mark name="runs" /> Thinking
+      </p>
+    )
+  }
   return null
 }

@@ -5,7 +5,7 @@ import type { ChatSession } from '../state/chat-session.ts'
 import { useStore } from '../state/store.ts'
 import type { TurnStore } from '../state/thread.ts'
 import type { Question, Turn } from '../state/turn.ts'
-import { ItemView } from './item-view.tsx'
+import { ItemList } from './item-list.tsx'
 import { TurnEnd } from './turn-end.tsx'
 import { TurnProgress } from './turn-progress.tsx'
 import { UserMessage } from './user-message.tsx'
@@ -49,17 +49,14 @@ function Answer(props: {
   const { turn, session, questions, onApps } = props
   return (
     <div className="answer" aria-busy={turn.state === 'running'}>
-      {turn.items.map((item, index) => (
-        <ItemView
-          key={item.id}
-          item={item}
-          isOpen={turn.state === 'running' && index === turn.items.length - 1}
-          waitsFor={questions.get(item.id)}
-          sessionId={session.id}
-          session={session}
-          onApps={onApps}
-        />
-      ))}
+      <ItemList
+        items={turn.items}
+        isOpen={turn.state === 'running'}
+        waiting={questions}
+        sessionId={session.id}
+        session={session}
+        onApps={onApps}
+      />
       <TurnProgress turn={turn} session={session} />
       <TurnEnd turn={turn} session={session} />
     </div>

@@ -38,9 +38,10 @@ export function useStickyEnd(
     list.current?.scrollTo(list.current.scrollSize)
   }
   const onScroll = (offset: number): void => {
-    const handle = list.current
-    if (handle === null) return
-    if (offset + handle.viewportSize >= handle.scrollSize - NEAR) setIsAtEnd(true)
+    const scroller = scrollerOf(section)
+    if (scroller == null) return
+    // The list itself learns of a new size of the page later than it scrolls.
+    if (offset + scroller.clientHeight >= scroller.scrollHeight - NEAR) setIsAtEnd(true)
     else if (!isByUser()) {
       if (isAtEnd) scrollDown(section)
     } else if (offset < last.current) setIsAtEnd(false)

@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
+import { IconButton } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
+import { clockOf, dayOf, timeOf } from '../state/time-text.ts'
 import type { Turn } from '../state/turn.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import { BranchSwitcher } from './branch-switcher.tsx'
@@ -25,26 +27,36 @@ export function UserMessage(props: {
   return (
     <header className="user">
       <h2 className="hidden">You said</h2>
+      {turn.at !== undefined && <SaidAt at={turn.at} />}
       <div className="bubble">{turn.text}</div>
       <AttachmentList attachments={turn.attachments} session={session.id} />
       <div className="actions">
         <BranchSwitcher turn={turn} session={session} />
         {turn.state !== 'unsent' && (
-          <button
-            type="button"
-            className="quiet"
+          <IconButton
+            icon="edit"
+            label="Edit"
+            isTight
             // The editor is gone, so that the focus goes back.
             autoFocus={state === 'kept'}
             onClick={() => {
               setState('editing')
               onEdit(true)
             }}
-          >
-            Edit
-          </button>
+          />
         )}
       </div>
     </header>
+  )
+}
+
+/** The time of today, or with its day. */
+function SaidAt({ at }: { readonly at: number }): ReactNode {
+  const isOfToday = dayOf(at) === dayOf(Date.now())
+  return (
+    <time dateTime={new Date(at).toISOString()} title={timeOf(at)}>
+      {isOfToday ? clockOf(at) : `${dayOf(at)} ${clockOf(at)}`}
+    </time>
   )
 }
 

@@ -34,7 +34,7 @@ export function KeyForm({
     if (await onCreate(about)) setName('')
   }
   return (
-    <form className="card" aria-label="New key" onSubmit={(event) => void create(event)}>
+    <form className="fields" aria-label="New key" onSubmit={(event) => void create(event)}>
       <label className="field">
         Name of the key
         <input

@@ -1,6 +1,7 @@
 import type { Approval } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { Fault } from '../../parts/fault.tsx'
+import { ToolId } from '../../parts/tool-id.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { admin } from '../../state/admin.ts'
 import { login } from '../../state/login.ts'
@@ -52,7 +53,7 @@ function Waiting(props: {
   return (
     <li>
       <div>
-        <strong>{name}</strong>
+        <ToolId server={call.server} tool={call.tool} />
         <p className="note">
           {isOwn ? 'for you' : `for ${call.principal}`}, since {timeOf(call.createdAt)}; it ends at{' '}
           {timeOf(call.expiresAt)}
@@ -64,7 +65,7 @@ function Waiting(props: {
       <div className="actions">
         <button
           type="button"
-          className="primary"
+          className="move"
           aria-label={`Allow ${name}`}
           onClick={() => onAnswer('accept')}
         >

@@ -30,7 +30,7 @@ export function AuditFilters({
   })
   return (
     <form
-      className="card filters"
+      className="fields"
       aria-label="Filters"
       onSubmit={(event) => {
         event.preventDefault()

@@ -8,13 +8,17 @@ import { timeOf } from '../../state/time-text.ts'
 export function AuditRow({ entry }: { readonly entry: AuditEntry }): ReactNode {
   const [isOpen, setIsOpen] = useState(false)
   const { time, action, principal, server, tool, outcome } = entry
-  const name = [server, tool].filter((each) => each !== undefined).join('.')
   return (
     <li className="audit">
       <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
         <summary>
-          <span className="muted">{timeOf(time)}</span> <strong>{action}</strong> {principal} {name}{' '}
-          {outcome !== undefined && <span className="muted">{outcome}</span>}
+          <span className="num">{timeOf(time)}</span>
+          <span>{action}</span>
+          <span className="cut">{principal}</span>
+          <span className="id cut">
+            {server !== undefined && <b>{server}</b>} {tool}
+          </span>
+          <span className="muted">{outcome}</span>
         </summary>
         {isOpen && (
           <pre tabIndex={0} aria-label={`All of ${action}`}>

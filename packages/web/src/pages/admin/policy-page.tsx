@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { listOf } from '../../state/list-of.ts'
 import { Fault } from '../../parts/fault.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
+import { Mark } from '../../parts/icon.tsx'
 import { admin } from '../../state/admin.ts'
 import { host } from '../../state/host.ts'
 import { parseObject } from '../../state/parse-object.ts'
@@ -51,7 +52,7 @@ function Explainer(): ReactNode {
   }
   return (
     <>
-      <form className="card" aria-label="A call" onSubmit={(event) => void explain(event)}>
+      <form className="fields" aria-label="A call" onSubmit={(event) => void explain(event)}>
         <label className="field">
           Principal
           <input required value={principal} onChange={({ target }) => setPrincipal(target.value)} />
@@ -75,7 +76,7 @@ function Explainer(): ReactNode {
             <option key={name} value={name.replace('__', '.')} />
           ))}
         </datalist>
-        <label className="field">
+        <label className="field wide">
           Arguments as JSON
           <textarea rows={3} value={json} onChange={({ target }) => setJson(target.value)} />
         </label>
@@ -95,21 +96,22 @@ function placeOf(name: string): { readonly server: string; readonly tool: string
 }
 
 const EFFECTS = {
-  allow: { text: 'Allowed', tone: 'good' },
-  deny: { text: 'Denied', tone: 'bad' },
-  approve: { text: 'A user has to allow it', tone: 'warn' },
+  allow: { text: 'Allowed', mark: 'ok' },
+  deny: { text: 'Denied', mark: 'refused' },
+  approve: { text: 'A user has to allow it', mark: 'waits' },
 } as const
 
 function Answer({ answer }: { readonly answer: Explanation }): ReactNode {
   const { effect, reason, isKnown, rules } = answer
-  const { text, tone } = EFFECTS[effect]
+  const { text, mark } = EFFECTS[effect]
   return (
     <section role="status" aria-label="Decision">
-      <h3 className={tone}>{text}</h3>
-      <p>{deciderOf(answer)}</p>
+      <p>
+        <Mark name={mark} /> <strong>{text}.</strong> {deciderOf(answer)}
+      </p>
       {reason !== undefined && <p className="note">The caller is told: {reason}</p>}
       {!isKnown && (
-        <p className="note warn">
+        <p className="note">
           No server lists this tool. What a server says of it counts as unknown.
         </p>
       )}
@@ -126,9 +128,9 @@ function Answer({ answer }: { readonly answer: Explanation }): ReactNode {
           <tbody>
             {rules.map(({ rule, verdict, mismatch }, index) => (
               // Two rules may have one name; their order never changes.
-              <tr key={index}>
+              <tr key={index} className={verdict === 'decides' ? 'hit' : undefined}>
                 <th scope="row">{rule}</th>
-                <td className={verdict === 'decides' ? tone : 'muted'}>
+                <td className="muted">
                   {verdict}
                   {mismatch !== undefined && `: ${mismatch}`}
                 </td>

@@ -2,15 +2,16 @@ import type { Account, Invitation } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { Mark } from '../../parts/icon.tsx'
 import { admin } from '../../state/admin.ts'
 import { dayOf } from '../../state/time-text.ts'
 import type { Loaded } from '../../state/use-loaded.ts'
 import { listOf } from '../../state/list-of.ts'
 
 const STATES = {
-  invited: { text: 'Invited', tone: 'warn' },
-  active: { text: 'Active', tone: 'good' },
-  disabled: { text: 'Disabled', tone: 'bad' },
+  invited: { text: 'Invited', mark: 'queued' },
+  active: { text: 'Active', mark: 'ready' },
+  disabled: { text: 'Disabled', mark: 'off' },
 } as const
 
 interface UserRowProps {
@@ -22,13 +23,16 @@ interface UserRowProps {
 /** A user, and what an admin may do with it. */
 export function UserRow({ account, act, onInvited }: UserRowProps): ReactNode {
   const { name, roles, state, createdBy, createdAt } = account
-  const { text, tone } = STATES[state]
+  const { text, mark } = STATES[state]
   const change = (changes: Parameters<typeof admin.changeAccount>[1]): void =>
     void act(() => admin.changeAccount(name, changes))
   return (
     <li>
       <div>
-        <strong>{name}</strong> <span className={tone}>{text}</span>
+        <strong>{name}</strong>{' '}
+        <span className="muted">
+          <Mark name={mark} /> {text}
+        </span>
         <p className="note">
           by {createdBy}, {dayOf(createdAt)}
         </p>

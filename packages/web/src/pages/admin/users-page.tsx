@@ -81,7 +81,7 @@ function NewUser(props: {
     if (await props.onCreate(name.trim(), listOf(roles))) setName('')
   }
   return (
-    <form className="card" aria-label="New user" onSubmit={(event) => void create(event)}>
+    <form className="fields" aria-label="New user" onSubmit={(event) => void create(event)}>
       <label className="field">
         Name of the user
         <input

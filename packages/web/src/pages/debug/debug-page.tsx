@@ -1,6 +1,7 @@
 import type { ClientEvent } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useMemo, useState } from 'react'
+import { PageBar } from '../../parts/page-bar.tsx'
 import { EventLog } from '../../state/event-log.ts'
 import { pretty } from '../../state/pretty.ts'
 import { useStore } from '../../state/store.ts'
@@ -34,12 +35,11 @@ function Events(props: { readonly log: EventLog; readonly session: string }): Re
   const last = events[step - 1]
   return (
     <div className="debug">
-      <div className="page-head">
-        <h2>Events</h2>
+      <PageBar title="Events">
         <a className="button" href={`#/chat/${session}`}>
           Back to the chat
         </a>
-      </div>
+      </PageBar>
       {connection.state === 'ended' && (
         <p role="alert" className="banner bad">
           The events cannot be read: {connection.message}

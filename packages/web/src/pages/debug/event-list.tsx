@@ -35,6 +35,7 @@ export function EventList({ events, hidden, step, onStep }: EventListProps): Rea
           <button
             key={number}
             type="button"
+            className="entry"
             aria-current={number === step ? 'step' : undefined}
             data-event={number}
             onClick={() => onStep(number)}

@@ -5,7 +5,7 @@ import type { VListHandle } from 'virtua'
 import { VList } from 'virtua'
 import { Thread } from '../../state/thread.ts'
 import type { Turn } from '../../state/turn.ts'
-import { ItemView } from '../../thread/item-view.tsx'
+import { ItemList } from '../../thread/item-list.tsx'
 
 export interface ReplayedThreadProps {
   readonly events: readonly ClientEvent[]
@@ -41,16 +41,8 @@ function ReplayedTurn(props: { readonly turn: Turn; readonly session: string }):
   const { turn, session } = props
   return (
     <article className="replayed">
-      <p className="bubble">{turn.text}</p>
-      {turn.items.map((item) => (
-        <ItemView
-          key={item.id}
-          item={item}
-          isOpen={false}
-          waitsFor={undefined}
-          sessionId={session}
-        />
-      ))}
+      <p className="bubble user">{turn.text}</p>
+      <ItemList items={turn.items} sessionId={session} />
       <p className="note">
         {turn.state}
         {turn.outcome !== undefined && `: ${turn.outcome}`} {turn.error}

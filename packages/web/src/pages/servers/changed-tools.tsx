@@ -5,20 +5,25 @@ import { diffLines } from '../../state/diff-lines.ts'
 import type { Loaded } from '../../state/use-loaded.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { Fault } from '../../parts/fault.tsx'
+import { Mark } from '../../parts/icon.tsx'
+import { ToolId } from '../../parts/tool-id.tsx'
 
 export interface ChangedToolsProps {
+  /** Name of the server whose tools are shown. */
+  readonly server: string
   readonly changed: Loaded<ChangedTool[]>
   /** Called after a change was accepted: other tools may be there. */
   readonly onAccept: () => void
 }
 
 /** Tools whose definition has changed since it was recorded, for admins. */
-export function ChangedTools({ changed, onAccept }: ChangedToolsProps): ReactNode {
-  const { value: tools = [], fault, act } = changed
+export function ChangedTools({ server, changed, onAccept }: ChangedToolsProps): ReactNode {
+  const { value = [], fault, act } = changed
+  const tools = value.filter((tool) => tool.server === server)
   if (fault === undefined && tools.length === 0) return null
   return (
-    <section className="server-section" aria-label="Changed tools">
-      <h3>Changed tools</h3>
+    <section className="changes" aria-label="Changed tools">
+      <h2>Changed tools</h2>
       <p className="note">
         These tools say something else than when they were first seen. Where the policy says
         quarantine, they are hidden and refused until you accept the change.
@@ -43,7 +48,17 @@ function Change(props: {
   const name = `${server}.${tool}`
   return (
     <article className="card" aria-label={name}>
-      <strong>{name}</strong>
+      <header className="card-head">
+        <Mark name="changed" />
+        <ToolId server={server} tool={tool} />
+        <span className="end" />
+        <ConfirmButton
+          label="Accept the change"
+          about={`Accept the change of ${name}`}
+          confirm="I have read it: accept"
+          onConfirm={props.onAccept}
+        />
+      </header>
       {pinned === undefined && (
         <p className="note">The recorded definition was too large to be stored.</p>
       )}
@@ -55,12 +70,6 @@ function Change(props: {
           </span>
         ))}
       </pre>
-      <ConfirmButton
-        label="Accept the change"
-        about={`Accept the change of ${name}`}
-        confirm="I have read it: accept"
-        onConfirm={props.onAccept}
-      />
     </article>
   )
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { admin } from '../../state/admin.ts'
 import { Fault } from '../../parts/fault.tsx'
+import { Icon } from '../../parts/icon.tsx'
 
 interface ActionProps {
   readonly label: string
@@ -35,12 +36,16 @@ function ServerAction({ label, about, run, describe, onDone }: ActionProps): Rea
   return (
     <div className="actions">
       <button type="button" aria-label={about} disabled={isRunning} onClick={() => void act()}>
+        <Icon name="again" />
         {label}
       </button>
       <span role="status" className="note">
         {isRunning && 'Calls in flight may end first.'}
         {outcomes.map((outcome) => (
-          <span key={outcome.supervisor} className={outcome.error === undefined ? 'good' : 'bad'}>
+          <span
+            key={outcome.supervisor}
+            className={outcome.error === undefined ? undefined : 'bad'}
+          >
             {outcome.error ?? describe(outcome)}{' '}
           </span>
         ))}

@@ -1,33 +1,55 @@
 import type { ClientState } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
+import { Box } from '../parts/box.tsx'
+import type { MarkName } from '../parts/icon.tsx'
+import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { RESTARTS } from '../state/chat-session.ts'
 import { loadLogin, login } from '../state/login.ts'
 import { useStore } from '../state/store.ts'
 
-const NOTHING = { text: '', tone: '' }
-
 /** A first connection takes less. */
 const LATE_MS = 1_000
 
+interface Words {
+  /** In the head of the page. */
+  readonly short: string
+  readonly mark?: MarkName
+  /** What happens by itself, and what only the user can do; absent: nothing is wrong. */
+  readonly long?: string
+}
+
+/** The state of the connection, in a word. */
+export function ConnectionState({ session }: { readonly session: ChatSession }): ReactNode {
+  const connection = useStore(session.connection)
+  const { short, mark } = wordsOf(connection)
+  return (
+    <span className="bar-state only-wide" data-connection={connection.state}>
+      {mark !== undefined && <Mark name={mark} />}
+      {short}
+    </span>
+  )
+}
+
 /** Says what is wrong with the connection, and that nothing is lost. */
-export function ConnectionBanner({ session }: { readonly session: ChatSession }): ReactNode {
+export function ConnectionBox({ session }: { readonly session: ChatSession }): ReactNode {
   const connection = useStore(session.connection)
   const isLate = useLate(connection.state === 'connecting')
   const isExpired = useStore(login).state === 'expired'
   const isLoggedOut = connection.state === 'ended' && connection.why === 'unauthenticated'
-  // The page says it, above the chat.
+  const { long, mark } = wordsOf(connection)
+  // Another box says it.
   const isSaid = isLoggedOut && isExpired
-  const { text, tone } = isSaid ? NOTHING : describe(connection, isLate)
+  const isQuiet = isSaid || (connection.state === 'connecting' && !isLate)
   useEffect(() => void (isLoggedOut && loadLogin()), [isLoggedOut])
   return (
-    <div
-      role="status"
-      className={text === '' ? 'hidden' : `banner ${tone}`}
-      data-connection={connection.state}
-    >
-      {text}
+    <div role="status">
+      {long !== undefined && !isQuiet && (
+        <Box tone={connection.state === 'ended' ? 'failed' : 'plain'} mark={mark ?? 'off'}>
+          {long}
+        </Box>
+      )}
     </div>
   )
 }
@@ -46,26 +68,30 @@ function useLate(isOn: boolean): boolean {
   return isLate
 }
 
-function describe(
-  connection: ClientState,
-  isLate: boolean,
-): { readonly text: string; readonly tone: string } {
+function wordsOf(connection: ClientState): Words {
   switch (connection.state) {
     case 'connected':
-      return NOTHING
+      return { short: 'connected' }
     case 'connecting':
-      return isLate
-        ? { text: 'Connecting to the host. You can write meanwhile.', tone: 'warn' }
-        : NOTHING
+      return {
+        short: 'connecting',
+        mark: 'runs',
+        long: 'Connecting to the host. You can write meanwhile.',
+      }
     case 'reconnecting':
       return connection.reason === RESTARTS
-        ? { text: 'The host restarts. Nothing is lost: you can go on writing.', tone: 'warn' }
+        ? {
+            short: 'moving to another gateway',
+            mark: 'half',
+            long: 'The host restarts. Nothing is lost: you can go on writing.',
+          }
         : {
-            text: 'Connecting again. Nothing is lost: what you send goes out as soon as the host is back.',
-            tone: 'warn',
+            short: 'reconnecting',
+            mark: 'runs',
+            long: 'Connecting again. Nothing is lost: what you send goes out as soon as the host is back.',
           }
     case 'ended':
-      return { text: ENDS[connection.why](connection.message), tone: 'bad' }
+      return { short: 'not connected', mark: 'off', long: ENDS[connection.why](connection.message) }
     default:
       return connection satisfies never
   }

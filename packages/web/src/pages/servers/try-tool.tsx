@@ -1,15 +1,18 @@
 import type { Tool, ToolAnswer } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useMemo, useState } from 'react'
-import { fieldsOf, readValues } from '../ask/fields.ts'
-import type { Values } from '../ask/form-fields.tsx'
-import { FormFields } from '../ask/form-fields.tsx'
-import { callTool } from '../state/call-tool.ts'
-import { messageOf } from '../state/message-of.ts'
-import { parseObject } from '../state/parse-object.ts'
-import { pretty } from '../state/pretty.ts'
-import { toolHost } from '../state/tool-host.ts'
-import { ToolContent } from '../thread/tool-content.tsx'
+import { fieldsOf, readValues } from '../../ask/fields.ts'
+import type { Values } from '../../ask/form-fields.tsx'
+import { FormFields } from '../../ask/form-fields.tsx'
+import { CopyButton } from '../../markdown/copy-button.tsx'
+import { Mark } from '../../parts/icon.tsx'
+import { callTool } from '../../state/call-tool.ts'
+import { messageOf } from '../../state/message-of.ts'
+import { parseObject } from '../../state/parse-object.ts'
+import { pretty } from '../../state/pretty.ts'
+import { toolHost } from '../../state/tool-host.ts'
+import { textOfResult } from '../../thread/block-media.ts'
+import { ToolContent } from '../../thread/tool-content.tsx'
 
 /** A call that waits for the permission of the user. */
 interface PermissionRequest {
@@ -49,11 +52,15 @@ export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
   }
   return (
     <>
-      <form aria-label={`Try ${tool.name}`} onSubmit={(event) => void call(event)}>
+      <form
+        className="fields"
+        aria-label={`Try ${tool.name}`}
+        onSubmit={(event) => void call(event)}
+      >
         {hasForm ? (
           <FormFields fields={fields} values={values} onChange={setValues} />
         ) : (
-          <label className="field">
+          <label className="field wide">
             Arguments as JSON
             <textarea value={json} rows={4} onChange={({ target }) => setJson(target.value)} />
           </label>
@@ -78,10 +85,20 @@ export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
         </p>
       )}
       {answer !== undefined && (
-        <ToolContent
-          session=""
-          result={{ ...answer, outcome: answer.isError === true ? 'error' : 'ok' }}
-        />
+        <section className="card" aria-label="Result of the trial">
+          <header className="card-head">
+            <Mark name={answer.isError === true ? 'failed' : 'ok'} />
+            {answer.isError === true ? 'Failed' : 'Done'}
+            <span className="end" />
+            <CopyButton text={textOfResult(answer)} label="Copy the result" isIcon />
+          </header>
+          <div className="results">
+            <ToolContent
+              session=""
+              result={{ ...answer, outcome: answer.isError === true ? 'error' : 'ok' }}
+            />
+          </div>
+        </section>
       )}
     </>
   )
@@ -102,11 +119,14 @@ function Permission(props: {
 }): ReactNode {
   const { tool, given, onAnswer } = props
   return (
-    <section className="question" aria-label={`Permission for ${tool}`}>
-      <h3>Allow {tool}?</h3>
+    <section className="asks" aria-label={`Permission for ${tool}`}>
+      <header className="asks-head">
+        <Mark name="waits" />
+        <h3>Allow {tool}?</h3>
+      </header>
       <pre tabIndex={0}>{pretty(given)}</pre>
-      <div className="actions">
-        <button type="button" className="primary" onClick={() => onAnswer(true)}>
+      <div className="asks-foot">
+        <button type="button" className="move" onClick={() => onAnswer(true)}>
           Allow
         </button>
         <button type="button" onClick={() => onAnswer(false)}>

@@ -1,17 +1,18 @@
 import type { Session } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { lazy, Suspense, useRef, useState } from 'react'
-import { exportSession } from '../state/export-session.ts'
-import { openDebug, openNewChat, route } from '../state/route.ts'
-import { isPinned } from '../state/known-sessions.ts'
-import { deleteSession, pinSession } from '../state/session-list.ts'
-import { ErrorBoundary } from '../parts/error-boundary.tsx'
+import { exportSession } from '../../state/export-session.ts'
+import { openDebug, openNewChat, route } from '../../state/route.ts'
+import { isPinned } from '../../state/known-sessions.ts'
+import { deleteSession, pinSession } from '../../state/session-list.ts'
+import { ErrorBoundary } from '../../parts/error-boundary.tsx'
+import { Icon } from '../../parts/icon.tsx'
 
 const ShareDialog = lazy(async () => ({
-  default: (await import('./share-dialog.tsx')).ShareDialog,
+  default: (await import('../share-dialog.tsx')).ShareDialog,
 }))
 const SessionSettings = lazy(async () => ({
-  default: (await import('./session-settings.tsx')).SessionSettings,
+  default: (await import('../session-settings.tsx')).SessionSettings,
 }))
 
 export interface SessionMenuProps {
@@ -52,7 +53,9 @@ export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode 
         onKeyDown={({ key }) => key === 'Escape' && close()}
         onToggle={() => setIsAsking(false)}
       >
-        <summary aria-label={`More for ${title}`}>…</summary>
+        <summary aria-label={`More for ${title}`}>
+          <Icon name="more" />
+        </summary>
         <div className="menu-list">
           {item('Rename', onRename)}
           {item(isPinned(session) ? 'Unpin' : 'Pin', () => {

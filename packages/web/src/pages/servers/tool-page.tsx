@@ -1,0 +1,57 @@
+import type { Tool } from '@mcp-host/client'
+import type { ReactNode } from 'react'
+import { argumentRows } from '../../state/argument-rows.ts'
+import { pretty } from '../../state/pretty.ts'
+import { TryTool } from './try-tool.tsx'
+
+export interface ToolPageProps {
+  readonly tool: Tool
+  /** Of its server, before its own name. */
+  readonly prefix: string
+}
+
+/** A tool: what it does, its arguments, and a form that calls it. */
+export function ToolPage({ tool, prefix }: ToolPageProps): ReactNode {
+  const rows = argumentRows(tool.inputSchema)
+  const name = tool.name.slice(prefix.length)
+  return (
+    <section aria-label={name}>
+      <header>
+        <h2>{name}</h2>
+        <p className="note">{tool.description}</p>
+      </header>
+      {rows.length > 0 && (
+        <div className="table" tabIndex={0} role="group" aria-label={`Arguments of ${name}`}>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Argument</th>
+                <th scope="col">Type</th>
+                <th scope="col">Needed</th>
+                <th scope="col">Meaning</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr key={row.name}>
+                  <th scope="row" className="mono">
+                    {row.name}
+                  </th>
+                  <td className="second">{row.type}</td>
+                  <td className="second">{row.isNeeded ? 'needed' : ''}</td>
+                  <td>{row.meaning}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <h3>Try it</h3>
+      <TryTool tool={tool} />
+      <details>
+        <summary>Schema</summary>
+        <pre tabIndex={0}>{pretty(tool.inputSchema)}</pre>
+      </details>
+    </section>
+  )
+}

@@ -1,0 +1,88 @@
+import type { Session } from '@mcp-host/client'
+import type { ReactNode } from 'react'
+import { useEffect, useState } from 'react'
+import { Icon } from '../../parts/icon.tsx'
+import { dayGroupOf } from '../../state/day-groups.ts'
+import { isPinned, shownSessions } from '../../state/known-sessions.ts'
+import { openNewChat } from '../../state/route.ts'
+import type { Activity } from '../../state/running-sessions.ts'
+import { runningSessions } from '../../state/running-sessions.ts'
+import {
+  findSessions,
+  followSessions,
+  loadOlderSessions,
+  sessionList,
+} from '../../state/session-list.ts'
+import { useStore } from '../../state/store.ts'
+import { SessionRow } from './session-row.tsx'
+
+/** The chats of the user, by their days; those that wait for the user, and pinned ones, come first. */
+export function ChatList(): ReactNode {
+  const list = useStore(sessionList)
+  const running = useStore(runningSessions)
+  const [search, setSearch] = useState('')
+  useEffect(followSessions, [])
+  const words = search.trim()
+  useEffect(() => findSessions(words), [words])
+  const found = shownSessions(list, words)
+  const groups = Map.groupBy(found, (session) => groupOf(session, running))
+  const titles = ['Waits for you', 'Pinned', ...groups.keys()]
+  return (
+    <>
+      <div className="side-tools">
+        <button type="button" onClick={openNewChat} data-leave aria-keyshortcuts="Control+Shift+O">
+          <Icon name="plus" />
+          New chat
+          <kbd aria-hidden="true">Ctrl ⇧ O</kbd>
+        </button>
+        <div className="search">
+          <Icon name="search" />
+          <input
+            type="search"
+            aria-label="Search chats"
+            placeholder="Search chats"
+            maxLength={200}
+            value={search}
+            onChange={({ target }) => setSearch(target.value)}
+          />
+          <kbd aria-hidden="true">Ctrl K</kbd>
+        </div>
+      </div>
+      <nav className="side-list" aria-label="Chats">
+        {found.length === 0 && (
+          <p>
+            {words === ''
+              ? 'No chats yet. They are kept here, and nothing in them is lost when the host restarts.'
+              : 'No chat has this title.'}
+          </p>
+        )}
+        {Array.from(new Set(titles), (title) => {
+          const sessions = groups.get(title)
+          return (
+            sessions !== undefined && (
+              <section key={title} aria-label={title}>
+                <h2>{title}</h2>
+                <ul>
+                  {sessions.map((session) => (
+                    <SessionRow key={session.id} session={session} />
+                  ))}
+                </ul>
+              </section>
+            )
+          )
+        })}
+        {list.next !== undefined && words === '' && (
+          <button type="button" onClick={() => void loadOlderSessions()}>
+            Show older chats
+          </button>
+        )}
+        {list.fault !== undefined && <p>The list may be out of date: {list.fault}</p>}
+      </nav>
+    </>
+  )
+}
+
+function groupOf(session: Session, running: ReadonlyMap<string, Activity>): string {
+  if (running.get(session.id) === 'waiting') return 'Waits for you'
+  return isPinned(session) ? 'Pinned' : dayGroupOf(session.updatedAt, Date.now())
+}

@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react'
+import type { Item } from '../state/turn.ts'
+import type { ItemViewProps } from './item-view.tsx'
+import { ItemView } from './item-view.tsx'
+
+export interface ItemListProps extends Pick<ItemViewProps, 'sessionId' | 'session' | 'onApps'> {
+  readonly items: readonly Item[]
+  /** Whether more of the last item follows. */
+  readonly isOpen?: boolean
+  /** The open questions, by the tool calls that wait for them. */
+  readonly waiting?: ReadonlyMap<string, ItemViewProps['waitsFor']>
+}
+
+/** The things of an answer, in chats, shared chats and replays. Calls that follow each other are one row. */
+export function ItemList({ items, isOpen = false, waiting, ...common }: ItemListProps): ReactNode {
+  const view = (item: Item, row?: string): ReactNode => (
+    <ItemView
+      key={item.id}
+      item={item}
+      isOpen={isOpen && item === items.at(-1)}
+      waitsFor={waiting?.get(item.id)}
+      row={row}
+      {...common}
+    />
+  )
+  return rowsOf(items).map(([first, ...more]) =>
+    first.kind === 'tool' ? (
+      <div key={`row ${first.id}`} className="calls" role="group" aria-label="Tool calls">
+        {[first, ...more].map((item) => view(item, first.id))}
+      </div>
+    ) : (
+      view(first)
+    ),
+  )
+}
+
+/** The items, of which tool calls that follow each other stand together. */
+function rowsOf(items: readonly Item[]): (readonly [Item, ...Item[]])[] {
+  const rows: [Item, ...Item[]][] = []
+  for (const item of items) {
+    const last = rows.at(-1)
+    if (item.kind === 'tool' && last?.[0].kind === 'tool') last.push(item)
+    else rows.push([item])
+  }
+  return rows
+}
