@@ -3,6 +3,7 @@ import type { CatalogView } from '@mcp-host/bus'
 import type { CatalogEntry, ServerView } from '@mcp-host/contracts'
 import { NOBODY, viewServers } from '@mcp-host/contracts'
 import type { FastifyInstance } from 'fastify'
+import { FRONT_PAGE_STYLE } from './front-page-style.ts'
 import type { WebUi } from './web-ui.ts'
 
 export const FRONT_PAGE = `mcp-host gateway
@@ -78,15 +79,7 @@ GET    /ready                              whether it can work
 GET    /metrics                            Prometheus
 `
 
-const STYLE = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem; color-scheme: light dark }
-table { border-collapse: collapse }
-td, th { text-align: left; vertical-align: top; padding: 0.2rem 1.5rem 0.2rem 0 }
-code, pre { font: 14px/1.5 ui-monospace, monospace }
-pre { white-space: pre-wrap; margin: 0 }
-`
-
-const styleHash = createHash('sha256').update(STYLE).digest('base64')
+const styleHash = createHash('sha256').update(FRONT_PAGE_STYLE).digest('base64')
 
 const HEADERS = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -123,10 +116,11 @@ function frontPageHtml(entries: readonly CatalogEntry[] | undefined, url: string
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>mcp-host</title>
-<style>${STYLE}</style>
+<style>${FRONT_PAGE_STYLE}</style>
 </head>
 <body>
-<h1>mcp-host</h1>
+<main>
+<h1><span class="dial"></span>mcp-host</h1>
 <p>This host is running. Reload the page to see its state again.</p>
 ${state}
 <h2>Try it</h2>
@@ -137,7 +131,8 @@ ${state}
 <p>Use all tools from another MCP client, by Streamable HTTP: <code>${escapeHtml(`${url}/mcp`)}</code></p>
 <p>Look at <a href="/health">/health</a>, <a href="/capabilities">/capabilities</a>, <a href="/api/chat/models">the models</a>,
 <a href="/openapi.json">/openapi.json</a> and <a href="/metrics">/metrics</a>. All routes:</p>
-<pre>${escapeHtml(FRONT_PAGE)}</pre>
+<pre class="routes" tabindex="0">${escapeHtml(FRONT_PAGE)}</pre>
+</main>
 </body>
 </html>
 `
@@ -157,12 +152,13 @@ function stateHtml(entries: readonly CatalogEntry[]): string {
 ${servers}`
 }
 
-const HEAD = '<tr><th>Name</th><th>State</th><th>Tools</th><th></th></tr>'
+const HEAD = '<tr><th>Name</th><th>State</th><th>Tools</th><td></td></tr>'
 
 function serverRow({ server, state, error, entry, tools }: ServerView): string {
   const why = [error ?? '', ...(entry.output ?? [])].join('\n').trim()
   const cells = [server, entry.phase ?? state, String(tools.length)].map(escapeHtml)
-  return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td><pre>${escapeHtml(why)}</pre></td></tr>`
+  const failed = error === undefined ? '' : ' class="failed"'
+  return `<tr${failed}>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td><pre>${escapeHtml(why)}</pre></td></tr>`
 }
 
 /** Names and errors are texts of others. */

@@ -1,3 +1,4 @@
+import type { Html } from './page.ts'
 import { html, page } from './page.ts'
 
 export interface ConnectedClient {
@@ -18,24 +19,24 @@ export function clientsPage(
   return page(
     'Connected programs',
     html`<p>These may act as <strong>${account}</strong>.</p>
-      ${clients.length === 0 ? html`<p>None.</p>` : undefined}
-      ${clients.map(
-        ({ id, name, scopes, allowedAt }) =>
-          html`<form method="post" action="${path}">
-            <dl>
-              <dt>${name}</dt>
-              <dd>
-                ${scopes.join(', ')}, allowed on
-                ${new Date(allowedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC
-              </dd>
-            </dl>
-            <input type="hidden" name="client" value="${id}" />
-            <button class="plain" name="decision" value="withdraw">Disconnect</button>
-          </form>`,
-      )}
+      ${clients.length === 0 ? html`<p>None.</p>` : html`<div class="rows">${clients.map((client) => row(client, path))}</div>`}
       <p class="soft">
         A program that is disconnected loses its access at once and has to ask again.
       </p>
       <p><a href="/login">Back</a></p>`,
   )
+}
+
+function row({ id, name, scopes, allowedAt }: ConnectedClient, path: string): Html {
+  return html`<form class="row" method="post" action="${path}">
+    <dl>
+      <dt>${name}</dt>
+      <dd>
+        ${scopes.join(', ')}, allowed on
+        ${new Date(allowedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC
+      </dd>
+    </dl>
+    <input type="hidden" name="client" value="${id}" />
+    <button name="decision" value="withdraw">Disconnect</button>
+  </form>`
 }

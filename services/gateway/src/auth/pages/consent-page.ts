@@ -33,17 +33,17 @@ export function consentPage(about: ConsentPage): string {
       <ul>
         ${listed.map((scope) => html`<li>${WORDS[scope]} <span class="soft">(${scope})</span></li>`)}
       </ul>
-      <dl>
+      <dl class="sheet">
         ${row('Published by', clientHost)}
         ${row('Goes back to', isThisComputer ? `a program on this computer (${redirect})` : redirect)}
       </dl>
       <p class="soft">${advice(clientHost)} Allow only what you have just started yourself.</p>
-      <form method="post" action="/auth/interaction/${uid}">
-        <button name="decision" value="allow">Allow</button>
-        <button name="decision" value="deny" class="plain">Do not allow</button>
+      <form class="acts" method="post" action="/auth/interaction/${uid}">
+        <button class="move" name="decision" value="allow">Allow</button>
+        <button name="decision" value="deny">Do not allow</button>
       </form>
       <form method="post" action="/auth/interaction/${uid}">
-        <button name="decision" value="switch" class="plain">Use another account</button>
+        <button class="bare" name="decision" value="switch">Use another account</button>
       </form>`,
   )
 }

@@ -51,7 +51,7 @@ export function invitationPage({ token, account, name, fault }: InvitationPage):
             maxlength="200"
             autocomplete="new-password"
         /></label>
-        <button>${account === undefined ? 'Create account' : 'Set password'}</button>
+        <button class="move">${account === undefined ? 'Create account' : 'Set password'}</button>
       </form>`,
   )
 }

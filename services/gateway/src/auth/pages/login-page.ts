@@ -41,7 +41,7 @@ export function loginPage({ client, name, returnTo, fault, provider }: LoginPage
             maxlength="200"
             ${flag('autofocus', name !== undefined)}
         /></label>
-        <button>Log in</button>
+        <button class="move">Log in</button>
       </form>
       ${
         provider === undefined
@@ -67,10 +67,10 @@ export function loggedInPage(name: string, mcpUrl: string, hasClients: boolean):
     'You are logged in',
     html`<p>as <strong>${name}</strong>.</p>
       <p>Connect MCP clients to</p>
-      <p><code>${mcpUrl}</code></p>
+      <p class="well"><code>${mcpUrl}</code></p>
       <p class="soft">They open this browser and ask for your permission.</p>
       ${hasClients ? html`<p><a href="${CLIENTS_PATH}">Connected programs</a></p>` : undefined}
-      <form method="post" action="/logout"><button class="plain">Log out</button></form>`,
+      <form method="post" action="/logout"><button>Log out</button></form>`,
   )
 }
 

@@ -59,7 +59,7 @@ export function page(title: string, content: Html): string {
       </head>
       <body>
         <main>
-          <p class="brand">mcp-host</p>
+          <p class="brand"><span class="dial"></span>mcp-host</p>
           <h1>${title}</h1>
           ${content}
         </main>

@@ -1,41 +1,78 @@
-/** The style sheet of all pages. The colours are those of the web UI: packages/web/src/styles/tokens.css. */
-export const STYLE = `
-:root {
-  color-scheme: light dark;
-  --text: light-dark(oklch(24% 0.02 275), oklch(93% 0.006 275));
-  --soft: light-dark(oklch(46% 0.02 275), oklch(75% 0.015 275));
-  --page: light-dark(oklch(96.5% 0.005 275), oklch(19% 0.012 275));
-  --card: light-dark(oklch(100% 0 0), oklch(22% 0.014 275));
-  --line: light-dark(oklch(90% 0.008 275), oklch(34% 0.018 275));
-  --accent: light-dark(oklch(48% 0.19 275), oklch(76% 0.12 275));
-  --on-accent: light-dark(oklch(99% 0 0), oklch(20% 0.03 275));
-  --alert: light-dark(oklch(48% 0.19 25), oklch(78% 0.13 25));
-  --alert-page: light-dark(oklch(96% 0.02 25), oklch(27% 0.05 25));
+import { BASE_STYLE } from '../../pages/base-style.ts'
+
+/** The style sheet of the pages for logins, invitations and consents: one narrow column. */
+export const STYLE = `${BASE_STYLE}
+main { max-width: 26rem; padding-block: min(14vh, 8rem) var(--s-6) }
+h1 { margin-bottom: var(--s-3); font-size: var(--t-5) }
+p, ul, dl { margin-bottom: var(--s-4) }
+.brand {
+  display: flex; align-items: center; gap: var(--s-2); margin-bottom: var(--s-5);
+  font-size: var(--t-2); font-weight: var(--strong);
 }
-* { box-sizing: border-box }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem;
-  background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif }
-main { width: 100%; max-width: 26rem; padding: 1.75rem; background: var(--card);
-  border: 1px solid var(--line); border-radius: 0.75rem }
-h1 { margin: 0 0 1rem; font-size: 1.35rem; line-height: 1.3; overflow-wrap: anywhere }
-p, ul, dl { margin: 0 0 1rem }
-ul { padding-left: 1.25rem }
-dt { color: var(--soft); font-size: 0.875rem }
-dd { margin: 0 0 0.5rem; overflow-wrap: anywhere }
-a { color: var(--accent) }
-.brand { margin-bottom: 0.25rem; color: var(--soft); font-size: 0.875rem; letter-spacing: 0.02em }
-.soft { color: var(--soft); font-size: 0.875rem }
-.alert { padding: 0.625rem 0.75rem; border-radius: 0.5rem; color: var(--alert); background: var(--alert-page) }
-label { display: block; margin-bottom: 1rem; font-weight: 600 }
-label span { display: block; font-weight: 400; color: var(--soft); font-size: 0.875rem }
-input { display: block; width: 100%; margin-top: 0.25rem; padding: 0.55rem 0.7rem; font: inherit;
-  color: inherit; background: var(--page); border: 1px solid var(--line); border-radius: 0.5rem }
-button { width: 100%; padding: 0.6rem 1rem; font: inherit; font-weight: 600; cursor: pointer;
-  color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent); border-radius: 0.5rem }
-a.button { display: block; padding: 0.6rem 1rem; text-align: center; font-weight: 600; text-decoration: none;
-  color: inherit; border: 1px solid var(--line); border-radius: 0.5rem }
-form + p { margin-top: 0.625rem }
-button.plain { color: inherit; background: none; border-color: var(--line) }
-button + button, form + form { margin-top: 0.625rem }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
-`.trimStart()
+.soft { color: var(--ink-3); font-size: var(--t-2); line-height: var(--leading-ui) }
+
+/* A failure, with a drawn cross. */
+.alert {
+  position: relative; padding: 0.6rem var(--s-3) 0.6rem var(--s-6); color: var(--bad-ink); background: var(--bad-soft);
+  border: 1px solid var(--bad-line); border-radius: var(--r-2); font-size: var(--t-2); line-height: var(--leading-ui);
+}
+.alert::before, .alert::after {
+  content: ''; position: absolute; top: 1.2rem; left: 0.7rem; width: 0.7rem; height: 1.7px;
+  background: var(--bad-mark); rotate: 45deg; forced-color-adjust: none;
+}
+.alert::after { rotate: -45deg }
+
+/* Fields: the label and its hint above the input. */
+form { margin-bottom: var(--s-4) }
+label {
+  display: grid; grid-template-columns: auto 1fr; gap: var(--s-1) var(--s-2); align-items: baseline;
+  margin-bottom: var(--s-4); font-size: var(--t-2); line-height: var(--leading-ui);
+}
+label span { justify-self: end; color: var(--ink-3); font-size: var(--t-1) }
+input {
+  grid-column: 1 / -1; width: 100%; min-height: var(--control); padding: 5px var(--s-2);
+  font: inherit; font-size-adjust: inherit; color: inherit; background: var(--raised);
+  border: 1px solid var(--edge); border-radius: var(--r-2);
+}
+
+/* Buttons: brass for the one act that the page waits for, an outline for the others, none for side ways. */
+button, a.button {
+  display: inline-flex; align-items: center; justify-content: center;
+  min-height: var(--control); padding-inline: var(--s-3);
+  font: inherit; font-size: var(--t-2); font-size-adjust: inherit; line-height: var(--leading-ui);
+  color: inherit; background: var(--raised); text-decoration: none; cursor: pointer;
+  border: 1px solid var(--line-strong); border-radius: var(--r-2); transition: background var(--quick) var(--ease);
+}
+:is(button, a.button):hover { background: var(--hover) }
+button.move {
+  font-weight: var(--strong); color: var(--on-accent); background: var(--accent); border-color: var(--accent-mark);
+}
+button.move:hover { background: var(--accent); filter: brightness(1.06) }
+button.bare { margin-inline-start: calc(-1px - var(--s-3)); background: none; border-color: transparent }
+button.bare:hover { background: var(--hover) }
+.acts { display: flex; flex-wrap: wrap; gap: var(--s-2); margin-bottom: var(--s-2) }
+
+/* Rows between rules: the rights of a client, the connected programs. */
+ul { padding: 0; list-style: none }
+li, .row { padding-block: var(--s-2); border-bottom: 1px solid var(--line); line-height: var(--leading-ui) }
+ul, .rows { border-top: 1px solid var(--line) }
+.rows { margin-bottom: var(--s-4) }
+.row { display: flex; align-items: center; gap: var(--s-3); margin: 0 }
+.row dl { flex: 1; min-width: 0; margin: 0 }
+.row dt { font-weight: var(--strong) }
+.row dd { color: var(--ink-3); font-size: var(--t-2) }
+.sheet { display: grid; grid-template-columns: 5.5rem 1fr; gap: var(--s-1) 0; font-size: var(--t-2) }
+.sheet dt { color: var(--ink-3) }
+.well {
+  padding: var(--s-2) var(--s-3); background: var(--well); border: 1px solid var(--line); border-radius: var(--r-2);
+}
+.well code { line-height: var(--leading-ui) }
+
+@media (max-width: 760px) {
+  main { padding-block-start: var(--s-5) }
+  input { font-size: 1rem }
+  form > button, a.button, .acts button { width: 100% }
+  .row > button { width: auto }
+  button.bare { margin-inline-start: 0 }
+}
+`
