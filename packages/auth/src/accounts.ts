@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, isAdmin } from '@mcp-host/contracts'
 import type { AccountRecord } from './account.ts'
 import { accountKey, accountsBucket } from './account.ts'
+import { delayUntil } from './delay-until.ts'
 
 /** Limit for the tries of a change, each of which fails when another process writes first. */
 const TRIES = 5
@@ -106,7 +106,7 @@ export class Accounts {
   async endLogins(name: string, changes: AccountChanges = {}): Promise<AccountRecord> {
     const validFrom = (Math.floor(Date.now() / SECOND_MS) + 1) * SECOND_MS
     const changed = await this.change(name, { ...changes, validFrom })
-    await delay(Math.max(0, validFrom - Date.now()))
+    await delayUntil(validFrom)
     return changed
   }
 
