@@ -8,6 +8,10 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const WEB_TOKENS = 'packages/web/src/styles/tokens.css'
 const gatewayTokens = read('services/gateway/src/pages/tokens.ts')
 
+/** A value without the line breaks of the formatter. */
+const onOneLine = (value: string): string =>
+  value.trim().replaceAll(/\s+/g, ' ').replaceAll('( ', '(').replaceAll(' )', ')')
+
 /** The tokens of a style sheet that has them in `:root` and in media queries, as `query|name: value`. */
 function tokensOf(css: string): string[] {
   const text = css.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll('"', "'")
@@ -15,7 +19,7 @@ function tokensOf(css: string): string[] {
   return Array.from(blocks).flatMap(([, query = '', body = '']) =>
     Array.from(
       body.matchAll(/(--[\w-]+):\s*([^;]+);/g),
-      ([, name, value = '']) => `${query}|${name}: ${value.replaceAll(/\s+/g, ' ').trim()}`,
+      ([, name, value = '']) => `${query}|${name}: ${onOneLine(value)}`,
     ),
   )
 }

@@ -17,6 +17,8 @@ pre.routes { overflow-x: auto; white-space: pre }
 table { width: 100%; border-collapse: collapse; font-size: var(--t-2); line-height: var(--leading-ui) }
 th, td { padding: var(--s-2) var(--s-4) var(--s-2) 0; text-align: left; vertical-align: top }
 th, td:nth-child(3) { color: var(--ink-2) }
+th, td:not(:first-child, :last-child) { overflow-wrap: normal }
+td:first-child { min-width: 6rem }
 th { font-weight: var(--normal); font-size: var(--t-1) }
 tr { border-bottom: 1px solid var(--line) }
 td pre { margin: 0; padding: 0; background: none; border: 0; color: var(--ink-2); font-size: var(--t-1); line-height: var(--leading-ui) }

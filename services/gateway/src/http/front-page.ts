@@ -157,7 +157,7 @@ const HEAD = '<tr><th>Name</th><th>State</th><th>Tools</th><td></td></tr>'
 function serverRow({ server, state, error, entry, tools }: ServerView): string {
   const why = [error ?? '', ...(entry.output ?? [])].join('\n').trim()
   const cells = [server, entry.phase ?? state, String(tools.length)].map(escapeHtml)
-  const failed = error === undefined ? '' : ' class="failed"'
+  const failed = state === 'unavailable' ? ' class="failed"' : ''
   return `<tr${failed}>${cells.map((cell) => `<td>${cell}</td>`).join('')}<td><pre>${escapeHtml(why)}</pre></td></tr>`
 }
 

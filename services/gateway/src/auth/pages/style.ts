@@ -2,7 +2,8 @@ import { BASE_STYLE } from '../../pages/base-style.ts'
 
 /** The style sheet of the pages for logins, invitations and consents: one narrow column. */
 export const STYLE = `${BASE_STYLE}
-main { max-width: 26rem; padding-block: min(14vh, 8rem) var(--s-6) }
+body { padding-block: min(12vh, 7rem) var(--s-4) }
+main { max-width: 26rem; padding-block: var(--s-4) }
 h1 { margin-bottom: var(--s-3); font-size: var(--t-5) }
 p, ul, dl { margin-bottom: var(--s-4) }
 .brand {
@@ -61,18 +62,19 @@ ul, .rows { border-top: 1px solid var(--line) }
 .row dl { flex: 1; min-width: 0; margin: 0 }
 .row dt { font-weight: var(--strong) }
 .row dd { color: var(--ink-3); font-size: var(--t-2) }
-.sheet { display: grid; grid-template-columns: 5.5rem 1fr; gap: var(--s-1) 0; font-size: var(--t-2) }
-.sheet dt { color: var(--ink-3) }
+.sheet { display: grid; grid-template-columns: 5.5rem 1fr; gap: var(--s-1) 0; align-items: baseline; font-size: var(--t-2) }
+.sheet dt { color: var(--ink-3); font-size: var(--t-1) }
 .well {
   padding: var(--s-2) var(--s-3); background: var(--well); border: 1px solid var(--line); border-radius: var(--r-2);
 }
 .well code { line-height: var(--leading-ui) }
 
 @media (max-width: 760px) {
-  main { padding-block-start: var(--s-5) }
+  body { padding-block-start: var(--s-2) }
   input { font-size: 1rem }
   form > button, a.button, .acts button { width: 100% }
   .row > button { width: auto }
+  .sheet { grid-template-columns: 1fr; gap: 0 }
   button.bare { margin-inline-start: 0 }
 }
 `
