@@ -22,7 +22,7 @@ export interface ChosenFile {
 
 /**
  * What the user has written in a session and not sent. It stays while other pages are shown; its text and model also when
- * the page is loaded again.
+ * the page is reloaded.
  */
 export class Draft {
   readonly text: Store<string>

@@ -45,6 +45,23 @@ test('a gap between the newest page and known sessions is read again', () => {
   expect(shown(withOlder(newer, { sessions: [session(15), session(9)] }))).toContain('s15')
 })
 
+test('a gap is read again, also when a search found a session that is newer than the gap', () => {
+  const older = withOlder(first, { sessions: [session(7), session(6)] })
+  const searched = withFound(older, [session(30)])
+  const newer = withNewest(searched, { sessions: [session(30), session(20)], next: 'n20' }, [])
+  expect(shown(newer)).toEqual(['s30', 's20'])
+  expect(newer.next).toBe('n20')
+})
+
+test('a page that touches the pages that were read hides no gap', () => {
+  const older = withOlder(first, { sessions: [session(7), session(6)], next: 'n6' })
+  const touching = withNewest(older, { sessions: [session(30), session(9)], next: 'n9' }, [])
+  expect(touching.next).toBe('n6')
+  const again = withNewest(touching, { sessions: [session(40), session(30)], next: 'n30' }, [])
+  expect(again.next).toBe('n6')
+  expect(shown(again)).toEqual(['s40', 's30', 's9', 's8', 's7', 's6'])
+})
+
 test('of two records the newer one counts, and sessions of one time are told apart by id', () => {
   const moved = session(12, { id: 's9', title: 'new title' })
   const known = withFound(withNewest(first, { sessions: [moved], next: 'n12' }, []), [session(9)])

@@ -8,6 +8,8 @@ export interface KnownSessions {
   readonly sessions: readonly Session[]
   /** Each session that was used after this time is in `sessions`. In epoch milliseconds. */
   readonly since: number
+  /** Time of the newest session of the pages that were read without a gap down to `since`. In epoch milliseconds. */
+  readonly until: number
   /** The cursor of the page before `since`; `undefined` without one. */
   readonly next: string | undefined
 }
@@ -17,7 +19,12 @@ interface SessionPage {
   readonly next?: string
 }
 
-export const NOTHING_KNOWN: KnownSessions = { sessions: [], since: Infinity, next: undefined }
+export const NOTHING_KNOWN: KnownSessions = {
+  sessions: [],
+  since: Infinity,
+  until: -Infinity,
+  next: undefined,
+}
 
 /** Adds the first page of the list and all pinned sessions, and drops sessions that the page should have and lacks. */
 export function withNewest(
@@ -31,12 +38,13 @@ export function withNewest(
     .filter((each) => isBehind(each, page))
     // Another tab has unpinned it.
     .map((each) => (isPinned(each) && !pins.has(each.id) ? withPin(each, false) : each))
-  // Otherwise sessions between the page and the known ones are missing.
-  const isContiguous = end <= (known.sessions[0]?.updatedAt ?? -Infinity)
+  // Otherwise sessions between the page and the pages before it are missing. Search results may be newer than those.
+  const isContiguous = end <= known.until
   const hasOlderPages = isContiguous && known.since < end
   return {
     sessions: joined(page.sessions, pinned, older),
     since: hasOlderPages ? known.since : end,
+    until: page.sessions[0]?.updatedAt ?? -Infinity,
     next: hasOlderPages ? known.next : page.next,
   }
 }
@@ -44,7 +52,7 @@ export function withNewest(
 /** Adds the page to which `next` led. */
 export function withOlder(known: KnownSessions, page: SessionPage): KnownSessions {
   const sessions = joined(page.sessions, known.sessions)
-  return { sessions, since: endOf(page), next: page.next }
+  return { ...known, sessions, since: endOf(page), next: page.next }
 }
 
 /** Adds sessions that a search found. */
