@@ -1,0 +1,33 @@
+import type { Message } from '@mcp-host/client'
+
+/** The conversation as a document. */
+export function toMarkdown(title: string, messages: readonly Message[]): string {
+  const parts = messages.flatMap(({ role, content = '', toolName = '', data, metadata }) => {
+    if (role === 'user') return `## You\n\n${content}${fileList(metadata.attachments)}`
+    if (role === 'tool') {
+      const call = { arguments: data?.arguments, outcome: data?.outcome, result: data?.content }
+      return `### Tool ${toolName}\n\n${fenced(JSON.stringify(call, undefined, 2))}`
+    }
+    // A step of an answer may have calls alone.
+    if (content === '') return []
+    // A note of the host.
+    if (role === 'system') return `> ${content.replaceAll('\n', '\n> ')}`
+    return `## Answer\n\n${content}`
+  })
+  return `# ${title}\n\n${parts.join('\n\n')}\n`
+}
+
+function fileList(attachments: Message['metadata']['attachments'] = []): string {
+  if (attachments.length === 0) return ''
+  const lines = attachments.map(
+    ({ name = 'file', mimeType, blob }) => `- ${name} (${mimeType}, ${blob.bytes} bytes)`,
+  )
+  return `\n\nFiles:\n\n${lines.join('\n')}`
+}
+
+/** The fence is longer than any in the text, which therefore cannot end it. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}json\n${text}\n${fence}`
+}
