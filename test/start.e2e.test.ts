@@ -27,6 +27,15 @@ describe('npm start', () => {
     expect(host.output()).toContain(`http://127.0.0.1:${stage.env['PORT']}`)
     expect(host.output()).toContain('docs/guides/your-own-tool.md')
 
+    const front = await fetch(`http://127.0.0.1:${stage.env['PORT']}/`, {
+      headers: { accept: 'text/html' },
+    })
+    expect(front.headers.get('content-security-policy')).toContain("script-src 'self'")
+    const html = await front.text()
+    const [, script = ''] = html.match(/<script type="module"[^>]* src="([^"]+\.js)"/) ?? []
+    const program = await fetch(new URL(script, front.url))
+    expect(program.headers.get('content-type'), html).toMatch(/^(?:text|application)\/javascript/)
+
     const question = `list the files in ${files}`
     const chat = stage.cleanup.use(await runProgram(['chat', question], stage.env))
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
