@@ -12,6 +12,8 @@ const MAX_DRAWN = 100
 /** How far a turn may move beside the scrolling of the user, in pixels. */
 const MAX_JUMP = 2
 const WHEEL = 300
+/** Two pages of turns are less high than so many wheels. */
+const MAX_WHEELS = 150
 const WINDOW = { width: 1_280, height: 800 }
 
 /** In the page: the numbers of the turns that are in view, and their distance from the top, from the highest. */
@@ -21,6 +23,9 @@ const VISIBLE_TURNS = `Array.from(document.querySelectorAll('.turn'), (turn) => 
   const number = Number(/in turn (\\d+),/.exec(turn.textContent)?.[1])
   return { number, top, isInView: bottom > list.top && top < list.bottom }
 }).filter(({ isInView }) => isInView).sort((one, other) => one.top - other.top)`
+
+const turnsOf = (turns: readonly VisibleTurn[]): string =>
+  `turns ${turns.map(({ number }) => number).join()}`
 
 interface VisibleTurn {
   readonly number: number
@@ -109,19 +114,21 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a chat of 10,000 messages${NEEDS_BROWSER}
     await messages().hover()
     const jumps: string[] = []
     let before = await settled()
-    while (loaded < 2) {
+    for (let wheels = 0; loaded < 2 && wheels < MAX_WHEELS; wheels += 1) {
       await tab.page.mouse.wheel(0, -WHEEL)
       const after = await settled()
-      for (const { number, top } of before) {
+      const moves = before.flatMap(({ number, top }) => {
         const moved = after.find((each) => each.number === number)
-        if (moved === undefined) continue
-        if (Math.abs(moved.top - top - WHEEL) > MAX_JUMP)
-          jumps.push(`turn ${number} moved by ${moved.top - top} px after ${loaded} pages`)
-      }
+        return moved === undefined ? [] : moved.top - top
+      })
+      // A wheel shows less than a window of new turns.
+      if (moves.length === 0 || moves.some((move) => Math.abs(move - WHEEL) > MAX_JUMP))
+        jumps.push(`from ${turnsOf(before)} to ${turnsOf(after)} by ${moves.join()} px`)
       expect(await tab.page.locator('.turn').count()).toBeLessThan(MAX_DRAWN)
       before = after
     }
     expect(jumps).toEqual([])
+    expect(loaded).toBe(2)
     expect(before[0]?.number).toBeLessThan(TURNS - 50)
     await tab.button('Go to the latest message').click()
     await newest().waitFor()
