@@ -16,6 +16,26 @@ const longTurn = script(
   { text: 'the end' },
 )
 
+/** What a call is called in the page, by its outcome. */
+const OUTCOMES = {
+  ok: 'Done',
+  error: 'Failed',
+  refused: 'Not allowed',
+  cancelled: 'Stopped',
+  unknown: 'Unknown',
+  none: 'Running',
+} as const
+/** In the page: the states of its turns. */
+const SHOWN_STATES =
+  "Array.from(document.querySelectorAll('.turn'), ({ dataset }) => dataset.state)"
+const SHOWN_CALL = new RegExp(`\\becho\\s+(${Object.values(OUTCOMES).join('|')})`, 'g')
+
+interface Conversation {
+  readonly texts: readonly string[]
+  readonly turns: readonly string[]
+  readonly calls: readonly string[]
+}
+
 describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}`, () => {
   let host: WebHost
   let context: BrowserContext
@@ -36,20 +56,42 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
     expect(host.faults).toEqual([])
   })
 
-  /** Messages and answers of the stored history, in order. */
-  async function stored(): Promise<string[]> {
+  /** Messages, answers, states of turns and outcomes of calls in the stored history, in order. */
+  async function stored(): Promise<Conversation> {
     const { messages } = await new HostApi({ url: host.stack.url }).messages(tab.sessionId)
-    return messages.flatMap(({ role, content = '' }) => (role === 'tool' ? [] : [content]))
+    return {
+      texts: messages.flatMap(({ role, content = '' }) => (role === 'tool' ? [] : [content])),
+      turns: messages.flatMap(({ role, metadata }) =>
+        role === 'user' ? [metadata.state ?? 'done'] : [],
+      ),
+      calls: messages.flatMap(({ role, data }) =>
+        role === 'tool' ? [OUTCOMES[data?.outcome ?? 'none']] : [],
+      ),
+    }
   }
 
-  /** Messages and answers of the page, in order. */
-  const shown = (): Promise<string[]> =>
-    tab.page.locator('.bubble, .answer .markdown').allInnerTexts()
+  /** The same in the page. */
+  async function shown(): Promise<Conversation> {
+    const turns = tab.page.locator('.turn')
+    const texts = (await turns.allInnerTexts()).join('\n')
+    return {
+      texts: await tab.page.locator('.bubble, .answer .markdown').allInnerTexts(),
+      turns: await tab.page.evaluate(SHOWN_STATES),
+      calls: Array.from(texts.matchAll(SHOWN_CALL), ([, outcome = '']) => outcome),
+    }
+  }
 
   async function expectHistory(...expected: readonly string[]): Promise<void> {
-    await eventually(async () => (await stored()).length === expected.length)
-    expect(await stored()).toEqual(expected)
-    await expect.poll(shown).toEqual(expected)
+    await eventually(async () => {
+      const { texts, turns } = await stored()
+      return texts.length === expected.length && turns.every((state) => state === 'done')
+    })
+    const history = await stored()
+    expect(history.texts).toEqual(expected)
+    // A call that a killed service had may have any outcome, but it has one.
+    expect(history.calls).toHaveLength(expected.filter((text) => text === longTurn).length)
+    expect(history.calls).not.toContain(OUTCOMES.none)
+    await expect.poll(shown).toEqual(history)
   }
 
   test.each(['gateway', 'llm-worker', 'orchestrator', 'mcp-supervisor'] as const)(
