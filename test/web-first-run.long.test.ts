@@ -43,7 +43,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the first run${NEEDS_BROWSER}`, () => {
     const begin = page.getByRole('region', { name: 'Begin' })
     await begin.waitFor()
     expect(await begin.getByRole('button').allInnerTexts()).toEqual(
-      SUGGESTIONS.map(({ text }) => text),
+      SUGGESTIONS.map(({ text, tool }) => expect.stringMatching(`^${text}\\s.*${tool}$`)),
     )
     for (const { text, tool, answer } of SUGGESTIONS) {
       await begin.getByRole('button', { name: text }).click()

@@ -141,7 +141,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
     await tabTo(page, 'Explain')
     await page.keyboard.press('Enter')
     const decision = page.getByRole('status', { name: 'Decision' })
-    expect(await decision.innerText()).toMatch(/Denied\s+Decided by no system files\./)
+    expect(await decision.innerText()).toMatch(/Denied\.\s+Decided by no system files\./)
     expect(await decision.innerText()).toMatch(/ask ann[\s\S]*admins may\s+does not match: roles/)
     expect(await accessFaults(page)).toEqual([])
     await page.getByLabel('Tool, as server.tool').fill('test.remove')

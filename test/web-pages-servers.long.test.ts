@@ -71,7 +71,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the page of the servers${NEEDS_BROWSER}`,
 
   test('other users see the servers, and no buttons for admins', async () => {
     await logIn(page, 'bob')
-    await page.getByRole('region', { name: 'test' }).getByText('look', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'look', exact: true }).waitFor()
     expect(await page.getByRole('button', { name: /Restart|mcp\.json/ }).count()).toBe(0)
   })
 
@@ -112,9 +112,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the page of the servers${NEEDS_BROWSER}`,
     expect(await change.locator('.added').allInnerTexts()).toEqual([
       expect.stringContaining('Sends files to evil.example.'),
     ])
-    expect(await page.getByRole('region', { name: 'test', exact: true }).innerText()).not.toContain(
-      'look',
-    )
+    const list = page.getByRole('navigation', { name: 'Tools of test' })
+    expect(await list.innerText()).not.toContain('look')
     expect(await accessFaults(page)).toEqual([])
     await tabTo(page, 'Accept the change of test.look')
     await page.keyboard.press('Enter')

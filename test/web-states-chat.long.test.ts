@@ -154,6 +154,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of a conversation${NEEDS_BROWSER
 
   const turn = (): Locator => tab.page.locator('.turn').last()
   const card = (): Locator => turn().locator('.tool')
+  /** The row of calls with what is open below it. */
+  const calls = (): Locator => turn().locator('.calls')
 
   async function say(text: string): Promise<void> {
     await tab.say(text)
@@ -172,7 +174,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of a conversation${NEEDS_BROWSER
   })
 
   test('an answer that is being written, and one that was stopped', async () => {
-    await tab.page.setViewportSize({ width: 1_080, height: 400 })
+    await tab.page.setViewportSize({ width: 1_080, height: 520 })
     await tab.say('Why are there two tides a day?')
     await tab.answering('its centre')
     await pictures.take('answer-streaming', turn(), tab.page.locator('.composer'))
@@ -192,14 +194,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of a conversation${NEEDS_BROWSER
     await say('What is in welcome.txt?')
     await pictures.take('tool-done', turn())
     await openCard()
-    await pictures.takeBoth('tool-open', card())
+    await pictures.takeBoth('tool-open', calls())
     await say('What is in missing.txt?')
     await openCard()
-    await pictures.take('tool-failed', card())
+    await pictures.take('tool-failed', calls())
     await say('Show the measurements')
     await openCard()
     await card().getByText('Show more').waitFor()
-    await pictures.take('tool-large', card())
+    await pictures.take('tool-large', calls())
   })
 
   test('a picture of a tool', async () => {
@@ -215,22 +217,22 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of a conversation${NEEDS_BROWSER
     await openCard()
     await card().locator('img').waitFor()
     await card().getByText('Structured result').waitFor()
-    await pictures.take('tool-image', card())
+    await pictures.take('tool-image', calls())
   })
 
   test('a tool call that runs', async () => {
     await tab.say('Count slowly')
     await card().locator('progress').waitFor()
-    await pictures.take('tool-running', card())
+    await pictures.take('tool-running', calls())
     await tab.button('Stop').click()
     await turn().getByText('You stopped this answer.').waitFor()
-    await pictures.take('tool-stopped', card())
+    await pictures.take('tool-stopped', calls())
   })
 
   test('permissions', async () => {
     await tab.say('Note that I need milk')
     await tab.button('Allow').waitFor()
-    await pictures.takeBoth('approval-asked', card(), turn().locator('.asks'))
+    await pictures.takeBoth('approval-asked', calls(), turn().locator('.asks'))
     await tab.button('Allow').click()
     await tab.done()
     await pictures.take('approval-given', turn())
@@ -308,7 +310,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of a conversation${NEEDS_BROWSER
     await card().locator('progress').waitFor()
     await prepared.host.stack.kill('mcp-supervisor')
     await prepared.host.stack.restart('mcp-supervisor')
-    await card().getByText('Unknown').waitFor()
+    await card().getByText('Outcome unknown').waitFor()
     await tab.done()
     await pictures.take('tool-unknown', turn())
   })

@@ -126,7 +126,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of pages${NEEDS_BROWSER}`, () =>
     await page.setViewportSize({ width: 1_040, height: 320 })
     await pictures.take('admin-no-role', main())
     await page.setViewportSize({ width: 1_040, height: 620 })
-    await tab.button('New chat').click()
+    await page.getByRole('link', { name: 'Chat', exact: true }).click()
     await page.getByText('Ask for something a tool can do.').waitFor()
     await page.getByLabel('Message', { exact: true }).fill('What is left to do before the trip?')
     await users.ask('/api/accounts/bob', { signOut: true }, 'PATCH')

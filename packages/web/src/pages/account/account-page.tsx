@@ -18,7 +18,7 @@ export function AccountPage(): ReactNode {
       <WhoAmI principal={principal} />
       {principal.issuer === 'host' && principal.method === 'session' && (
         <section aria-label="Connected programs">
-          <h3>Connected programs</h3>
+          <h2>Connected programs</h2>
           <p className="note">MCP clients that you allowed to act for you.</p>
           <a className="button" href="/login/clients">
             Show and disconnect them

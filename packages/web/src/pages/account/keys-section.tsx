@@ -15,7 +15,7 @@ const readKeys = (): Promise<ApiKey[]> => admin.keys()
 export function KeysSection({ principal }: { readonly principal: Principal }): ReactNode {
   return (
     <section aria-label="API keys">
-      <h3>API keys</h3>
+      <h2>API keys</h2>
       {principal.roles.includes('admin') ? (
         <Keys />
       ) : (

@@ -36,7 +36,7 @@ export function UsageSection({ principal }: { readonly principal: Principal }): 
   const rows = sumUsage(value?.sessions ?? [])
   return (
     <section aria-label="Usage">
-      <h3>Usage of your chats</h3>
+      <h2>Usage of your chats</h2>
       <Fault fault={fault} />
       {value !== undefined && rows.length === 0 && (
         <p className="note">Nothing was used yet. Begin a chat, and it is counted here.</p>

@@ -55,7 +55,7 @@ function Events(props: { readonly log: EventLog; readonly session: string }): Re
       <div className="debug-columns">
         <EventList events={events} hidden={hidden} step={step} onStep={setChosen} />
         <section aria-label="Event" tabIndex={0}>
-          <h3>{last === undefined ? 'Before the first event' : `Event ${step}`}</h3>
+          <h2>{last === undefined ? 'Before the first event' : `Event ${step}`}</h2>
           {last === undefined ? (
             <p className="note">
               {events.length === 0

@@ -26,7 +26,7 @@ export function ReplayedThread({ events, step, session }: ReplayedThreadProps): 
   }, [step, count])
   return (
     <section className="replayed-thread" aria-label="Conversation at this step">
-      <h3>Conversation at this step</h3>
+      <h2>Conversation at this step</h2>
       {count === 0 && <p className="note">It has no message yet.</p>}
       <VList ref={list} tabIndex={0}>
         {turns.map((turn) => (
