@@ -1,4 +1,5 @@
 // What the web UI says about chats that run elsewhere, waiting messages, faults and missing parts of the host.
+import { SessionClient } from '@mcp-host/client'
 import { script } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -50,6 +51,30 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
     await mark.waitFor()
     await mark.waitFor({ state: 'detached', timeout: 30_000 })
     await tab.page.locator('.session').first().waitFor()
+  })
+
+  test('chats that answer, or wait for the user, are marked in other tabs and after a reload', async () => {
+    const row = (text: string) => tab.page.locator('.session', { hasText: text })
+    const other = await host.open(context)
+    const client = new SessionClient({ url: host.stack.url, onEvent: () => undefined })
+    client.say(script({ text: words, tokensPerSecond: 10 }))
+    const asking = new SessionClient({ url: host.stack.url, onEvent: () => undefined })
+    asking.say(script({ calls: [{ name: 'test__remove', arguments: {} }] }, { text: 'end' }))
+    for (const page of [tab.page, other.page]) {
+      await page.reload()
+      await page.locator('.session', { hasText: 'answering' }).waitFor()
+      await page
+        .getByRole('region', { name: 'Waits for you' })
+        .locator('.session', { hasText: 'waits for you' })
+        .waitFor({ timeout: 15_000 })
+    }
+    await row('waits for you').getByRole('button').first().click()
+    await tab.button('Allow').click()
+    await tab.done()
+    await row('waits for you').waitFor({ state: 'detached' })
+    await row('answering').waitFor({ state: 'detached', timeout: 30_000 })
+    client.close()
+    asking.close()
   })
 
   test('the browser keeps nothing of messages that are accepted, and of chats that are deleted', async () => {

@@ -140,6 +140,14 @@ export interface SessionState {
   isDeleted: boolean
 }
 
+/** What happens in a session; `undefined`: every message is answered. `waiting`: a question of it waits for a user. */
+export function activityOf(
+  state: Pick<SessionState, 'openQuestions' | 'unfinished'>,
+): 'running' | 'waiting' | undefined {
+  if (state.openQuestions.size > 0) return 'waiting'
+  return state.unfinished.size > 0 ? 'running' : undefined
+}
+
 export function emptySession(): SessionState {
   return {
     seq: 0,

@@ -24,6 +24,8 @@ export const SessionRecord = z.object({
   settingsSeq: z.number().int().positive().optional(),
   /** Data of the caller, which the host does not read. */
   metadata: z.record(z.string(), z.json()).optional(),
+  /** What happens in it now; absent: every message is answered. `waiting`: a question of it waits for a user. */
+  activity: z.enum(['running', 'waiting']).optional(),
   /** The number of user messages on all branches. */
   messages: z.number().int().nonnegative(),
   /** The number of tool calls of its models so far. Missing in records of earlier versions. */

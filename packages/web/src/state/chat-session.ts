@@ -3,7 +3,7 @@ import { SessionClient } from '@mcp-host/client'
 import { host, HOST_URL } from './host.ts'
 import { forgetDraft } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
-import { markRunning } from './running-sessions.ts'
+import { noteActivity } from './session-activity.ts'
 import { forgetOutbox, sessionOutbox } from './session-outbox.ts'
 import { Store } from './store.ts'
 import { Thread } from './thread.ts'
@@ -53,7 +53,9 @@ export class ChatSession implements Disposable {
       onState: (state) => this.#setState(state),
       onRefused: (message, error) => this.#refused(message, undefined, error),
     })
-    this.#unfollow = this.thread.subscribeChanges(() => markRunning(id, this.thread.activity))
+    this.#unfollow = this.thread.subscribeChanges(() =>
+      noteActivity(id, this.thread.activity ?? 'idle'),
+    )
     for (const frame of this.#client.unaccepted) this.#showUnsent(frame)
   }
 
@@ -129,7 +131,7 @@ export class ChatSession implements Disposable {
   [Symbol.dispose](): void {
     this.#client.close()
     this.#unfollow()
-    markRunning(this.id, undefined)
+    noteActivity(this.id, undefined)
   }
 
   #refused(id: string, replaces: string | undefined, error: unknown): void {
@@ -146,7 +148,7 @@ export class ChatSession implements Disposable {
     if (state.state === 'ended' && state.why === 'deleted') {
       forgetOutbox(this.id)
       forgetDraft(this.id)
-      markRunning(this.id, undefined)
+      noteActivity(this.id, undefined)
     }
     if (state.state !== 'connected') return
     // The history has what was before this connection.

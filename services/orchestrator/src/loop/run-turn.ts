@@ -1,6 +1,7 @@
 import type { ErrorInfo, OfferedTool, ToolCallBlock, TurnOutcome } from '@mcp-host/contracts'
 import type { Generation, ToolCall, Turn } from '@mcp-host/session-state'
 import { BusError } from '@mcp-host/contracts'
+import { activityOf } from '@mcp-host/session-state'
 import { requestFields } from '@mcp-host/service'
 import { answerFindTools, FIND_TOOL } from '../context/found-tools.ts'
 import { answerResultTool } from '../context/result-tools.ts'
@@ -66,8 +67,12 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
       await requestGeneration(deps, turn, generation, maxToolCalls > 0)
       deps.note(session, view.state)
     }
+    let noted = generation === undefined ? undefined : activityOf(view.state)
     for (;;) {
       const end = await takeStep(deps, turn, runs)
+      const activity = activityOf(view.state)
+      if (activity !== noted && end?.state !== 'done') deps.note(session, view.state)
+      noted = activity
       if (end !== undefined) return end
     }
   } catch (error) {

@@ -62,6 +62,20 @@ test('frequent changes of a session are coalesced into one write', async () => {
   expect(directory.options).toHaveLength(1)
 })
 
+test('a record says that a message is unanswered, until it is answered', async () => {
+  const log = new MemoryLog()
+  const input = log.addInput('a')
+  log.claim(input)
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(recorded(log)?.activity).toBe('running')
+  log.write({ text: 'hello' })
+  log.done(input)
+  recorder.note(log.session, fold(log))
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(recorded(log)).toMatchObject({ activity: undefined, messages: 1 })
+})
+
 test('changes during a write are written after it', async () => {
   const log = new MemoryLog()
   log.turn('a')

@@ -3,6 +3,7 @@ import type { SessionId, SessionRecord } from '@mcp-host/contracts'
 import type { SessionState } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import { cleanTitle } from './clean-title.ts'
+import { activityOf } from '@mcp-host/session-state'
 import { updateRecord } from './update-record.ts'
 
 /** The length of a title, in characters. */
@@ -85,6 +86,7 @@ function toRecord(session: SessionId, state: SessionState): SessionRecord | unde
     isTitled: false,
     createdAt,
     updatedAt,
+    activity: activityOf(state),
     messages: inputs.size,
     toolCallCount: toolCalls,
     entries,
@@ -105,12 +107,13 @@ function merge(known: SessionRecord | undefined, news: SessionRecord): SessionRe
   if (known === undefined) return news
   if (known.state === 'deleted' || known.messages > news.messages) return undefined
   if (known.messages === news.messages && known.updatedAt >= news.updatedAt) return undefined
-  const { messages, usage, toolCallCount, entries } = news
+  const { messages, usage, toolCallCount, entries, activity } = news
   // A session that was created before its first message may have no title yet.
   const { title } = known.isTitled || known.messages > 0 ? known : news
   return {
     ...known,
     title,
+    activity,
     messages,
     toolCallCount,
     entries,

@@ -5,8 +5,8 @@ import { Icon } from '../../parts/icon.tsx'
 import { dayGroupOf } from '../../state/day-groups.ts'
 import { isPinned, shownSessions } from '../../state/known-sessions.ts'
 import { openNewChat } from '../../state/route.ts'
-import type { Activity } from '../../state/running-sessions.ts'
-import { runningSessions } from '../../state/running-sessions.ts'
+import type { Activity } from '../../state/session-activity.ts'
+import { useActivity } from '../../state/session-activity.ts'
 import {
   findSessions,
   followSessions,
@@ -19,13 +19,13 @@ import { SessionRow } from './session-row.tsx'
 /** The chats of the user, by their days; those that wait for the user, and pinned ones, come first. */
 export function ChatList(): ReactNode {
   const list = useStore(sessionList)
-  const running = useStore(runningSessions)
+  const activityOf = useActivity()
   const [search, setSearch] = useState('')
   useEffect(followSessions, [])
   const words = search.trim()
   useEffect(() => findSessions(words), [words])
   const found = shownSessions(list, words)
-  const groups = Map.groupBy(found, (session) => groupOf(session, running))
+  const groups = Map.groupBy(found, (session) => groupOf(session, activityOf(session)))
   const titles = ['Waits for you', 'Pinned', ...groups.keys()]
   return (
     <>
@@ -82,7 +82,7 @@ export function ChatList(): ReactNode {
   )
 }
 
-function groupOf(session: Session, running: ReadonlyMap<string, Activity>): string {
-  if (running.get(session.id) === 'waiting') return 'Waits for you'
+function groupOf(session: Session, activity: Activity | undefined): string {
+  if (activity === 'waiting') return 'Waits for you'
   return isPinned(session) ? 'Pinned' : dayGroupOf(session.updatedAt, Date.now())
 }

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { Mark } from '../../parts/icon.tsx'
 import { dayGroupOf } from '../../state/day-groups.ts'
 import { openSession, route } from '../../state/route.ts'
-import type { Activity } from '../../state/running-sessions.ts'
-import { runningSessions } from '../../state/running-sessions.ts'
+import type { Activity } from '../../state/session-activity.ts'
+import { useActivity } from '../../state/session-activity.ts'
 import { renameSession } from '../../state/session-list.ts'
 import { useStore } from '../../state/store.ts'
 import { clockOf } from '../../state/time-text.ts'
@@ -20,7 +20,7 @@ const ACTIVITIES: Readonly<Record<Activity, { readonly mark: 'runs' | 'waits'; t
 export function SessionRow({ session }: { readonly session: Session }): ReactNode {
   const { id, title, updatedAt } = session
   const here = useStore(route)
-  const running = useStore(runningSessions).get(id)
+  const running = useActivity()(session)
   const [isEditing, setIsEditing] = useState(false)
   const isOpen = here.page === 'chat' && here.session === id
   const activity = running && ACTIVITIES[running]

@@ -25,6 +25,8 @@ export const Session = describeFields(
     settingsSeq: 'Sequence in its log of the last change of these settings.',
     metadata: 'Values that the caller stored.',
     isExpired: 'For a deleted session: whether it was deleted because it expired.',
+    activity:
+      'What happens in it now; absent: every message is answered. `waiting`: a question of it waits for a user.',
     messages: 'Number of user messages, on all branches.',
     toolCallCount: 'Number of tool calls of its models so far.',
     usage: 'Tokens and cost of all turns, by model.',
