@@ -11,6 +11,7 @@ const ANSWER_BYTES = 20_000
 const FIRST_TEXTS = 50
 /** A message and an answer each. */
 const LONG_TURNS = 2_500
+const LAST_ANSWER = `the model answers in turn ${LONG_TURNS - 1},`
 const SCROLLS = 300
 const HEAP_MINUTES = Number(process.env['HEAP_MINUTES'] ?? 30)
 const MEBIBYTE = 1024 * 1024
@@ -71,11 +72,14 @@ async function open(host: WebHost): Promise<object> {
   const session = await writeLongSession(host.stack.broker, { turns: LONG_TURNS })
   await host.stack.restart('orchestrator')
   // The orchestrator reads a session once without a snapshot.
-  await (await openTab(host, `/#/chat/${session}`)).close()
+  {
+    await using before = await openTab(host, `/#/chat/${session}`)
+    await before.tab.page.getByText(LAST_ANSWER).waitFor()
+  }
   const at = performance.now()
   await using opened = await openTab(host, `/#/chat/${session}`)
   const { page } = opened.tab
-  await page.getByText(`the model answers in turn ${LONG_TURNS - 1},`).waitFor()
+  await page.getByText(LAST_ANSWER).waitFor()
   const openMs = Math.round(performance.now() - at)
   await page.locator('.turns').hover()
   await begin(page)

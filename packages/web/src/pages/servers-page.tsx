@@ -77,7 +77,15 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
           <div className="split">
             <ToolList server={name} tools={own} shown={tool?.name} />
             <div className="sheet-page tool-page">
-              {tool !== undefined && <ToolPage key={tool.name} tool={tool} prefix={prefix} />}
+              {tool === undefined ? (
+                <p className="note">
+                  {server.state === 'ready'
+                    ? 'This server has no tools for you.'
+                    : 'Its tools are here as soon as it is ready.'}
+                </p>
+              ) : (
+                <ToolPage key={tool.name} tool={tool} prefix={prefix} />
+              )}
             </div>
           </div>
           <Output server={server} />
