@@ -100,7 +100,10 @@ function Foot(): ReactNode {
       {all.length > 0 && (
         <>
           <Mark name={isWhole ? 'ready' : 'half'} />
-          <a href="#/servers">{isWhole ? ready : `${ready} of ${all.length}`} servers ready</a>
+          <a href="#/servers">
+            {isWhole ? ready : `${ready} of ${all.length}`}{' '}
+            {all.length === 1 ? 'server' : 'servers'} ready
+          </a>
         </>
       )}
       <span className="end cut">
