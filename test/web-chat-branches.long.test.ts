@@ -17,14 +17,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`branches in the web UI${NEEDS_BROWSER}`, 
   afterAll(() => host[Symbol.asyncDispose]())
 
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext()
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit())
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   const answer = (text: string): string => script({ text })
 

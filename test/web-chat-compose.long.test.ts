@@ -39,14 +39,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
   afterAll(() => host[Symbol.asyncDispose]())
 
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit({ permissions: ['clipboard-read', 'clipboard-write'] }))
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   const message = () => tab.page.getByLabel('Message', { exact: true })
   const options = () => tab.page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option')

@@ -39,15 +39,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
   afterAll(() => host[Symbol.asyncDispose]())
 
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext()
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit())
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   const press = (...keys: string[]): Promise<void> =>
     keys.reduce((before, key) => before.then(() => tab.page.keyboard.press(key)), Promise.resolve())

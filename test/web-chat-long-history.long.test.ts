@@ -68,10 +68,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a chat of 10,000 messages${NEEDS_BROWSER}
     })
     tab = await host.open(context, `/#/chat/${session}`)
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   const messages = (): Locator => tab.page.getByRole('group', { name: 'Messages' })
   const newest = (): Locator => tab.page.getByText(`the model answers in turn ${TURNS - 1},`)

@@ -53,14 +53,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`answers that are written anew${NEEDS_BROW
   afterAll(() => open.disposeAsync())
 
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext()
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit())
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   /** The answer must have each text once: while it is written, at its end, and after a reload. */
   async function expectOnce(note: RegExp, ...expected: readonly string[]): Promise<void> {

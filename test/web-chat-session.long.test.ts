@@ -21,14 +21,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
   afterAll(() => host[Symbol.asyncDispose]())
 
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit({ permissions: ['clipboard-read', 'clipboard-write'] }))
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   async function openMenu(): Promise<void> {
     await tab.page.locator('.session:has([aria-current]) summary').click()

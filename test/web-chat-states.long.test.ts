@@ -30,14 +30,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
   afterAll(() => host[Symbol.asyncDispose]())
 
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext()
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit())
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   /** Keys of what the browser keeps of messages. */
   const storedKeys = (): Promise<unknown> =>

@@ -1,6 +1,6 @@
 import type { Stack, StackOptions } from '@mcp-host/testkit'
 import { startStack, startTcpProxy } from '@mcp-host/testkit'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { buildWeb, webFolder } from '../tools/web/build-web.ts'
 import { chromiumPath, startBrowser } from './browser.ts'
 
@@ -11,6 +11,11 @@ export const NEEDS_BROWSER =
 export interface WebHostOptions extends StackOptions {
   /** Whether the host has accounts, whose users log in. */
   readonly asksForLogin?: boolean
+}
+
+export interface Visit {
+  readonly context: BrowserContext
+  readonly tab: ChatTab
 }
 
 /** A host with the built web UI, and a browser. */
@@ -43,6 +48,19 @@ export class WebHost implements AsyncDisposable {
     const stack = open.use(await startStack({ ...options, env: settings }))
     proxy?.route(stack.url)
     return new WebHost(stack, proxy?.url ?? stack.url, browser, open.move())
+  }
+
+  /** A page of the UI for one test, in a browser that keeps nothing of others. `leave` ends it. */
+  async visit(options: BrowserContextOptions = {}, path = '/'): Promise<Visit> {
+    this.faults = []
+    const context = await this.browser.newContext(options)
+    return { context, tab: await this.open(context, path) }
+  }
+
+  /** Ends a visit. Throws if one of its pages did what it must not do. */
+  async leave(context: BrowserContext): Promise<void> {
+    await context.close()
+    if (this.faults.length > 0) throw new Error(this.faults.join('\n'))
   }
 
   /** A page of the UI. `path`: with the part behind `#`. */

@@ -47,14 +47,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
   afterAll(() => host[Symbol.asyncDispose]())
 
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext()
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit())
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   /** Messages, answers, states of turns and outcomes of calls in the stored history, in order. */
   async function stored(): Promise<Conversation> {

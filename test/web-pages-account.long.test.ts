@@ -22,10 +22,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the account page${NEEDS_BROWSER}`, () => 
     host.faults = []
     context = await host.browser.newContext()
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   async function statusFor(key: string): Promise<number> {
     const headers = { authorization: `Bearer ${key}` }

@@ -52,10 +52,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
     host.faults = []
     context = await host.browser.newContext()
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   /** A page for a user who has logged in. */
   async function show(place: string, user: string): Promise<Page> {

@@ -18,17 +18,12 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the events of a chat${NEEDS_BROWSER}`, ()
   })
   afterAll(() => host[Symbol.asyncDispose]())
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext()
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit())
     const call = { name: 'test__look', arguments: { path: '/a' } }
     await tab.say(script({ calls: [call] }, { text: 'it is there' }))
     await tab.done()
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   test('a chat is replayed step by step with the keyboard', async () => {
     const { page } = tab

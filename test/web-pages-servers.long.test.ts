@@ -36,14 +36,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the page of the servers${NEEDS_BROWSER}`,
   })
   afterAll(() => open.disposeAsync())
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext()
-    page = (await host.open(context, '/#/servers')).page
+    const visit = await host.visit({}, '/#/servers')
+    context = visit.context
+    page = visit.tab.page
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   /** Since when a server is in its state. */
   async function since(server: string): Promise<string> {

@@ -59,14 +59,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
   })
   afterAll(() => open.disposeAsync())
   beforeEach(async () => {
-    host.faults = []
-    context = await host.browser.newContext()
-    tab = await host.open(context)
+    ;({ context, tab } = await host.visit())
   })
-  afterEach(async () => {
-    await context.close()
-    expect(host.faults).toEqual([])
-  })
+  afterEach(() => host.leave(context))
 
   /** Calls a tool in the chat, and opens its card. */
   async function cardOf(tool: string): Promise<Locator> {
