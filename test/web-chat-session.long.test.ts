@@ -92,7 +92,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
       sessions: [expect.objectContaining({ id })],
     })
     await tab.page.reload()
-    await tab.page.getByRole('region', { name: 'Pinned' }).locator('.session').waitFor()
+    await tab.page.locator('.session', { hasText: 'pinned' }).waitFor()
     expect(await tab.page.locator('.session').first().innerText()).toContain('Trip to Lisbon')
     await api.updateSession(id, { metadata: {} })
     await tab.page.reload()

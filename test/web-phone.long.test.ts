@@ -145,7 +145,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
   test('the links of a chat fit a phone, and axe finds nothing', async () => {
     await show(`#/chat/${session}`)
     await tab.page.getByText('sent', { exact: true }).waitFor()
-    await tab.button('Chats').tap()
+    await tab.button('Pages and lists').tap()
     await tab.page.getByLabel(/^More for .*everybody/).tap()
     await tab.button('Share').tap()
     const dialog = tab.page.getByRole('dialog')

@@ -12,5 +12,5 @@ export type {
   ToolCall,
   Turn,
 } from './session-state.ts'
-export { branchOf, activityOf, emptySession } from './session-state.ts'
+export { activityOf, branchOf, emptySession } from './session-state.ts'
 export { fromSnapshot, toSnapshot } from './snapshot.ts'

@@ -12,6 +12,7 @@ import type {
   TurnDone,
   TurnWaiting,
   UserMessage,
+  SessionRecord,
 } from '@mcp-host/contracts'
 import type { AskedQuestion, QuestionEnd } from './question-end.ts'
 
@@ -140,10 +141,10 @@ export interface SessionState {
   isDeleted: boolean
 }
 
-/** What happens in a session; `undefined`: every message is answered. `waiting`: a question of it waits for a user. */
+/** Whether a turn of a session runs, or a question of it waits for a user; `undefined`: no message is unanswered. */
 export function activityOf(
   state: Pick<SessionState, 'openQuestions' | 'unfinished'>,
-): 'running' | 'waiting' | undefined {
+): SessionRecord['activity'] {
   if (state.openQuestions.size > 0) return 'waiting'
   return state.unfinished.size > 0 ? 'running' : undefined
 }

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
 import { CurrentPage } from './pages/current-page.tsx'
 import { LogInAgain } from './pages/log-in-again.tsx'
 import { Palette } from './pages/palette.tsx'
-import { Sidebar } from './pages/sidebar/sidebar.tsx'
+import { SIDEBAR, Sidebar } from './pages/sidebar/sidebar.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { ErrorBoundary } from './parts/error-boundary.tsx'
+import { Icon } from './parts/icon.tsx'
 import { loadLogin, login } from './state/login.ts'
 import { loadModels } from './state/models.ts'
 import { sendLeftMessages } from './state/open-chats.ts'
@@ -30,9 +31,10 @@ export function App(): ReactNode {
   )
 }
 
-/** The page of a user: a list at the left, and what was chosen of it beside it. */
+/** The page of a user: a list at the left, and the chosen thing beside it. */
 function OwnPage({ here }: { readonly here: OwnRoute }): ReactNode {
   const known = useStore(login)
+  const main = useRef<HTMLElement>(null)
   useEffect(() => {
     void loadModels()
     void loadLogin()
@@ -42,9 +44,22 @@ function OwnPage({ here }: { readonly here: OwnRoute }): ReactNode {
     return <SignIn why={`Log in to chat with this host. It says: ${known.why}`} />
   return (
     <div className="frame">
-      <Sidebar here={here} />
-      <main className="main">
-        {/* A chat says it above the message. */}
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
+        Skip to the page
+      </button>
+      <ErrorBoundary what="The list">
+        <Sidebar here={here} />
+      </ErrorBoundary>
+      <main ref={main} className="main" tabIndex={-1}>
+        <button
+          type="button"
+          className="icon-button only-phone sidebar-button"
+          popoverTarget={SIDEBAR}
+          aria-label="Pages and lists"
+        >
+          <Icon name="menu" />
+        </button>
+        {/* A chat shows this above the composer. */}
         {here.page !== 'chat' && <LogInAgain />}
         <CurrentPage here={here} />
       </main>

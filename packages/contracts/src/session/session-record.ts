@@ -24,7 +24,7 @@ export const SessionRecord = z.object({
   settingsSeq: z.number().int().positive().optional(),
   /** Data of the caller, which the host does not read. */
   metadata: z.record(z.string(), z.json()).optional(),
-  /** What happens in it now; absent: every message is answered. `waiting`: a question of it waits for a user. */
+  /** `running`: a turn of it runs; `waiting`: a question of it waits for a user; absent: no message is unanswered. */
   activity: z.enum(['running', 'waiting']).optional(),
   /** The number of user messages on all branches. */
   messages: z.number().int().nonnegative(),

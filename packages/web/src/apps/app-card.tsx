@@ -85,7 +85,7 @@ export function AppCard(props: AppCardProps): ReactNode {
       return (
         <Box tone="plain" role="alert">
           <strong>The app of {server} cannot be shown:</strong> {state.why}. The result is in the
-          line above.{' '}
+          card of its call.{' '}
           <button type="button" className="text-button" onClick={show}>
             Try again
           </button>

@@ -9,6 +9,7 @@ import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { fieldsOf, readValues } from './fields.ts'
 import type { Values } from './form-fields.tsx'
 import { FormFields } from './form-fields.tsx'
+import { Fault } from '../parts/fault.tsx'
 
 const ENDS = {
   accept: 'You answered',
@@ -91,11 +92,7 @@ function OpenQuestion(props: {
       {mode === 'approval' && <ToolArguments given={question.arguments} />}
       {mode === 'form' && <FormFields fields={fields} values={values} onChange={setValues} />}
       {mode === 'url' && <PageToVisit link={link} url={url} />}
-      {fault !== undefined && (
-        <p role="alert" className="note bad">
-          {fault}
-        </p>
-      )}
+      <Fault fault={fault} />
       <div className="asks-foot">
         <button type="submit" className="move" disabled={isSending}>
           {mode === 'approval' ? 'Allow' : mode === 'url' ? 'I have done it' : 'Send answer'}

@@ -95,8 +95,8 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
             }}
           />
         </label>
-        <Starter letter="/" label="Prompts" onStart={begin} />
-        <Starter letter="@" label="Resources" onStart={begin} />
+        <CompletionButton letter="/" label="Prompts" onStart={begin} />
+        <CompletionButton letter="@" label="Resources" onStart={begin} />
         <span className="end" />
         {gauge}
         <ModelPicker value={model} onChange={(chosen) => draft.model.set(chosen)} />
@@ -120,14 +120,14 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
 }
 
 function placeholderOf(isRunning: boolean, state: ClientState['state']): string {
-  if (state === 'reconnecting') return 'Write on; it is kept'
+  if (state === 'reconnecting') return 'Write on; messages are sent after reconnecting'
   return isRunning
     ? 'Write on; it is sent when this answer is complete'
     : 'Message, / for prompts, @ for resources'
 }
 
 /** A button that opens a list of what can be put into the message. */
-function Starter(props: {
+function CompletionButton(props: {
   readonly letter: string
   readonly label: string
   readonly onStart: (letter: string) => void

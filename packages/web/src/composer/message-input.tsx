@@ -8,6 +8,7 @@ import { completionAt } from './completion-at.ts'
 import { CompletionList, optionId } from './completion-list.tsx'
 import { insertAt } from './insert-at.ts'
 import { useCompletion } from './use-completion.ts'
+import { Fault } from '../parts/fault.tsx'
 
 const PromptForm = lazy(async () => ({ default: (await import('./prompt-form.tsx')).PromptForm }))
 
@@ -79,11 +80,7 @@ export function MessageInput(props: MessageInputProps): ReactNode {
         onKeyDown={onKeyDown}
         onPaste={({ clipboardData }) => onFiles(clipboardData.files)}
       />
-      {fault !== undefined && (
-        <p role="alert" className="note bad">
-          {fault}
-        </p>
-      )}
+      <Fault fault={fault} />
       {asked !== undefined && (
         <Suspense>
           <PromptForm

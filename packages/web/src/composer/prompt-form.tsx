@@ -7,6 +7,7 @@ import { FormFields } from '../ask/form-fields.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { messageOf } from '../state/message-of.ts'
 import { promptText } from './choices.ts'
+import { Fault } from '../parts/fault.tsx'
 
 export interface PromptFormProps {
   readonly prompt: Prompt
@@ -40,11 +41,7 @@ export function PromptForm({ prompt, onText, onClose }: PromptFormProps): ReactN
         }}
       >
         <FormFields fields={fields} values={values} onChange={setValues} />
-        {fault !== undefined && (
-          <p role="alert" className="note bad">
-            {fault}
-          </p>
-        )}
+        <Fault fault={fault} />
         <div className="actions">
           <button type="submit" className="primary">
             Put into the message

@@ -33,14 +33,23 @@ export function CopyButton({ text, label = 'Copy', isIcon = false }: CopyButtonP
     )
   }
   return (
-    <button
-      type="button"
-      className="icon-button tight"
-      aria-label={name}
-      title={name}
-      onClick={() => void copy()}
-    >
-      {said === undefined ? <Icon name="copy" /> : <Mark name={said === 'Copied' ? 'ok' : 'off'} />}
-    </button>
+    <>
+      <button
+        type="button"
+        className="icon-button tight"
+        aria-label={name}
+        title={name}
+        onClick={() => void copy()}
+      >
+        {said === undefined ? (
+          <Icon name="copy" />
+        ) : (
+          <Mark name={said === 'Copied' ? 'ok' : 'off'} />
+        )}
+      </button>
+      <span role="status" className="hidden">
+        {said}
+      </span>
+    </>
   )
 }

@@ -12,7 +12,7 @@ import { useStore } from '../state/store.ts'
 /** A first connection takes less. */
 const LATE_MS = 1_000
 
-interface Words {
+interface ConnectionText {
   /** In the head of the page. */
   readonly short: string
   readonly mark?: MarkName
@@ -39,9 +39,9 @@ export function ConnectionBox({ session }: { readonly session: ChatSession }): R
   const isExpired = useStore(login).state === 'expired'
   const isLoggedOut = connection.state === 'ended' && connection.why === 'unauthenticated'
   const { long, mark } = wordsOf(connection)
-  // Another box says it.
-  const isSaid = isLoggedOut && isExpired
-  const isQuiet = isSaid || (connection.state === 'connecting' && !isLate)
+  // The box of the login says that the user is logged out.
+  const isShownElsewhere = isLoggedOut && isExpired
+  const isQuiet = isShownElsewhere || (connection.state === 'connecting' && !isLate)
   useEffect(() => void (isLoggedOut && loadLogin()), [isLoggedOut])
   return (
     <div role="status">
@@ -68,7 +68,7 @@ function useLate(isOn: boolean): boolean {
   return isLate
 }
 
-function wordsOf(connection: ClientState): Words {
+function wordsOf(connection: ClientState): ConnectionText {
   switch (connection.state) {
     case 'connected':
       return { short: 'connected' }
@@ -81,7 +81,7 @@ function wordsOf(connection: ClientState): Words {
     case 'reconnecting':
       return connection.reason === RESTARTS
         ? {
-            short: 'moving to another gateway',
+            short: 'the host restarts',
             mark: 'half',
             long: 'The host restarts. Nothing is lost: you can go on writing.',
           }

@@ -11,6 +11,8 @@ import {
 } from '../state/route.ts'
 import { findSessions, sessionList } from '../state/session-list.ts'
 import { useStore } from '../state/store.ts'
+import { useRoles } from '../state/use-roles.ts'
+import { pagesFor } from '../state/user-pages.ts'
 
 interface Command {
   readonly id: string
@@ -21,17 +23,11 @@ interface Command {
 const COMMANDS: readonly Command[] = [
   { id: 'new', name: 'New chat', run: openNewChat },
   { id: 'servers', name: 'Tools and servers', run: openServers },
-  { id: 'account', name: 'Account', run: () => openPage('account') },
-  { id: 'approvals', name: 'Approvals', run: () => openPage('approvals') },
-  { id: 'audit', name: 'Audit', run: () => openPage('audit') },
-  { id: 'users', name: 'Users', run: () => openPage('users') },
-  { id: 'policy', name: 'Policy', run: () => openPage('policy') },
-  { id: 'limits', name: 'Limits', run: () => openPage('limits') },
 ]
 
 const MAX_SHOWN = 12
 
-/** Everything by its name, on Ctrl-K. Ctrl-Shift-O begins a chat. */
+/** Everything by its name, on Ctrl-K. Ctrl-Shift-O begins a chat, Alt-A goes to a question that waits. */
 export function Palette(): ReactNode {
   const listId = useId()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -42,6 +38,10 @@ export function Palette(): ReactNode {
   // As soon as the page is shown.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
+      if (event.altKey && event.key.toLowerCase() === 'a') {
+        event.preventDefault()
+        document.querySelector<HTMLElement>('.asks button')?.focus()
+      }
       if (!(event.ctrlKey || event.metaKey)) return
       const isNewChat = event.shiftKey && event.key.toLowerCase() === 'o'
       if (!isNewChat && event.key !== 'k') return
@@ -70,7 +70,10 @@ export function Palette(): ReactNode {
     here.page === 'chat' && !here.isNew
       ? [{ id: 'debug', name: 'Events of this chat', run: () => openDebug(here.session) }]
       : []
-  const found = [...COMMANDS, ...ofChat, ...chats]
+  const pages = pagesFor(useRoles()).map(({ page, name }) => {
+    return { id: page, name, run: () => openPage(page) }
+  })
+  const found = [...COMMANDS, ...pages, ...ofChat, ...chats]
     .filter(({ name }) => name.toLowerCase().includes(words))
     .slice(0, MAX_SHOWN)
   const isListed = isOpen && found.length > 0

@@ -5,7 +5,7 @@ import { PageBar } from '../parts/page-bar.tsx'
 import { admin } from '../state/admin.ts'
 import { host } from '../state/host.ts'
 import { readHost, servers } from '../state/host-state.ts'
-import { readingsOf, stateOf } from '../state/server-words.ts'
+import { readingsOf, stateOf } from '../state/server-state.ts'
 import { useStore } from '../state/store.ts'
 import { useLoaded } from '../state/use-loaded.ts'
 import { useRoles } from '../state/use-roles.ts'
@@ -35,7 +35,7 @@ export interface ServersPageProps {
 
 /** An MCP server: its state, its tools, one of them, and what it wrote. */
 export function ServersPage({ server: wanted, tool: wantedTool }: ServersPageProps): ReactNode {
-  const { value: tools = [], fault, reload } = useLoaded(read)
+  const { value: tools, fault, reload } = useLoaded(read)
   const known = useStore(servers)
   const isAdmin = useRoles().includes('admin')
   const changed = useLoaded(isAdmin ? readChanged : readNone)
@@ -44,8 +44,9 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
   const server = wanted === undefined ? known?.[0] : known?.find((each) => each.server === wanted)
   const name = server?.server ?? wanted ?? ''
   const prefix = `${name}__`
-  const own = tools.filter((each) => each.name.startsWith(prefix))
-  const tool = own.find((each) => each.name === `${prefix}${wantedTool ?? ''}`) ?? own[0]
+  const own = (tools ?? []).filter((each) => each.name.startsWith(prefix))
+  const tool =
+    wantedTool === undefined ? own[0] : own.find((each) => each.name === prefix + wantedTool)
   return (
     <section className="server" aria-label={name}>
       <PageBar
@@ -64,7 +65,7 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
       {known !== undefined && server === undefined && (
         <p className="empty">
           {wanted === undefined
-            ? 'No MCP server is there. Add one to mcp.json.'
+            ? 'No MCP servers are configured. Add one to mcp.json.'
             : `No server has the name ${wanted}. Choose one of the list.`}
         </p>
       )}
@@ -78,11 +79,7 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
             <ToolList server={name} tools={own} shown={tool?.name} />
             <div className="sheet-page tool-page">
               {tool === undefined ? (
-                <p className="note">
-                  {server.state === 'ready'
-                    ? 'This server has no tools for you.'
-                    : 'Its tools are here as soon as it is ready.'}
-                </p>
+                <p className="note">{tools !== undefined && noToolText(server, wantedTool)}</p>
               ) : (
                 <ToolPage key={tool.name} tool={tool} prefix={prefix} />
               )}
@@ -93,6 +90,13 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
       )}
     </section>
   )
+}
+
+/** Why no tool is shown. */
+function noToolText({ state }: ServerStatus, wanted: string | undefined): string {
+  if (state !== 'ready') return 'Tools are listed when the server is ready.'
+  if (wanted === undefined) return 'This server has no tools for you.'
+  return `This server has no tool ${wanted}. Choose one of the list.`
 }
 
 function ServerState({ server }: { readonly server: ServerStatus }): ReactNode {

@@ -10,6 +10,7 @@ import { touchSessions } from '../state/session-list.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ServersChoice } from './servers-choice.tsx'
 import { SessionUsage } from './session-usage.tsx'
+import { Fault } from '../parts/fault.tsx'
 
 export interface SessionSettingsProps {
   readonly id: string
@@ -30,11 +31,7 @@ export function SessionSettings({ id, isNew, onClose }: SessionSettingsProps): R
   }, [id, isNew])
   return (
     <Dialog title="Settings of this chat" onClose={onClose}>
-      {fault !== undefined && (
-        <p role="alert" className="note bad">
-          {fault}
-        </p>
-      )}
+      <Fault fault={fault} />
       {session !== undefined && (
         <SettingsForm id={id} isNew={isNew} session={session} onDone={onClose} />
       )}
@@ -118,11 +115,7 @@ function SettingsForm({ id, isNew, session, onDone }: SettingsFormProps): ReactN
         />
       </label>
       <ServersChoice value={servers} onChange={setServers} />
-      {fault !== undefined && (
-        <p role="alert" className="note bad">
-          {fault}
-        </p>
-      )}
+      <Fault fault={fault} />
       <div className="actions">
         <button type="submit" className="primary">
           Save

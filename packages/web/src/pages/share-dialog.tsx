@@ -6,6 +6,7 @@ import { host, HOST_URL } from '../state/host.ts'
 import { messageOf } from '../state/message-of.ts'
 import { dayOf } from '../state/time-text.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { Fault } from '../parts/fault.tsx'
 
 const DEFAULT_DAYS = 30
 
@@ -67,11 +68,7 @@ export function ShareDialog({ session: { id, title }, onClose }: ShareDialogProp
         </div>
       </form>
       {link !== undefined && <NewLink link={link} />}
-      {fault !== undefined && (
-        <p role="alert" className="note bad">
-          {fault}
-        </p>
-      )}
+      <Fault fault={fault} />
       <ShareList
         shares={shares}
         onRevoke={(share) => void attempt(() => host.revokeShare(id, share))}

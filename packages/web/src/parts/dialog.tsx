@@ -16,6 +16,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
+    element?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
     return () => element?.close()
   }, [])
   // Outside of other elements: a form may not be within a form.

@@ -2,12 +2,17 @@ import type { ReactNode } from 'react'
 import { HostError } from '@mcp-host/client'
 import { Box } from './box.tsx'
 
+export interface FaultProps {
+  /** In words, or as it was thrown; `undefined`: nothing is wrong. */
+  readonly fault: Error | string | undefined
+}
+
 /** What did not work, in words. */
-export function Fault({ fault }: { readonly fault: Error | undefined }): ReactNode {
+export function Fault({ fault }: FaultProps): ReactNode {
   if (fault === undefined) return null
   return (
     <Box tone="failed" role="alert">
-      {textOf(fault)}
+      {typeof fault === 'string' ? fault : textOf(fault)}
     </Box>
   )
 }

@@ -1,8 +1,5 @@
 import type { ReactNode } from 'react'
-import { Icon } from './icon.tsx'
-
-/** Id of the sidebar, which a phone shows on demand. */
-export const SIDEBAR = 'side'
+import { useEffect } from 'react'
 
 export interface PageBarProps {
   readonly title: string
@@ -12,18 +9,13 @@ export interface PageBarProps {
   readonly children?: ReactNode
 }
 
-/** The head of a page. */
+/** The head of a page. The browser shows its title, too. */
 export function PageBar({ title, state, children }: PageBarProps): ReactNode {
+  useEffect(() => {
+    document.title = `${title} · mcp-host`
+  }, [title])
   return (
     <header className="bar">
-      <button
-        type="button"
-        className="icon-button only-phone"
-        popoverTarget={SIDEBAR}
-        aria-label="Chats"
-      >
-        <Icon name="menu" />
-      </button>
       <h1 className="cut">{title}</h1>
       {state}
       {children !== undefined && <div className="bar-actions">{children}</div>}

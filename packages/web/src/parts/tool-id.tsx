@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 export interface ToolIdProps {
   readonly server: string | undefined
-  readonly tool: string
+  readonly tool: string | undefined
 }
 
 /** A tool by its server and its name. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { argumentRows } from './argument-rows.ts'
 
-test('arguments have their type, whether they are needed, and their meaning', () => {
+test('arguments have their type, whether they are required, and their description', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -13,10 +13,10 @@ test('arguments have their type, whether they are needed, and their meaning', ()
     required: ['path'],
   }
   expect(argumentRows(schema)).toEqual([
-    { name: 'path', type: 'text', isNeeded: true, meaning: 'Path: Folder to begin in' },
-    { name: 'globs', type: 'list of text', isNeeded: false, meaning: '' },
-    { name: 'mode', type: 'one of a list', isNeeded: false, meaning: 'How' },
-    { name: 'size', type: 'integer or null', isNeeded: false, meaning: '' },
+    { name: 'path', type: 'text', isRequired: true, description: 'Path: Folder to begin in' },
+    { name: 'globs', type: 'list of text', isRequired: false, description: '' },
+    { name: 'mode', type: 'one of a list', isRequired: false, description: 'How' },
+    { name: 'size', type: 'integer or null', isRequired: false, description: '' },
   ])
 })
 

@@ -1,20 +1,20 @@
 export interface ArgumentRow {
   readonly name: string
   readonly type: string
-  readonly isNeeded: boolean
-  readonly meaning: string
+  readonly isRequired: boolean
+  readonly description: string
 }
 
 type Schema = Readonly<Record<string, unknown>>
 
 /** The arguments that a JSON schema of a tool names. Servers may write anything into it. */
 export function argumentRows(schema: Schema): ArgumentRow[] {
-  const needed = Array.isArray(schema['required']) ? schema['required'] : []
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
   return Object.entries(objectOf(schema['properties'])).map(([name, value]) => {
     const property = objectOf(value)
     const { title, description } = property
-    const meaning = [title, description].filter((each) => typeof each === 'string').join(': ')
-    return { name, type: typeOf(property), isNeeded: needed.includes(name), meaning }
+    const text = [title, description].filter((each) => typeof each === 'string').join(': ')
+    return { name, type: typeOf(property), isRequired: required.includes(name), description: text }
   })
 }
 

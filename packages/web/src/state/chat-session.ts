@@ -148,8 +148,9 @@ export class ChatSession implements Disposable {
     if (state.state === 'ended' && state.why === 'deleted') {
       forgetOutbox(this.id)
       forgetDraft(this.id)
-      noteActivity(this.id, undefined)
     }
+    // From now on the host knows better.
+    if (state.state === 'ended') noteActivity(this.id, undefined)
     if (state.state !== 'connected') return
     // The history has what was before this connection.
     if (!this.#hasHistory) void this.#load({})

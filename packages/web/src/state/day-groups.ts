@@ -9,5 +9,6 @@ export function dayGroupOf(time: number, now: number): DayGroup {
   // A day may have 23 or 25 hours.
   const yesterday = new Date(today - DAY_MS / 2).setHours(0, 0, 0, 0)
   if (time >= yesterday) return 'Yesterday'
-  return time >= today - 7 * DAY_MS ? 'Last 7 days' : 'Older'
+  const week = new Date(today - 6.5 * DAY_MS).setHours(0, 0, 0, 0)
+  return time >= week ? 'Last 7 days' : 'Older'
 }

@@ -1,9 +1,12 @@
 import type { ServerStatus } from '@mcp-host/client'
 import { host } from './host.ts'
+import { Latest } from './latest.ts'
 import { loadModels } from './models.ts'
 import { Store } from './store.ts'
 
 const POLL_MS = 15_000
+
+const reads = new Latest()
 
 /** The MCP servers of the host; `undefined` until they are known. */
 export const servers = new Store<readonly ServerStatus[] | undefined>(undefined)
@@ -13,7 +16,9 @@ export const maintenance = new Store<string | undefined>(undefined)
 
 /** Reads the state of the host. Throws `HostError`. */
 export async function readHost(): Promise<void> {
+  const isLatest = reads.begin()
   const { servers: read = [], maintenance: announced } = await host.status()
+  if (!isLatest()) return
   maintenance.set(announced && `Maintenance: no new messages are taken. ${announced.notice}`.trim())
   // The same list makes no component draw again.
   if (JSON.stringify(read) !== JSON.stringify(servers.get())) servers.set(read)

@@ -36,6 +36,17 @@ let unused = readNewChat()
 restorePlace()
 export const route = new Store<Route>(read())
 
+/** The address of the chat that was shown last. */
+export const chatAddress = new Store('#/')
+const keepAddress = (): void => {
+  const here = route.get()
+  if (here.page === 'chat' || here.page === 'debug') {
+    chatAddress.set('isNew' in here && here.isNew ? '#/' : `#/chat/${here.session}`)
+  }
+}
+keepAddress()
+route.subscribe(keepAddress)
+
 addEventListener('hashchange', () => {
   const wasShared = route.get().page === 'shared'
   route.set(read())

@@ -1,27 +1,26 @@
 import type { Session } from '@mcp-host/client'
 import { Store, useStore } from './store.ts'
 
-/** `waiting`: a question of it waits for the user. */
-export type Activity = 'running' | 'waiting'
+export type Activity = NonNullable<Session['activity']>
 
-/** What the sessions do that this page follows, by their ids. `idle`: every message is answered. */
-const followed = new Store<ReadonlyMap<string, Activity | 'idle'>>(new Map())
+/** Activity of the sessions that are open in this page, by id. `idle`: every message is answered. */
+const open = new Store<ReadonlyMap<string, Activity | 'idle'>>(new Map())
 
-/** Notes what a session does that this page follows; `undefined`: it follows it no longer. */
+/** Records the activity of an open session; `undefined` removes it. */
 export function noteActivity(id: string, activity: Activity | 'idle' | undefined): void {
-  const before = followed.get()
+  const before = open.get()
   if (before.get(id) === activity) return
   const after = new Map(before)
   if (activity === undefined) after.delete(id)
   else after.set(id, activity)
-  followed.set(after)
+  open.set(after)
 }
 
-/** What sessions do now. The host knows it of those that this page does not follow, a little later. */
+/** Returns the activity of a session: live if it is open in this page, else from its record, which lags. */
 export function useActivity(): (session: Session) => Activity | undefined {
-  const known = useStore(followed)
+  const live = useStore(open)
   return ({ id, activity }) => {
-    const own = known.get(id) ?? activity
-    return own === 'idle' ? undefined : own
+    const known = live.get(id) ?? activity
+    return known === 'idle' ? undefined : known
   }
 }

@@ -1,8 +1,8 @@
-import type { ClientEvent, Message } from '@mcp-host/client'
+import type { ClientEvent, Message, Session } from '@mcp-host/client'
 import { foldTurn } from './fold-turn.ts'
 import { historyTurns } from './history-turns.ts'
 import { Store } from './store.ts'
-import type { Turn } from './turn.ts'
+import type { Item, Turn } from './turn.ts'
 import { newTurn } from './turn.ts'
 
 export type TurnStore = Store<Turn>
@@ -76,11 +76,12 @@ export class Thread {
   }
 
   /** `waiting`: the user is asked; `undefined`: everything is answered. */
-  get activity(): 'running' | 'waiting' | undefined {
-    let activity: 'running' | undefined
+  get activity(): Session['activity'] {
+    let activity: Session['activity']
     for (const turn of this.#known.values()) {
-      const { state } = turn.get()
-      if (state === 'waiting') return state
+      const { state, items } = turn.get()
+      if (state === 'waiting' || (state === 'running' && items.some(isOpenQuestion)))
+        return 'waiting'
       if (UNANSWERED.has(state)) activity = 'running'
     }
     return activity
@@ -221,7 +222,8 @@ export class Thread {
     const known = this.#known.get(turn.id)
     if (known !== undefined) {
       const before = known.get()
-      known.set(isFollowed(before) ? { ...before, branches: turn.branches } : turn)
+      const { at = before.at, branches } = turn
+      known.set(isFollowed(before) ? { ...before, at, branches } : turn)
       return known
     }
     const store = new Store(turn)
@@ -243,6 +245,10 @@ export class Thread {
 function isPending(turn: TurnStore): boolean {
   const { state } = turn.get()
   return state === 'unsent' || state === 'refused'
+}
+
+function isOpenQuestion(item: Item): boolean {
+  return item.kind === 'question' && item.end === undefined
 }
 
 /** Whether events have brought more of the turn than the history has; they come only once. */

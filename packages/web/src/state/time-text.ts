@@ -12,3 +12,8 @@ export function timeOf(time: number | string): string {
 export function clockOf(epochMs: number): string {
   return timeOf(epochMs).slice(11, 16)
 }
+
+/** Whether a time in epoch milliseconds is of this day, by the clock of the user. */
+export function isToday(epochMs: number): boolean {
+  return dayOf(epochMs) === dayOf(Date.now())
+}

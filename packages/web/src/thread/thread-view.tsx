@@ -29,6 +29,11 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
   }
   return (
     <section ref={section} className="thread" aria-label="Conversation">
+      {history.state === 'failed' && (
+        <p role="alert" className="banner bad">
+          The earlier messages could not be loaded: {history.why}
+        </p>
+      )}
       <VList
         ref={list}
         shift={isPrepending}
@@ -43,11 +48,6 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
           <TurnView key={turn.get().id} store={turn} session={session} onKeep={keep} />
         ))}
       </VList>
-      {history.state === 'failed' && (
-        <p role="alert" className="banner bad">
-          The earlier messages could not be loaded: {history.why}
-        </p>
-      )}
       {!isAtEnd && (
         <button type="button" className="to-end" onClick={toEnd}>
           Go to the latest message

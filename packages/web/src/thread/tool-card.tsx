@@ -4,10 +4,10 @@ import { CopyButton } from '../markdown/copy-button.tsx'
 import { Box } from '../parts/box.tsx'
 import type { MarkName } from '../parts/icon.tsx'
 import { Icon, Mark } from '../parts/icon.tsx'
+import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { ToolId } from '../parts/tool-id.tsx'
 import type { Question, ToolItem, ToolProgress, ToolResult } from '../state/turn.ts'
 import { textOfResult } from './block-media.ts'
-import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { ToolContent } from './tool-content.tsx'
 
 const OUTCOMES: Readonly<
@@ -17,15 +17,15 @@ const OUTCOMES: Readonly<
       readonly mark: MarkName
       readonly text: string
       /** Whether the mark and the time are not enough. */
-      readonly isSaid?: true
+      readonly hasText?: true
     }
   >
 > = {
   ok: { mark: 'ok', text: 'Done' },
   error: { mark: 'failed', text: 'Failed' },
-  refused: { mark: 'refused', text: 'Not allowed', isSaid: true },
-  cancelled: { mark: 'off', text: 'Stopped', isSaid: true },
-  unknown: { mark: 'unknown', text: 'Outcome unknown', isSaid: true },
+  refused: { mark: 'refused', text: 'Not allowed', hasText: true },
+  cancelled: { mark: 'off', text: 'Stopped', hasText: true },
+  unknown: { mark: 'unknown', text: 'Outcome unknown', hasText: true },
 }
 
 const WAITS: Readonly<Record<Question['kind'], string>> = {
@@ -90,7 +90,7 @@ export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps
           </dl>
         </div>
       </details>
-      {result !== undefined && <Trouble item={item} result={result} />}
+      {result !== undefined && <CallFailure item={item} result={result} />}
     </>
   )
 }
@@ -128,12 +128,12 @@ function State(props: {
 }): ReactNode {
   const { result, progress, waitsFor } = props
   if (result !== undefined) {
-    const { text, isSaid } = OUTCOMES[result.outcome]
+    const { text, hasText } = OUTCOMES[result.outcome]
     const { durationMs } = result
     return (
       <span className="state">
-        <span className={isSaid === true ? undefined : 'hidden'}>{text}</span>
-        {durationMs !== undefined && isSaid === true && ', '}
+        <span className={hasText === true ? undefined : 'hidden'}>{text}</span>
+        {durationMs !== undefined && hasText === true && ', '}
         {durationMs !== undefined && <span className="num">{duration(durationMs)}</span>}
       </span>
     )
@@ -147,7 +147,7 @@ function stepsOf(progress: ToolProgress | undefined): string | undefined {
 }
 
 /** What failed and why, or what may have happened. */
-function Trouble(props: { readonly item: ToolItem; readonly result: ToolResult }): ReactNode {
+function CallFailure(props: { readonly item: ToolItem; readonly result: ToolResult }): ReactNode {
   const { item, result } = props
   if (result.outcome !== 'error' && result.outcome !== 'unknown') return null
   const isUnknown = result.outcome === 'unknown'

@@ -40,7 +40,7 @@ export function useStickyEnd(
   const onScroll = (offset: number): void => {
     const scroller = scrollerOf(section)
     if (scroller == null) return
-    // The list itself learns of a new size of the page later than it scrolls.
+    // virtua updates its own sizes after this event.
     if (offset + scroller.clientHeight >= scroller.scrollHeight - NEAR) setIsAtEnd(true)
     else if (!isByUser()) {
       if (isAtEnd) scrollDown(section)

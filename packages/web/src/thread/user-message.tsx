@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { IconButton } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
-import { clockOf, dayOf, timeOf } from '../state/time-text.ts'
+import { clockOf, dayOf, isToday, timeOf } from '../state/time-text.ts'
 import type { Turn } from '../state/turn.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import { BranchSwitcher } from './branch-switcher.tsx'
@@ -50,12 +50,11 @@ export function UserMessage(props: {
   )
 }
 
-/** The time of today, or with its day. */
+/** When the message was sent: the time, with the day unless it is today. */
 function SaidAt({ at }: { readonly at: number }): ReactNode {
-  const isOfToday = dayOf(at) === dayOf(Date.now())
   return (
     <time dateTime={new Date(at).toISOString()} title={timeOf(at)}>
-      {isOfToday ? clockOf(at) : `${dayOf(at)} ${clockOf(at)}`}
+      {isToday(at) ? clockOf(at) : `${dayOf(at)} ${clockOf(at)}`}
     </time>
   )
 }

@@ -67,6 +67,7 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
       await requestGeneration(deps, turn, generation, maxToolCalls > 0)
       deps.note(session, view.state)
     }
+    // After a takeover nothing is noted yet: the record may be older.
     let noted = generation === undefined ? undefined : activityOf(view.state)
     for (;;) {
       const end = await takeStep(deps, turn, runs)

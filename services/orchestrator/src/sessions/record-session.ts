@@ -2,8 +2,8 @@ import type { Bus } from '@mcp-host/bus'
 import type { SessionId, SessionRecord } from '@mcp-host/contracts'
 import type { SessionState } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
-import { cleanTitle } from './clean-title.ts'
 import { activityOf } from '@mcp-host/session-state'
+import { cleanTitle } from './clean-title.ts'
 import { updateRecord } from './update-record.ts'
 
 /** The length of a title, in characters. */

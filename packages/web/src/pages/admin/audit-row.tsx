@@ -1,6 +1,7 @@
 import type { AuditEntry } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
+import { ToolId } from '../../parts/tool-id.tsx'
 import { pretty } from '../../state/pretty.ts'
 import { timeOf } from '../../state/time-text.ts'
 
@@ -15,9 +16,7 @@ export function AuditRow({ entry }: { readonly entry: AuditEntry }): ReactNode {
           <span className="num">{timeOf(time)}</span>
           <span>{action}</span>
           <span className="cut">{principal}</span>
-          <span className="id cut">
-            {server !== undefined && <b>{server}</b>} {tool}
-          </span>
+          <ToolId server={server} tool={tool} />
           <span className="muted">{outcome}</span>
         </summary>
         {isOpen && (

@@ -25,7 +25,7 @@ export function ChangedTools({ server, changed, onAccept }: ChangedToolsProps): 
     <section className="changes" aria-label="Changed tools">
       <h2>Changed tools</h2>
       <p className="note">
-        These tools say something else than when they were first seen. Where the policy says
+        The definitions of these tools have changed since they were recorded. Where the policy says
         quarantine, they are hidden and refused until you accept the change.
       </p>
       <Fault fault={fault} />

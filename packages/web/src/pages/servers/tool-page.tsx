@@ -27,8 +27,8 @@ export function ToolPage({ tool, prefix }: ToolPageProps): ReactNode {
               <tr>
                 <th scope="col">Argument</th>
                 <th scope="col">Type</th>
-                <th scope="col">Needed</th>
-                <th scope="col">Meaning</th>
+                <th scope="col">Required</th>
+                <th scope="col">Description</th>
               </tr>
             </thead>
             <tbody>
@@ -37,9 +37,9 @@ export function ToolPage({ tool, prefix }: ToolPageProps): ReactNode {
                   <th scope="row" className="mono">
                     {row.name}
                   </th>
-                  <td className="second">{row.type}</td>
-                  <td className="second">{row.isNeeded ? 'needed' : ''}</td>
-                  <td>{row.meaning}</td>
+                  <td className="note">{row.type}</td>
+                  <td className="note">{row.isRequired ? 'required' : ''}</td>
+                  <td>{row.description}</td>
                 </tr>
               ))}
             </tbody>

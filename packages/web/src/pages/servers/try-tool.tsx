@@ -13,6 +13,7 @@ import { pretty } from '../../state/pretty.ts'
 import { toolHost } from '../../state/tool-host.ts'
 import { textOfResult } from '../../thread/block-media.ts'
 import { ToolContent } from '../../thread/tool-content.tsx'
+import { Fault } from '../../parts/fault.tsx'
 
 /** A call that waits for the permission of the user. */
 interface PermissionRequest {
@@ -79,11 +80,7 @@ export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
           }}
         />
       )}
-      {fault !== undefined && (
-        <p role="alert" className="note bad">
-          {fault}
-        </p>
-      )}
+      <Fault fault={fault} />
       {answer !== undefined && (
         <section className="card" aria-label="Result of the trial">
           <header className="card-head">

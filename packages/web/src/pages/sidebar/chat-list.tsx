@@ -16,7 +16,7 @@ import {
 import { useStore } from '../../state/store.ts'
 import { SessionRow } from './session-row.tsx'
 
-/** The chats of the user, by their days; those that wait for the user, and pinned ones, come first. */
+/** The chats of the user by day. Chats that wait for the user, and pinned ones, come first. */
 export function ChatList(): ReactNode {
   const list = useStore(sessionList)
   const activityOf = useActivity()
@@ -30,7 +30,12 @@ export function ChatList(): ReactNode {
   return (
     <>
       <div className="side-tools">
-        <button type="button" onClick={openNewChat} data-leave aria-keyshortcuts="Control+Shift+O">
+        <button
+          type="button"
+          onClick={openNewChat}
+          data-closes-sidebar
+          aria-keyshortcuts="Control+Shift+O"
+        >
           <Icon name="plus" />
           New chat
           <kbd aria-hidden="true">Ctrl ⇧ O</kbd>
@@ -56,21 +61,21 @@ export function ChatList(): ReactNode {
               : 'No chat has this title.'}
           </p>
         )}
-        {Array.from(new Set(titles), (title) => {
-          const sessions = groups.get(title)
-          return (
-            sessions !== undefined && (
-              <section key={title} aria-label={title}>
+        <ul>
+          {/* One list, so that a chat that changes its group keeps what is open in its row. */}
+          {Array.from(new Set(titles)).flatMap((title) => {
+            const sessions = groups.get(title) ?? []
+            if (sessions.length === 0) return []
+            return [
+              <li key={title}>
                 <h2>{title}</h2>
-                <ul>
-                  {sessions.map((session) => (
-                    <SessionRow key={session.id} session={session} />
-                  ))}
-                </ul>
-              </section>
-            )
-          )
-        })}
+              </li>,
+              ...sessions.map((session) => (
+                <SessionRow key={session.id} session={session} activity={activityOf(session)} />
+              )),
+            ]
+          })}
+        </ul>
         {list.next !== undefined && words === '' && (
           <button type="button" onClick={() => void loadOlderSessions()}>
             Show older chats

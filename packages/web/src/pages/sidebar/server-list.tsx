@@ -2,11 +2,11 @@ import type { ServerStatus } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { Mark } from '../../parts/icon.tsx'
 import { readHost, servers } from '../../state/host-state.ts'
-import { useRoles } from '../../state/use-roles.ts'
 import { serverAddress } from '../../state/route.ts'
-import { stateOf } from '../../state/server-words.ts'
-import { ReloadServers } from '../servers/server-actions.tsx'
+import { stateOf } from '../../state/server-state.ts'
 import { useStore } from '../../state/store.ts'
+import { useRoles } from '../../state/use-roles.ts'
+import { ReloadServers } from '../servers/server-actions.tsx'
 
 /** The MCP servers with their states. `chosen`: name of the shown one; `undefined`: the first. */
 export function ServerList({ chosen }: { readonly chosen: string | undefined }): ReactNode {
@@ -21,7 +21,7 @@ export function ServerList({ chosen }: { readonly chosen: string | undefined }):
         </div>
       )}
       <nav className="side-list" aria-label="Servers">
-        {known?.length === 0 && <p>No MCP server is there. Add one to mcp.json.</p>}
+        {known?.length === 0 && <p>No MCP servers are configured. Add one to mcp.json.</p>}
         <ul>
           {known?.map((server) => (
             <ServerEntry key={server.server} server={server} isShown={server.server === shown} />

@@ -65,7 +65,7 @@ export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode 
           {item('Settings', () => setPanel('settings'))}
           {item('Export as Markdown', () => void exportSession(id, title, 'md'))}
           {item('Export as JSON', () => void exportSession(id, title, 'json'))}
-          <button type="button" onClick={act(() => openDebug(id))} data-leave>
+          <button type="button" onClick={act(() => openDebug(id))} data-closes-sidebar>
             Events
           </button>
           <button

@@ -2,29 +2,33 @@ import type { Session } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { Mark } from '../../parts/icon.tsx'
-import { dayGroupOf } from '../../state/day-groups.ts'
+import { isPinned } from '../../state/known-sessions.ts'
 import { openSession, route } from '../../state/route.ts'
 import type { Activity } from '../../state/session-activity.ts'
-import { useActivity } from '../../state/session-activity.ts'
 import { renameSession } from '../../state/session-list.ts'
 import { useStore } from '../../state/store.ts'
-import { clockOf } from '../../state/time-text.ts'
+import { clockOf, isToday } from '../../state/time-text.ts'
 import { SessionMenu } from './session-menu.tsx'
 
-const ACTIVITIES: Readonly<Record<Activity, { readonly mark: 'runs' | 'waits'; text: string }>> = {
+const ACTIVITIES: Readonly<
+  Record<Activity, { readonly mark: 'runs' | 'waits'; readonly text: string }>
+> = {
   running: { mark: 'runs', text: 'answering' },
   waiting: { mark: 'waits', text: 'waits for you' },
 }
 
+export interface SessionRowProps {
+  readonly session: Session
+  readonly activity: Activity | undefined
+}
+
 /** A chat in the list. */
-export function SessionRow({ session }: { readonly session: Session }): ReactNode {
+export function SessionRow({ session, activity }: SessionRowProps): ReactNode {
   const { id, title, updatedAt } = session
   const here = useStore(route)
-  const running = useActivity()(session)
   const [isEditing, setIsEditing] = useState(false)
   const isOpen = here.page === 'chat' && here.session === id
-  const activity = running && ACTIVITIES[running]
-  const isOfToday = dayGroupOf(updatedAt, Date.now()) === 'Today'
+  const shown = activity && ACTIVITIES[activity]
   if (isEditing) return <TitleEditor session={session} onDone={() => setIsEditing(false)} />
   return (
     <li className="session">
@@ -33,12 +37,13 @@ export function SessionRow({ session }: { readonly session: Session }): ReactNod
         className="entry"
         aria-current={isOpen ? 'page' : undefined}
         onClick={() => openSession(id)}
-        data-leave
+        data-closes-sidebar
       >
-        {activity !== undefined && <Mark name={activity.mark} />}
+        {shown !== undefined && <Mark name={shown.mark} />}
         <span className="name cut">{title === '' ? 'Without a title' : title}</span>
-        {activity !== undefined && <span className="hidden">{activity.text}</span>}
-        {isOfToday && (
+        {shown !== undefined && <span className="hidden">{shown.text}</span>}
+        {isPinned(session) && <span className="hidden">pinned</span>}
+        {isToday(updatedAt) && (
           <span className="meta" aria-hidden="true">
             {clockOf(updatedAt)}
           </span>

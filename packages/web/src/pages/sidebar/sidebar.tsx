@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import { IconButton, Mark } from '../../parts/icon.tsx'
-import { SIDEBAR } from '../../parts/page-bar.tsx'
 import { followHost, servers } from '../../state/host-state.ts'
 import { login } from '../../state/login.ts'
 import type { OwnRoute } from '../../state/route.ts'
+import { chatAddress } from '../../state/route.ts'
 import { useStore } from '../../state/store.ts'
 import { switchTheme } from '../../state/theme.ts'
 import { useRoles } from '../../state/use-roles.ts'
@@ -12,10 +12,20 @@ import { pagesFor } from '../../state/user-pages.ts'
 import { ChatList } from './chat-list.tsx'
 import { ServerList } from './server-list.tsx'
 
-/** The ways to all pages, and the list of what the shown one has: chats, servers or further pages. */
+/** Id of the sidebar, which a phone shows on demand. */
+export const SIDEBAR = 'side'
+
+/** Links to all pages, and the list of the shown one: chats, servers or further pages. */
 export function Sidebar({ here }: { readonly here: OwnRoute }): ReactNode {
   const side = useRef<HTMLElement>(null)
   useEffect(followHost, [])
+  useEffect(() => {
+    // A phone that is turned may have room for both.
+    const hide = (): void => side.current?.hidePopover()
+    const narrow = matchMedia('(width < 761px)')
+    narrow.addEventListener('change', hide)
+    return () => narrow.removeEventListener('change', hide)
+  }, [])
   return (
     <aside
       ref={side}
@@ -23,7 +33,7 @@ export function Sidebar({ here }: { readonly here: OwnRoute }): ReactNode {
       id={SIDEBAR}
       popover="auto"
       aria-label="Pages and lists"
-      // On a phone it is before the page.
+      // On a phone the sidebar covers the page.
       onClick={({ target }) => isLink(target) && side.current?.hidePopover()}
     >
       <div className="brand">
@@ -32,7 +42,7 @@ export function Sidebar({ here }: { readonly here: OwnRoute }): ReactNode {
         <span className="end" />
         <IconButton icon="theme" label="Light or dark" onClick={switchTheme} />
       </div>
-      <Modes here={here} />
+      <PageLinks here={here} />
       {here.page === 'servers' ? (
         <ServerList chosen={here.server} />
       ) : here.page === 'chat' || here.page === 'debug' ? (
@@ -40,23 +50,19 @@ export function Sidebar({ here }: { readonly here: OwnRoute }): ReactNode {
       ) : (
         <PageList here={here} />
       )}
-      <Foot />
+      <SidebarFooter />
     </aside>
   )
 }
 
 function isLink(target: EventTarget): boolean {
-  return target instanceof Element && target.closest('a, [data-leave]') !== null
+  return target instanceof Element && target.closest('a, [data-closes-sidebar]') !== null
 }
 
-function Modes({ here: { page, ...rest } }: { readonly here: OwnRoute }): ReactNode {
-  /** Leads back to the chat that was shown last. */
-  const chat = useRef('#/')
-  const isChat = page === 'chat' || page === 'debug'
-  if (isChat && 'session' in rest) {
-    chat.current = 'isNew' in rest && rest.isNew ? '#/' : `#/chat/${rest.session}`
-  }
+function PageLinks({ here }: { readonly here: OwnRoute }): ReactNode {
+  const chat = useStore(chatAddress)
   const isAdmin = useRoles().includes('admin')
+  const isChat = here.page === 'chat' || here.page === 'debug'
   const link = (href: string, name: string, isHere: boolean): ReactNode => (
     <a href={href} aria-current={isHere ? 'page' : undefined}>
       {name}
@@ -64,9 +70,9 @@ function Modes({ here: { page, ...rest } }: { readonly here: OwnRoute }): ReactN
   )
   return (
     <nav className="modes" aria-label="Pages">
-      {link(chat.current, 'Chat', isChat)}
-      {link('#/servers', 'Servers', page === 'servers')}
-      {link('#/account', isAdmin ? 'Admin' : 'Account', !isChat && page !== 'servers')}
+      {link(chat, 'Chat', isChat)}
+      {link('#/servers', 'Servers', here.page === 'servers')}
+      {link('#/account', isAdmin ? 'Admin' : 'Account', !isChat && here.page !== 'servers')}
     </nav>
   )
 }
@@ -90,7 +96,7 @@ function PageList({ here }: { readonly here: OwnRoute }): ReactNode {
   )
 }
 
-function Foot(): ReactNode {
+function SidebarFooter(): ReactNode {
   const all = useStore(servers) ?? []
   const known = useStore(login)
   const ready = all.filter(({ state }) => state === 'ready').length

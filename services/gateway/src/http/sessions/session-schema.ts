@@ -26,7 +26,7 @@ export const Session = describeFields(
     metadata: 'Values that the caller stored.',
     isExpired: 'For a deleted session: whether it was deleted because it expired.',
     activity:
-      'What happens in it now; absent: every message is answered. `waiting`: a question of it waits for a user.',
+      '`running`: a turn of it runs; `waiting`: a question of it waits for a user; absent: no message is unanswered.',
     messages: 'Number of user messages, on all branches.',
     toolCallCount: 'Number of tool calls of its models so far.',
     usage: 'Tokens and cost of all turns, by model.',
