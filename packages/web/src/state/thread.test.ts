@@ -234,3 +234,20 @@ test('a history that is loaded again keeps the beginning of a running answer', (
   thread.take([text('two')])
   expect(shown(thread)).toEqual(['m1: one two'])
 })
+
+test('a session answers, waits while a question of it is open, and is idle once all is answered', () => {
+  const thread = new Thread()
+  thread.load([])
+  expect(thread.activity).toBeUndefined()
+  thread.take([user('m1'), started('m1')])
+  expect(thread.activity).toBe('running')
+  const about = { id: 'q1', callId: 'c1', server: 's', tool: 't', kind: 'elicitation' as const }
+  const question = { ...about, message: 'Which?', mode: 'form' as const, expiresAt: 9 }
+  thread.take([{ type: 'input', id, payload: { ...question, state: 'required' } }])
+  expect(thread.activity).toBe('waiting')
+  const answer = { ...question, state: 'answered' as const, action: 'accept' as const, by: 'ann' }
+  thread.take([{ type: 'input', id, payload: answer }])
+  expect(thread.activity).toBe('running')
+  thread.take([done('m1')])
+  expect(thread.activity).toBeUndefined()
+})
