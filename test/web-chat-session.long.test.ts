@@ -175,7 +175,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await model.selectOption({ index: 1 })
     await tab.page.reload()
     await expect.poll(() => message.inputValue()).toContain('from the draft')
-    expect(await model.inputValue()).toMatch(/^demo\//)
+    await expect.poll(() => model.inputValue()).toMatch(/^demo\//)
     await message.focus()
     await tab.page.keyboard.press('Enter')
     await tab.done()

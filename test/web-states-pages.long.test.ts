@@ -125,7 +125,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of pages${NEEDS_BROWSER}`, () =>
     await page.getByText('This page needs the role admin.').waitFor()
     await page.setViewportSize({ width: 1_040, height: 320 })
     await pictures.take('admin-no-role', main())
-    await page.setViewportSize({ width: 1_040, height: 620 })
+    await page.setViewportSize({ width: 1_040, height: 540 })
     await page.getByRole('link', { name: 'Chat', exact: true }).click()
     await page.getByText('Ask for something a tool can do.').waitFor()
     await page.getByLabel('Message', { exact: true }).fill('What is left to do before the trip?')

@@ -28,11 +28,11 @@ export function useStickyEnd(
   count: number,
 ): StickyEnd {
   const [isAtEnd, setIsAtEnd] = useState(true)
-  const last = useRef(0)
+  const last = useRef({ offset: 0, content: 0, view: 0 })
   const isOpened = useRef(false)
   const resizedAt = useRef(0)
   const hasInput = useRecentInput(section)
-  const isByUser = (): boolean => hasInput() || performance.now() - resizedAt.current > SETTLED_MS
+  const isSettled = (): boolean => performance.now() - resizedAt.current > SETTLED_MS
   const toEnd = (): void => {
     setIsAtEnd(true)
     list.current?.scrollTo(list.current.scrollSize)
@@ -41,11 +41,16 @@ export function useStickyEnd(
     const scroller = scrollerOf(section)
     if (scroller == null) return
     // virtua updates its own sizes after this event.
-    if (offset + scroller.clientHeight >= scroller.scrollHeight - NEAR) setIsAtEnd(true)
-    else if (!isByUser()) {
+    const { scrollHeight: content, clientHeight: view } = scroller
+    const before = last.current
+    last.current = { offset, content, view }
+    // A busy page may learn of a new size long after it has scrolled.
+    const isSameSize = content === before.content && view === before.view
+    const isByUser = hasInput() || (isSameSize && isSettled())
+    if (offset + view >= content - NEAR) setIsAtEnd(true)
+    else if (!isByUser) {
       if (isAtEnd) scrollDown(section)
-    } else if (offset < last.current) setIsAtEnd(false)
-    last.current = offset
+    } else if (offset < before.offset) setIsAtEnd(false)
   }
   useEffect(() => {
     if (isOpened.current || count === 0) return
