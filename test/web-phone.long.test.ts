@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'
 import { script, testFolder } from '@mcp-host/testkit'
-import type { BrowserContext } from 'playwright-core'
+import type { BrowserContext, Locator } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { accessFaults } from './web-axe.ts'
 import type { ChatTab } from './web-host.ts'
@@ -10,6 +10,8 @@ import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 import { logIn, WebUsers } from './web-users.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+/** Pixels that a finger hits. */
+const MIN_TARGET = 40
 const POLICY = {
   rules: [
     {
@@ -103,6 +105,24 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     expect(await accessFaults(tab.page)).toEqual([])
   }
 
+  /** Heights of the visible parts of the page that a locator finds, by their names. */
+  async function heights(parts: Locator): Promise<Record<string, number>> {
+    const found = await parts.filter({ visible: true }).all()
+    const entries = found.map(async (part) => {
+      const name = (await part.getAttribute('aria-label')) ?? (await part.innerText())
+      return [name, (await part.boundingBox())?.height ?? 0] as const
+    })
+    return Object.fromEntries(await Promise.all(entries))
+  }
+
+  /** All of so many parts must be high enough for a finger. */
+  async function expectTargets(parts: Locator, count: number): Promise<void> {
+    await parts.first().waitFor()
+    const all = Object.entries(await heights(parts))
+    expect(all.length).toBeGreaterThanOrEqual(count)
+    expect(all.filter(([, height]) => height < MIN_TARGET)).toEqual([])
+  }
+
   test.each(PAGES)('the page %s fits a phone, and axe finds nothing', async (page, text) => {
     await show(`#/${page}`)
     await tab.page.getByText(text).filter({ visible: true }).first().waitFor()
@@ -129,6 +149,17 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     const conversation = tab.page.getByRole('region', { name: 'Conversation at this step' })
     await conversation.getByText('done: completed').waitFor()
     await expectFit()
+  })
+
+  test('what a finger touches in the head, the message field and the list of chats is high enough', async () => {
+    await show(`#/chat/${session}`)
+    await tab.page.getByText('sent', { exact: true }).waitFor()
+    await tab.page.getByLabel('Message', { exact: true }).fill('Send it again')
+    expect(await tab.page.evaluate("matchMedia('(pointer: coarse)').matches")).toBe(true)
+    await expectTargets(tab.page.locator('.bar').locator('button, a'), 4)
+    await expectTargets(tab.page.locator('.composer').locator('button, label.button, select'), 5)
+    await tab.button('Chats').tap()
+    await expectTargets(tab.page.locator('.session').locator('.entry, summary'), 2)
   })
 
   test('the settings of a chat fit a phone, and axe finds nothing', async () => {
