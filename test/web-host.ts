@@ -120,6 +120,16 @@ export class ChatTab {
     })
   }
 
+  /** Changes an answer of the host, and loads the page again. */
+  async change(path: string, edit: (answer: Record<string, unknown>) => object): Promise<void> {
+    await this.page.route(path, async (route) => {
+      const response = await route.fetch()
+      const answer = (await response.json()) as Record<string, unknown>
+      await route.fulfill({ response, json: edit(answer) })
+    })
+    await this.page.reload()
+  }
+
   /** Waits until an answer has a text, and is not at its end. */
   async answering(text: string): Promise<void> {
     await this.page.locator('.turn[data-state=running] .markdown', { hasText: text }).waitFor()

@@ -49,6 +49,10 @@ export interface PreparedAnswer {
   readonly call?: PreparedCall
   /** The HTTP status with which the first model fails; both fail where there is no text. */
   readonly status?: number
+  /** Number of pieces of the text after which the connection to the model breaks, once. */
+  readonly breaksAfter?: number
+  /** Whether it makes the call again and again, without a text. */
+  readonly isEndless?: boolean
 }
 
 export interface PreparedOptions extends WebHostOptions {
@@ -114,6 +118,7 @@ export class PreparedHost implements AsyncDisposable {
 
 function prepare(model: LLMock, answer: PreparedAnswer): void {
   const { to, reasoning, text = '', pieceMs = 0, call, status } = answer
+  const { breaksAfter, isEndless = false } = answer
   const match = { userMessage: to, hasToolResult: call !== undefined }
   const pace = { latency: pieceMs, chunkSize: 12 }
   if (status !== undefined) {
@@ -124,7 +129,12 @@ function prepare(model: LLMock, answer: PreparedAnswer): void {
   const thought = reasoning === undefined ? {} : { reasoning }
   if (call !== undefined) {
     const toolCalls = [{ name: call.name, arguments: JSON.stringify(call.arguments) }]
-    model.on({ userMessage: to, hasToolResult: false }, { toolCalls, usage, ...thought }, pace)
+    const asked = isEndless ? {} : { hasToolResult: false }
+    model.on({ userMessage: to, ...asked }, { toolCalls, usage, ...thought }, pace)
+  }
+  if (breaksAfter !== undefined) {
+    const breaking = { ...pace, truncateAfterChunks: breaksAfter }
+    model.on({ ...match, sequenceIndex: 0 }, { content: text }, breaking)
   }
   model.on(match, { content: text, usage, ...thought }, pace)
 }

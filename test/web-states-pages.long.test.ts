@@ -131,7 +131,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of pages${NEEDS_BROWSER}`, () =>
     await page.getByLabel('Message', { exact: true }).fill('What is left to do before the trip?')
     await users.ask('/api/accounts/bob', { signOut: true }, 'PATCH')
     await page.getByText('Your login has ended').waitFor()
-    await pictures.take('state-login-ended')
+    await pictures.take('state-login-ended', page.locator('.dock'))
     await page.reload()
     await page.getByRole('link', { name: 'Log in' }).waitFor()
     await page.setViewportSize({ width: 1_040, height: 320 })
@@ -144,6 +144,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of pages${NEEDS_BROWSER}`, () =>
     await show('#/account')
     const { page } = tab
     await page.getByText('There is no key yet').waitFor()
+    await pictures.take('account-empty', region('Usage'), region('API keys'))
     await page.getByLabel('Name of the key').fill('build server')
     await tab.button('Create key').click()
     await page.getByText('It is shown this once').waitFor()

@@ -87,18 +87,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     return client.sessionId ?? ''
   }
 
-  /** Answers a request of the page with a changed answer of the host. */
-  async function change(path: string, edit: (answer: Record<string, unknown>) => object) {
-    await tab.page.route(path, async (route) => {
-      const response = await route.fetch()
-      const answer = (await response.json()) as Record<string, unknown>
-      await route.fulfill({ response, json: edit(answer) })
-    })
-    await tab.page.reload()
-  }
-
   test('the first run, with the demo model', async () => {
-    await change('**/api/chat/models', (answer) => ({
+    await tab.change('**/api/chat/models', (answer) => ({
       ...answer,
       default: { provider: 'demo', model: 'demo-1' },
     }))
@@ -108,7 +98,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
 
   test('no model, and one that cannot be reached', async () => {
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
-    await change('**/api/chat/models', () => ({ providers: [] }))
+    await tab.change('**/api/chat/models', () => ({ providers: [] }))
     await tab.page.getByText('No model is ready.').waitFor()
     await pictures.take('state-no-model', head(), box())
   })
@@ -157,7 +147,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     const id = await begin('What is in welcome.txt?')
     await page.goto(`${url}/#/chat/${id}`)
     // Blocks of a content are objects; nothing here expects another thing.
-    await change('**/messages?*', (answer) => {
+    await tab.change('**/messages?*', (answer) => {
       for (const { data } of answer['messages'] as { data?: { content: unknown[] } }[])
         if (data !== undefined) data.content = [null]
       return answer
@@ -320,7 +310,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
   })
 
   test('a server that is missing', async () => {
-    await change('**/health', (answer) => ({
+    await tab.change('**/health', (answer) => ({
       ...answer,
       servers: [{ server: 'mail', state: 'unavailable' }],
     }))
