@@ -156,9 +156,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     await tab.page.getByText('sent', { exact: true }).waitFor()
     await tab.page.getByLabel('Message', { exact: true }).fill('Send it again')
     expect(await tab.page.evaluate("matchMedia('(pointer: coarse)').matches")).toBe(true)
-    await expectTargets(tab.page.locator('.bar').locator('button, a'), 4)
+    await expectTargets(tab.page.locator('.sidebar-button, .bar button, .bar a'), 4)
     await expectTargets(tab.page.locator('.composer').locator('button, label.button, select'), 5)
-    await tab.button('Chats').tap()
+    await tab.button('Pages and lists').tap()
     await expectTargets(tab.page.locator('.session').locator('.entry, summary'), 2)
   })
 

@@ -33,7 +33,8 @@ export function QuestionView({ item, session }: QuestionViewProps): ReactNode {
     const isApproval = question.mode === 'approval' && end.how === 'accept'
     return (
       <p className="note">
-        {isApproval ? 'You allowed it' : ENDS[end.how]}: {name}
+        {isApproval ? 'You allowed it' : ENDS[end.how]}:{' '}
+        <ToolId server={question.server} tool={question.tool} />
       </p>
     )
   }

@@ -46,7 +46,9 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
     element.dispatchEvent(new Event('input', { bubbles: true }))
   }
   const isStoring = files.some(({ stored, fault }) => stored === undefined && fault === undefined)
-  const isReady = text.trim() !== '' && !isStoring && state !== 'ended'
+  // A file with a fault is removed first: it must not stay behind unseen.
+  const hasFault = files.some(({ fault }) => fault !== undefined)
+  const isReady = text.trim() !== '' && !isStoring && !hasFault && state !== 'ended'
   const send = (): void => {
     if (!isReady) return
     const { text: said, stored } = draft.take()

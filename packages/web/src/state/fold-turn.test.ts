@@ -160,3 +160,13 @@ test('notes of the host are shown once; other steps are not', () => {
   )
   expect(shown(turn)).toEqual(['note shortened', 'note again', 'note B answers instead of A'])
 })
+
+test('items keep ids of their own after a reset', () => {
+  const note = (message: string): Unplaced => ({
+    type: 'context',
+    payload: { how: 'cleared', tokensBefore: 2, tokensAfter: 1, message },
+  })
+  const reset: Unplaced = { type: 'reset', payload: { message: 'again' } }
+  const { items } = fold(started, text('a'), thinking('b'), note('one'), reset, note('two'))
+  expect(new Set(items.map(({ id }) => id)).size).toBe(3)
+})

@@ -20,7 +20,14 @@ export function foldTurn(turn: Turn, event: ClientEvent): Turn {
       return foldStatus(turn, event.payload)
     case 'turn':
       return foldState(turn, event.payload)
+    case 'user':
+    case 'queue':
+    case 'session':
+      // They are about more than a turn.
+      return turn
     default:
+      event satisfies never
+      // A newer host may send other events.
       return turn
   }
 }
@@ -31,14 +38,21 @@ function append(items: readonly Item[], kind: 'text' | 'reasoning', text: string
   const last = items.at(-1)
   return last?.kind === kind
     ? [...items.slice(0, -1), { ...last, text: last.text + text }]
-    : [...items, { kind, id: `${kind}${items.length}`, text }]
+    : [...items, { kind, id: newItemId(items, kind), text }]
 }
 
 /** A note of the host. It may say the same twice, for clients that know fewer events. */
 function note(items: readonly Item[], text: string): readonly Item[] {
   const last = items.at(-1)
   if (last?.kind === 'note' && last.text === text) return items
-  return [...items, { kind: 'note', id: `note${items.length}`, text }]
+  return [...items, { kind: 'note', id: newItemId(items, 'note'), text }]
+}
+
+/** An id that no item has: a reset may have taken earlier ones away. */
+function newItemId(items: readonly Item[], kind: Item['kind']): string {
+  let index = items.length
+  while (items.some(({ id }) => id === `${kind}${index}`)) index += 1
+  return `${kind}${index}`
 }
 
 /** Text and reasoning since the last tool result are void after a reset. */

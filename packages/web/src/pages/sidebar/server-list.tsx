@@ -21,7 +21,6 @@ export function ServerList({ chosen }: { readonly chosen: string | undefined }):
         </div>
       )}
       <nav className="side-list" aria-label="Servers">
-        {known?.length === 0 && <p>No MCP servers are configured. Add one to mcp.json.</p>}
         <ul>
           {known?.map((server) => (
             <ServerEntry key={server.server} server={server} isShown={server.server === shown} />
