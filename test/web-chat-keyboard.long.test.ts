@@ -163,6 +163,34 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     expect(await accessFaults(tab.page)).toEqual([])
   })
 
+  test('shortcuts lead over the list, to a question that waits, and to another theme that stays', async () => {
+    await press('Tab')
+    await focused('Skip to the page')
+    await press('Enter', 'Tab')
+    await focused('Settings')
+    await go('Prompts')
+    await press('Enter')
+    await expect.poll(() => tab.page.getByLabel('Message', { exact: true }).inputValue()).toBe('/')
+    await press('Backspace')
+    await say(
+      script({ calls: [{ name: 'test__remove', arguments: { path: '/a' } }] }, { text: 'end' }),
+    )
+    await tab.button('Allow').waitFor()
+    await press('Alt+a')
+    await focused('Allow')
+    await press('Enter')
+    await tab.done()
+    const theme = (): Promise<unknown> =>
+      tab.page.evaluate('getComputedStyle(document.documentElement).colorScheme')
+    await go('Light or dark', 'Shift+Tab')
+    await press('Enter')
+    await expect.poll(theme).toBe('dark')
+    await tab.page.reload()
+    await tab.done()
+    expect(await theme()).toBe('dark')
+    expect(await accessFaults(tab.page)).toEqual([])
+  })
+
   test('another version of a message', async () => {
     await go('Message')
     await say(script({ text: 'first' }))

@@ -22,7 +22,7 @@ const OUTCOMES = {
   error: 'Failed',
   refused: 'Not allowed',
   cancelled: 'Stopped',
-  unknown: 'Unknown',
+  unknown: 'Outcome unknown',
   none: 'Running',
 } as const
 /** In the page: the states of its turns. */
@@ -127,6 +127,22 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
     await devtools.send('Page.setWebLifecycleState', { state: 'active' })
     await tab.done()
     await expectHistory(longTurn, words, 'the end')
+  })
+
+  test('what a closed page could not send is sent by the next one, in whatever chat it shows', async () => {
+    await tab.page.routeWebSocket(/\/ws/, () => undefined)
+    await tab.page.reload()
+    await tab.say(script({ text: 'sent later' }))
+    await tab.page.getByText('Waiting for the host.').waitFor()
+    const { sessionId } = tab
+    await tab.page.close()
+    tab = await host.open(context)
+    expect(tab.sessionId).toBe('')
+    const api = new HostApi({ url: host.stack.url })
+    await eventually(async () => {
+      const { messages } = await api.messages(sessionId).catch(() => ({ messages: [] }))
+      return messages.at(-1)?.content === 'sent later'
+    })
   })
 
   test('the network is gone while a message is written and sent', async () => {

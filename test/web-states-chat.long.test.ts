@@ -264,6 +264,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of a conversation${NEEDS_BROWSER
 
   test('notes of the host, and answers that fail', async () => {
     await say('Who is on duty?')
+    await turn().getByText('answers instead').first().waitFor()
     await pictures.take('note-model-switched', turn())
     await say('Refuse this')
     await pictures.take('answer-failed', turn())

@@ -93,6 +93,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
       default: { provider: 'demo', model: 'demo-1' },
     }))
     await tab.page.getByText('The demo model answers').waitFor()
+    await tab.page.getByText('Set a key of a provider, as GEMINI_API_KEY').waitFor()
     await pictures.takeBoth('state-first-run')
   })
 

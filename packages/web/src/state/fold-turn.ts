@@ -1,5 +1,6 @@
 import type { ClientEvent } from '@mcp-host/client'
-import type { Item, QuestionItem, ToolItem, Turn, Usage } from './turn.ts'
+import type { Item, QuestionItem, ToolItem, Turn } from './turn.ts'
+import { turnUsage } from './turn-usage.ts'
 
 /** The turn after an event of its stream. */
 export function foldTurn(turn: Turn, event: ClientEvent): Turn {
@@ -128,7 +129,7 @@ function foldState(turn: Turn, payload: Payload<'turn'>): Turn {
         position: undefined,
         outcome: payload.outcome,
         error: payload.error?.message,
-        usage: usageOf(payload.usage),
+        usage: turnUsage(payload.usage ?? []),
         items: turn.items.map(closeQuestion),
       }
     default:
@@ -141,18 +142,4 @@ function closeQuestion(item: Item): Item {
   return item.kind === 'question' && item.end === undefined
     ? { ...item, end: { how: 'void' } }
     : item
-}
-
-type Usages = Extract<Payload<'turn'>, { state: 'done' }>['usage']
-
-function usageOf(usages: Usages): Usage | undefined {
-  const last = usages?.at(-1)
-  if (usages === undefined || last === undefined) return undefined
-  const costs = usages.flatMap(({ cost }) => cost ?? [])
-  return {
-    inputTokens: usages.reduce((sum, { inputTokens = 0 }) => sum + inputTokens, 0),
-    outputTokens: usages.reduce((sum, { outputTokens = 0 }) => sum + outputTokens, 0),
-    cost: costs.length === 0 ? undefined : costs.reduce((sum, cost) => sum + cost, 0),
-    model: `${last.provider}/${last.model}`,
-  }
 }
