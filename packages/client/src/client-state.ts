@@ -11,6 +11,9 @@ export type EndReason =
   /** No gateway answered for `giveUpAfterMs`. */
   | 'unreachable'
 
+/** The reason of `reconnecting` after an orderly end of the gateway. */
+export const GATEWAY_RESTARTS = 'the gateway restarts'
+
 /** The connection of a `SessionClient`. */
 export type ClientState =
   | { readonly state: 'connecting' }

@@ -14,6 +14,7 @@ export type {
 } from './admin-api.ts'
 export { AdminApi } from './admin-api.ts'
 export type { ClientState, EndReason } from './client-state.ts'
+export { GATEWAY_RESTARTS } from './client-state.ts'
 export type {
   CallOptions,
   HistoryOptions,

@@ -21,6 +21,7 @@ afterEach(() => {
 
 function open(): Liveness {
   return new Liveness({
+    silenceMs: 30_000,
     ping: () => void seen.push('ping'),
     onDead: () => void seen.push('dead'),
     onAwake: () => void seen.push('awake'),

@@ -1,11 +1,11 @@
-/** The time between two pings. */
-const PING_MS = 20_000
-/** The time limit for the answer. */
-const PONG_MS = 10_000
-/** The same after a sleep, or a change of the network: the user waits. */
+/** The part of `silenceMs` after which a ping is sent. */
+const PING_AFTER = 2 / 3
+/** The time limit for the answer after a sleep, or a change of the network: the user waits. */
 const AWAKE_PONG_MS = 2_000
 
 export interface LivenessDeps {
+  /** A connection on which nothing comes for so long is dead. */
+  readonly silenceMs: number
   readonly ping: () => void
   /** The connection answers no more. */
   readonly onDead: () => void
@@ -48,7 +48,8 @@ export class Liveness implements Disposable {
   heard(): void {
     if (!this.#isOn) return
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#check(PONG_MS), PING_MS)
+    const pingMs = this.#deps.silenceMs * PING_AFTER
+    this.#timer = setTimeout(() => this.#check(this.#deps.silenceMs - pingMs), pingMs)
   }
 
   /** The connection is over. */

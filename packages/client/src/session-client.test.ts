@@ -1,9 +1,92 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
-import { expect, test, vi } from 'vitest'
+import { eventually, ScriptedGateway } from '@mcp-host/testkit'
+import { afterEach, expect, test, vi } from 'vitest'
 import type { ClientState } from './client-state.ts'
 import { SessionClient } from './session-client.ts'
+
+let stack = new DisposableStack()
+afterEach(() => {
+  vi.restoreAllMocks()
+  stack.dispose()
+  stack = new DisposableStack()
+})
+
+/** A client that is connected to the first of two gateways, and tries them in turn. */
+async function connected(): Promise<{
+  client: SessionClient
+  one: ScriptedGateway
+  other: ScriptedGateway
+}> {
+  const one = stack.use(await ScriptedGateway.start())
+  const other = stack.use(await ScriptedGateway.start())
+  let attempts = 0
+  const url = (): string => (attempts++ % 2 === 0 ? one.url : other.url)
+  const client = stack.use(new SessionClient({ url, onEvent: () => undefined }))
+  await one.welcome()
+  await eventually(() => client.state.state === 'connected')
+  return { client, one, other }
+}
+
+test('what the host cannot store at the moment is sent again', async () => {
+  const { client, one } = await connected()
+  const { accepted } = client.say('hello', { id: 'm1' })
+  for (const code of ['unavailable', 'deadline']) {
+    const { length } = one.messages
+    await eventually(() => one.messages.length > length || one.messages.length === 1)
+    one.refuse('m1', code)
+  }
+  await eventually(() => one.messages.length === 3)
+  one.accept('m1')
+  expect(await accepted).toEqual({ duplicate: false })
+  expect(one.messages).toEqual(['m1', 'm1', 'm1'])
+})
+
+test('what the host cannot store for 30 s is refused', async () => {
+  const { client, one } = await connected()
+  const { accepted } = client.say('hello', { id: 'm1' })
+  await eventually(() => one.messages.length === 1)
+  one.refuse('m1', 'unavailable')
+  await eventually(() => one.messages.length === 2)
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 31_000)
+  one.refuse('m1', 'unavailable')
+  await expect(accepted).rejects.toMatchObject({ code: 'unavailable' })
+  expect(client.unaccepted).toEqual([])
+})
+
+test.each([
+  ['a limit', 'exhausted', undefined],
+  ['maintenance', 'unavailable', 'maintenance'],
+])('a message that is refused for %s is not sent again', async (_, code, reason) => {
+  const { client, one } = await connected()
+  const { accepted } = client.say('hello', { id: 'm1' })
+  await eventually(() => one.messages.length === 1)
+  one.refuse('m1', code, reason)
+  await expect(accepted).rejects.toMatchObject({ code })
+})
+
+test('a cancel is repeated at another gateway until it is accepted', async () => {
+  const { client, one, other } = await connected()
+  const cancels = ({ received }: ScriptedGateway): number =>
+    received.filter(({ type }) => type === 'cancel').length
+  const { accepted } = client.say('hello', { id: 'm1' })
+  await eventually(() => one.messages.length === 1)
+  one.accept('m1')
+  await accepted
+  client.cancel('m1')
+  await eventually(() => cancels(one) === 1)
+  client.reconnect()
+  await other.welcome({ state: 'reconnected' })
+  await eventually(() => cancels(other) === 1)
+  other.accept('m1')
+  await eventually(() => client.unaccepted.length === 0)
+  client.reconnect()
+  await one.welcome({ sockets: 2 })
+  client.say('hello', { id: 'm2' })
+  await eventually(() => one.messages.includes('m2'))
+  expect(cancels(one)).toBe(1)
+})
 
 test.each([
   ['its socket', undefined],

@@ -1,5 +1,6 @@
 import type { Down, SessionEvent, ToolProgressDown } from '@mcp-host/contracts'
 import type { ClientState, EndReason } from './client-state.ts'
+import { GATEWAY_RESTARTS } from './client-state.ts'
 import { HostError } from './host-error.ts'
 import { Liveness } from './liveness.ts'
 import { newId } from './new-id.ts'
@@ -11,6 +12,10 @@ import { retryDelayMs } from './retry-delay.ts'
 
 /** The time limit for an attempt to connect. */
 const CONNECT_MS = 10_000
+/** A silent connection is left after this time. */
+const SILENCE_MS = 30_000
+/** What the host cannot store is sent again for so long. */
+const RESEND_FOR_MS = 30_000
 /** Close code of a gateway that refuses the session or the credential. */
 const REFUSED = 1008
 /** Close code of a gateway that goes away in an orderly way: another one is there already. */
@@ -19,7 +24,9 @@ const RESTART = 1012
 /** What a session tells its clients. Only events with an `id` are repeated to a client that resumes. */
 export type ClientEvent = SessionEvent | ToolProgressDown | Extract<Down, { type: 'queue' }>
 
-export interface SessionClientOptions extends HostAddress {
+export interface SessionClientOptions extends Omit<HostAddress, 'url'> {
+  /** Base URL of a gateway, as `https://mcp.example.com`. A function is called for each attempt to connect. */
+  readonly url: string | (() => string)
   /** The session to join. Default: a new one. */
   readonly sessionId?: string
   /** Id of the last known event: those after it follow. Default: those of the running turn, or new ones. */
@@ -34,6 +41,8 @@ export interface SessionClientOptions extends HostAddress {
   readonly giveUpAfterMs?: number
   /** The time limit for each attempt to connect. Default: 10 s. */
   readonly connectTimeoutMs?: number
+  /** A connection on which nothing comes for so long, in spite of a ping, is left. Default: 30 s. */
+  readonly silenceMs?: number
 }
 
 export interface MessageExtras {
@@ -79,6 +88,8 @@ export class SessionClient implements Disposable {
   readonly #liveness: Liveness
   /** Messages to end as soon as they are accepted. */
   readonly #toCancel = new Set<string>()
+  /** What the host could not store on this connection, by the id of the message. */
+  readonly #resends = new Map<string, { readonly since: number; tries: number }>()
   #sessionId: string | undefined
   #lastEventId: string | undefined
   #state: ClientState = { state: 'connecting' }
@@ -98,6 +109,7 @@ export class SessionClient implements Disposable {
     this.#lastEventId = options.after
     this.#outbox = new Outbox(options.outbox, options.onRefused)
     this.#liveness = new Liveness({
+      silenceMs: options.silenceMs ?? SILENCE_MS,
       ping: () => this.#socket?.send('{"type":"ping"}'),
       onDead: () => this.#lost('the connection is silent'),
       onAwake: () => this.#connectSoon(0),
@@ -147,7 +159,7 @@ export class SessionClient implements Disposable {
 
   /** Ends the turn of a message, also of one that is not accepted yet. A turn that has ended is no error. */
   cancel(messageId: string): void {
-    if (this.#outbox.has(messageId)) {
+    if (this.#outbox.frame(messageId) !== undefined) {
       this.#toCancel.add(messageId)
       return
     }
@@ -157,6 +169,12 @@ export class SessionClient implements Disposable {
   /** Stops one tool call. Its turn goes on. Rejects with `not-found` once its turn is over. */
   cancelCall(callId: string): Sent {
     return this.#submit(callId, { type: 'cancel-call', payload: { callId } })
+  }
+
+  /** Leaves the connection for a new one, as after a change of the network that only the app knows of. */
+  reconnect(): void {
+    if (this.#state.state === 'reconnecting') this.#connectSoon(0)
+    else this.#lost('a new connection was asked for')
   }
 
   /** Ends the connection. What is not accepted yet is refused, and kept by `outbox`. */
@@ -187,11 +205,12 @@ export class SessionClient implements Disposable {
   async #connect(): Promise<void> {
     this.#attempt += 1
     const attempt = this.#attempt
+    const address = this.#nextAddress()
     try {
-      const url = await this.#socketUrl()
+      const url = await this.#socketUrl(address)
       // Another attempt has begun, or the client has ended.
       if (attempt !== this.#attempt) return
-      this.#open(new WebSocket(url))
+      this.#open(new WebSocket(url), address)
     } catch (error) {
       if (attempt !== this.#attempt) return
       if (isRefusal(error)) this.#end('unauthenticated', error.message)
@@ -199,24 +218,23 @@ export class SessionClient implements Disposable {
     }
   }
 
-  async #socketUrl(): Promise<URL> {
-    const { url, headers } = this.#options
-    const address = new URL('/ws', url.replace(/^http/, 'ws'))
-    if (this.#sessionId !== undefined) address.searchParams.set('sessionId', this.#sessionId)
-    if (this.#lastEventId !== undefined) address.searchParams.set('after', this.#lastEventId)
-    if (headers === undefined) return address
+  async #socketUrl(address: HostAddress): Promise<URL> {
+    const url = new URL('/ws', address.url.replace(/^http/, 'ws'))
+    if (this.#sessionId !== undefined) url.searchParams.set('sessionId', this.#sessionId)
+    if (this.#lastEventId !== undefined) url.searchParams.set('after', this.#lastEventId)
+    if (address.headers === undefined) return url
     // A WebSocket has no headers in a browser.
     const signal = AbortSignal.timeout(this.#connectTimeoutMs)
-    const ticket = await requestJson(this.#options, '/api/tickets', {
+    const ticket = await requestJson(address, '/api/tickets', {
       method: 'POST',
       body: {},
       signal,
     })
-    address.searchParams.set('ticket', (ticket as { readonly ticket: string }).ticket)
-    return address
+    url.searchParams.set('ticket', (ticket as { readonly ticket: string }).ticket)
+    return url
   }
 
-  #open(socket: WebSocket): void {
+  #open(socket: WebSocket, address: HostAddress): void {
     // An attempt may still be open, when the network came back.
     this.#drop()
     this.#socket = socket
@@ -230,8 +248,8 @@ export class SessionClient implements Disposable {
     })
     socket.addEventListener('close', ({ code, reason }) => {
       if (isStale()) return
-      if (code === REFUSED) void this.#refused(this.#refusal ?? reason)
-      else this.#lost(code === RESTART ? 'the gateway restarts' : 'the connection was lost')
+      if (code === REFUSED) void this.#refused(address, this.#refusal ?? reason)
+      else this.#lost(code === RESTART ? GATEWAY_RESTARTS : 'the connection was lost')
     })
     // A close event follows.
     socket.addEventListener('error', () => undefined)
@@ -251,17 +269,14 @@ export class SessionClient implements Disposable {
       }
       case 'accepted': {
         const { messageId, duplicate } = frame.payload
+        this.#resends.delete(messageId)
         this.#outbox.accepted(messageId, duplicate)
         if (this.#toCancel.delete(messageId)) this.cancel(messageId)
         return
       }
-      case 'error': {
-        const { messageId = '', code, message, field } = frame.payload
-        const about = field === undefined ? {} : { field }
-        this.#toCancel.delete(messageId)
-        this.#outbox.refused(messageId, new HostError(code, message, about))
+      case 'error':
+        this.#onError(frame.payload)
         return
-      }
       case 'pong':
         return
       default:
@@ -270,10 +285,34 @@ export class SessionClient implements Disposable {
     }
   }
 
+  #onError(error: Extract<Down, { type: 'error' }>['payload']): void {
+    const { messageId = '', code, message, field } = error
+    if (isForNow(error) && this.#resend(messageId)) return
+    const about = field === undefined ? {} : { field }
+    this.#toCancel.delete(messageId)
+    this.#outbox.refused(messageId, new HostError(code, message, about))
+  }
+
+  /** Sends a frame again soon, unless that was done for long. */
+  #resend(id: string): boolean {
+    const resend = this.#resends.get(id) ?? { since: performance.now(), tries: 0 }
+    if (performance.now() - resend.since > RESEND_FOR_MS) return false
+    this.#resends.set(id, resend)
+    resend.tries += 1
+    setTimeout(() => {
+      const frame = this.#outbox.frame(id)
+      // A new connection has sent it already, or will.
+      const isCurrent = this.#state.state === 'connected' && this.#resends.get(id) === resend
+      if (isCurrent && frame !== undefined) this.#send(frame)
+    }, retryDelayMs(resend.tries))
+    return true
+  }
+
   #connected(sessionId: string, message: string): void {
     this.#sessionId = sessionId
     this.#attempt = 0
     this.#refusal = undefined
+    this.#resends.clear()
     clearTimeout(this.#late)
     this.#liveness.begin()
     this.#setState({ state: 'connected', sessionId, message })
@@ -302,11 +341,11 @@ export class SessionClient implements Disposable {
   }
 
   /** The gateway refuses the session, or the credential. */
-  async #refused(reason: string): Promise<void> {
+  async #refused(address: HostAddress, reason: string): Promise<void> {
     this.#drop()
     try {
       const signal = AbortSignal.timeout(this.#connectTimeoutMs)
-      await requestJson(this.#options, '/api/me', { signal })
+      await requestJson(address, '/api/me', { signal })
       this.#end('refused', reason)
     } catch (error) {
       if (isRefusal(error)) this.#end('unauthenticated', error.message)
@@ -332,6 +371,11 @@ export class SessionClient implements Disposable {
     socket?.close()
   }
 
+  #nextAddress(): HostAddress {
+    const { url, headers } = this.#options
+    return { url: typeof url === 'string' ? url : url(), headers }
+  }
+
   get #connectTimeoutMs(): number {
     return this.#options.connectTimeoutMs ?? CONNECT_MS
   }
@@ -340,6 +384,11 @@ export class SessionClient implements Disposable {
     this.#state = state
     this.#options.onState?.(state)
   }
+}
+
+/** Whether the host could not store a frame, and may soon. */
+function isForNow({ code, reason }: Extract<Down, { type: 'error' }>['payload']): boolean {
+  return (code === 'unavailable' || code === 'deadline') && reason !== 'maintenance'
 }
 
 function isRefusal(error: unknown): error is HostError {

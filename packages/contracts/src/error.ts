@@ -21,8 +21,11 @@ export const ErrorInfo = z.object({
   message: z.string(),
   /** The faulty field of the request, if there is one. */
   field: z.string().optional(),
-  /** Refines the code. `context-overflow`: the conversation is too long for the model; `expired`: the session was deleted because it was not used. */
-  reason: z.enum(['context-overflow', 'expired']).optional(),
+  /**
+   * Refines the code. `context-overflow`: the conversation is too long for the model; `expired`: the session was deleted
+   * because it was not used; `maintenance`: an operator has announced it, so a retry does not help for a while.
+   */
+  reason: z.enum(['context-overflow', 'expired', 'maintenance']).optional(),
   /** When a request that came too early may be sent again, in milliseconds from now. */
   retryAfterMs: z.number().nonnegative().optional(),
   /** The number of the failed attempt, counted from 1, where there may be several. */

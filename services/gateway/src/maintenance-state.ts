@@ -26,7 +26,8 @@ export class MaintenanceState {
   /** Throws `unavailable` with the message for users while there is maintenance. */
   check(): void {
     if (this.current !== undefined) {
-      throw new BusError('unavailable', maintenance(this.current.notice))
+      const reason = 'maintenance'
+      throw new BusError('unavailable', maintenance(this.current.notice), { reason })
     }
   }
 

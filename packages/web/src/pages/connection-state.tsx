@@ -1,11 +1,11 @@
 import type { ClientState } from '@mcp-host/client'
+import { GATEWAY_RESTARTS } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 import { Box } from '../parts/box.tsx'
 import type { MarkName } from '../parts/icon.tsx'
 import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
-import { RESTARTS } from '../state/chat-session.ts'
 import { loadLogin, login } from '../state/login.ts'
 import { useStore } from '../state/store.ts'
 
@@ -79,7 +79,7 @@ function wordsOf(connection: ClientState): ConnectionText {
         long: 'Connecting to the host. You can write meanwhile.',
       }
     case 'reconnecting':
-      return connection.reason === RESTARTS
+      return connection.reason === GATEWAY_RESTARTS
         ? {
             short: 'the host restarts',
             mark: 'half',

@@ -1,5 +1,5 @@
 import type { Answer, ClientEvent, ClientState, MessageExtras, OutFrame } from '@mcp-host/client'
-import { SessionClient } from '@mcp-host/client'
+import { GATEWAY_RESTARTS, SessionClient } from '@mcp-host/client'
 import { host, HOST_URL } from './host.ts'
 import { forgetDraft } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
@@ -10,8 +10,6 @@ import { Thread } from './thread.ts'
 import type { Attachment } from './turn.ts'
 import { newTurn } from './turn.ts'
 
-/** The reason of the client after an orderly end of the gateway. */
-export const RESTARTS = 'the gateway restarts'
 /** Turns in a page of the history. */
 const PAGE_TURNS = 40
 
@@ -218,6 +216,8 @@ export class ChatSession implements Disposable {
 
 /** A host that stopped in an orderly way restarts until it is back, however often it does not answer. */
 function keepReason(before: ClientState, state: ClientState): ClientState {
-  const wasRestart = before.state === 'reconnecting' && before.reason === RESTARTS
-  return wasRestart && state.state === 'reconnecting' ? { ...state, reason: RESTARTS } : state
+  const wasRestart = before.state === 'reconnecting' && before.reason === GATEWAY_RESTARTS
+  return wasRestart && state.state === 'reconnecting'
+    ? { ...state, reason: GATEWAY_RESTARTS }
+    : state
 }

@@ -31,7 +31,7 @@ export const Failure = describeFields(ErrorInfo, {
   recovery:
     'The next step of the host. `retry`: it tries again; `shorten`: it sends less of the conversation; `tell-model`: the model continues without the result; `tell-user`: none, the user decides.',
   reason:
-    'Finer than `code`. `context-overflow`: the conversation is too long for the model. `expired`: the session was deleted because nothing happened in it.',
+    'Finer than `code`. `context-overflow`: the conversation is too long for the model. `expired`: the session was deleted because nothing happened in it. `maintenance`: an operator has announced it.',
 })
 
 const tokens = {
