@@ -1,16 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Down, SessionEvent } from '@mcp-host/contracts'
-import { WebSocket } from 'ws'
+import type { ClientEvent, ClientState } from '@mcp-host/client'
+import { GATEWAY_RESTARTS, HostError, SessionClient } from '@mcp-host/client'
+import type { SessionEvent } from '@mcp-host/contracts'
 import type { StreamCheck } from './check/stream-check.ts'
 
 /** A gateway that sends nothing for this long is considered dead. */
 const SILENCE_MS = 2_500
-const PING_MS = 800
-const RETRY_MS = 150
-/** Close code of a gateway that stops. */
-const RECONNECT = 1012
-/** Close code of a gateway that refuses the request, and the part of its reason that reports that `after` was lost. */
-const REFUSED = 1008
+/** The part of the reason of a gateway that reports that `after` was lost. */
 const AFTER_IS_LOST = 'connect without it'
 
 /** Headers that authenticate a client. */
@@ -47,11 +42,8 @@ export interface Restart {
   from: string
 }
 
-/**
- * A chat client that follows the protocol: it connects to any gateway, reconnects with its last id, and resends
- * unaccepted messages with the same id. Stores all received events.
- */
-export class Client implements AsyncDisposable {
+/** Connects to any gateway by the client package, and stores all received events. */
+export class Client implements Disposable {
   readonly received: Received[] = []
   /** The times at which messages were accepted, by `performance.now()`. */
   readonly accepted = new Map<string, number>()
@@ -67,29 +59,24 @@ export class Client implements AsyncDisposable {
   /** The session and the id at which the stream began, once there is a session. */
   start: { readonly sessionId: string; readonly after: string } | undefined
   readonly #urls: readonly string[]
-  readonly #headers: Credential
+  readonly #headers: Credential | undefined
   readonly #unaccepted = new Map<string, string>()
-  /** Messages whose cancel is not accepted yet. */
-  readonly #uncancelled = new Set<string>()
+  /** Messages whose turns were cancelled. */
+  readonly #cancelled = new Set<string>()
   readonly #waiters = new Map<string, { readonly end: () => void; readonly at: number }>()
   readonly #makeCheck: (() => StreamCheck) | undefined
-  readonly #closed = new AbortController()
-  readonly #life: Promise<void>
   #next: number
-  #after: string | undefined
-  #socket: WebSocket | undefined
-  /** The socket that `drop` closed last. */
-  #dropped: WebSocket | undefined
+  #isDropping = false
+  #client: SessionClient
 
-  constructor({ urls, first, check, makeCheck, headers = {}, join }: ClientOptions) {
+  constructor({ urls, first, check, makeCheck, headers, join }: ClientOptions) {
     this.#urls = urls
     this.#headers = headers
     this.#next = first
     this.checks = [check]
     this.#makeCheck = makeCheck
     this.start = join
-    this.#after = join?.after
-    this.#life = this.#live()
+    this.#client = this.#open(join)
   }
 
   /** The check of the current stream. */
@@ -120,90 +107,55 @@ export class Client implements AsyncDisposable {
 
   /** Cancels the turn of an accepted message. */
   cancel(id: string): void {
-    this.#uncancelled.add(id)
-    this.#sendCancel(id)
+    this.#cancelled.add(id)
+    this.#client.cancel(id)
   }
 
-  /** Loses the connection, as on a bad network. */
+  /** Leaves the connection, as on a bad network. */
   drop(): void {
-    this.#dropped = this.#socket
-    this.#socket?.terminate()
+    this.#isDropping = true
+    this.#client.reconnect()
+    this.#isDropping = false
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed.abort()
-    this.drop()
-    await this.#life
+  [Symbol.dispose](): void {
+    this.#client.close()
   }
 
-  async #live(): Promise<void> {
-    while (!this.#closed.signal.aborted) {
-      await this.#connection()
-      await delay(RETRY_MS, undefined, { signal: this.#closed.signal }).catch(() => undefined)
-    }
-  }
-
-  /** Runs one connection until it is closed. */
-  async #connection(): Promise<void> {
-    const url = new URL('/ws', this.#urls[this.#next++ % this.#urls.length]?.replace('http', 'ws'))
-    if (this.start !== undefined) url.searchParams.set('sessionId', this.start.sessionId)
-    if (this.#after !== undefined) url.searchParams.set('after', this.#after)
-    const socket = new WebSocket(url, { handshakeTimeout: SILENCE_MS, headers: this.#headers })
-    this.#socket = socket
-    let receivedAt = performance.now()
-    const heart = setInterval(() => {
-      if (performance.now() - receivedAt > SILENCE_MS) socket.terminate()
-      else if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"ping"}')
-    }, PING_MS)
-    socket.on('message', (data) => {
-      // Ignores frames that a frozen gateway sends after this client has left.
-      if (socket.readyState !== WebSocket.OPEN) return
-      receivedAt = performance.now()
-      this.#take(JSON.parse((data as Buffer).toString()) as Down, receivedAt)
+  #open(join: { readonly sessionId: string; readonly after?: string } | undefined): SessionClient {
+    const headers = this.#headers
+    return new SessionClient({
+      ...join,
+      url: () => this.#urls[this.#next++ % this.#urls.length] ?? '',
+      ...(headers === undefined ? {} : { headers: () => headers }),
+      connectTimeoutMs: SILENCE_MS,
+      silenceMs: SILENCE_MS,
+      onEvent: (event) => this.#take(event),
+      onState: (state) => this.#onState(state),
     })
-    const closed = Promise.withResolvers<void>()
-    socket.on('close', (code, reason) => {
-      if (code === REFUSED) this.#onRefusal(reason.toString())
-      const isExpected = code === RECONNECT || socket === this.#dropped
-      if (!isExpected) this.breaks.push(`${code} ${error}${reason.toString()}`)
-      closed.resolve()
-    })
-    let error = ''
-    // A close follows.
-    socket.on('error', ({ message }) => {
-      error = message
-    })
-    if (this.#closed.signal.aborted) this.drop()
-    await closed.promise
-    clearInterval(heart)
   }
 
-  #take(frame: Down, at: number): void {
-    switch (frame.type) {
-      case 'connection':
-        this.#welcome(frame)
-        return
-      case 'accepted':
-        this.accepted.set(frame.payload.messageId, at)
-        // Only accepted messages are cancelled, so this is the reply to the cancel.
-        this.#uncancelled.delete(frame.payload.messageId)
-        this.#unaccepted.delete(frame.payload.messageId)
-        return
-      case 'error':
-        this.#refused(frame.payload)
-        return
-      case 'pong':
-        return
-      default:
-        // Frames without an id are not part of the stream.
-        if (!('id' in frame)) return
-        this.#after = frame.id
-        this.received.push({ at, event: frame })
-        this.#watch(frame)
-    }
+  #send(id: string, text: string): void {
+    const client = this.#client
+    client.say(text, { id }).accepted.then(
+      () => {
+        this.accepted.set(id, performance.now())
+        this.#unaccepted.delete(id)
+      },
+      (error: unknown) => {
+        // The next client sends it again.
+        if (client.state.state === 'ended') return
+        // The client has tried for long enough, but the fault lasts.
+        if (error instanceof HostError && error.code === 'unavailable') this.#send(id, text)
+        else this.faults.push({ detail: `${id}: ${String(error)}`, message: id })
+      },
+    )
   }
 
-  #watch(event: SessionEvent): void {
+  #take(event: ClientEvent): void {
+    // Frames without an id are not part of the stream.
+    if (!('id' in event)) return
+    this.received.push({ at: performance.now(), event })
     const { running } = this.check
     this.check.take(event)
     if (event.type === 'turn' && event.payload.state === 'done') {
@@ -211,56 +163,40 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  #onRefusal(reason: string): void {
-    const lost = this.#after
-    if (lost === undefined || this.#makeCheck === undefined || !reason.includes(AFTER_IS_LOST)) {
+  #onState(state: ClientState): void {
+    switch (state.state) {
+      case 'connecting':
+        return
+      case 'connected': {
+        const after = this.#client.lastEventId ?? ''
+        this.start ??= { sessionId: state.sessionId, after }
+        const restart = this.restarts.at(-1)
+        if (restart !== undefined) restart.from ||= after
+        return
+      }
+      case 'reconnecting':
+        if (!this.#isDropping && state.reason !== GATEWAY_RESTARTS) this.breaks.push(state.reason)
+        return
+      case 'ended':
+        if (state.why !== 'closed') this.#onEnd(state.message)
+        return
+      default:
+        return state satisfies never
+    }
+  }
+
+  #onEnd(reason: string): void {
+    const lost = this.#client.lastEventId
+    const { start } = this
+    const isLoss = reason.includes(AFTER_IS_LOST) && this.#makeCheck !== undefined
+    if (!isLoss || lost === undefined || start === undefined) {
       this.faults.push({ detail: `after=${lost}: ${reason}` })
       return
     }
-    this.#after = undefined
     this.restarts.push({ lost, index: this.received.length, from: '' })
     this.checks.push(this.#makeCheck())
-  }
-
-  #welcome({ id, payload }: Down & { type: 'connection' }): void {
-    const { state, sessionId } = payload
-    // The close that follows has the reason.
-    if (state === 'reconnecting' || state === 'error') return
-    if (id !== undefined && sessionId !== undefined) {
-      this.start ??= { sessionId, after: id }
-      this.#after ??= id
-      const restart = this.restarts.at(-1)
-      if (restart !== undefined) restart.from ||= id
-    }
-    for (const [messageId, text] of this.#unaccepted) this.#send(messageId, text)
-    for (const messageId of this.#uncancelled) this.#sendCancel(messageId)
-  }
-
-  #refused({ message, retryable, messageId }: (Down & { type: 'error' })['payload']): void {
-    if (!retryable || messageId === undefined) {
-      this.faults.push({ detail: `${messageId}: ${message}`, message: messageId })
-      // The cancel is not repeated.
-      this.#uncancelled.delete(messageId ?? '')
-      return
-    }
-    setTimeout(() => {
-      const text = this.#unaccepted.get(messageId)
-      if (text !== undefined) this.#send(messageId, text)
-      if (this.#uncancelled.has(messageId)) this.#sendCancel(messageId)
-    }, RETRY_MS)
-  }
-
-  #send(id: string, text: string): void {
-    this.#sendFrame({ type: 'message', payload: { id, text } })
-  }
-
-  #sendCancel(messageId: string): void {
-    this.#sendFrame({ type: 'cancel', payload: { messageId } })
-  }
-
-  #sendFrame(frame: object): void {
-    // Before the welcome the session is unknown.
-    if (this.start === undefined || this.#socket?.readyState !== WebSocket.OPEN) return
-    this.#socket.send(JSON.stringify(frame))
+    this.#client = this.#open({ sessionId: start.sessionId })
+    for (const [id, text] of this.#unaccepted) this.#send(id, text)
+    for (const id of this.#cancelled) if (this.#waiters.has(id)) this.#client.cancel(id)
   }
 }

@@ -28,7 +28,7 @@ export interface SessionOptions {
 }
 
 /** A session with a client that chats. Every third session has a second client, which only receives. */
-export class ChaosSession implements AsyncDisposable {
+export class ChaosSession implements Disposable {
   readonly name: string
   readonly client: Client
   /** The plans of all sent messages, by message id. */
@@ -107,8 +107,8 @@ export class ChaosSession implements AsyncDisposable {
     return { headers: this.#headers, check, ...(this.#isDamaged ? { makeCheck } : {}) }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.clients.map((each) => each[Symbol.asyncDispose]()))
+  [Symbol.dispose](): void {
+    for (const each of this.clients) each[Symbol.dispose]()
   }
 
   async #chat(signal: AbortSignal): Promise<void> {
