@@ -1,10 +1,18 @@
 // The client package against a real host whose gateways die.
-import type { ClientEvent, ClientState, OutFrame, SessionClientOptions } from '@mcp-host/client'
+import { join } from 'node:path'
+import type {
+  ClientEvent,
+  ClientState,
+  OutFrame,
+  Sent,
+  SessionClientOptions,
+} from '@mcp-host/client'
 import { HostApi, HostError, SessionClient } from '@mcp-host/client'
 import type { Stack, TcpProxy } from '@mcp-host/testkit'
 import { createKey, eventually, script, startStack, startTcpProxy } from '@mcp-host/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
+const ASKER = join(import.meta.dirname, '..', 'packages/testkit/fixtures/asking-server.ts')
 const stackOf = new AsyncDisposableStack()
 let stack: Stack
 let proxy: TcpProxy
@@ -14,7 +22,13 @@ let gateways: readonly [string, string]
 let key: { readonly authorization: string }
 
 beforeAll(async () => {
-  stack = stackOf.use(await startStack({ env: { AUTH: 'keys' } }))
+  stack = stackOf.use(
+    await startStack({
+      env: { AUTH: 'keys' },
+      tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+      servers: { asker: { command: process.execPath, args: [ASKER], scope: 'session' } },
+    }),
+  )
   gateways = [stack.url, (await stack.add('gateway')).url]
   proxy = stackOf.use(await startTcpProxy())
   key = await createKey(await stack.broker.connect(), 'user:ann')
@@ -148,6 +162,133 @@ test('the API has sessions, messages, files and links, and errors with their fie
   await expect(api.sessions({ limit: 0 })).rejects.toMatchObject({
     code: 'invalid',
     field: 'limit',
+  })
+})
+
+test('a question takes the answer of one of two clients, and refuses that of the other', async () => {
+  using one = open()
+  const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
+  const given = { method: 'elicitation/create', params: { message: 'Who?', requestedSchema } }
+  const calls = [{ name: 'asker__ask', arguments: given }]
+  // The turn goes on while the other client answers.
+  const rest = { text: 'I know that now.', tokensPerSecond: 5 }
+  await one.client.say(script({ calls }, rest)).accepted
+  using two = open({ sessionId: one.client.sessionId ?? '' })
+  const questions = ({ events }: typeof one) =>
+    events.flatMap(({ type, payload }) => (type === 'input' ? [payload] : []))
+  const asked = (client: typeof one) =>
+    eventually(() => questions(client)[0], { what: 'the question' })
+  const [{ id }] = await Promise.all([asked(two), asked(one)])
+  const named = (name: string) => ({ id, action: 'accept', content: { name } }) as const
+  expect(await two.client.answer(named('Bob')).accepted).toEqual({ duplicate: false })
+  await expect(one.client.answer(named('Ann')).accepted).rejects.toMatchObject({
+    name: 'HostError',
+    code: 'not-found',
+    message: expect.stringContaining('it was answered already'),
+  })
+  await Promise.all([one.done(), two.done()])
+  for (const { client } of [one, two]) {
+    expect(client.state.state).toBe('connected')
+    expect(client.unaccepted).toEqual([])
+  }
+  expect(questions(one)).toMatchObject([
+    { id, state: 'required', message: 'Who?', requestedSchema },
+    { id, state: 'answered', action: 'accept' },
+  ])
+  expect(two.events.filter(({ type }) => type === 'input')).toEqual(
+    one.events.filter(({ type }) => type === 'input'),
+  )
+  const { messages } = await new HostApi(address()).messages(one.client.sessionId ?? '')
+  const result = messages.find(({ role }) => role === 'tool')?.data?.content?.[0]?.['text']
+  expect(JSON.parse(String(result))).toEqual({ action: 'accept', content: { name: 'Bob' } })
+})
+
+test('another message and another answer are branches, and the history has each of them', async () => {
+  using chat = open()
+  const texts = ['first', 'next', 'changed'].map((text) => script({ text }))
+  const say = async ({ id, accepted }: Sent): Promise<string> => {
+    expect(await accepted).toEqual({ duplicate: false })
+    await eventually(() => isDone(id), { what: `the end of ${id}` })
+    return id
+  }
+  const isDone = (id: string): boolean =>
+    chat.events.some(
+      ({ type, payload }) =>
+        type === 'turn' && payload.state === 'done' && payload.messageId === id,
+    )
+  const first = await say(chat.client.say(texts[0] ?? ''))
+  const next = await say(chat.client.say(texts[1] ?? ''))
+  const changed = await say(chat.client.say(texts[2] ?? '', { replaces: first }))
+  const again = await say(chat.client.regenerate(first))
+  const api = new HostApi(address())
+  const { sessionId = '' } = chat.client
+  const branch = async (id?: string): Promise<[string, string | undefined][]> => {
+    const page = await api.messages(sessionId, id === undefined ? {} : { branch: id })
+    return page.messages.map(({ metadata: { messageId }, content }) => [messageId, content])
+  }
+  const turn = (id: string, asked: string | undefined, answer: string) => [
+    [id, asked],
+    [id, answer],
+  ]
+  const oldest = [...turn(first, texts[0], 'first'), ...turn(next, texts[1], 'next')]
+  expect(await branch(first)).toEqual(oldest)
+  expect(await branch(next)).toEqual(oldest)
+  expect(await branch(changed)).toEqual(turn(changed, texts[2], 'changed'))
+  // It repeats the message, and is the newest branch.
+  expect(await branch(again)).toEqual(turn(again, texts[0], 'first'))
+  expect(await branch()).toEqual(await branch(again))
+  for (const id of [first, changed, again]) {
+    const [user] = (await api.messages(sessionId, { branch: id })).messages
+    expect(user).toMatchObject({ id, metadata: { branches: [first, changed, again] } })
+  }
+  await expect(chat.client.regenerate('unknown').accepted).rejects.toMatchObject({
+    code: 'not-found',
+  })
+  await expect(api.messages(sessionId, { branch: 'unknown' })).rejects.toMatchObject({
+    code: 'not-found',
+  })
+})
+
+test('the usage of a session in the API is the sum of that of its turns', async () => {
+  using chat = open()
+  const api = new HostApi(address())
+  const turns = () =>
+    chat.events.flatMap(({ type, payload }) =>
+      type === 'turn' && payload.state === 'done' ? [payload.usage ?? []] : [],
+    )
+  const calls = [{ name: 'test__echo', arguments: {} }]
+  chat.client.say(script({ calls }, { text: 'with a call' }))
+  chat.client.say(script({ text: 'without one' }))
+  await eventually(() => turns().length === 2)
+  const used = turns().flat()
+  expect(used).toMatchObject([
+    { provider: 'demo', model: 'demo-1', generations: 2 },
+    { provider: 'demo', model: 'demo-1', generations: 1 },
+  ])
+  const sum = (of: 'inputTokens' | 'outputTokens'): number =>
+    used.reduce((total, { [of]: count = NaN }) => total + count, 0)
+  expect(sum('inputTokens')).toBeGreaterThan(0)
+  const recorded = await eventually(async () => {
+    // The record of the session is written a little after its answers.
+    const session = await api.session(chat.client.sessionId ?? '').catch(() => undefined)
+    return session?.usage[0]?.generations === 3 ? session : undefined
+  })
+  expect(recorded.usage).toEqual([
+    {
+      ...used[0],
+      generations: 3,
+      inputTokens: sum('inputTokens'),
+      outputTokens: sum('outputTokens'),
+    },
+  ])
+  expect(recorded.toolCallCount).toBe(1)
+  // An answer in the history has its own.
+  const { messages } = await api.messages(chat.client.sessionId ?? '', { limit: 1 })
+  const { inputTokens, outputTokens } = used[1] ?? {}
+  expect(messages.at(-1)?.metadata).toMatchObject({
+    provider: 'demo',
+    model: 'demo-1',
+    usage: { inputTokens, outputTokens },
   })
 })
 
