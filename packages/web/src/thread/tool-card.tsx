@@ -61,8 +61,9 @@ export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps
           {isRunning && progress !== undefined && (
             <progress
               aria-label="Progress"
-              value={progress.progress}
-              max={progress.total ?? undefined}
+              // Without a total, a bar with a value would be full at once.
+              value={progress.total === undefined ? undefined : progress.progress}
+              max={progress.total}
             />
           )}
         </summary>
