@@ -1,5 +1,6 @@
 import type { SessionWithDetails } from '@mcp-host/client'
 import type { ReactNode } from 'react'
+import { costText } from '../state/cost-text.ts'
 
 /** What the answers of a session have used, by model, and their tool calls. */
 export function SessionUsage({
@@ -33,7 +34,7 @@ export function SessionUsage({
                 {inputTokens ?? 'unknown'}
               </td>
               <td>{outputTokens ?? 'unknown'}</td>
-              <td>{cost === undefined ? 'unknown' : cost.toPrecision(2)}</td>
+              <td>{cost === undefined ? 'unknown' : costText(cost)}</td>
             </tr>
           ))}
         </tbody>

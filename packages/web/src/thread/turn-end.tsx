@@ -3,6 +3,7 @@ import { CopyButton } from '../markdown/copy-button.tsx'
 import { Box } from '../parts/box.tsx'
 import { IconButton } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
+import { costText } from '../state/cost-text.ts'
 import { draftOf } from '../state/draft.ts'
 import type { Turn } from '../state/turn.ts'
 
@@ -71,7 +72,7 @@ function Cost({ turn: { usage, items } }: { readonly turn: Turn }): ReactNode {
     ...(model === undefined ? [] : [model]),
     ...count,
     ...(usage === undefined ? [] : [`${inputTokens} tokens in, ${outputTokens} out`]),
-    ...(cost === undefined ? [] : [`cost ${cost.toPrecision(2)}`]),
+    ...(cost === undefined ? [] : [`cost ${costText(cost)}`]),
   ]
   return parts.map((part) => (
     <span key={part} className="num">
