@@ -18,6 +18,8 @@ const SILENCE = Buffer.concat([
   ),
   Buffer.alloc(800, 128),
 ]).toString('base64')
+/** Markdown, HTML, tabs, and spaces at the ends of lines. */
+const EXACT = '# **a** <b>&amp;</b>  \n\n\tcol\u00a01\t\u{1f600}\n\n\n  "last" \n'
 const BLOCKS = [
   { type: 'audio', mimeType: 'audio/wav', data: SILENCE },
   { type: 'resource', resource: { uri: 'file:///notes/day.txt', text: 'Buy milk' } },
@@ -53,13 +55,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
           { name: 'large', inputSchema, lines: 80_000 },
           { name: 'pay', inputSchema, answer: 'paid' },
           { name: 'nested', inputSchema: nested },
+          { name: 'exact', inputSchema, answer: EXACT, content: [{ type: 'text', text: 'end ' }] },
         ],
       }),
     )
   })
   afterAll(() => open.disposeAsync())
   beforeEach(async () => {
-    ;({ context, tab } = await host.visit())
+    ;({ context, tab } = await host.visit({ permissions: ['clipboard-read', 'clipboard-write'] }))
   })
   afterEach(() => host.leave(context))
 
@@ -96,6 +99,20 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await card.getByText('Not a page').waitFor()
     expect(await card.getByRole('link', { name: 'Not a page' }).count()).toBe(0)
     await card.getByText('"future"').waitFor()
+  })
+
+  test('the result of a tool is copied exactly as the tool wrote it', async () => {
+    const copied = (): Promise<unknown> => tab.page.evaluate('navigator.clipboard.readText()')
+    const card = await cardOf('exact')
+    await card.getByRole('button', { name: 'Copy the result' }).click()
+    await card.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await copied()).toBe(`${EXACT}\nend `)
+    await tab.page.evaluate("navigator.clipboard.writeText('')")
+    const tool = await toolOf('exact')
+    await tool.getByRole('button', { name: 'Try it' }).click()
+    await tool.getByRole('button', { name: 'Copy the result' }).click()
+    await tool.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await copied()).toBe(`${EXACT}\nend `)
   })
 
   test('a result that the host keeps apart is loaded whole, and read by pages', async () => {
