@@ -1,4 +1,4 @@
-// Chats that the web UI exports as files, in a real Chromium.
+// Chats that leave the web UI, exported as files or read by a share link, in a real Chromium.
 import { readFile } from 'node:fs/promises'
 import type { Message } from '@mcp-host/client'
 import { HostApi } from '@mcp-host/client'
@@ -9,6 +9,13 @@ import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 
 /** More than two pages of the export. */
 const TURNS = 230
+/** Turns of a page of a shared chat. */
+const SHARED_PAGE = 40
+/** In the page: the number of each turn, of its message and of its answer alike. */
+const SHARED_TURNS = `Array.from(document.querySelectorAll('.turn'), (turn) => {
+  const [said, answered] = Array.from(turn.textContent.matchAll(/in turn (\\d+),/g), ([, number]) => Number(number))
+  return said === answered ? said : NaN
+})`
 const TITLE = 'Trip: Rome / Naples?'
 const calls = script(
   {
@@ -125,5 +132,27 @@ describe.skipIf(NEEDS_BROWSER !== '')(`exported chats${NEEDS_BROWSER}`, () => {
       },
     ])
     expect(text.endsWith('\n\n## Answer\n\nthe **end**\n')).toBe(true)
+  })
+
+  test('a shared chat shows its newest turns, and the earlier ones page by page, none twice', async () => {
+    const token = (await api.share(session)).url.split('/').at(-1)
+    await using stranger = await host.browser.newContext()
+    const { page } = await host.open(stranger, `/#/shared/${token}`)
+    const earlier = page.getByRole('button', { name: 'Show earlier messages' })
+    const turns = page.locator('.turn')
+    const numbers = (): Promise<number[]> => page.evaluate(SHARED_TURNS)
+    const last = (count: number): number[] =>
+      Array.from({ length: count }, (_, at) => TURNS - count + at)
+    await page.getByText('the end', { exact: true }).waitFor()
+    for (let count = SHARED_PAGE; count < TURNS; count += SHARED_PAGE) {
+      await expect.poll(() => turns.count()).toBe(count)
+      // The last turn has no number.
+      expect((await numbers()).slice(0, -1)).toEqual(last(count - 1))
+      await earlier.click()
+    }
+    await earlier.waitFor({ state: 'detached' })
+    expect((await numbers()).slice(0, -1)).toEqual(last(TURNS))
+    expect(await turns.last().innerText()).toContain('the end')
+    expect(await turns.first().innerText()).toContain('the model answers in turn 0,')
   })
 })
