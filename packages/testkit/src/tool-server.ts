@@ -20,6 +20,8 @@ export interface ToolScript {
   readonly content?: readonly object[]
   /** How many progress notifications precede the result, if the caller wants progress. */
   readonly notices?: number
+  /** The total and the message of each progress notification. */
+  readonly notice?: { readonly total?: number; readonly message?: string }
   /** The delay after each progress notification. */
   readonly noticeMs?: number
   /** The number of numbered lines of the result, instead of `answer`. */
