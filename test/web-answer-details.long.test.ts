@@ -121,7 +121,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`details of answers in the web UI${NEEDS_B
     })
     await tab.page.reload()
     await tab.done(2)
-    expect((await ends())[0]).toEqual(textOf(first))
+    await expect.poll(ends).toEqual([textOf(first), textOf(second)])
     await tab.button('Settings').click()
     const row = tab.page.getByRole('row', { name: 'demo/demo-1' })
     await row.waitFor()

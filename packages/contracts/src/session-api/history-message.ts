@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ErrorInfo } from '../error.ts'
-import { Usage } from '../model/content.ts'
+import { ModelUsage, Usage } from '../model/content.ts'
 import { Attachment } from '../model/media.ts'
 import { ToolResult } from '../session/tool-outcome.ts'
 import { TurnOutcome } from '../session/turn-event.ts'
@@ -32,6 +32,8 @@ export const HistoryMessage = z.object({
     provider: z.string().optional(),
     model: z.string().optional(),
     usage: Usage.optional(),
+    /** For a user message whose turn is done: the usage of the turn, as in its `turn` event. */
+    turnUsage: z.array(ModelUsage).optional(),
     /** For a user message: its attachments. */
     attachments: z.array(Attachment).optional(),
   }),

@@ -1,6 +1,6 @@
 import type { ClientEvent } from '@mcp-host/client'
 import type { Item, QuestionItem, ToolItem, Turn } from './turn.ts'
-import { turnUsage } from './turn-usage.ts'
+import { usageOf } from './usage-of.ts'
 
 /** The turn after an event of its stream. */
 export function foldTurn(turn: Turn, event: ClientEvent): Turn {
@@ -129,7 +129,7 @@ function foldState(turn: Turn, payload: Payload<'turn'>): Turn {
         position: undefined,
         outcome: payload.outcome,
         error: payload.error?.message,
-        usage: turnUsage(payload.usage ?? []),
+        usage: usageOf(payload.usage),
         items: turn.items.map(closeQuestion),
       }
     default:

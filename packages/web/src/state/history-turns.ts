@@ -1,7 +1,7 @@
 import type { Message } from '@mcp-host/client'
 import type { Item, ToolResult, Turn } from './turn.ts'
 import { newTurn } from './turn.ts'
-import { turnUsage } from './turn-usage.ts'
+import { usageOf } from './usage-of.ts'
 
 /** The turns of a page of the history. Answers that are not finished come over the connection. */
 export function historyTurns(messages: readonly Message[]): Turn[] {
@@ -14,22 +14,13 @@ export function historyTurns(messages: readonly Message[]): Turn[] {
       turns.set(messageId, { ...turn, items: [...turn.items, ...itemsOf(message)] })
     }
   }
-  return Array.from(turns.values(), (turn) => ({ ...turn, usage: usageOf(turn, messages) }))
-}
-
-/** Messages of generations have what they used. */
-function usageOf({ id }: Turn, messages: readonly Message[]): Turn['usage'] {
-  const parts = messages.flatMap(({ metadata: { messageId, provider, model, usage } }) =>
-    messageId === id && usage !== undefined && provider !== undefined && model !== undefined
-      ? { provider, model, ...usage }
-      : [],
-  )
-  return turnUsage(parts)
+  return [...turns.values()]
 }
 
 function userTurn({ id, content = '', createdAt: at, metadata }: Message): Turn {
-  const { state = 'done', outcome, error, attachments = [], branches = [id] } = metadata
-  return newTurn(id, content, { at, state, outcome, error: error?.message, attachments, branches })
+  const { state = 'done', outcome, error, turnUsage, attachments = [], branches = [id] } = metadata
+  const known = { at, state, outcome, attachments, branches }
+  return newTurn(id, content, { ...known, error: error?.message, usage: usageOf(turnUsage) })
 }
 
 function itemsOf({ id, role, content = '', data, toolName = '', metadata }: Message): Item[] {

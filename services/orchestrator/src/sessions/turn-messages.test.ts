@@ -35,12 +35,18 @@ test('the messages of a turn are the input, reasoning, tool calls with results a
   log.done(turn)
   const messages = messagesOf(turn)
   const answer = { provider: 'demo', model: 'tiny', usage: { inputTokens: 3, outputTokens: 2 } }
+  const twice = { inputTokens: 6, outputTokens: 4 }
   expect(messages).toMatchObject([
     {
       id: 'a',
       role: 'user',
       content: 'list them',
-      metadata: { messageId: 'a', state: 'done', outcome: 'completed' },
+      metadata: {
+        messageId: 'a',
+        state: 'done',
+        outcome: 'completed',
+        turnUsage: [{ provider: 'demo', model: 'tiny', generations: 2, ...twice }],
+      },
     },
     {
       role: 'assistant',

@@ -17,7 +17,7 @@ export function turnMessages(
   { branches, checkpoint }: TurnPlace,
 ): HistoryMessage[] {
   const { id, time, text, attachments } = input
-  const { done } = turn ?? {}
+  const { done, usage = [] } = turn ?? {}
   const user: HistoryMessage = {
     id,
     role: 'user',
@@ -29,6 +29,7 @@ export function turnMessages(
       state: stateOf(turn),
       ...(done === undefined ? {} : { outcome: done.outcome }),
       ...(done?.error === undefined ? {} : { error: done.error }),
+      ...(done === undefined || usage.length === 0 ? {} : { turnUsage: [...usage] }),
       ...(attachments === undefined ? {} : { attachments }),
     },
   }

@@ -9,6 +9,7 @@ import {
   Failure,
   Outcome,
   Tokens,
+  TokensByModel,
   WholeResult,
   WORDS,
 } from '../../projection/answer-parts.ts'
@@ -41,6 +42,7 @@ const Metadata = describeFields(
     outcome: Outcome.optional(),
     error: Failure.optional(),
     usage: Tokens.optional(),
+    turnUsage: TokensByModel.optional(),
     attachments: Attachments.optional(),
   }),
   {
@@ -55,6 +57,8 @@ const Metadata = describeFields(
     provider: 'For an answer: the provider of the model.',
     model: 'For an answer: the name of the model at its provider.',
     usage: `For an answer. ${Tokens.description ?? ''}`,
+    turnUsage:
+      'For a user message whose turn is `done`: tokens and cost of the turn, by model. It includes answers that are not shown, as those that were replaced after a fault.',
     attachments: 'For a user message: its attached files.',
   },
 )

@@ -1,16 +1,8 @@
+import type { Message } from '@mcp-host/client'
 import type { Usage } from './turn.ts'
 
-/** What a model used, as events and the history have it. */
-export interface UsagePart {
-  readonly provider: string
-  readonly model: string
-  readonly inputTokens?: number | undefined
-  readonly outputTokens?: number | undefined
-  readonly cost?: number | undefined
-}
-
 /** The usage of a turn, under the name of its last model; `undefined` without any. */
-export function turnUsage(parts: readonly UsagePart[]): Usage | undefined {
+export function usageOf(parts: Message['metadata']['turnUsage'] = []): Usage | undefined {
   const last = parts.at(-1)
   if (last === undefined) return undefined
   const costs = parts.flatMap(({ cost }) => cost ?? [])
