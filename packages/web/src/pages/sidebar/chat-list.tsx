@@ -53,7 +53,7 @@ export function ChatList(): ReactNode {
           <kbd aria-hidden="true">Ctrl K</kbd>
         </div>
       </div>
-      <nav className="side-list" aria-label="Chats">
+      <nav className="side-list" aria-label="Chats" tabIndex={-1}>
         {found.length === 0 && (
           <p>
             {words === ''

@@ -35,6 +35,8 @@ export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode 
     action()
   }
   const erase = async (): Promise<void> => {
+    // The row is removed, so that the focus goes to the list.
+    menu.current?.closest('nav')?.focus()
     const here = route.get()
     if (here.page === 'chat' && here.session === id) openNewChat()
     await deleteSession(id)

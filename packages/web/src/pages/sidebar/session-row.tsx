@@ -26,15 +26,17 @@ export interface SessionRowProps {
 export function SessionRow({ session, activity }: SessionRowProps): ReactNode {
   const { id, title, updatedAt } = session
   const here = useStore(route)
-  const [isEditing, setIsEditing] = useState(false)
+  const [state, setState] = useState<'shown' | 'editing' | 'kept'>('shown')
   const isOpen = here.page === 'chat' && here.session === id
   const shown = activity && ACTIVITIES[activity]
-  if (isEditing) return <TitleEditor session={session} onDone={() => setIsEditing(false)} />
+  if (state === 'editing') return <TitleEditor session={session} onDone={() => setState('kept')} />
   return (
     <li className="session">
       <button
         type="button"
         className="entry"
+        // The editor is gone, so that the focus goes back.
+        autoFocus={state === 'kept'}
         aria-current={isOpen ? 'page' : undefined}
         onClick={() => openSession(id)}
         data-closes-sidebar
@@ -49,7 +51,7 @@ export function SessionRow({ session, activity }: SessionRowProps): ReactNode {
           </span>
         )}
       </button>
-      <SessionMenu session={session} onRename={() => setIsEditing(true)} />
+      <SessionMenu session={session} onRename={() => setState('editing')} />
     </li>
   )
 }
