@@ -108,7 +108,11 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
             className="send stop"
             aria-label="Stop"
             title="Stop"
-            onClick={() => session.stop(running)}
+            onClick={({ detail }) => {
+              session.stop(running)
+              // The button goes away with the answer. A touch must not open the keyboard of a phone.
+              if (detail === 0) input.current?.focus()
+            }}
           >
             <Icon name="stop" />
           </button>
