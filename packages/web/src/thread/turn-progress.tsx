@@ -13,6 +13,11 @@ export interface TurnProgressProps {
 export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
   const { id, state, items, position } = turn
   const running = useRunningTurn(session.thread)
+  const stop = (wanted: string) => (event: React.MouseEvent) => {
+    // The button goes away, so that the focus goes to its message.
+    event.currentTarget.closest('article')?.focus({ preventScroll: true })
+    session.stop(wanted)
+  }
   if (state === 'unsent')
     return (
       <p className="note">
@@ -27,12 +32,12 @@ export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
         <Mark name="queued" /> Waiting: this message is {place}.{' '}
         {position === 1 && running !== undefined && (
           // The model gets the beginning of the answer that ends, and then this message.
-          <button type="button" className="text-button" onClick={() => session.stop(running)}>
+          <button type="button" className="text-button" onClick={stop(running)}>
             Answer it now
           </button>
         )}{' '}
         {position !== undefined && (
-          <button type="button" className="text-button" onClick={() => session.stop(id)}>
+          <button type="button" className="text-button" onClick={stop(id)}>
             Take it back
           </button>
         )}

@@ -31,7 +31,7 @@ export function TurnView({ store, session, onKeep }: TurnViewProps): ReactNode {
     return () => onKeep(turn.id, false)
   }, [turn.id, isKept, onKeep])
   return (
-    <article className="turn" data-state={turn.state} data-message={turn.id}>
+    <article className="turn" data-state={turn.state} data-message={turn.id} tabIndex={-1}>
       <ErrorBoundary what="This message">
         <UserMessage turn={turn} session={session} onEdit={setIsEditing} />
         <Answer turn={turn} session={session} questions={questions} onApps={countApps} />
