@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Box } from '../parts/box.tsx'
 import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
@@ -35,11 +35,12 @@ export function AppCard(props: AppCardProps): ReactNode {
   const [state, setState] = useState<State>(() => ({
     at: isNewest(session, item.id) && !ended.has(item.id) ? 'loading' : 'closed',
   }))
-  const isWanted = useRef(false)
+  /** Whether the user has shown or closed it: the button that comes then gets the focus. */
+  const [isChosen, setIsChosen] = useState(false)
   const isShown = state.at === 'loading' || state.at === 'open'
   useEffect(() => {
     if (!isShown) return undefined
-    if (running >= MAX_BY_ITSELF && !isWanted.current) {
+    if (running >= MAX_BY_ITSELF && !isChosen) {
       setState({ at: 'closed' })
       return undefined
     }
@@ -49,7 +50,7 @@ export function AppCard(props: AppCardProps): ReactNode {
       running -= 1
       onApps(-1)
     }
-  }, [isShown, onApps])
+  }, [isShown, isChosen, onApps])
   useEffect(() => {
     if (state.at !== 'loading') return undefined
     let isCurrent = true
@@ -59,7 +60,7 @@ export function AppCard(props: AppCardProps): ReactNode {
     }
   }, [state, uri, server])
   const show = (): void => {
-    isWanted.current = true
+    setIsChosen(true)
     setState({ at: 'loading' })
   }
   const end = (next: State): void => {
@@ -70,7 +71,7 @@ export function AppCard(props: AppCardProps): ReactNode {
     case 'closed':
       return (
         <p>
-          <button type="button" onClick={show}>
+          <button type="button" autoFocus={isChosen} onClick={show}>
             Show the app of {server}
           </button>
         </p>
@@ -96,7 +97,11 @@ export function AppCard(props: AppCardProps): ReactNode {
         <RunningApp
           {...props}
           page={state.page}
-          onClose={() => end({ at: 'closed' })}
+          hasFocus={isChosen}
+          onClose={() => {
+            setIsChosen(true)
+            end({ at: 'closed' })
+          }}
           onFail={(why) => end({ at: 'failed', why })}
         />
       )

@@ -34,13 +34,15 @@ export interface AppProps {
 
 export interface RunningAppProps extends AppProps {
   readonly page: AppPage
+  /** Whether it gets the focus when it begins. */
+  readonly hasFocus: boolean
   readonly onClose: () => void
   readonly onFail: (why: string) => void
 }
 
 /** An app with what it asks of its user. */
 export function RunningApp(props: RunningAppProps): ReactNode {
-  const { item, server, tool, session, page, onClose, onFail } = props
+  const { item, server, tool, session, page, hasFocus, onClose, onFail } = props
   const { wishes, ask, refuseAll } = useWishes()
   const [log, setLog] = useState<readonly string[]>([])
   const [height, setHeight] = useHeight(wishes.length > 0)
@@ -65,7 +67,12 @@ export function RunningApp(props: RunningAppProps): ReactNode {
           App of <span className="id">{server}</span>
         </span>
         <span className="end" />
-        <button type="button" className="bare" onClick={() => void close.current?.().then(onClose)}>
+        <button
+          type="button"
+          className="bare"
+          autoFocus={hasFocus}
+          onClick={() => void close.current?.().then(onClose)}
+        >
           Close the app
         </button>
       </header>
