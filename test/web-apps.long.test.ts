@@ -15,6 +15,7 @@ import { startForeignHost } from './foreign-host.ts'
 import { accessFaults } from './web-axe.ts'
 import type { ChatTab } from './web-host.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
+import { tabTo } from './web-keyboard.ts'
 
 describe.skipIf(NEEDS_BROWSER !== '')(`MCP apps in the web UI${NEEDS_BROWSER}`, () => {
   const open = new AsyncDisposableStack()
@@ -190,6 +191,36 @@ describe.skipIf(NEEDS_BROWSER !== '')(`MCP apps in the web UI${NEEDS_BROWSER}`, 
       await tab.page.reload()
       await tab.button('Show the app of apps').click()
       await app().locator('#result', { hasText: 'two' }).waitFor()
+    })
+
+    test('is opened, used, left in both directions and closed by keyboard', async () => {
+      const { page } = tab
+      await show('board')
+      await app().locator('#result', { hasText: 'two' }).waitFor()
+      await tabTo(page, 'Close the app', 'Shift+Tab')
+      await page.keyboard.press('Enter')
+      await page.locator('button:focus', { hasText: 'Show the app of apps' }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.locator('button:focus', { hasText: 'Close the app' }).waitFor()
+      await app().locator('#result', { hasText: 'two' }).waitFor()
+      // For the page, the frame has the focus while a part of the app has it.
+      const isInApp = () => page.evaluate("document.activeElement.matches('.app-frame')")
+      await tabTo(page, 'Let it reach them')
+      await page.keyboard.press('Tab')
+      await app().locator('#refresh:focus').waitFor()
+      expect(await isInApp()).toBe(true)
+      await page.keyboard.press('Enter')
+      await app().locator('#answer', { hasText: 'refresh was called' }).waitFor()
+      for (const id of ['remove', 'say', 'link', 'grow', 'log', 'submit']) {
+        await page.keyboard.press('Tab')
+        await app().locator(`#${id}:focus`).waitFor()
+      }
+      await page.keyboard.press('Tab')
+      await page.locator('button:focus').waitFor()
+      expect(await isInApp()).toBe(false)
+      await page.keyboard.press('Shift+Tab')
+      await app().locator('#submit:focus').waitFor()
+      await tabTo(page, 'Close the app', 'Shift+Tab')
     })
 
     test('passes the checks of axe with its page', async () => {
