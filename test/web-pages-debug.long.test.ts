@@ -75,6 +75,37 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the events of a chat${NEEDS_BROWSER}`, ()
     ).toContain('Running')
   })
 
+  test('events are filtered and chosen by keyboard', async () => {
+    const { page } = tab
+    await tabTo(page, 'Events of this chat', 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    const rows = page.locator('[data-event]')
+    await rows.filter({ hasText: 'status' }).first().waitFor()
+    const count = await page.getByRole('checkbox').count()
+    expect(count).toBeGreaterThan(2)
+    await tabTo(page, 'Follow')
+    for (let at = 0; at < count; at++) {
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Space')
+    }
+    await rows.first().waitFor({ state: 'detached' })
+    await tabTo(page, 'tool', 'Shift+Tab')
+    await page.keyboard.press('Space')
+    await rows.first().waitFor()
+    expect(await rows.locator('strong').allInnerTexts()).toEqual(['tool', 'tool'])
+    expect(await accessFaults(page)).toEqual([])
+    // The list, and then its first row.
+    await tabTo(page, /^\d+ tool /)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    const event = page.getByRole('region', { name: 'Event', exact: true })
+    await event.getByText('"path": "/a"').waitFor()
+    await page.locator('[data-event][aria-current]:focus').waitFor()
+    await tabTo(page, 'status', 'Shift+Tab')
+    await page.keyboard.press('Space')
+    await rows.filter({ hasText: 'status' }).first().waitFor()
+  })
+
   test('of a long chat only what is visible is in the page', async () => {
     const { page } = tab
     const count = 40
