@@ -22,9 +22,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
       tools: [
         { name: 'look', inputSchema: object, answer: 'found it' },
         { name: 'remove', inputSchema: object },
+        { name: 'fall', inputSchema: object, isError: true, answer: 'no such file' },
       ],
       servers: { broken: exits },
-      toolCount: 2,
+      toolCount: 3,
     })
   })
   afterAll(() => host[Symbol.asyncDispose]())
@@ -160,24 +161,60 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
 
   test('a missing server, a missing model and a host that restarts are said; then all goes on', async () => {
     await tab.page.getByText('Not available right now: broken.').waitFor({ timeout: 60_000 })
+    expect(await accessFaults(tab.page)).toEqual([])
     // A host keeps the name of its model, so only one that never had a worker answers so.
     await tab.page.route('**/api/chat/models', (route) =>
       route.fulfill({ json: { providers: [] } }),
     )
     await tab.page.reload()
     await tab.page.getByText('No model is ready.').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
     await tab.page.unroute('**/api/chat/models')
     await host.stack.stop('gateway')
     await tab.page.getByText('The host restarts.').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
     await host.stack.restart('gateway')
     await tab.say(script({ text: 'back' }))
     await tab.done()
+  })
+
+  test('a first run, an answer that failed and a tool call that failed pass the checks of axe', async () => {
+    await tab.page.getByText('Use a real model.').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
+    const error = { afterTokens: 0, message: 'out of order' }
+    await tab.say(script({ text: 'never', error }))
+    await tab.page.locator('.box', { hasText: 'The answer failed.' }).waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
+    const calls = [{ name: 'test__fall', arguments: { path: '/a' } }]
+    await tab.say(script({ calls }, { text: 'end' }))
+    await tab.done(2)
+    await tab.page.locator('.box', { hasText: 'no such file' }).waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
+  })
+
+  test('a connection that is lost, and a message that waits for it, pass the checks of axe', async () => {
+    let lose = (): unknown => undefined
+    await tab.page.routeWebSocket(/\/ws/, (socket) => {
+      socket.connectToServer()
+      lose = () => socket.close({ code: 1011 })
+    })
+    await tab.page.reload()
+    await tab.say(script({ text: 'before' }))
+    await tab.done()
+    await tab.page.routeWebSocket(/\/ws/, () => undefined)
+    await lose()
+    await tab.page.getByText('Connecting again.').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
+    await tab.say(script({ text: 'never' }))
+    await tab.page.getByText('Waiting for the host.').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
   })
 
   test('a connection that takes long is said', async () => {
     await tab.page.routeWebSocket(/\/ws/, () => undefined)
     await tab.page.reload()
     await tab.page.getByText('Connecting to the host.').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
     await tab.say(script({ text: 'never' }))
     await tab.page.getByText('Waiting for the host.').waitFor()
   })
@@ -190,6 +227,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
     await tab.page.route('**/api/me', (route) => route.fulfill({ status: 401, json: { error } }))
     await tab.page.evaluate("location.hash = '#/chat/another-session-id'")
     await tab.page.getByText('Your login has ended').waitFor()
+    expect(await accessFaults(tab.page)).toEqual([])
     const link = tab.page.getByRole('link', { name: 'Log in again' })
     expect(await link.getAttribute('href')).toContain('/login?return=')
   })
