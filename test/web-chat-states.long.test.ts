@@ -181,7 +181,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
   test('a first run, an answer that failed and a tool call that failed pass the checks of axe', async () => {
     await tab.page.getByText('Use a real model.').waitFor()
     expect(await accessFaults(tab.page)).toEqual([])
-    const error = { afterTokens: 0, message: 'out of order' }
+    const error = { afterTokens: 0, message: 'out of order', code: 'invalid' }
     await tab.say(script({ text: 'never', error }))
     await tab.page.locator('.box', { hasText: 'The answer failed.' }).waitFor()
     expect(await accessFaults(tab.page)).toEqual([])
