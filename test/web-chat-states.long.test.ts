@@ -157,6 +157,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
     await tab.button('Reload the page').click()
     await tab.page.getByText('end', { exact: true }).waitFor()
     expect(await tab.page.getByText('cannot be shown').count()).toBe(0)
+    // A request that is still open must not outlive the page.
+    await tab.page.unrouteAll({ behavior: 'wait' })
   })
 
   test('a missing server, a missing model and a host that restarts are said; then all goes on', async () => {
