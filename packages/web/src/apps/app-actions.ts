@@ -2,10 +2,11 @@ import type { Tool } from '@mcp-host/client'
 import { safeLink } from '../markdown/links.ts'
 import type { ToolHost } from '../state/call-tool.ts'
 import { callTool } from '../state/call-tool.ts'
+import { objectOf } from '../state/object-of.ts'
 import type { AppActions } from './app-connection.ts'
 import type { AppMessage } from './app-message.ts'
 import { APP_FAULT, AppFault, textIn } from './app-message.ts'
-import { fieldsOf, isForApps } from './app-tool.ts'
+import { isForApps } from './app-tool.ts'
 
 const MAX_NAME_LENGTH = 200
 const MAX_URI_LENGTH = 2_000
@@ -38,7 +39,7 @@ export function appActions({ server, host, findTool, ask, draft }: AppActionsDep
   return {
     async callTool(params) {
       const name = textIn(params, 'name', MAX_NAME_LENGTH)
-      const given = fieldsOf(params['arguments'])
+      const given = objectOf(params['arguments'])
       const tool = await findTool(server, name)
       if (tool === undefined || !isForApps(tool)) {
         const message = `name: ${server} has no tool "${name}" for apps`
@@ -80,7 +81,7 @@ function refused(message: string): AppFault {
 
 /** The text of a message: one block, or several. Throws `AppFault`. */
 function messageText({ content }: AppMessage['params']): string {
-  const blocks = [content ?? []].flat().map(fieldsOf)
+  const blocks = [content ?? []].flat().map(objectOf)
   const text = blocks
     .flatMap((block) => (block['type'] === 'text' ? String(block['text']) : []))
     .join('\n')

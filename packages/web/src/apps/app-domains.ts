@@ -1,4 +1,4 @@
-import { fieldsOf } from './app-tool.ts'
+import { objectOf } from '../state/object-of.ts'
 
 /** Domains of each kind that the host lets an app reach. */
 const MAX_DOMAINS = 20
@@ -20,7 +20,7 @@ export interface AppDomains {
  * everything.
  */
 export function readDomains(ui: unknown, ownDomain: string): AppDomains {
-  const { connectDomains, resourceDomains } = fieldsOf(fieldsOf(ui)['csp'])
+  const { connectDomains, resourceDomains } = objectOf(objectOf(ui)['csp'])
   return {
     connect: originsIn(connectDomains, ownDomain),
     resource: originsIn(resourceDomains, ownDomain).filter((each) => each.startsWith('https:')),

@@ -1,7 +1,7 @@
 import type { ResourcePart } from '@mcp-host/client'
+import { objectOf } from '../state/object-of.ts'
 import type { AppDomains } from './app-domains.ts'
 import { readDomains } from './app-domains.ts'
-import { fieldsOf } from './app-tool.ts'
 
 const TYPE = 'text/html;profile=mcp-app'
 /** Apps are single files with their libraries in them. */
@@ -25,7 +25,7 @@ export function readPage(parts: readonly ResourcePart[], ownDomain: string): App
   if (html.length > MAX_LENGTH) {
     throw new Error(`its page has ${html.length} characters; ${MAX_LENGTH} are shown at most`)
   }
-  return { html, domains: readDomains(fieldsOf(part._meta)['ui'], ownDomain) }
+  return { html, domains: readDomains(objectOf(part._meta)['ui'], ownDomain) }
 }
 
 function textOf(base64: string): string {

@@ -1,13 +1,12 @@
 import type { Tool } from '@mcp-host/client'
+import { objectOf } from '../state/object-of.ts'
 
 /** The form of an earlier draft of the extension. */
 const EARLIER_PAGE = 'ui/resourceUri'
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** URI of the page of a tool's app; `undefined` for a tool without an app. */
 export function pageOf(tool: Tool): string | undefined {
-  const uri = uiOf(tool)['resourceUri'] ?? fieldsOf(tool._meta)[EARLIER_PAGE]
+  const uri = uiOf(tool)['resourceUri'] ?? objectOf(tool._meta)[EARLIER_PAGE]
   return typeof uri === 'string' && uri.startsWith('ui://') ? uri : undefined
 }
 
@@ -17,13 +16,6 @@ export function isForApps(tool: Tool): boolean {
   return !Array.isArray(visibility) || visibility.length === 0 || visibility.includes('app')
 }
 
-function uiOf({ _meta: meta }: Tool): Fields {
-  return fieldsOf(fieldsOf(meta)['ui'])
-}
-
-/** The fields of a value that somebody else wrote; none if it is no object. */
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Fields)
-    : {}
+function uiOf({ _meta: meta }: Tool): Readonly<Record<string, unknown>> {
+  return objectOf(objectOf(meta)['ui'])
 }

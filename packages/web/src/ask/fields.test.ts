@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fieldsOf, readValues } from './fields.ts'
+import { readFields, readValues } from './fields.ts'
 
 const optional = {
   properties: {
@@ -10,7 +10,7 @@ const optional = {
     one: { type: 'string', enum: ['a', 'b'] },
   },
 }
-const fields = fieldsOf(optional)
+const fields = readFields(optional)
 
 test('fields that were not touched are not sent', () => {
   expect(readValues(fields, new Map())).toEqual({})
@@ -34,6 +34,6 @@ test('what the form shows as its default is sent; so is a field that needs a val
     many: { type: 'array', default: ['a'], items: { enum: ['a', 'b'] } },
     off: { type: 'boolean', default: false },
   }
-  const given = readValues(fieldsOf({ properties, required: ['flag'] }), new Map())
+  const given = readValues(readFields({ properties, required: ['flag'] }), new Map())
   expect(given).toEqual({ text: 'x', flag: false, many: ['a'], off: false })
 })

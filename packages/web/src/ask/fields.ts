@@ -1,3 +1,5 @@
+import { objectOf } from '../state/object-of.ts'
+
 /** A field of a flat form, as MCP's elicitation describes it. */
 export interface Field {
   readonly name: string
@@ -24,16 +26,11 @@ export type FieldValue = string | boolean | readonly string[]
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** The fields of a JSON Schema of an object. */
-export function fieldsOf(schema: Schema): Field[] {
-  const properties = Object.entries(asSchema(schema['properties']))
+/** The fields of a JSON Schema of an object. Servers may write anything into it. */
+export function readFields(schema: Schema): Field[] {
+  const properties = Object.entries(objectOf(schema['properties']))
   const required = new Set(Array.isArray(schema['required']) ? schema['required'] : [])
-  return properties.map(([name, each]) => fieldOf(name, asSchema(each), required.has(name)))
-}
-
-/** Servers write anything in the place of schemas. */
-function asSchema(value: unknown): Schema {
-  return typeof value === 'object' && value !== null ? (value as Schema) : {} // objects have names
+  return properties.map(([name, each]) => fieldOf(name, objectOf(each), required.has(name)))
 }
 
 function fieldOf(name: string, schema: Schema, isRequired: boolean): Field {
@@ -62,10 +59,10 @@ function kindOf({ type }: Schema, hasChoices: boolean): Field['kind'] {
 
 /** Of `enum` with `enumNames`, of `oneOf`, and of the items of an array. */
 function choicesOf(schema: Schema): Choice[] {
-  if (schema['type'] === 'array') return choicesOf({ ...asSchema(schema['items']), type: '' })
+  if (schema['type'] === 'array') return choicesOf({ ...objectOf(schema['items']), type: '' })
   const titled = schema['oneOf'] ?? schema['anyOf']
   if (Array.isArray(titled)) {
-    return titled.map(asSchema).map((each) => {
+    return titled.map(objectOf).map((each) => {
       const value = String(each['const'])
       return { value, label: typeof each['title'] === 'string' ? each['title'] : value }
     })

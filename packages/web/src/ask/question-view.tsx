@@ -6,7 +6,7 @@ import { ToolId } from '../parts/tool-id.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import type { QuestionItem } from '../state/turn.ts'
 import { ToolArguments } from '../parts/tool-arguments.tsx'
-import { fieldsOf, readValues } from './fields.ts'
+import { readFields, readValues } from './fields.ts'
 import type { Values } from './form-fields.tsx'
 import { FormFields } from './form-fields.tsx'
 import { Fault } from '../parts/fault.tsx'
@@ -64,7 +64,7 @@ function OpenQuestion(props: {
     session,
   } = props
   const { id, mode, requestedSchema, url = '' } = question
-  const fields = useMemo(() => fieldsOf(requestedSchema ?? {}), [requestedSchema])
+  const fields = useMemo(() => readFields(requestedSchema ?? {}), [requestedSchema])
   const [values, setValues] = useState<Values>(new Map())
   const [fault, setFault] = useState<string>()
   const [isSending, setIsSending] = useState(false)

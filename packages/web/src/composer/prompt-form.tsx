@@ -1,7 +1,7 @@
 import type { Prompt } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useMemo, useState } from 'react'
-import { fieldsOf, readValues } from '../ask/fields.ts'
+import { readFields, readValues } from '../ask/fields.ts'
 import type { Values } from '../ask/form-fields.tsx'
 import { FormFields } from '../ask/form-fields.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -17,7 +17,7 @@ export interface PromptFormProps {
 
 /** The arguments of a prompt. */
 export function PromptForm({ prompt, onText, onClose }: PromptFormProps): ReactNode {
-  const fields = useMemo(() => fieldsOf(schemaOf(prompt)), [prompt])
+  const fields = useMemo(() => readFields(schemaOf(prompt)), [prompt])
   const [values, setValues] = useState<Values>(new Map())
   const [fault, setFault] = useState<string>()
   const fill = async (): Promise<void> => {

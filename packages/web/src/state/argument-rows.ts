@@ -1,3 +1,5 @@
+import { objectOf } from './object-of.ts'
+
 export interface ArgumentRow {
   readonly name: string
   readonly type: string
@@ -25,8 +27,4 @@ function typeOf(schema: Schema): string {
   if (type === 'string') return 'text'
   if (Array.isArray(type)) return type.filter((each) => typeof each === 'string').join(' or ')
   return typeof type === 'string' ? type : 'anything'
-}
-
-function objectOf(value: unknown): Schema {
-  return typeof value === 'object' && value !== null ? (value as Schema) : {}
 }

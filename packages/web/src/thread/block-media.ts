@@ -1,3 +1,5 @@
+import { objectOf } from '../state/object-of.ts'
+
 /** A content block of MCP. */
 export type Block = Readonly<Record<string, unknown>>
 
@@ -23,7 +25,7 @@ const BASE64 = /^[\w+/=\s]*$/
  */
 export function mediaOf(block: Block, fileUrl: (key: string) => string): BlockMedia | undefined {
   if (!WITH_BYTES.has(block['type'])) return undefined
-  const source = block['type'] === 'resource' ? fieldsOf(block['resource']) : block
+  const source = block['type'] === 'resource' ? objectOf(block['resource']) : block
   const mimeType = textOf(source['mimeType'])
   const type = mimeType.toLowerCase()
   const kind = PICTURE.test(type) ? 'picture' : SOUND.test(type) ? 'sound' : 'file'
@@ -49,12 +51,8 @@ function urlOf(
   fileUrl: (key: string) => string,
 ): string | undefined {
   if (typeof blob === 'string' && BASE64.test(blob)) return `data:${type};base64,${blob}`
-  const { key } = fieldsOf(stored)
+  const { key } = objectOf(stored)
   return typeof key === 'string' ? fileUrl(key) : undefined
-}
-
-export function fieldsOf(value: unknown): Block {
-  return typeof value === 'object' && value !== null ? (value as Block) : {}
 }
 
 export function textOf(value: unknown): string {

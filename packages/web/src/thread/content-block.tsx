@@ -2,9 +2,10 @@ import type { ReactNode } from 'react'
 import { useContext } from 'react'
 import { safeLink } from '../markdown/links.ts'
 import { FileUrls } from '../state/file-urls.ts'
+import { objectOf } from '../state/object-of.ts'
 import { pretty } from '../state/pretty.ts'
 import type { Block, BlockMedia } from './block-media.ts'
-import { fieldsOf, mediaOf, textOf } from './block-media.ts'
+import { mediaOf, textOf } from './block-media.ts'
 import { LongText } from '../parts/long-text.tsx'
 
 /** A longer address is cut. */
@@ -23,7 +24,7 @@ export function ContentBlock({ block, session }: ContentBlockProps): ReactNode {
   if (media !== undefined) return <Media {...media} />
   if (block['type'] === 'text') return <LongText text={String(block['text'])} />
   if (block['type'] === 'resource_link') return <ResourceLink link={block} />
-  const { text, uri } = fieldsOf(block['resource'])
+  const { text, uri } = objectOf(block['resource'])
   if (block['type'] !== 'resource' || typeof text !== 'string')
     return <LongText text={pretty(block)} />
   return (

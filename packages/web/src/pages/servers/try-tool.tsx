@@ -1,7 +1,7 @@
 import type { Tool, ToolAnswer } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useMemo, useState } from 'react'
-import { fieldsOf, readValues } from '../../ask/fields.ts'
+import { readFields, readValues } from '../../ask/fields.ts'
 import type { Values } from '../../ask/form-fields.tsx'
 import { FormFields } from '../../ask/form-fields.tsx'
 import { CopyButton } from '../../markdown/copy-button.tsx'
@@ -23,7 +23,7 @@ interface PermissionRequest {
 
 /** A form that calls a tool as the user, and what the tool answered. */
 export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
-  const fields = useMemo(() => fieldsOf(tool.inputSchema), [tool])
+  const fields = useMemo(() => readFields(tool.inputSchema), [tool])
   const hasForm = isFlat(tool.inputSchema)
   const [values, setValues] = useState<Values>(new Map())
   const [json, setJson] = useState('{}')
