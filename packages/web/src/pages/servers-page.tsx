@@ -1,8 +1,7 @@
-import type { ChangedTool, ServerStatus, Tool } from '@mcp-host/client'
+import type { ServerStatus, Tool } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { Icon, Mark } from '../parts/icon.tsx'
 import { PageBar } from '../parts/page-bar.tsx'
-import { admin } from '../state/admin.ts'
 import { host } from '../state/host.ts'
 import { readHost, servers } from '../state/host-state.ts'
 import { readingsOf, stateOf } from '../state/server-state.ts'
@@ -23,10 +22,6 @@ async function read(): Promise<readonly Tool[]> {
   return tools
 }
 
-const readChanged = (): Promise<ChangedTool[]> => admin.changedTools()
-/** Changed tools are for admins alone. */
-const readNone = async (): Promise<ChangedTool[]> => []
-
 export interface ServersPageProps {
   /** Names of what is shown; without them the first ones. */
   readonly server: string | undefined
@@ -38,9 +33,7 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
   const { value: tools, fault, reload } = useLoaded(read)
   const known = useStore(servers)
   const isAdmin = useRoles().includes('admin')
-  const changed = useLoaded(isAdmin ? readChanged : readNone)
   usePoll(reload, LOOK_MS)
-  usePoll(changed.reload, LOOK_MS)
   const server = wanted === undefined ? known?.[0] : known?.find((each) => each.server === wanted)
   const name = server?.server ?? wanted ?? ''
   const prefix = `${name}__`
@@ -73,7 +66,7 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
         <>
           <Readings server={server} />
           {isAdmin && (
-            <ChangedTools server={name} changed={changed} onAccept={() => void reload()} />
+            <ChangedTools server={name} pauseMs={LOOK_MS} onAccept={() => void reload()} />
           )}
           <div className="split">
             <ToolList server={name} tools={own} shown={tool?.name} />

@@ -2,23 +2,28 @@ import type { ChangedTool } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { admin } from '../../state/admin.ts'
 import { diffLines } from '../../state/diff-lines.ts'
-import type { Loaded } from '../../state/use-loaded.ts'
+import { useLoaded } from '../../state/use-loaded.ts'
+import { usePoll } from '../../state/use-poll.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { Fault } from '../../parts/fault.tsx'
 import { Mark } from '../../parts/icon.tsx'
 import { ToolId } from '../../parts/tool-id.tsx'
 
+const readChanged = (): Promise<ChangedTool[]> => admin.changedTools()
+
 export interface ChangedToolsProps {
   /** Name of the server whose tools are shown. */
   readonly server: string
-  readonly changed: Loaded<ChangedTool[]>
+  /** Pause between two reads. */
+  readonly pauseMs: number
   /** Called after a change was accepted: other tools may be there. */
   readonly onAccept: () => void
 }
 
-/** Tools whose definition has changed since it was recorded, for admins. */
-export function ChangedTools({ server, changed, onAccept }: ChangedToolsProps): ReactNode {
-  const { value = [], fault, act } = changed
+/** Tools whose definition has changed since it was recorded. Only admins may read them, so it is drawn for admins alone. */
+export function ChangedTools({ server, pauseMs, onAccept }: ChangedToolsProps): ReactNode {
+  const { value = [], fault, reload, act } = useLoaded(readChanged)
+  usePoll(reload, pauseMs)
   const tools = value.filter((tool) => tool.server === server)
   if (fault === undefined && tools.length === 0) return null
   return (
