@@ -147,7 +147,7 @@ export class ChatSession implements Disposable {
       forgetOutbox(this.id)
       forgetDraft(this.id)
     }
-    // From now on the host knows better.
+    // From then on the record of the session at the host is newer than what this page knows.
     if (state.state === 'ended') noteActivity(this.id, undefined)
     if (state.state !== 'connected') return
     // The history has what was before this connection.

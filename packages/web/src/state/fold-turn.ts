@@ -24,7 +24,7 @@ export function foldTurn(turn: Turn, event: ClientEvent): Turn {
     case 'user':
     case 'queue':
     case 'session':
-      // They are about more than a turn.
+      // These events concern the session, not one turn.
       return turn
     default:
       event satisfies never
