@@ -161,6 +161,33 @@ test('notes of the host are shown once; other steps are not', () => {
   expect(shown(turn)).toEqual(['note shortened', 'note again', 'note B answers instead of A'])
 })
 
+test('notes at the end of a generation stand above its text, but below earlier calls', () => {
+  const status = (message: string): Unplaced => ({
+    type: 'status',
+    payload: { state: 'processing', message },
+  })
+  const turn = fold(
+    started,
+    text('first'),
+    call,
+    result,
+    thinking('x'),
+    text('second'),
+    status('A cannot be reached; B answers instead'),
+    status('B cannot read the file c.pdf'),
+    status('B stopped before its end: it was asked to'),
+  )
+  expect(shown(turn)).toEqual([
+    'text first',
+    'tool c1',
+    'note A cannot be reached; B answers instead',
+    'note B cannot read the file c.pdf',
+    'reasoning x',
+    'text second',
+    'note B stopped before its end: it was asked to',
+  ])
+})
+
 test('items keep ids of their own after a reset', () => {
   const note = (message: string): Unplaced => ({
     type: 'context',

@@ -59,9 +59,7 @@ function newItemId(items: readonly Item[], kind: Item['kind']): string {
 /** Text and reasoning since the last tool result are void after a reset. */
 function withoutUnfinished(items: readonly Item[]): Item[] {
   const last = items.findLastIndex((item) => item.kind === 'tool' && item.result !== undefined)
-  return items.filter(
-    ({ kind }, index) => index <= last || (kind !== 'text' && kind !== 'reasoning'),
-  )
+  return items.filter((item, index) => index <= last || !isWritten(item))
 }
 
 function foldTool(items: readonly Item[], payload: Payload<'tool'>): readonly Item[] {
@@ -110,10 +108,24 @@ function foldInput(turn: Turn, payload: Payload<'input'>): Turn {
   return { ...turn, state, items }
 }
 
-/** Of these only notes about the turn are shown, as of a model that took over; the rest is in other events. */
+/** How the host words the only note about the end of a text; other notes introduce the text. */
+const ABOUT_END = ' stopped before its end: '
+
+/**
+ * Of these only notes about the turn are shown, as of a model that took over; the rest is in other events. The notes of
+ * a generation come after its text.
+ */
 function foldStatus(turn: Turn, { state, message, tool }: Payload<'status'>): Turn {
-  const isNote = tool === undefined && state === 'processing' && message !== 'Thinking'
-  return isNote ? { ...turn, items: note(turn.items, message) } : turn
+  const { items } = turn
+  if (tool !== undefined || state !== 'processing' || message === 'Thinking') return turn
+  if (message.includes(ABOUT_END)) return { ...turn, items: note(items, message) }
+  const start = items.findLastIndex((item) => !isWritten(item)) + 1
+  return { ...turn, items: [...note(items.slice(0, start), message), ...items.slice(start)] }
+}
+
+/** Whether the model wrote the item. */
+function isWritten({ kind }: Item): boolean {
+  return kind === 'text' || kind === 'reasoning'
 }
 
 function foldState(turn: Turn, payload: Payload<'turn'>): Turn {
