@@ -110,7 +110,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.done()
     const card = tab.page.locator('.answer .tool')
     expect(await card.locator('summary').innerText()).toMatch(/test look\s+Done\s+[\d.]+ m?s/)
+    // The text of the result is made only for an open card.
+    const copy = card.locator('[aria-label="Copy the result"]')
+    expect(await copy.count()).toBe(0)
     await card.locator('summary').click()
+    await copy.waitFor()
     expect(await card.innerText()).toMatch(/path\s+\/etc/)
     expect(await card.innerText()).toContain('found it')
   })

@@ -49,10 +49,15 @@ export interface ToolCardProps {
 export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps): ReactNode {
   const { server, tool, arguments: given, progress, result } = item
   const isRunning = result === undefined && waitsFor === undefined
-  const text = result === undefined ? '' : textOfResult(result)
+  const [isOpen, setIsOpen] = useState(false)
   return (
     <>
-      <details className="tool" name={row && `calls ${row}`} data-outcome={result?.outcome}>
+      <details
+        className="tool"
+        name={row && `calls ${row}`}
+        data-outcome={result?.outcome}
+        onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
+      >
         <summary>
           <Mark name={result === undefined ? openMark(waitsFor) : OUTCOMES[result.outcome].mark} />
           <ToolId server={server} tool={tool} />
@@ -71,7 +76,7 @@ export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps
           <header className="card-head">
             <ToolId server={server} tool={tool} />
             <span className="end" />
-            {text !== '' && <CopyButton text={text} label="Copy the result" isIcon />}
+            {isOpen && result !== undefined && <CopyResult result={result} />}
           </header>
           <dl className="sheet">
             <div>
@@ -94,6 +99,11 @@ export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps
       {result !== undefined && <CallFailure item={item} result={result} />}
     </>
   )
+}
+
+function CopyResult({ result }: { readonly result: ToolResult }): ReactNode {
+  const text = textOfResult(result)
+  return text === '' ? null : <CopyButton text={text} label="Copy the result" isIcon />
 }
 
 function openMark(waitsFor: Question['kind'] | undefined): MarkName {
