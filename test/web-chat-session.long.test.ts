@@ -114,6 +114,18 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     }
   })
 
+  test('a call beyond the limit of calls says that it was not run, and its card says why', async () => {
+    const id = await api.createSession({ maxToolCalls: 1 })
+    await tab.page.goto(`${host.stack.url}/#/chat/${id}`)
+    const call = { name: 'test__look', arguments: {} }
+    await tab.say(script({ calls: [call, call] }, { text: 'end' }))
+    await tab.done()
+    const last = tab.page.locator('.tool').last()
+    expect(await last.locator('.state').innerText()).toBe('Not run')
+    await last.locator('summary').click()
+    await last.getByText('this turn may make 1 tool calls').waitFor()
+  })
+
   test('a chat uses the tools of the chosen servers alone', async () => {
     const look = script({ calls: [{ name: 'test__look', arguments: {} }] }, { text: 'end' })
     const last = tab.page.locator('.tool .state').last()
@@ -124,7 +136,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await tab.page.getByRole('dialog').waitFor({ state: 'detached' })
     await tab.say(look)
     await tab.done()
-    expect(await last.innerText()).toContain('Not allowed')
+    expect(await last.innerText()).toContain('Not run')
     expect((await api.session(tab.sessionId)).servers).toEqual([])
     await tab.button('Settings').click()
     expect(await tab.page.getByRole('dialog').getByLabel('test').isChecked()).toBe(false)

@@ -20,7 +20,7 @@ const longTurn = script(
 const OUTCOMES = {
   ok: 'Done',
   error: 'Failed',
-  refused: 'Not allowed',
+  refused: 'Not run',
   cancelled: 'Stopped',
   unknown: 'Outcome unknown',
   none: 'Running',

@@ -127,7 +127,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.say(remove)
     await tab.button('Do not allow').click()
     await tab.done(2)
-    expect(await tab.page.locator('.turn').last().innerText()).toContain('Not allowed')
+    expect(await tab.page.locator('.turn').last().innerText()).toContain('Not run')
     const journal = await host.stack.journal()
     expect(journal.filter(({ tool }) => tool === 'remove')).toHaveLength(1)
   })

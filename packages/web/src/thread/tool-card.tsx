@@ -23,7 +23,7 @@ const OUTCOMES: Readonly<
 > = {
   ok: { mark: 'ok', text: 'Done' },
   error: { mark: 'failed', text: 'Failed' },
-  refused: { mark: 'refused', text: 'Not allowed', hasText: true },
+  refused: { mark: 'refused', text: 'Not run', hasText: true },
   cancelled: { mark: 'off', text: 'Stopped', hasText: true },
   unknown: { mark: 'unknown', text: 'Outcome unknown', hasText: true },
 }
