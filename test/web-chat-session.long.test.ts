@@ -178,6 +178,21 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await tab.page.locator('.user .files a', { hasText: 'note.txt' }).waitFor()
   })
 
+  test('a deleted chat offers nothing that changes it, also after a reload', async () => {
+    await tab.say(script({ text: 'one' }))
+    await tab.done()
+    const offers = tab.page.getByRole('main').getByRole('button', {
+      name: /^(?:Edit|Answer again|Settings|Share this chat)$/,
+    })
+    expect(await offers.count()).toBe(4)
+    await api.deleteSession(tab.sessionId)
+    await tab.page.getByText('This chat was deleted.').waitFor()
+    await expect.poll(() => offers.count()).toBe(0)
+    await tab.page.reload()
+    await tab.page.getByText('The host refuses this chat: this chat was deleted').waitFor()
+    expect(await offers.count()).toBe(0)
+  })
+
   test('a draft survives a reload, and is forgotten once it is sent or its chat is deleted', async () => {
     const message = tab.page.getByLabel('Message', { exact: true })
     const model = tab.page.getByRole('combobox', { name: 'Model', exact: true })

@@ -9,6 +9,7 @@ import { openChat } from '../state/open-chats.ts'
 import { openDebug } from '../state/route.ts'
 import { sessionList } from '../state/session-list.ts'
 import { useStore } from '../state/store.ts'
+import { useIsGone } from '../state/use-is-gone.ts'
 import { ThreadView } from '../thread/thread-view.tsx'
 import { TurnStatus } from '../thread/turn-status.tsx'
 import { ConnectionBox, ConnectionState } from './connection-state.tsx'
@@ -37,6 +38,7 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
   const history = useStore(session.history)
   const known = useStore(sessionList).sessions.find((each) => each.id === id)
   const [panel, setPanel] = useState<'settings' | 'share'>()
+  const isGone = useIsGone(session)
   const draft = draftOf(id)
   const title = isNew ? 'New chat' : known?.title || 'Chat'
   const close = (): void => setPanel(undefined)
@@ -44,13 +46,15 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
   return (
     <>
       <PageBar title={title} state={<ConnectionState session={session} />}>
-        {!isNew && (
+        {!isNew && !isGone && (
           <>
             <IconButton icon="share" label="Share this chat" onClick={() => setPanel('share')} />
             <IconButton icon="trace" label="Events of this chat" onClick={() => openDebug(id)} />
           </>
         )}
-        <IconButton icon="settings" label="Settings" onClick={() => setPanel('settings')} />
+        {!isGone && (
+          <IconButton icon="settings" label="Settings" onClick={() => setPanel('settings')} />
+        )}
       </PageBar>
       {panel !== undefined && (
         <ErrorBoundary what="This panel">

@@ -100,7 +100,9 @@ function wordsOf(connection: ClientState): ConnectionText {
 const ENDS = {
   closed: () => 'This chat is closed. Reload the page to open it again.',
   deleted: () => 'This chat was deleted.',
-  refused: (message: string) => `The host refuses this chat: ${message}`,
+  // The host calls a chat a session.
+  refused: (message: string) =>
+    `The host refuses this chat: ${message.replaceAll(/\bsession\b/g, 'chat')}`,
   unauthenticated: () => 'This chat is not connected: you are logged out, or may not chat here.',
   unreachable: () => 'The host does not answer. Reload the page to try again.',
 } as const

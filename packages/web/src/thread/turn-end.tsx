@@ -6,6 +6,7 @@ import type { ChatSession } from '../state/chat-session.ts'
 import { costText } from '../state/cost-text.ts'
 import { draftOf } from '../state/draft.ts'
 import type { Turn } from '../state/turn.ts'
+import { useIsGone } from '../state/use-is-gone.ts'
 
 /** How a turn ended, and what can be done next. */
 export function TurnEnd({
@@ -15,6 +16,7 @@ export function TurnEnd({
   readonly turn: Turn
   readonly session: ChatSession
 }): ReactNode {
+  const isGone = useIsGone(session)
   if (turn.state === 'refused') {
     return (
       <Box tone="failed" role="alert">
@@ -31,12 +33,16 @@ export function TurnEnd({
         <Cost turn={turn} />
         <span className="end">
           {text !== '' && <CopyButton text={text} label="Copy answer" isIcon />}
-          <IconButton
-            icon="again"
-            label="Answer again"
-            isTight
-            onClick={() => session.regenerate(turn.id, turn.text, draftOf(session.id).model.get())}
-          />
+          {!isGone && (
+            <IconButton
+              icon="again"
+              label="Answer again"
+              isTight
+              onClick={() =>
+                session.regenerate(turn.id, turn.text, draftOf(session.id).model.get())
+              }
+            />
+          )}
         </span>
       </div>
     </footer>

@@ -5,6 +5,7 @@ import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
 import { clockOf, dayOf, isToday, timeOf } from '../state/time-text.ts'
 import type { Turn } from '../state/turn.ts'
+import { useIsGone } from '../state/use-is-gone.ts'
 import { AttachmentList } from './attachment-list.tsx'
 import { BranchSwitcher } from './branch-switcher.tsx'
 
@@ -16,6 +17,7 @@ export function UserMessage(props: {
   readonly onEdit: (isOpen: boolean) => void
 }): ReactNode {
   const { turn, session, onEdit } = props
+  const isGone = useIsGone(session)
   const [state, setState] = useState<'shown' | 'editing' | 'kept'>('shown')
   if (state === 'editing') {
     const close = (): void => {
@@ -32,7 +34,7 @@ export function UserMessage(props: {
       <AttachmentList attachments={turn.attachments} session={session.id} />
       <div className="actions">
         <BranchSwitcher turn={turn} session={session} />
-        {turn.state !== 'unsent' && (
+        {turn.state !== 'unsent' && !isGone && (
           <IconButton
             icon="edit"
             label="Edit"
