@@ -4,20 +4,15 @@ import { safeLink } from '../markdown/links.ts'
 import { Mark } from '../parts/icon.tsx'
 import { ToolId } from '../parts/tool-id.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
+import { login } from '../state/login.ts'
+import { useStore } from '../state/store.ts'
 import type { QuestionItem } from '../state/turn.ts'
 import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { readFields, readValues } from './fields.ts'
 import type { Values } from './form-fields.tsx'
 import { FormFields } from './form-fields.tsx'
+import { questionEnd } from './question-end.ts'
 import { Fault } from '../parts/fault.tsx'
-
-const ENDS = {
-  accept: 'You answered',
-  decline: 'You said no',
-  cancel: 'You gave no answer',
-  expired: 'Nobody answered in time',
-  void: 'No answer is needed any more',
-} as const
 
 export interface QuestionViewProps {
   readonly item: QuestionItem
@@ -28,13 +23,13 @@ export interface QuestionViewProps {
 /** A question of a tool, or a request for permission, in the flow of the conversation. */
 export function QuestionView({ item, session }: QuestionViewProps): ReactNode {
   const { question, end } = item
+  const known = useStore(login)
   const name = `${question.server} ${question.tool}`
   if (end !== undefined) {
-    const isApproval = question.mode === 'approval' && end.how === 'accept'
+    const own = 'principal' in known ? known.principal.id : undefined
     return (
       <p className="note">
-        {isApproval ? 'You allowed it' : ENDS[end.how]}:{' '}
-        <ToolId server={question.server} tool={question.tool} />
+        {questionEnd(question, end, own)}: <ToolId server={question.server} tool={question.tool} />
       </p>
     )
   }
