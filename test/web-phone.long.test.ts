@@ -188,5 +188,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     const { width = 0, x = -1 } = (await dialog.boundingBox()) ?? {}
     expect(x).toBeGreaterThanOrEqual(0)
     expect(x + width).toBeLessThanOrEqual(PHONE.viewport.width)
+    // The menu that opened the dialog is hidden with the sidebar.
+    await dialog.getByRole('button', { name: 'Close' }).tap()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await tab.page.evaluate('document.activeElement.tagName')).toBe('MAIN')
   })
 })

@@ -9,6 +9,13 @@ export interface DialogProps {
   readonly children: ReactNode
 }
 
+/** The opener may be gone, as a menu in the sidebar of a phone, and then the focus would be nowhere. */
+function focusPage(dialog: HTMLDialogElement | null): void {
+  const { activeElement, body } = document
+  const isLost = activeElement === body || dialog?.contains(activeElement) === true
+  if (isLost) document.querySelector<HTMLElement>('main')?.focus()
+}
+
 /** A panel before the page, as long as it is drawn. Escape closes it. */
 export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -17,7 +24,10 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
     const element = dialog.current
     element?.showModal()
     element?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)')?.focus()
-    return () => element?.close()
+    return () => {
+      element?.close()
+      focusPage(element)
+    }
   }, [])
   // Outside of other elements: a form may not be within a form.
   return createPortal(
