@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { login } from '../state/login.ts'
-import type { PageName } from '../state/route.ts'
 import { useStore } from '../state/store.ts'
+import type { PageName } from '../state/user-pages.ts'
 import { pagesFor, roleFor } from '../state/user-pages.ts'
 import { PageBar } from './page-bar.tsx'
 

@@ -4,6 +4,8 @@ import { host } from './host.ts'
 import { keepNewChat, readNewChat } from './kept-draft.ts'
 import { restorePlace } from './login-page.ts'
 import { Store } from './store.ts'
+import type { PageName } from './user-pages.ts'
+import { findPage } from './user-pages.ts'
 
 /**
  * What the page shows. The address has it behind `#`, so that opening a link does not send it: the id of a session is a
@@ -20,10 +22,6 @@ export type Route =
 
 /** What is shown to a user of the host only. */
 export type OwnRoute = Exclude<Route, { page: 'shared' }>
-
-/** Pages around the chats that have no further part in their address. */
-const PAGES = ['account', 'approvals', 'audit', 'users', 'policy', 'limits'] as const
-export type PageName = (typeof PAGES)[number]
 
 /** A host that answers later is not waited for: the page says that it is not there. */
 const PATIENCE_MS = 500
@@ -58,7 +56,7 @@ function read(): Route {
   const [, page, session = ''] = location.hash.split('/')
   if (page === 'servers') return serversRoute(location.hash.split('/').slice(2))
   if (page === 'shared') return { page, token: session }
-  const named = PAGES.find((name) => name === page)
+  const named = findPage(page)
   if (named !== undefined) return { page: named }
   if (/^[\w-]{16,64}$/.test(session)) {
     if (page === 'chat') return { page: 'chat', session, isNew: false }
