@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 import { Box } from '../parts/box.tsx'
 import { maintenance, servers } from '../state/host-state.ts'
-import { modelFault, models } from '../state/models.ts'
+import { modelFault } from '../state/model-fault.ts'
+import { models } from '../state/models.ts'
 import { useStore } from '../state/store.ts'
 
 /** Says which parts of the host are missing, although the rest works. `isEmpty`: nothing was said in the chat yet. */
