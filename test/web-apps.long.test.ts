@@ -279,7 +279,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`MCP apps in the web UI${NEEDS_BROWSER}`, 
       'that sends too many messages (%s) is stopped',
       async (name) => {
         await show(name)
-        await tab.page.getByText('it sent too many messages, and was stopped').waitFor()
+        await tab.page.getByText('The app of apps was stopped: it sent too many messages').waitFor()
+        await tab.button('Start the app again').waitFor()
         expect(await tab.page.locator('iframe').count()).toBe(0)
         await expectIntact()
       },

@@ -262,7 +262,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of rarer states${NEEDS_BROWSER}`
 
   test('an app that was stopped', async () => {
     await tab.say('Draw a chart')
-    await tab.page.getByText('it sent too many messages, and was stopped').waitFor()
+    await tab.page.getByText('was stopped: it sent too many messages').waitFor()
     await tab.done()
     await pictures.take('app-stopped', turn())
   })

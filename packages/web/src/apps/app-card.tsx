@@ -27,7 +27,7 @@ export interface AppCardProps extends AppProps {
 type State =
   | { readonly at: 'closed' | 'loading' }
   | { readonly at: 'open'; readonly page: AppPage }
-  | { readonly at: 'failed'; readonly why: string }
+  | { readonly at: 'failed' | 'stopped'; readonly why: string }
 
 /** Shows the app of a tool call: for the newest message by itself, else when the user wants to see it. */
 export function AppCard(props: AppCardProps): ReactNode {
@@ -83,12 +83,15 @@ export function AppCard(props: AppCardProps): ReactNode {
         </p>
       )
     case 'failed':
+    case 'stopped':
       return (
         <Box tone="plain" role="alert">
-          <strong>The app of {server} cannot be shown:</strong> {state.why}. The result is in the
-          card of its call.{' '}
+          <strong>
+            The app of {server} {state.at === 'failed' ? 'cannot be shown' : 'was stopped'}:
+          </strong>{' '}
+          {state.why}. The result is in the card of its call.{' '}
           <button type="button" className="text-button" onClick={show}>
-            Try again
+            {state.at === 'failed' ? 'Try again' : 'Start the app again'}
           </button>
         </Box>
       )
@@ -103,6 +106,7 @@ export function AppCard(props: AppCardProps): ReactNode {
             end({ at: 'closed' })
           }}
           onFail={(why) => end({ at: 'failed', why })}
+          onStop={(why) => end({ at: 'stopped', why })}
         />
       )
     default:

@@ -28,6 +28,8 @@ export interface AppFrameProps {
   readonly onHeight: (height: number) => void
   readonly onLog: (line: string) => void
   readonly onFail: (why: string) => void
+  /** Called when the page must stop the app. */
+  readonly onStop: (why: string) => void
   /** Gets the function that announces the end to the app. */
   readonly close: RefObject<(() => Promise<void>) | undefined>
 }
@@ -57,7 +59,7 @@ function useConnection(
 ): RefObject<AppConnection | undefined> {
   const connection = useRef<AppConnection>(undefined)
   const open = useEffectEvent((element: HTMLIFrameElement, late: number) => {
-    const { html, tool, actions, onHeight, onLog, onFail, close } = props
+    const { html, tool, actions, onHeight, onLog, onStop, close } = props
     const send = (message: object): void => element.contentWindow?.postMessage(message, '*')
     const opened = new AppConnection({
       actions,
@@ -70,7 +72,7 @@ function useConnection(
         send({ jsonrpc: '2.0', method, params: { html } })
       },
       onReady: () => clearTimeout(late),
-      onFlood: () => onFail('it sent too many messages, and was stopped'),
+      onFlood: () => onStop('it sent too many messages'),
       now: () => performance.now(),
     })
     close.current = () => opened.teardown()

@@ -38,11 +38,12 @@ export interface RunningAppProps extends AppProps {
   readonly hasFocus: boolean
   readonly onClose: () => void
   readonly onFail: (why: string) => void
+  readonly onStop: (why: string) => void
 }
 
 /** An app with what it asks of its user. */
 export function RunningApp(props: RunningAppProps): ReactNode {
-  const { item, server, tool, session, page, hasFocus, onClose, onFail } = props
+  const { item, server, tool, session, page, hasFocus, onClose, onFail, onStop } = props
   const { wishes, ask, refuseAll } = useWishes()
   const [log, setLog] = useState<readonly string[]>([])
   const [height, setHeight] = useHeight(wishes.length > 0)
@@ -97,6 +98,7 @@ export function RunningApp(props: RunningAppProps): ReactNode {
         onHeight={setHeight}
         onLog={(line) => setLog((before) => [...before, line].slice(-MAX_LOG_LINES))}
         onFail={onFail}
+        onStop={onStop}
         close={close}
       />
       <WishList wishes={wishes} server={server} />
