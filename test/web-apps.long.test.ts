@@ -220,7 +220,16 @@ describe.skipIf(NEEDS_BROWSER !== '')(`MCP apps in the web UI${NEEDS_BROWSER}`, 
       expect(await isInApp()).toBe(false)
       await page.keyboard.press('Shift+Tab')
       await app().locator('#submit:focus').waitFor()
-      await tabTo(page, 'Close the app', 'Shift+Tab')
+      await app().locator('#say').focus()
+      await page.keyboard.press('Enter')
+      await page.getByText('has a text for your message').waitFor()
+      await tabTo(page, 'Leave it out')
+      await page.keyboard.press('Enter')
+      await page.locator('section.app:focus').waitFor()
+      await tabTo(page, 'Let it reach them')
+      await page.keyboard.press('Enter')
+      await page.locator('section.app:focus').waitFor()
+      await tabTo(page, 'Close the app')
     })
 
     test('passes the checks of axe with its page', async () => {

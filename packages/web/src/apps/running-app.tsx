@@ -1,5 +1,5 @@
 import type { Tool } from '@mcp-host/client'
-import type { ReactNode } from 'react'
+import type { MouseEvent, ReactNode } from 'react'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
@@ -12,7 +12,7 @@ import { domainNames, sandboxUrl } from './app-domains.ts'
 import { AppFrame } from './app-frame.tsx'
 import type { AppPage } from './app-page.ts'
 import { findTool } from './server-tools.ts'
-import { useWishes, WishList } from './wish-list.tsx'
+import { focusApp, useWishes, WishList } from './wish-list.tsx'
 
 const MAX_LOG_LINES = 20
 
@@ -55,14 +55,15 @@ export function RunningApp(props: RunningAppProps): ReactNode {
     const draft = (text: string): void => draftOf(session.id).suggest(text, 'behind')
     return appActions({ server, host: appHost, findTool, ask, draft })
   }, [server, session, ask])
-  const allow = (): void => {
+  const allow = ({ currentTarget }: MouseEvent): void => {
+    focusApp(currentTarget)
     allowed.add(reach)
     // The frame is replaced, and so is what has asked.
     refuseAll()
     setMayReach(true)
   }
   return (
-    <section className="card app" aria-label={`App of ${server}`}>
+    <section className="card app" aria-label={`App of ${server}`} tabIndex={-1}>
       <header className="card-head">
         <span>
           App of <span className="id">{server}</span>

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { MouseEvent, ReactNode } from 'react'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { Mark } from '../parts/icon.tsx'
 import { pretty } from '../state/pretty.ts'
@@ -57,9 +57,20 @@ export function WishList({
   return first === undefined ? null : <WishForm key={first.id} {...first} server={server} />
 }
 
+/** Gives the focus to the app, since the pressed button goes away. */
+export function focusApp(button: Element): void {
+  button.closest('section')?.focus({ preventScroll: true })
+}
+
 function WishForm({ wish, answer, server }: OpenWish & { readonly server: string }): ReactNode {
   const { title, yes, no } = WORDS[wish.kind]
   const isRead = useIsRead()
+  const answerBy =
+    (isGranted: boolean) =>
+    ({ currentTarget }: MouseEvent): void => {
+      focusApp(currentTarget)
+      answer(isGranted)
+    }
   return (
     <div className="asks" role="group" aria-label={`Wish of the app of ${server}`}>
       <header className="asks-head">
@@ -74,16 +85,16 @@ function WishForm({ wish, answer, server }: OpenWish & { readonly server: string
             href={wish.url}
             target="_blank"
             rel="noopener noreferrer"
-            onClick={() => answer(true)}
+            onClick={answerBy(true)}
           >
             {yes}
           </a>
         ) : (
-          <button type="button" className="move" disabled={!isRead} onClick={() => answer(true)}>
+          <button type="button" className="move" disabled={!isRead} onClick={answerBy(true)}>
             {yes}
           </button>
         )}
-        <button type="button" onClick={() => answer(false)}>
+        <button type="button" onClick={answerBy(false)}>
           {no}
         </button>
       </div>

@@ -1,6 +1,7 @@
 import type { Principal, Session } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useCallback } from 'react'
+import { costText } from '../../state/cost-text.ts'
 import { host } from '../../state/host.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
 import { Fault } from '../../parts/fault.tsx'
@@ -64,7 +65,7 @@ export function UsageSection({ principal }: { readonly principal: Principal }): 
                   <th scope="row">{model}</th>
                   <td className="number">{inputTokens.toLocaleString('en')}</td>
                   <td className="number">{outputTokens.toLocaleString('en')}</td>
-                  <td className="number">{cost === undefined ? '–' : `$${cost.toFixed(4)}`}</td>
+                  <td className="number">{cost === undefined ? '–' : costText(cost)}</td>
                 </tr>
               ))}
             </tbody>
