@@ -342,7 +342,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.answering('word2')
     await tab.page.emulateMedia({ reducedMotion: 'no-preference' })
     await tab.button('Pages and lists').click()
-    await tab.page.getByText('answering', { exact: true }).waitFor()
+    // The record of a chat of another test may lag.
+    const row = tab.page.locator('.session:has([aria-current])')
+    await row.getByText('answering', { exact: true }).waitFor()
     expect(await tab.page.evaluate(RUNNING_ANIMATIONS)).toBeGreaterThan(0)
     expect(await tab.page.evaluate(LONGEST_MOTION)).toBeGreaterThan(0.1)
     await tab.page.emulateMedia({ reducedMotion: 'reduce' })
