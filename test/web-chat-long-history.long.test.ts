@@ -4,6 +4,7 @@ import type { BrowserContext, Locator, Request } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChatTab } from './web-host.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
+import { Pictures } from './web-pictures.ts'
 
 /** A message and an answer each. */
 const TURNS = 5_000
@@ -127,7 +128,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a chat of 10,000 messages${NEEDS_BROWSER}
     expect(jumps).toEqual([])
     expect(loaded).toBe(2)
     expect(before[0]?.number).toBeLessThan(TURNS - 50)
-    await tab.button('Go to the latest message').click()
+    const latest = tab.button('Go to the latest message')
+    await new Pictures(tab.page).take('state-earlier', latest, tab.page.locator('.composer'))
+    await latest.click()
     await newest().waitFor()
     expect((await settled()).at(-1)?.number).toBe(TURNS - 1)
   })

@@ -244,6 +244,19 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of rarer states${NEEDS_BROWSER}`
     for (const { sessionId } of [story, note]) await api.deleteSession(sessionId ?? '')
   })
 
+  test('a list of chats that cannot be read', async () => {
+    await tab.page.route('**/api/chat/sessions?*', (route) =>
+      route.fulfill({
+        status: 503,
+        json: { error: { code: 'unavailable', message: 'the host is busy' } },
+      }),
+    )
+    await tab.page.reload()
+    const fault = tab.page.getByText('The list may be out of date: the host is busy')
+    await fault.waitFor()
+    await pictures.take('session-list-fault', fault)
+  })
+
   test('the palette without a match', async () => {
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
     await tab.page.keyboard.press('Control+k')

@@ -6,6 +6,7 @@ import type { BrowserContext, Locator } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChatTab } from './web-host.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
+import { Pictures } from './web-pictures.ts'
 
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
 const nested = { type: 'object', properties: { list: { type: 'array', items: {} } } }
@@ -99,6 +100,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await card.getByText('Not a page').waitFor()
     expect(await card.getByRole('link', { name: 'Not a page' }).count()).toBe(0)
     await card.getByText('"future"').waitFor()
+    await new Pictures(tab.page).take('tool-files', card.locator('.sheet'))
   })
 
   test('the result of a tool is copied exactly as the tool wrote it', async () => {
@@ -118,7 +120,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
   test('a result that the host keeps apart is loaded whole, and read by pages', async () => {
     const card = await cardOf('large')
     const end = card.getByText('line 79999', { exact: false })
-    await card.getByText('This is the beginning').waitFor()
+    const apart = card.getByText('This is the beginning')
+    await apart.waitFor()
+    await new Pictures(tab.page).take('tool-apart', apart, card.getByText('Load the whole result'))
     const download = card.getByRole('link', { name: 'Download it' })
     const whole = await context.request.get((await download.getAttribute('href')) ?? '')
     expect(await whole.text()).toContain('line 79999')
