@@ -64,6 +64,15 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
     expect(chat.text).toContain('welcome.txt')
   })
 
+  test('the image has the web UI', async () => {
+    const page = await fetch(url, { headers: { accept: 'text/html' } })
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
+    const [, script = ''] = /<script type="module"[^>]* src="([^"]+)"/.exec(await page.text()) ?? []
+    const program = await fetch(new URL(script, url))
+    expect(program.headers.get('content-type')).toContain('javascript')
+    expect((await program.text()).length).toBeGreaterThan(100_000)
+  })
+
   test('MCP clients use the program and the remote server with a key, and are refused without', async () => {
     const response = await fetch(`${url}/mcp`, { method: 'POST', body: '{}' })
     expect(response.status).toBe(401)
