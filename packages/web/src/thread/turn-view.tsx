@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { useStore } from '../state/store.ts'
@@ -8,6 +8,7 @@ import type { Question, Turn } from '../state/turn.ts'
 import { ItemList } from './item-list.tsx'
 import { TurnEnd } from './turn-end.tsx'
 import { TurnProgress } from './turn-progress.tsx'
+import { useHasOpen } from './use-has-open.ts'
 import { UserMessage } from './user-message.tsx'
 
 export interface TurnViewProps {
@@ -22,16 +23,25 @@ export function TurnView({ store, session, onKeep }: TurnViewProps): ReactNode {
   const turn = useStore(store)
   const [isEditing, setIsEditing] = useState(false)
   const [apps, setApps] = useState(0)
+  const article = useRef<HTMLElement>(null)
+  const hasOpen = useHasOpen(article)
   const countApps = useCallback((change: number) => setApps((count) => count + change), [])
   const questions = openQuestions(turn)
-  const isKept = isEditing || questions.size > 0 || apps > 0
+  // A turn that leaves the page forgets what was opened in it.
+  const isKept = isEditing || questions.size > 0 || apps > 0 || hasOpen
   useEffect(() => {
     if (!isKept) return undefined
     onKeep(turn.id, true)
     return () => onKeep(turn.id, false)
   }, [turn.id, isKept, onKeep])
   return (
-    <article className="turn" data-state={turn.state} data-message={turn.id} tabIndex={-1}>
+    <article
+      ref={article}
+      className="turn"
+      data-state={turn.state}
+      data-message={turn.id}
+      tabIndex={-1}
+    >
       <ErrorBoundary what="This message">
         <UserMessage turn={turn} session={session} onEdit={setIsEditing} />
         <Answer turn={turn} session={session} questions={questions} onApps={countApps} />
