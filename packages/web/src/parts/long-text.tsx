@@ -1,18 +1,29 @@
 import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
+import { cutText } from '../state/cut-text.ts'
 
-/** A longer text is shown by pages of this length, in characters. */
-const PAGE = 4_000
+/** What is shown at first. */
+const FIRST = { lines: 50, characters: 4_000 }
+/** What is added with each press. */
+const MORE = { lines: 500, characters: 40_000 }
 
+/** A text of a machine, shown by pages. */
 export function LongText({ text }: { readonly text: string }): ReactNode {
-  const [length, setLength] = useState(PAGE)
-  const rest = text.length - length
+  const [pages, setPages] = useState(0)
+  const { shown, left } = useMemo(
+    () =>
+      cutText(text, {
+        lines: FIRST.lines + pages * MORE.lines,
+        characters: FIRST.characters + pages * MORE.characters,
+      }),
+    [text, pages],
+  )
   return (
     <>
-      <pre tabIndex={0}>{text.slice(0, length)}</pre>
-      {rest > 0 && (
-        <button type="button" onClick={() => setLength(length + 4 * PAGE)}>
-          Show more ({rest} characters are left)
+      <pre tabIndex={0}>{shown}</pre>
+      {left !== '' && (
+        <button type="button" onClick={() => setPages(pages + 1)}>
+          Show more ({left})
         </button>
       )}
     </>
