@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { script, testFolder } from '@mcp-host/testkit'
 import type { BrowserContext, Locator } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { accessFaults } from './web-axe.ts'
 import type { ChatTab } from './web-host.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 import { Pictures } from './web-pictures.ts'
@@ -21,6 +22,19 @@ const SILENCE = Buffer.concat([
 ]).toString('base64')
 /** Markdown, HTML, tabs, and spaces at the ends of lines. */
 const EXACT = '# **a** <b>&amp;</b>  \n\n\tcol\u00a01\t\u{1f600}\n\n\n  "last" \n'
+/** More rows than are shown at first. */
+const TRAINS = Array.from({ length: 57 }, (_, index) => ({
+  train: `IC ${500 + index}`,
+  seats: 40 - (index % 7),
+  ...(index === 0 ? { note: '<b>full</b>' } : {}),
+}))
+const TRIP = {
+  city: 'Rome',
+  days: 3,
+  hotel: { name: 'Alba', tags: ['quiet', 'near'], rooms: [{ bed: 2, free: true }] },
+  guide: null,
+  extras: [],
+}
 const BLOCKS = [
   { type: 'audio', mimeType: 'audio/wav', data: SILENCE },
   { type: 'resource', resource: { uri: 'file:///notes/day.txt', text: 'Buy milk' } },
@@ -56,6 +70,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
           { name: 'large', inputSchema, lines: 80_000 },
           { name: 'pay', inputSchema, answer: 'paid' },
           { name: 'nested', inputSchema: nested },
+          { name: 'trains', inputSchema, answer: JSON.stringify(TRAINS) },
+          { name: 'trip', inputSchema, answer: JSON.stringify(TRIP) },
           { name: 'exact', inputSchema, answer: EXACT, content: [{ type: 'text', text: 'end ' }] },
         ],
       }),
@@ -99,8 +115,44 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await card.getByText('of May').waitFor()
     await card.getByText('Not a page').waitFor()
     expect(await card.getByRole('link', { name: 'Not a page' }).count()).toBe(0)
-    await card.getByText('"future"').waitFor()
+    await card.locator('.pairs', { hasText: 'future' }).waitFor()
     await new Pictures(tab.page).take('tool-files', card.locator('.sheet'))
+  })
+
+  test('a list of flat objects is a table, whose text is one press away', async () => {
+    const card = await cardOf('trains')
+    const table = card.getByRole('table')
+    const rows = () => table.locator('tbody tr').count()
+    expect(await table.getByRole('columnheader').allInnerTexts()).toEqual([
+      'train',
+      'seats',
+      'note',
+    ])
+    const first = table.locator('tbody tr').first()
+    expect(await first.getByRole('cell').allInnerTexts()).toEqual(['IC 500', '40', '<b>full</b>'])
+    expect(await rows()).toBe(50)
+    await card.getByRole('button', { name: 'Show more (7 rows are left)' }).click()
+    expect(await rows()).toBe(57)
+    await card.getByRole('button', { name: 'Raw', pressed: false }).click()
+    expect(await card.locator('pre').innerText()).toContain(JSON.stringify(TRAINS).slice(0, 900))
+    expect(await table.count()).toBe(0)
+    await card.getByRole('button', { name: 'Raw', pressed: true }).click()
+    await table.waitFor()
+  })
+
+  test('other JSON is a tree that unfolds', async () => {
+    const card = await cardOf('trip')
+    const tree = card.locator('.json > .pairs')
+    const shown = async () => (await tree.innerText()).split(/\s*\n\s*/)
+    const trip = ['city', 'Rome', 'days', '3', 'hotel', '3 fields', 'guide', 'null', 'extras']
+    expect(await shown()).toEqual([...trip, 'none'])
+    await tree.getByText('3 fields').click()
+    await tree.getByText('2 items').click()
+    await tree.getByText('1 item', { exact: true }).click()
+    await tree.getByRole('cell', { name: 'true' }).waitFor()
+    expect(await tree.getByText('near').count()).toBe(1)
+    await new Pictures(tab.page).take('tool-tree', card.locator('.sheet'))
+    expect(await accessFaults(tab.page)).toEqual([])
   })
 
   test('the result of a tool is copied exactly as the tool wrote it', async () => {
@@ -130,9 +182,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await card.getByText('This is the beginning').waitFor({ state: 'detached' })
     expect(await end.count()).toBe(0)
     const more = card.getByRole('button', { name: 'Show more' })
-    expect(await more.innerText()).toMatch(/\d{6} characters are left/)
+    expect(await more.innerText()).toMatch(/\d{5} lines are left/)
     await more.click()
-    await card.getByText('line 1500', { exact: false }).waitFor()
+    await card.getByText('line 500', { exact: false }).waitFor()
   })
 
   test('a tool that needs permission is tried, once the user allows it', async () => {
@@ -161,6 +213,6 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await tool.getByText('list', { exact: false }).first().waitFor()
     await text.fill('{"list": [1, 2]}')
     await tool.getByRole('button', { name: 'Try it' }).click()
-    await tool.getByText('{"list":[1,2]}').waitFor()
+    await tool.locator('.pairs', { hasText: 'list' }).getByText('2 items').waitFor()
   })
 })

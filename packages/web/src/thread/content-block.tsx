@@ -3,10 +3,10 @@ import { useContext } from 'react'
 import { safeLink } from '../markdown/links.ts'
 import { FileUrls } from '../state/file-urls.ts'
 import { objectOf } from '../state/object-of.ts'
-import { pretty } from '../state/pretty.ts'
 import type { Block, BlockMedia } from './block-media.ts'
 import { mediaOf, textOf } from './block-media.ts'
-import { LongText } from '../parts/long-text.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { MachineText } from '../parts/machine-text.tsx'
 
 /** A longer address is cut. */
 const MAX_SHOWN_URI = 300
@@ -22,15 +22,14 @@ export function ContentBlock({ block, session }: ContentBlockProps): ReactNode {
   const fileUrl = useContext(FileUrls)
   const media = mediaOf(block, (key) => fileUrl(session, key))
   if (media !== undefined) return <Media {...media} />
-  if (block['type'] === 'text') return <LongText text={String(block['text'])} />
+  if (block['type'] === 'text') return <MachineText text={String(block['text'])} />
   if (block['type'] === 'resource_link') return <ResourceLink link={block} />
   const { text, uri } = objectOf(block['resource'])
-  if (block['type'] !== 'resource' || typeof text !== 'string')
-    return <LongText text={pretty(block)} />
+  if (block['type'] !== 'resource' || typeof text !== 'string') return <JsonView value={block} />
   return (
     <>
       <p className="note">{textOf(uri)}</p>
-      <LongText text={text} />
+      <MachineText text={text} />
     </>
   )
 }

@@ -2,10 +2,9 @@ import type { ReactNode } from 'react'
 import { useContext, useState } from 'react'
 import { FileUrls } from '../state/file-urls.ts'
 import { messageOf } from '../state/message-of.ts'
-import { pretty } from '../state/pretty.ts'
 import type { ToolResult } from '../state/turn.ts'
 import { ContentBlock } from './content-block.tsx'
-import { LongText } from '../parts/long-text.tsx'
+import { JsonView } from '../parts/json-view.tsx'
 
 type Content = Pick<ToolResult, 'content' | 'structuredContent'>
 
@@ -28,12 +27,12 @@ export function ToolContent({
         <ContentBlock key={index} block={block} session={session} />
       ))}
       {structuredContent !== undefined && content.length === 0 && (
-        <LongText text={pretty(structuredContent)} />
+        <JsonView value={structuredContent} />
       )}
       {structuredContent !== undefined && content.length > 0 && !hasText && (
         <details>
           <summary>Structured result</summary>
-          <LongText text={pretty(structuredContent)} />
+          <JsonView value={structuredContent} />
         </details>
       )}
       {blob !== undefined && whole === undefined && (
