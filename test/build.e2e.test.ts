@@ -1,6 +1,6 @@
 // The programs of `npm run build`, in a folder where they find no package, on a real nats-server.
 import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -38,6 +38,19 @@ beforeAll(async () => {
   )
 })
 afterAll(() => open.disposeAsync())
+
+test('what is built may be read by any user, as that of a container', async () => {
+  const files = await readdir(dist, { recursive: true, withFileTypes: true })
+  const closed: string[] = []
+  for (const file of files) {
+    const path = join(file.parentPath, file.name)
+    const { mode } = await stat(path)
+    const needed = file.isDirectory() ? 0o005 : 0o004
+    if ((mode & needed) !== needed) closed.push(path)
+  }
+  expect(files.length).toBeGreaterThan(20)
+  expect(closed).toEqual([])
+})
 
 test('the built services answer a chat that calls a tool', async () => {
   using chat = await ChatSocket.open(stack)

@@ -1,4 +1,4 @@
-import { cp } from 'node:fs/promises'
+import { chmod, cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildWeb, webFolder } from '../web/build-web.ts'
 
@@ -6,5 +6,8 @@ import { buildWeb, webFolder } from '../web/build-web.ts'
 export async function addWeb(folder: string): Promise<void> {
   const built = await webFolder()
   await buildWeb(built)
-  await cp(built, join(folder, 'web'), { recursive: true })
+  const files = join(folder, 'web')
+  await cp(built, files, { recursive: true })
+  // The folder of the cache is for its user alone; a container has another one.
+  await chmod(files, 0o755)
 }
