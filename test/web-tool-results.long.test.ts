@@ -1,6 +1,7 @@
 // What tools return, by type and size, and tools that are tried on the page of the servers, in a real Chromium.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { HostApi } from '@mcp-host/client'
 import { script, testFolder } from '@mcp-host/testkit'
 import type { BrowserContext, Locator } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -69,6 +70,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
           { name: 'types', inputSchema, answer: 'by type', content: BLOCKS },
           { name: 'large', inputSchema, lines: 80_000 },
           { name: 'pay', inputSchema, answer: 'paid' },
+          { name: 'broken', inputSchema, answer: 'the disk is full', isError: true },
           { name: 'nested', inputSchema: nested },
           { name: 'trains', inputSchema, answer: JSON.stringify(TRAINS) },
           { name: 'trip', inputSchema, answer: JSON.stringify(TRIP) },
@@ -167,6 +169,22 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await tool.getByRole('button', { name: 'Copy the result' }).click()
     await tool.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await copied()).toBe(`${EXACT}\nend `)
+  })
+
+  test('a call that failed leads to its server and its tool', async () => {
+    await cardOf('broken')
+    const token = (await new HostApi({ url: host.stack.url }).share(tab.sessionId)).url
+      .split('/')
+      .at(-1)
+    const failure = tab.page.locator('.answer .box', { hasText: 'the disk is full' })
+    await failure.getByRole('link', { name: 'Look at the server' }).click()
+    await tab.page.getByRole('heading', { name: 'test', exact: true }).waitFor()
+    await tab.page.goBack()
+    await failure.getByRole('link', { name: 'Try the tool' }).click()
+    await tab.page.getByRole('region', { name: 'broken', exact: true }).waitFor()
+    await tab.page.goto(`${host.url}/#/shared/${token}`)
+    await failure.waitFor()
+    expect(await failure.getByRole('link').count()).toBe(0)
   })
 
   test('a result that the host keeps apart is loaded whole, and read by pages', async () => {

@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { CopyButton } from '../markdown/copy-button.tsx'
-import { Box } from '../parts/box.tsx'
 import type { MarkName } from '../parts/icon.tsx'
 import { Icon, Mark } from '../parts/icon.tsx'
 import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { ToolId } from '../parts/tool-id.tsx'
 import type { Question, ToolItem, ToolProgress, ToolResult } from '../state/turn.ts'
 import { textOfResult } from './block-media.ts'
+import { CallFailure } from './call-failure.tsx'
 import { ToolContent } from './tool-content.tsx'
 
 const OUTCOMES: Readonly<
@@ -96,7 +96,9 @@ export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps
           </dl>
         </div>
       </details>
-      {result !== undefined && <CallFailure item={item} result={result} />}
+      {result !== undefined && (
+        <CallFailure item={item} result={result} hasLinks={onStop !== undefined} />
+      )}
     </>
   )
 }
@@ -155,32 +157,6 @@ function State(props: {
 
 function stepsOf(progress: ToolProgress | undefined): string | undefined {
   return progress?.total === undefined ? undefined : `${progress.progress} of ${progress.total}`
-}
-
-/** What failed and why, or what may have happened. */
-function CallFailure(props: { readonly item: ToolItem; readonly result: ToolResult }): ReactNode {
-  const { item, result } = props
-  if (result.outcome !== 'error' && result.outcome !== 'unknown') return null
-  const isUnknown = result.outcome === 'unknown'
-  return (
-    <Box tone={isUnknown ? 'unknown' : 'failed'}>
-      <strong>
-        <ToolId server={item.server} tool={item.tool} />
-        {isUnknown ? ': outcome unknown.' : ' failed.'}
-      </strong>{' '}
-      {isUnknown
-        ? 'Its end was not seen: it may or may not have taken effect. It was not repeated.'
-        : reasonOf(result)}
-    </Box>
-  )
-}
-
-/** A longer reason is in the card. */
-const MAX_REASON = 240
-
-function reasonOf(result: ToolResult): string {
-  const reason = result.error?.message ?? textOfResult(result)
-  return reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}…` : reason
 }
 
 function duration(ms: number): string {
