@@ -1,4 +1,5 @@
 // The web UI while processes die, the network is gone, and the page sleeps: what it shows equals the history.
+import { setTimeout as delay } from 'node:timers/promises'
 import { HostApi } from '@mcp-host/client'
 import { eventually, script } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
@@ -8,6 +9,9 @@ import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 
 /** How long a page sleeps and a network is gone. `OUTAGE_MS=60000` tests the time of a closed laptop. */
 const OUTAGE_MS = Number(process.env['OUTAGE_MS'] ?? 8_000)
+
+/** The time after which a gateway refuses what it cannot store. */
+const STORE_PATIENCE_MS = 10_000
 
 const words = Array.from({ length: 600 }, (_, index) => `word${index}`).join(' ')
 /** Takes six seconds, and then calls a tool. */
@@ -118,12 +122,27 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
     await expectHistory(message, 'first')
   })
 
+  test('a message that the host could not store for a while is sent again, and answered once', async () => {
+    const first = script({ text: 'before' })
+    await tab.say(first)
+    await tab.done()
+    await host.stack.broker.kill()
+    const second = script({ text: 'after' })
+    await tab.say(second)
+    await delay(STORE_PATIENCE_MS + 2_000)
+    // The host has refused it once by now, and the page has not given it up.
+    expect(await tab.page.locator('.turn[data-state=refused]').count()).toBe(0)
+    await host.stack.broker.start()
+    await tab.done(2)
+    await expectHistory(first, 'before', second, 'after')
+  })
+
   test('the page is frozen in mid-answer, as on a laptop that sleeps', async () => {
     await tab.say(longTurn)
     await tab.answering('word20')
     const devtools = await context.newCDPSession(tab.page)
     await devtools.send('Page.setWebLifecycleState', { state: 'frozen' })
-    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS))
+    await delay(OUTAGE_MS)
     await devtools.send('Page.setWebLifecycleState', { state: 'active' })
     await tab.done()
     await expectHistory(longTurn, words, 'the end')
@@ -152,7 +171,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
     const next = script({ text: 'second' })
     await tab.say(next)
     await tab.page.getByText('Waiting for the host.').waitFor({ timeout: 60_000 })
-    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS))
+    await delay(OUTAGE_MS)
     expect(await tab.answers()).not.toContain('second')
     await context.setOffline(false)
     await tab.done(2)
