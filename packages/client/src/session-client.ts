@@ -8,14 +8,13 @@ import type { OutboxStore, OutFrame } from './outbox.ts'
 import { Outbox } from './outbox.ts'
 import type { HostAddress } from './request-json.ts'
 import { requestJson } from './request-json.ts'
+import { Resends } from './resends.ts'
 import { retryDelayMs } from './retry-delay.ts'
 
 /** The time limit for an attempt to connect. */
 const CONNECT_MS = 10_000
 /** A silent connection is left after this time. */
 const SILENCE_MS = 30_000
-/** What the host cannot store is sent again for so long. */
-const RESEND_FOR_MS = 30_000
 /** Close code of a gateway that refuses the session or the credential. */
 const REFUSED = 1008
 /** Close code of a gateway that goes away in an orderly way: another one is there already. */
@@ -88,8 +87,10 @@ export class SessionClient implements Disposable {
   readonly #liveness: Liveness
   /** Messages to end as soon as they are accepted. */
   readonly #toCancel = new Set<string>()
-  /** What the host could not store on this connection, by the id of the message. */
-  readonly #resends = new Map<string, { readonly since: number; tries: number }>()
+  readonly #resends = new Resends((id) => {
+    const frame = this.#outbox.frame(id)
+    if (frame !== undefined) this.#send(frame)
+  })
   #sessionId: string | undefined
   #lastEventId: string | undefined
   #state: ClientState = { state: 'connecting' }
@@ -287,32 +288,17 @@ export class SessionClient implements Disposable {
 
   #onError(error: Extract<Down, { type: 'error' }>['payload']): void {
     const { messageId = '', code, message, field } = error
-    if (isForNow(error) && this.#resend(messageId)) return
+    if (isForNow(error) && this.#resends.add(messageId)) return
     const about = field === undefined ? {} : { field }
+    this.#resends.delete(messageId)
     this.#toCancel.delete(messageId)
     this.#outbox.refused(messageId, new HostError(code, message, about))
-  }
-
-  /** Sends a frame again soon, unless that was done for long. */
-  #resend(id: string): boolean {
-    const resend = this.#resends.get(id) ?? { since: performance.now(), tries: 0 }
-    if (performance.now() - resend.since > RESEND_FOR_MS) return false
-    this.#resends.set(id, resend)
-    resend.tries += 1
-    setTimeout(() => {
-      const frame = this.#outbox.frame(id)
-      // A new connection has sent it already, or will.
-      const isCurrent = this.#state.state === 'connected' && this.#resends.get(id) === resend
-      if (isCurrent && frame !== undefined) this.#send(frame)
-    }, retryDelayMs(resend.tries))
-    return true
   }
 
   #connected(sessionId: string, message: string): void {
     this.#sessionId = sessionId
     this.#attempt = 0
     this.#refusal = undefined
-    this.#resends.clear()
     clearTimeout(this.#late)
     this.#liveness.begin()
     this.#setState({ state: 'connected', sessionId, message })
@@ -365,6 +351,7 @@ export class SessionClient implements Disposable {
 
   #drop(): void {
     this.#liveness.pause()
+    this.#resends.clear()
     clearTimeout(this.#late)
     const socket = this.#socket
     this.#socket = undefined
