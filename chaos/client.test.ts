@@ -1,4 +1,4 @@
-import { eventually, ScriptedGateway } from '@mcp-host/testkit'
+import { eventually, FakeGateway } from '@mcp-host/testkit'
 import { afterEach, expect, test } from 'vitest'
 import { StreamCheck } from './check/stream-check.ts'
 import type { ClientOptions } from './client.ts'
@@ -16,9 +16,9 @@ afterEach(async () => {
 
 async function connected(
   options: Partial<ClientOptions> = {},
-): Promise<{ client: Client; gateways: [ScriptedGateway, ScriptedGateway] }> {
-  const start = async (): Promise<ScriptedGateway> => stack.use(await ScriptedGateway.start())
-  const gateways: [ScriptedGateway, ScriptedGateway] = [await start(), await start()]
+): Promise<{ client: Client; gateways: [FakeGateway, FakeGateway] }> {
+  const start = async (): Promise<FakeGateway> => stack.use(await FakeGateway.start())
+  const gateways: [FakeGateway, FakeGateway] = [await start(), await start()]
   const urls = gateways.map(({ url }) => url)
   const client = stack.use(new Client({ urls, first: 0, check: newCheck(), ...options }))
   await gateways[0].welcome()
@@ -26,7 +26,7 @@ async function connected(
   return { client, gateways }
 }
 
-test('a client goes on at another gateway with its last id, and a wanted end is no break', async () => {
+test('a client goes on at another gateway with its last id, and counts only unexpected ends as breaks', async () => {
   const { client, gateways } = await connected()
   const [one, other] = gateways
   void client.say('m1', 'hello')
@@ -66,9 +66,17 @@ test('a client reports refusals', async () => {
   await eventually(() => one.messages.length === 1)
   one.refuse('m1', 'invalid')
   await eventually(() => client.faults.length === 1)
-  one.sockets[0]?.close(1008, 'after is not an event')
+  void client.say('m2', 'hello')
+  await eventually(() => one.messages.length === 2)
+  one.accept('m2')
+  await eventually(() => client.accepted.has('m2'))
+  client.cancel('m2')
+  await eventually(() => one.received.some(({ type }) => type === 'cancel'))
+  one.refuse('m2', 'internal')
   await eventually(() => client.faults.length === 2)
-  expect(client.faults[1]?.detail).toContain('after is not an event')
+  one.sockets[0]?.close(1008, 'after is not an event')
+  await eventually(() => client.faults.length === 3)
+  expect(client.faults[2]?.detail).toContain('after is not an event')
 })
 
 test('a client leaves a gateway that sends nothing', async () => {

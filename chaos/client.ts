@@ -7,6 +7,8 @@ import type { StreamCheck } from './check/stream-check.ts'
 const SILENCE_MS = 2_500
 /** The part of the reason of a gateway that reports that `after` was lost. */
 const AFTER_IS_LOST = 'connect without it'
+/** The part of the answer of a stopping gateway to a request for a ticket. */
+const GOING_DOWN = 'is going down'
 
 /** Headers that authenticate a client. */
 export type Credential = Readonly<Record<string, string>>
@@ -111,7 +113,7 @@ export class Client implements Disposable {
     this.#client.cancel(id)
   }
 
-  /** Leaves the connection, as on a bad network. */
+  /** Leaves the connection for one to another gateway, as after a change of the network. */
   drop(): void {
     this.#isDropping = true
     this.#client.reconnect()
@@ -132,6 +134,10 @@ export class Client implements Disposable {
       silenceMs: SILENCE_MS,
       onEvent: (event) => this.#take(event),
       onState: (state) => this.#onState(state),
+      onError: (error, message) => {
+        if (!isTransient(error))
+          this.faults.push({ detail: `${message}: ${error.message}`, message })
+      },
     })
   }
 
@@ -146,8 +152,7 @@ export class Client implements Disposable {
         // The next client sends it again.
         if (client.state.state === 'ended') return
         // The client has tried for long enough, but the fault lasts.
-        if (error instanceof HostError && error.code === 'unavailable') this.#send(id, text)
-        else this.faults.push({ detail: `${id}: ${String(error)}`, message: id })
+        if (isTransient(error)) this.#send(id, text)
       },
     )
   }
@@ -175,7 +180,7 @@ export class Client implements Disposable {
         return
       }
       case 'reconnecting':
-        if (!this.#isDropping && state.reason !== GATEWAY_RESTARTS) this.breaks.push(state.reason)
+        if (!this.#isExpected(state.reason)) this.breaks.push(state.reason)
         return
       case 'ended':
         if (state.why !== 'closed') this.#onEnd(state.message)
@@ -183,6 +188,10 @@ export class Client implements Disposable {
       default:
         return state satisfies never
     }
+  }
+
+  #isExpected(reason: string): boolean {
+    return this.#isDropping || reason === GATEWAY_RESTARTS || reason.includes(GOING_DOWN)
   }
 
   #onEnd(reason: string): void {
@@ -199,4 +208,8 @@ export class Client implements Disposable {
     for (const [id, text] of this.#unaccepted) this.#send(id, text)
     for (const id of this.#cancelled) if (this.#waiters.has(id)) this.#client.cancel(id)
   }
+}
+
+function isTransient(error: unknown): boolean {
+  return error instanceof HostError && (error.code === 'unavailable' || error.code === 'deadline')
 }

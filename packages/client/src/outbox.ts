@@ -37,8 +37,8 @@ export class Outbox {
     return Array.from(this.#entries.values(), ({ frame }) => frame)
   }
 
-  frame(id: string): OutFrame | undefined {
-    return this.#entries.get(id)?.frame
+  has(id: string): boolean {
+    return this.#entries.has(id)
   }
 
   /** Resolves when the frame is accepted; rejects when it is refused. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
-import { eventually, ScriptedGateway } from '@mcp-host/testkit'
+import { eventually, FakeGateway } from '@mcp-host/testkit'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { ClientState } from './client-state.ts'
 import { SessionClient } from './session-client.ts'
@@ -16,11 +16,11 @@ afterEach(() => {
 /** A client that is connected to the first of two gateways, and tries them in turn. */
 async function connected(): Promise<{
   client: SessionClient
-  one: ScriptedGateway
-  other: ScriptedGateway
+  one: FakeGateway
+  other: FakeGateway
 }> {
-  const one = stack.use(await ScriptedGateway.start())
-  const other = stack.use(await ScriptedGateway.start())
+  const one = stack.use(await FakeGateway.start())
+  const other = stack.use(await FakeGateway.start())
   let attempts = 0
   const url = (): string => (attempts++ % 2 === 0 ? one.url : other.url)
   const client = stack.use(new SessionClient({ url, onEvent: () => undefined }))
@@ -29,21 +29,26 @@ async function connected(): Promise<{
   return { client, one, other }
 }
 
-test('what the host cannot store at the moment is sent again', async () => {
+test('what the host cannot store at the moment is sent again, in its order', async () => {
   const { client, one } = await connected()
-  const { accepted } = client.say('hello', { id: 'm1' })
-  for (const code of ['unavailable', 'deadline']) {
-    const { length } = one.messages
-    await eventually(() => one.messages.length > length || one.messages.length === 1)
-    one.refuse('m1', code)
-  }
+  const first = client.say('hello', { id: 'm1' })
+  await eventually(() => one.messages.length === 1)
+  one.refuse('m1', 'unavailable')
+  one.refuse('m1', 'unavailable')
+  one.send({ type: 'turn', id: '1.0.-.0', payload: { state: 'started' } })
+  await eventually(() => client.lastEventId === '1.0.-.0', { what: 'the refusal was read' })
+  const second = client.say('and more', { id: 'm2' })
   await eventually(() => one.messages.length === 3)
+  one.refuse('m1', 'deadline')
+  one.accept('m2')
+  await second.accepted
+  await eventually(() => one.messages.length === 4)
   one.accept('m1')
-  expect(await accepted).toEqual({ duplicate: false })
-  expect(one.messages).toEqual(['m1', 'm1', 'm1'])
+  expect(await first.accepted).toEqual({ duplicate: false })
+  expect(one.messages).toEqual(['m1', 'm1', 'm2', 'm1'])
 })
 
-test('what the host cannot store for 30 s is refused', async () => {
+test('what the host cannot store for 30 s is refused, and the next message is tried as long', async () => {
   const { client, one } = await connected()
   const { accepted } = client.say('hello', { id: 'm1' })
   await eventually(() => one.messages.length === 1)
@@ -53,6 +58,12 @@ test('what the host cannot store for 30 s is refused', async () => {
   one.refuse('m1', 'unavailable')
   await expect(accepted).rejects.toMatchObject({ code: 'unavailable' })
   expect(client.unaccepted).toEqual([])
+  const again = client.say('hello', { id: 'm1' })
+  await eventually(() => one.messages.length === 3)
+  one.refuse('m1', 'unavailable')
+  await eventually(() => one.messages.length === 4)
+  one.accept('m1')
+  await again.accepted
 })
 
 test.each([
@@ -66,9 +77,45 @@ test.each([
   await expect(accepted).rejects.toMatchObject({ code })
 })
 
+test('a client that is to connect again while it connects has one connection', async () => {
+  const one = stack.use(await FakeGateway.start())
+  const states: string[] = []
+  const client = stack.use(
+    new SessionClient({
+      url: one.url,
+      headers: () => ({ authorization: 'Bearer key' }),
+      onEvent: () => undefined,
+      onState: ({ state }) => void states.push(state),
+    }),
+  )
+  client.reconnect()
+  await one.welcome()
+  await eventually(() => client.state.state === 'connected')
+  // Longer than the first delay before another attempt.
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  client.say('hello', { id: 'm1' })
+  await eventually(() => one.messages.length === 1)
+  expect(states).toEqual(['reconnecting', 'connected'])
+  expect(one.sockets).toHaveLength(1)
+})
+
+test('a function for the address that fails is asked again', async () => {
+  const one = stack.use(await FakeGateway.start())
+  let attempts = 0
+  const url = (): string => {
+    if (attempts++ === 0) throw new Error('no gateway is known yet')
+    return one.url
+  }
+  const client = stack.use(new SessionClient({ url, onEvent: () => undefined }))
+  await eventually(() => client.state.state === 'reconnecting')
+  expect(client.state).toMatchObject({ reason: 'no gateway is known yet' })
+  await one.welcome()
+  await eventually(() => client.state.state === 'connected')
+})
+
 test('a cancel is repeated at another gateway until it is accepted', async () => {
   const { client, one, other } = await connected()
-  const cancels = ({ received }: ScriptedGateway): number =>
+  const cancels = ({ received }: FakeGateway): number =>
     received.filter(({ type }) => type === 'cancel').length
   const { accepted } = client.say('hello', { id: 'm1' })
   await eventually(() => one.messages.length === 1)

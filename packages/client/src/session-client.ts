@@ -8,7 +8,7 @@ import type { OutboxStore, OutFrame } from './outbox.ts'
 import { Outbox } from './outbox.ts'
 import type { HostAddress } from './request-json.ts'
 import { requestJson } from './request-json.ts'
-import { Resends } from './resends.ts'
+import { Resend } from './resend.ts'
 import { retryDelayMs } from './retry-delay.ts'
 
 /** The time limit for an attempt to connect. */
@@ -36,6 +36,11 @@ export interface SessionClientOptions extends Omit<HostAddress, 'url'> {
   readonly outbox?: OutboxStore
   /** Called when the gateway refuses a frame that an earlier client has left in `outbox`. */
   readonly onRefused?: (id: string, error: Error) => void
+  /**
+   * Called when the gateway refuses a frame for good, also a cancel. `messageId`: of the frame, empty if the gateway could
+   * not read it.
+   */
+  readonly onError?: (error: HostError, messageId: string) => void
   /** Without a connection for so long, the client ends. Default: it tries for ever. */
   readonly giveUpAfterMs?: number
   /** The time limit for each attempt to connect. Default: 10 s. */
@@ -87,10 +92,7 @@ export class SessionClient implements Disposable {
   readonly #liveness: Liveness
   /** Messages to end as soon as they are accepted. */
   readonly #toCancel = new Set<string>()
-  readonly #resends = new Resends((id) => {
-    const frame = this.#outbox.frame(id)
-    if (frame !== undefined) this.#send(frame)
-  })
+  readonly #resend = new Resend(() => this.#sendAll())
   #sessionId: string | undefined
   #lastEventId: string | undefined
   #state: ClientState = { state: 'connecting' }
@@ -160,7 +162,7 @@ export class SessionClient implements Disposable {
 
   /** Ends the turn of a message, also of one that is not accepted yet. A turn that has ended is no error. */
   cancel(messageId: string): void {
-    if (this.#outbox.frame(messageId) !== undefined) {
+    if (this.#outbox.has(messageId)) {
       this.#toCancel.add(messageId)
       return
     }
@@ -195,8 +197,12 @@ export class SessionClient implements Disposable {
         : this.#outbox.add(frame)
     // For callers that learn it by the events.
     accepted.catch(() => undefined)
-    if (state === 'connected') this.#send(frame)
+    if (state === 'connected' && !this.#resend.isPending) this.#send(frame)
     return { id, accepted }
+  }
+
+  #sendAll(): void {
+    for (const frame of this.#outbox.frames) this.#send(frame)
   }
 
   #send(frame: OutFrame): void {
@@ -206,8 +212,8 @@ export class SessionClient implements Disposable {
   async #connect(): Promise<void> {
     this.#attempt += 1
     const attempt = this.#attempt
-    const address = this.#nextAddress()
     try {
+      const address = this.#nextAddress()
       const url = await this.#socketUrl(address)
       // Another attempt has begun, or the client has ended.
       if (attempt !== this.#attempt) return
@@ -250,7 +256,7 @@ export class SessionClient implements Disposable {
     socket.addEventListener('close', ({ code, reason }) => {
       if (isStale()) return
       if (code === REFUSED) void this.#refused(address, this.#refusal ?? reason)
-      else this.#lost(code === RESTART ? GATEWAY_RESTARTS : 'the connection was lost')
+      else this.#lost(code === RESTART ? GATEWAY_RESTARTS : `the connection was lost (${code})`)
     })
     // A close event follows.
     socket.addEventListener('error', () => undefined)
@@ -270,7 +276,7 @@ export class SessionClient implements Disposable {
       }
       case 'accepted': {
         const { messageId, duplicate } = frame.payload
-        this.#resends.delete(messageId)
+        this.#resend.succeed()
         this.#outbox.accepted(messageId, duplicate)
         if (this.#toCancel.delete(messageId)) this.cancel(messageId)
         return
@@ -288,11 +294,11 @@ export class SessionClient implements Disposable {
 
   #onError(error: Extract<Down, { type: 'error' }>['payload']): void {
     const { messageId = '', code, message, field } = error
-    if (isForNow(error) && this.#resends.add(messageId)) return
-    const about = field === undefined ? {} : { field }
-    this.#resends.delete(messageId)
+    if (isTransient(error) && this.#outbox.has(messageId) && this.#resend.begin()) return
     this.#toCancel.delete(messageId)
-    this.#outbox.refused(messageId, new HostError(code, message, about))
+    const refusal = new HostError(code, message, field === undefined ? {} : { field })
+    this.#outbox.refused(messageId, refusal)
+    this.#options.onError?.(refusal, messageId)
   }
 
   #connected(sessionId: string, message: string): void {
@@ -300,9 +306,11 @@ export class SessionClient implements Disposable {
     this.#attempt = 0
     this.#refusal = undefined
     clearTimeout(this.#late)
+    // An earlier attempt may have succeeded before the next one.
+    clearTimeout(this.#retry)
     this.#liveness.begin()
     this.#setState({ state: 'connected', sessionId, message })
-    for (const frame of this.#outbox.frames) this.#send(frame)
+    this.#sendAll()
   }
 
   /** The connection is over, and another one may do. */
@@ -351,7 +359,7 @@ export class SessionClient implements Disposable {
 
   #drop(): void {
     this.#liveness.pause()
-    this.#resends.clear()
+    this.#resend.clear()
     clearTimeout(this.#late)
     const socket = this.#socket
     this.#socket = undefined
@@ -373,8 +381,8 @@ export class SessionClient implements Disposable {
   }
 }
 
-/** Whether the host could not store a frame, and may soon. */
-function isForNow({ code, reason }: Extract<Down, { type: 'error' }>['payload']): boolean {
+/** Whether the host could not store a frame, but may store it soon. */
+function isTransient({ code, reason }: Extract<Down, { type: 'error' }>['payload']): boolean {
   return (code === 'unavailable' || code === 'deadline') && reason !== 'maintenance'
 }
 

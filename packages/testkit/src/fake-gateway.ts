@@ -13,7 +13,7 @@ interface SentFrame {
 }
 
 /** A gateway that sends only the frames of the test, for cases that no real one can be brought to. Knows every user. */
-export class ScriptedGateway implements Disposable {
+export class FakeGateway implements Disposable {
   /** All sockets, the newest last. */
   readonly sockets: WebSocket[] = []
   /** The path and query of each socket. */
@@ -30,10 +30,13 @@ export class ScriptedGateway implements Disposable {
     })
   }
 
-  static async start(): Promise<ScriptedGateway> {
-    const server = createServer((_, answer) => void answer.end('{}')).listen(0, '127.0.0.1')
+  static async start(): Promise<FakeGateway> {
+    const server = createServer((_, answer) => void answer.end('{"ticket":"T"}')).listen(
+      0,
+      '127.0.0.1',
+    )
     await once(server, 'listening')
-    return new ScriptedGateway(server)
+    return new FakeGateway(server)
   }
 
   get url(): string {
@@ -60,7 +63,7 @@ export class ScriptedGateway implements Disposable {
     this.send({ type: 'accepted', payload: { messageId, duplicate: false } })
   }
 
-  /** Refuses a frame, as a gateway that cannot store it. `reason`: refines the code. */
+  /** Refuses a frame. `reason`: refines the code. */
   refuse(messageId: string, code: string, reason?: string): void {
     this.send({ type: 'error', payload: { code, reason, message: 'no', messageId } })
   }
