@@ -1,13 +1,15 @@
 import type { ReactNode } from 'react'
 import { Fragment, useState } from 'react'
 import { pretty } from '../state/pretty.ts'
-import { columnsOf, isFlatList } from '../state/read-json.ts'
+import type { JsonRows } from '../state/read-json.ts'
+import { tableOf } from '../state/read-json.ts'
 import { LongText } from './long-text.tsx'
 
 /** A longer text is shown by pages. */
 const MAX_TEXT = 400
-/** Rows, fields or items that are shown at first, and more with each press. */
+/** The number of rows, fields or items at first. `MORE`: is added by each press. */
 const PAGE = 50
+const MORE = 10 * PAGE
 
 export interface JsonViewProps {
   readonly value: unknown
@@ -35,19 +37,11 @@ export function JsonView({ value, text }: JsonViewProps): ReactNode {
 
 function JsonContent({ value }: { readonly value: unknown }): ReactNode {
   if (typeof value !== 'object' || value === null) return <LongText text={pretty(value)} />
-  const columns = columnsOf(value)
-  return columns !== undefined && isFlatList(value) ? (
-    <JsonTable rows={value} columns={columns} />
-  ) : (
-    <JsonTree value={value} />
-  )
+  const table = tableOf(value)
+  return table === undefined ? <JsonTree value={value} /> : <JsonTable {...table} />
 }
 
-function JsonTable(props: {
-  readonly rows: readonly Readonly<Record<string, unknown>>[]
-  readonly columns: readonly string[]
-}): ReactNode {
-  const { rows, columns } = props
+function JsonTable({ rows, columns }: JsonRows): ReactNode {
   const [count, setCount] = useState(PAGE)
   return (
     <>
@@ -56,7 +50,11 @@ function JsonTable(props: {
           <thead>
             <tr>
               {columns.map((column) => (
-                <th key={column} scope="col" className={numberClass(rows[0]?.[column])}>
+                <th
+                  key={column}
+                  scope="col"
+                  className={numberClass(rows.find((row) => Object.hasOwn(row, column))?.[column])}
+                >
                   {column}
                 </th>
               ))}
@@ -75,7 +73,7 @@ function JsonTable(props: {
           </tbody>
         </table>
       </div>
-      <More left={rows.length - count} of="rows" onMore={() => setCount(count + 10 * PAGE)} />
+      <More left={rows.length - count} unit="rows" onMore={() => setCount(count + MORE)} />
     </>
   )
 }
@@ -102,8 +100,8 @@ function JsonTree({ value }: { readonly value: object }): ReactNode {
       </dl>
       <More
         left={entries.length - count}
-        of={`${partsOf(value)}s`}
-        onMore={() => setCount(count + 10 * PAGE)}
+        unit={`${unitOf(value)}s`}
+        onMore={() => setCount(count + MORE)}
       />
     </>
   )
@@ -120,7 +118,7 @@ function JsonValue({ value }: { readonly value: unknown }): ReactNode {
   return (
     <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
-        {size} {partsOf(value)}
+        {size} {unitOf(value)}
         {size > 1 && 's'}
       </summary>
       {isOpen && <JsonContent value={value} />}
@@ -128,20 +126,20 @@ function JsonValue({ value }: { readonly value: unknown }): ReactNode {
   )
 }
 
-function partsOf(value: object): string {
+function unitOf(value: object): string {
   return Array.isArray(value) ? 'item' : 'field'
 }
 
 function More(props: {
   readonly left: number
-  readonly of: string
+  readonly unit: string
   readonly onMore: () => void
 }): ReactNode {
-  const { left, of, onMore } = props
+  const { left, unit, onMore } = props
   if (left <= 0) return null
   return (
     <button type="button" onClick={onMore}>
-      Show more ({left} {of} are left)
+      Show more ({left} {unit} are left)
     </button>
   )
 }

@@ -2,12 +2,12 @@ import type { ReactNode } from 'react'
 import { useMemo, useState } from 'react'
 import { cutText } from '../state/cut-text.ts'
 
-/** What is shown at first. */
+/** The part of a text that is shown at first. */
 const FIRST = { lines: 50, characters: 4_000 }
-/** What is added with each press. */
+/** The part that each press adds. */
 const MORE = { lines: 500, characters: 40_000 }
 
-/** A text of a machine, shown by pages. */
+/** A text of a tool, server or program, shown by pages. */
 export function LongText({ text }: { readonly text: string }): ReactNode {
   const [pages, setPages] = useState(0)
   const { shown, left } = useMemo(

@@ -15,5 +15,10 @@ test('a text is cut behind its lines, or its characters', () => {
     left: '52 characters are left',
   })
   expect(cutText('x'.repeat(10), { lines: 3, characters: 10 }).left).toBe('')
+  expect(cutText(`${lines(3)}\n`, { lines: 3, characters: 100 })).toEqual({
+    shown: `${lines(3)}\n`,
+    left: '',
+  })
+  expect(cutText(`${lines(4)}\n`, { lines: 3, characters: 100 }).left).toBe('1 line is left')
   expect(cutText('', { lines: 3, characters: 10 })).toEqual({ shown: '', left: '' })
 })

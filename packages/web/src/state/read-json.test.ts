@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { columnsOf, readJson } from './read-json.ts'
+import { tableOf, readJson } from './read-json.ts'
 
 test('objects and lists are read; other texts stay texts', () => {
   expect(readJson(' {"a": [1]}\n')).toEqual({ a: [1] })
@@ -8,20 +8,21 @@ test('objects and lists are read; other texts stay texts', () => {
     expect(readJson(text)).toBeUndefined()
 })
 
-test('what would be shown otherwise than it was written stays a text', () => {
+test('a text with numbers that would be rounded, or of great length, stays a text', () => {
   expect(readJson('{"id": 12345678901234567890}')).toBeUndefined()
+  expect(readJson('[0.12345678901234567]')).toBeUndefined()
+  expect(readJson('{"id": "1234567890123456\\"7890123456789012"}')).toBeDefined()
   expect(readJson(`["${'x'.repeat(1_000_000)}"]`)).toBeUndefined()
 })
 
-test('a list of flat objects has the columns of all of them', () => {
-  expect(
-    columnsOf([
-      { a: 1, b: 'x' },
-      { c: null, a: true },
-    ]),
-  ).toEqual(['a', 'b', 'c'])
+test('a list of flat objects is a table with the columns of all of them', () => {
+  const rows = [
+    { a: 1, b: 'x' },
+    { c: null, a: true },
+  ]
+  expect(tableOf(rows)).toEqual({ rows, columns: ['a', 'b', 'c'] })
   for (const other of [{ a: 1 }, [], [{}], [1], [{ a: 1 }, [2]], [{ a: {} }], [null]])
-    expect(columnsOf(other)).toBeUndefined()
+    expect(tableOf(other)).toBeUndefined()
   const wide = Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`c${index}`, index]))
-  expect(columnsOf([wide])).toBeUndefined()
+  expect(tableOf([wide])).toBeUndefined()
 })

@@ -1,10 +1,12 @@
 const MAX_LENGTH = 1_000_000
-/** More digits than a number of JavaScript keeps. */
-const LONG_NUMBER = /\d{16}/
+/** A number with more digits than JavaScript keeps. Strings are matched first, so that their digits do not count. */
+const STRING_OR_LONG_NUMBER = /"(?:[^"\\]|\\.)*"|(\d[\d.]{15,})/g
 
-/** The object or list that a text of JSON is; `undefined` for other texts, and for one that would not be read exactly. */
+/** The object or list in a text of JSON; `undefined` for any other text, and for one with numbers that would be rounded. */
 export function readJson(text: string): object | undefined {
-  if (text.length > MAX_LENGTH || !/^\s*[{[]/.test(text) || LONG_NUMBER.test(text)) return undefined
+  if (text.length > MAX_LENGTH || !/^\s*[{[]/.test(text)) return undefined
+  for (const [, number] of text.matchAll(STRING_OR_LONG_NUMBER))
+    if (number !== undefined) return undefined
   try {
     return JSON.parse(text) as object // it begins with a bracket
   } catch {
@@ -16,15 +18,17 @@ type Flat = Readonly<Record<string, string | number | boolean | null>>
 
 const MAX_COLUMNS = 12
 
-/** The columns of a list of flat objects; `undefined` for any other value. */
-export function columnsOf(value: object): readonly string[] | undefined {
-  if (!isFlatList(value)) return undefined
-  const columns = [...new Set(value.flatMap((row) => Object.keys(row)))]
-  return columns.length > 0 && columns.length <= MAX_COLUMNS ? columns : undefined
+/** A list of flat objects. */
+export interface JsonRows {
+  readonly rows: readonly Flat[]
+  readonly columns: readonly string[]
 }
 
-export function isFlatList(value: object): value is readonly Flat[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isFlat)
+/** The rows and columns of a list of flat objects; `undefined` for any other value. */
+export function tableOf(value: object): JsonRows | undefined {
+  if (!Array.isArray(value) || !value.every(isFlat)) return undefined
+  const columns = [...new Set(value.flatMap((row) => Object.keys(row)))]
+  return columns.length > 0 && columns.length <= MAX_COLUMNS ? { rows: value, columns } : undefined
 }
 
 function isFlat(value: unknown): value is Flat {

@@ -6,7 +6,7 @@ import { objectOf } from '../state/object-of.ts'
 import type { Block, BlockMedia } from './block-media.ts'
 import { mediaOf, textOf } from './block-media.ts'
 import { JsonView } from '../parts/json-view.tsx'
-import { MachineText } from '../parts/machine-text.tsx'
+import { OutputText } from '../parts/output-text.tsx'
 
 /** A longer address is cut. */
 const MAX_SHOWN_URI = 300
@@ -22,14 +22,14 @@ export function ContentBlock({ block, session }: ContentBlockProps): ReactNode {
   const fileUrl = useContext(FileUrls)
   const media = mediaOf(block, (key) => fileUrl(session, key))
   if (media !== undefined) return <Media {...media} />
-  if (block['type'] === 'text') return <MachineText text={String(block['text'])} />
+  if (block['type'] === 'text') return <OutputText text={String(block['text'])} />
   if (block['type'] === 'resource_link') return <ResourceLink link={block} />
   const { text, uri } = objectOf(block['resource'])
   if (block['type'] !== 'resource' || typeof text !== 'string') return <JsonView value={block} />
   return (
     <>
       <p className="note">{textOf(uri)}</p>
-      <MachineText text={text} />
+      <OutputText text={text} />
     </>
   )
 }
