@@ -221,6 +221,30 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     await expect.poll(() => tab.answers()).toBe('changed')
   })
 
+  test('the last message is edited by the arrow up in an empty one, also from out of view', async () => {
+    await go('Message')
+    const long = Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n\n')
+    for (let turn = 1; turn <= 4; turn++) {
+      await say(script({ text: `${turn} ${long}` }))
+      await tab.done(1)
+      await tab.page.getByText(`${turn} line 0`, { exact: true }).waitFor()
+    }
+    await tab.page.keyboard.insertText('kept')
+    await press('ArrowUp')
+    await focused('Message')
+    await press('Control+A', 'Backspace')
+    await go('Messages', 'Shift+Tab')
+    await press('Home')
+    await tab.page.getByText('1 line 0', { exact: true }).waitFor()
+    await tab.page.getByText('4 line 0', { exact: true }).waitFor({ state: 'detached' })
+    await go('Message')
+    await press('ArrowUp')
+    await focused('Your message')
+    expect(await tab.page.locator('.editor textarea').inputValue()).toContain('4 line 0')
+    await press('Escape')
+    await focused('Edit')
+  })
+
   test('a link to a chat', async () => {
     await go('Message')
     await say(script({ text: 'shared' }))

@@ -80,6 +80,7 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
         onText={(next) => draft.text.set(typeof next === 'string' ? next : next(draft.text.get()))}
         onFiles={draft.addFiles}
         onSend={send}
+        onEditLast={() => session.editLast()}
         placeholder={placeholderOf(running !== undefined, state)}
       />
       <div className="composer-row">

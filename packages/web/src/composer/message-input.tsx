@@ -2,6 +2,7 @@ import type { ReactNode, Ref } from 'react'
 import { lazy, Suspense, useId, useState } from 'react'
 import type { Prompt } from '@mcp-host/client'
 import { messageOf } from '../state/message-of.ts'
+import { isPressed, SHORTCUTS } from '../state/shortcuts.ts'
 import type { Choice } from './choices.ts'
 import { promptText, readAsFile } from './choices.ts'
 import { completionAt } from './completion-at.ts'
@@ -21,12 +22,13 @@ export interface MessageInputProps {
   readonly onText: (next: string | ((text: string) => string)) => void
   readonly onFiles: (files: Iterable<File>) => void
   readonly onSend: () => void
+  readonly onEditLast: () => void
   readonly placeholder: string
 }
 
 /** The text of a message. `/` offers prompts of MCP servers, `@` their resources. */
 export function MessageInput(props: MessageInputProps): ReactNode {
-  const { ref, text, onText, onFiles, onSend, placeholder } = props
+  const { ref, text, onText, onFiles, onSend, onEditLast, placeholder } = props
   const listId = useId()
   const [caret, setCaret] = useState(0)
   /** The text for which the user has closed the list. */
@@ -57,6 +59,10 @@ export function MessageInput(props: MessageInputProps): ReactNode {
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.altKey
     const isSend = key === 'Enter' && !event.shiftKey
     if ((isPlain && list?.onKey(key) === true) || isSend) event.preventDefault()
+    if (text === '' && list === undefined && isPressed(event.nativeEvent, SHORTCUTS.editLast)) {
+      event.preventDefault()
+      onEditLast()
+    }
     if (isSend && (list === undefined || list.maySend)) onSend()
   }
   const active = list === undefined || list.choices.length === 0 ? undefined : list.active

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { shownSessions } from '../state/known-sessions.ts'
 import {
   openDebug,
@@ -10,8 +10,10 @@ import {
   route,
 } from '../state/route.ts'
 import { findSessions, sessionList } from '../state/session-list.ts'
+import { SHORTCUTS } from '../state/shortcuts.ts'
 import { useStore } from '../state/store.ts'
 import { useRoles } from '../state/use-roles.ts'
+import { useShortcut } from '../state/use-shortcut.ts'
 import { pagesFor } from '../state/user-pages.ts'
 
 interface Command {
@@ -35,29 +37,16 @@ export function Palette(): ReactNode {
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState(0)
   const [isOpen, setIsOpen] = useState(false)
-  // As soon as the page is shown.
-  useLayoutEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      if (event.altKey && event.key.toLowerCase() === 'a') {
-        event.preventDefault()
-        document.querySelector<HTMLElement>('.asks button')?.focus()
-      }
-      if (!(event.ctrlKey || event.metaKey)) return
-      const isNewChat = event.shiftKey && event.key.toLowerCase() === 'o'
-      if (!isNewChat && event.key !== 'k') return
-      event.preventDefault()
-      if (isNewChat) {
-        openNewChat()
-        return
-      }
-      setSearch('')
-      setChosen(0)
-      setIsOpen(true)
-      dialog.current?.showModal()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
+  useShortcut(SHORTCUTS.question, () =>
+    document.querySelector<HTMLElement>('.asks button')?.focus(),
+  )
+  useShortcut(SHORTCUTS.newChat, openNewChat)
+  useShortcut(SHORTCUTS.palette, () => {
+    setSearch('')
+    setChosen(0)
+    setIsOpen(true)
+    dialog.current?.showModal()
+  })
   const words = search.trim().toLowerCase()
   useEffect(() => findSessions(words), [words])
   const chats = shownSessions(list, words).map(({ id, title }) => ({

@@ -25,6 +25,8 @@ export class ChatSession implements Disposable {
   readonly thread = new Thread()
   readonly connection = new Store<ClientState>({ state: 'connecting' })
   readonly history = new Store<History>({ state: 'loading' })
+  /** Id of the message whose editor is asked for, until its view has opened it. */
+  readonly wantedEditor = new Store<string | undefined>(undefined)
   readonly #client: SessionClient
   /** Events that are not shown yet. */
   #events: ClientEvent[] = []
@@ -83,6 +85,11 @@ export class ChatSession implements Disposable {
     this.#chosen = id
     this.thread.addUnsent(newTurn(id, text, { at: Date.now(), replaces: messageId }))
     accepted.catch((error: unknown) => this.#refused(id, messageId, error))
+  }
+
+  /** Asks for the editor of the newest message of the shown branch. */
+  editLast(): void {
+    this.wantedEditor.set(this.thread.turns.get().at(-1)?.get().id)
   }
 
   /** Resolves when the answer is stored; rejects when another one was first, or it does not fit. */

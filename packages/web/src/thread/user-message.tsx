@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { IconButton } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
+import { useStore } from '../state/store.ts'
 import { clockOf, dayOf, isToday, timeOf } from '../state/time-text.ts'
 import type { Turn } from '../state/turn.ts'
 import { useIsGone } from '../state/use-is-gone.ts'
@@ -19,6 +20,19 @@ export function UserMessage(props: {
   const { turn, session, onEdit } = props
   const isGone = useIsGone(session)
   const [state, setState] = useState<'shown' | 'editing' | 'kept'>('shown')
+  const wanted = useStore(session.wantedEditor)
+  const canEdit = turn.state !== 'unsent' && !isGone
+  const edit = (): void => {
+    setState('editing')
+    onEdit(true)
+  }
+  const takeWish = useEffectEvent(() => {
+    session.wantedEditor.set(undefined)
+    if (canEdit) edit()
+  })
+  useEffect(() => {
+    if (wanted === turn.id) takeWish()
+  }, [wanted, turn.id])
   if (state === 'editing') {
     const close = (): void => {
       setState('kept')
@@ -34,17 +48,14 @@ export function UserMessage(props: {
       <AttachmentList attachments={turn.attachments} session={session.id} />
       <div className="actions">
         <BranchSwitcher turn={turn} session={session} />
-        {turn.state !== 'unsent' && !isGone && (
+        {canEdit && (
           <IconButton
             icon="edit"
             label="Edit"
             isTight
             // The editor is gone, so that the focus goes back.
             autoFocus={state === 'kept'}
-            onClick={() => {
-              setState('editing')
-              onEdit(true)
-            }}
+            onClick={edit}
           />
         )}
       </div>

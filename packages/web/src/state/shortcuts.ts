@@ -1,0 +1,41 @@
+export interface Shortcut {
+  /** As on the keys of a keyboard: modifiers, then the key. */
+  readonly keys: string
+  readonly where: string
+  readonly what: string
+  /** A letter or a sign without a modifier that acts outside of fields only, and can be switched off. */
+  readonly isSingle?: true
+}
+
+/** Every keyboard shortcut of the page. */
+export const SHORTCUTS = {
+  palette: { keys: 'Ctrl K', where: 'Anywhere', what: 'Go to a chat or a page' },
+  newChat: { keys: 'Ctrl Shift O', where: 'Anywhere', what: 'New chat' },
+  question: { keys: 'Alt A', where: 'Chat', what: 'Go to a question that waits' },
+  editLast: { keys: '↑', where: 'Empty message', what: 'Edit the last message' },
+} as const satisfies Readonly<Record<string, Shortcut>>
+
+/** `KeyboardEvent.key` of keys that have another sign. */
+const NAMES: Readonly<Record<string, string>> = {
+  '↑': 'ArrowUp',
+  '←': 'ArrowLeft',
+  '→': 'ArrowRight',
+  Esc: 'Escape',
+}
+
+type Keys = Pick<
+  KeyboardEvent,
+  'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'isComposing'
+>
+
+/** Whether the keys of a shortcut are pressed. The Command key counts as Ctrl. */
+export function isPressed(event: Keys, { keys, isSingle }: Shortcut): boolean {
+  const parts = keys.split(' ')
+  const last = parts.at(-1) ?? ''
+  const isCtrl = event.ctrlKey || event.metaKey
+  // Browsers report a key also when they fill in a form; it has no modifiers and no name.
+  if (isCtrl !== parts.includes('Ctrl') || event.altKey !== parts.includes('Alt')) return false
+  // Shift is needed to type some of the signs.
+  if (isSingle !== true && event.shiftKey !== parts.includes('Shift')) return false
+  return !event.isComposing && event.key.toLowerCase() === (NAMES[last] ?? last).toLowerCase()
+}
