@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { lazy, Suspense, useState } from 'react'
 import { Composer } from '../composer/composer.tsx'
+import { StopByEscape } from '../composer/stop-by-escape.tsx'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import { IconButton } from '../parts/icon.tsx'
 import { PageBar } from '../parts/page-bar.tsx'
@@ -80,6 +81,7 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
         <ConnectionBox session={session} />
         <LogInAgain />
         <HostBox isEmpty={isEmpty} />
+        <StopByEscape key={`stop ${id}`} session={session} />
         <Composer
           session={session}
           draft={draft}

@@ -12,6 +12,11 @@ export const SHORTCUTS = {
   palette: { keys: 'Ctrl K', where: 'Anywhere', what: 'Go to a chat or a page' },
   newChat: { keys: 'Ctrl Shift O', where: 'Anywhere', what: 'New chat' },
   question: { keys: 'Alt A', where: 'Chat', what: 'Go to a question that waits' },
+  escape: {
+    keys: 'Esc',
+    where: 'Anywhere',
+    what: 'Close what is open; else stop the answer, on the second press',
+  },
   editLast: { keys: '↑', where: 'Empty message', what: 'Edit the last message' },
 } as const satisfies Readonly<Record<string, Shortcut>>
 

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { IconButton } from '../parts/icon.tsx'
+import { onEscape } from '../parts/on-escape.ts'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
 import { useStore } from '../state/store.ts'
@@ -101,7 +102,7 @@ function Editor(props: {
         value={text}
         autoFocus
         onChange={({ target }) => setText(target.value)}
-        onKeyDown={({ key }) => key === 'Escape' && onDone()}
+        onKeyDown={onEscape(onDone)}
       />
       <div className="actions">
         <button type="button" onClick={onDone}>

@@ -7,6 +7,7 @@ import { isPinned } from '../../state/known-sessions.ts'
 import { deleteSession, pinSession } from '../../state/session-list.ts'
 import { ErrorBoundary } from '../../parts/error-boundary.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { onEscape } from '../../parts/on-escape.ts'
 
 const ShareDialog = lazy(async () => ({
   default: (await import('../share-dialog.tsx')).ShareDialog,
@@ -52,7 +53,7 @@ export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode 
         ref={menu}
         className="menu"
         name="session-menu"
-        onKeyDown={({ key }) => key === 'Escape' && close()}
+        onKeyDown={(event) => menu.current?.open === true && onEscape(close)(event)}
         onToggle={() => setIsAsking(false)}
       >
         <summary aria-label={`More for ${title}`}>

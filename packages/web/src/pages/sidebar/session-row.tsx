@@ -2,6 +2,7 @@ import type { Session } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { Mark } from '../../parts/icon.tsx'
+import { onEscape } from '../../parts/on-escape.ts'
 import { isPinned } from '../../state/known-sessions.ts'
 import { openSession, route } from '../../state/route.ts'
 import type { Activity } from '../../state/session-activity.ts'
@@ -78,7 +79,7 @@ function TitleEditor({
           autoFocus
           maxLength={200}
           onChange={({ target }) => setTitle(target.value)}
-          onKeyDown={({ key }) => key === 'Escape' && onDone()}
+          onKeyDown={onEscape(onDone)}
         />
       </form>
     </li>
