@@ -221,6 +221,30 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     await expect.poll(() => tab.answers()).toBe('changed')
   })
 
+  test('arrows go from call to call of a row, and Enter opens one', async () => {
+    await go('Message')
+    const call = { name: 'asker__ask', arguments: { method: 'none', params: {} } }
+    await say(script({ calls: [call, call, call] }, { text: 'end' }))
+    await tab.done()
+    const isAt = (index: number): Promise<void> =>
+      tab.page.locator(`.calls details:nth-of-type(${index + 1}) > summary:focus`).waitFor()
+    const open = tab.page.locator('.calls details[open]')
+    await go('asker ask', 'Shift+Tab')
+    await isAt(2)
+    await press('ArrowRight')
+    await isAt(2)
+    await press('ArrowLeft')
+    await isAt(1)
+    await press('ArrowLeft', 'ArrowLeft')
+    await isAt(0)
+    await press('ArrowRight')
+    await isAt(1)
+    await press('Enter')
+    await open.waitFor()
+    await press('Enter')
+    await open.waitFor({ state: 'detached' })
+  })
+
   test('the last message is edited by the arrow up in an empty one, also from out of view', async () => {
     await go('Message')
     const long = Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n\n')

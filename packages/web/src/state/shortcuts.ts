@@ -11,13 +11,15 @@ export interface Shortcut {
 export const SHORTCUTS = {
   palette: { keys: 'Ctrl K', where: 'Anywhere', what: 'Go to a chat or a page' },
   newChat: { keys: 'Ctrl Shift O', where: 'Anywhere', what: 'New chat' },
-  question: { keys: 'Alt A', where: 'Chat', what: 'Go to a question that waits' },
   escape: {
     keys: 'Esc',
     where: 'Anywhere',
     what: 'Close what is open; else stop the answer, on the second press',
   },
+  question: { keys: 'Alt A', where: 'Chat', what: 'Go to a question that waits' },
   editLast: { keys: '↑', where: 'Empty message', what: 'Edit the last message' },
+  previousCall: { keys: '←', where: 'Tool calls', what: 'Previous call of the row' },
+  nextCall: { keys: '→', where: 'Tool calls', what: 'Next call of the row' },
 } as const satisfies Readonly<Record<string, Shortcut>>
 
 /** `KeyboardEvent.key` of keys that have another sign. */

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { isPressed, SHORTCUTS } from '../state/shortcuts.ts'
 import type { Item } from '../state/turn.ts'
 import type { ItemViewProps } from './item-view.tsx'
 import { ItemView } from './item-view.tsx'
@@ -25,13 +26,32 @@ export function ItemList({ items, isOpen = false, waiting, ...common }: ItemList
   )
   return rowsOf(items).map(([first, ...more]) =>
     first.kind === 'tool' ? (
-      <div key={`row ${first.id}`} className="calls" role="group" aria-label="Tool calls">
+      <div
+        key={`row ${first.id}`}
+        className="calls"
+        role="group"
+        aria-label="Tool calls"
+        onKeyDown={walk}
+      >
         {[first, ...more].map((item) => view(item, first.id))}
       </div>
     ) : (
       view(first)
     ),
   )
+}
+
+/** Moves the focus from a chip to the one before or after it. */
+function walk(event: React.KeyboardEvent): void {
+  const isBack = isPressed(event.nativeEvent, SHORTCUTS.previousCall)
+  if (!isBack && !isPressed(event.nativeEvent, SHORTCUTS.nextCall)) return
+  const chips = Array.from(
+    event.currentTarget.querySelectorAll<HTMLElement>('details.tool > summary'),
+  )
+  const from = chips.findIndex((chip) => chip === event.target)
+  if (from === -1) return
+  event.preventDefault()
+  chips[from + (isBack ? -1 : 1)]?.focus()
 }
 
 /** The items, of which tool calls that follow each other stand together. */
