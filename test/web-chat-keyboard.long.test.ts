@@ -221,6 +221,45 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     await expect.poll(() => tab.answers()).toBe('changed')
   })
 
+  test('J and K go from message to message, and do nothing in a field', async () => {
+    await go('Message')
+    const long = Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\n\n')
+    for (let turn = 1; turn <= 5; turn++) {
+      await say(script({ text: `${turn} ${long}` }))
+      await tab.page.locator('.turn[data-state=done]', { hasText: `${turn} line 0` }).waitFor()
+    }
+    const isAt = async (turn: number): Promise<void> => {
+      await tab.page.locator('.turn:focus', { hasText: `${turn} line 0` }).waitFor()
+      const inView = `(() => {
+        const top = (selector) => document.querySelector(selector).getBoundingClientRect().top
+        return Math.abs(top('.turn:focus') - top('.turns')) < 200
+      })()`
+      await expect.poll(() => tab.page.evaluate<boolean>(inView)).toBe(true)
+    }
+    await press('k', 'j')
+    await focused('Message')
+    expect(await tab.page.getByLabel('Message', { exact: true }).inputValue()).toBe('kj')
+    await press('Backspace', 'Backspace')
+    await go('Prompts')
+    await press('Alt+k', 'Control+j')
+    await focused('Prompts')
+    await press('k')
+    await isAt(5)
+    await press('j')
+    await isAt(5)
+    for (const turn of [4, 3, 2, 1]) {
+      await press('k')
+      await isAt(turn)
+    }
+    await press('k')
+    await isAt(1)
+    await press('j')
+    await isAt(2)
+    // Faster than turns are drawn.
+    await press('j', 'j', 'j', 'k')
+    await isAt(4)
+  })
+
   test('arrows go from call to call of a row, and Enter opens one', async () => {
     await go('Message')
     const call = { name: 'asker__ask', arguments: { method: 'none', params: {} } }

@@ -9,7 +9,7 @@ export interface Shortcut {
 
 /** Every keyboard shortcut of the page. */
 export const SHORTCUTS = {
-  palette: { keys: 'Ctrl K', where: 'Anywhere', what: 'Go to a chat or a page' },
+  palette: { keys: 'Ctrl K', where: 'Anywhere', what: 'Go to a chat, a server, a tool or a page' },
   newChat: { keys: 'Ctrl Shift O', where: 'Anywhere', what: 'New chat' },
   escape: {
     keys: 'Esc',
@@ -17,6 +17,8 @@ export const SHORTCUTS = {
     what: 'Close what is open; else stop the answer, on the second press',
   },
   question: { keys: 'Alt A', where: 'Chat', what: 'Go to a question that waits' },
+  nextTurn: { keys: 'J', where: 'Chat', what: 'Go to your next message', isSingle: true },
+  previousTurn: { keys: 'K', where: 'Chat', what: 'Go to your previous message', isSingle: true },
   editLast: { keys: '↑', where: 'Empty message', what: 'Edit the last message' },
   previousCall: { keys: '←', where: 'Tool calls', what: 'Previous call of the row' },
   nextCall: { keys: '→', where: 'Tool calls', what: 'Next call of the row' },

@@ -7,6 +7,7 @@ import { useStore } from '../state/store.ts'
 import { TurnView } from './turn-view.tsx'
 import { useKept } from './use-kept.ts'
 import { useStickyEnd } from './use-sticky-end.ts'
+import { useTurnKeys } from './use-turn-keys.ts'
 import { useWantedTurn } from './use-wanted-turn.ts'
 
 /** So near the beginning older messages are loaded. */
@@ -21,6 +22,7 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
   const { isAtEnd, onScroll, toEnd } = useStickyEnd(section, list, turns.length)
   const { indexes: keptIndexes, keep } = useKept(turns)
   useWantedTurn(session, list)
+  useTurnKeys(turns, list)
   const [isPrepending, setIsPrepending] = useState(false)
   const scrolled = (offset: number): void => {
     onScroll(offset)
