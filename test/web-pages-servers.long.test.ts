@@ -66,10 +66,33 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the page of the servers${NEEDS_BROWSER}`,
     await page.getByRole('region', { name: 'test' }).getByText('Ready').waitFor()
   })
 
+  test('an admin restarts a server by R and Enter', async () => {
+    const before = await since('test')
+    await logIn(page, 'ann')
+    await page.getByRole('region', { name: 'test' }).getByText('Ready').waitFor()
+    await page.getByRole('button', { name: 'Restart test' }).waitFor()
+    const asks = page.getByRole('status').filter({ hasText: 'Press Enter to restart it.' })
+    await page.keyboard.press('r')
+    await asks.waitFor()
+    await page.locator('[aria-label="Restart test"]:focus').waitFor()
+    await page.keyboard.press('Tab')
+    await asks.waitFor({ state: 'detached' })
+    expect(await since('test')).toBe(before)
+    await page.keyboard.press('r')
+    await asks.waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('It was restarted.').waitFor()
+    expect(await asks.count()).toBe(0)
+    await eventually(async () => (await since('test')) > before)
+    await page.getByRole('region', { name: 'test' }).getByText('Ready').waitFor()
+  })
+
   test('other users see the servers, and no buttons for admins', async () => {
     await logIn(page, 'bob')
     await page.getByRole('link', { name: 'look', exact: true }).waitFor()
     expect(await page.getByRole('button', { name: /Restart|mcp\.json/ }).count()).toBe(0)
+    await page.keyboard.press('r')
+    expect(await page.getByText('Press Enter').count()).toBe(0)
   })
 
   test('mcp.json is read again; a faulty one changes nothing, and a server that fails says why', async () => {

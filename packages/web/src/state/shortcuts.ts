@@ -22,6 +22,7 @@ export const SHORTCUTS = {
   editLast: { keys: '↑', where: 'Empty message', what: 'Edit the last message' },
   previousCall: { keys: '←', where: 'Tool calls', what: 'Previous call of the row' },
   nextCall: { keys: '→', where: 'Tool calls', what: 'Next call of the row' },
+  restart: { keys: 'R', where: 'Server', what: 'Restart the server, for admins', isSingle: true },
 } as const satisfies Readonly<Record<string, Shortcut>>
 
 /** `KeyboardEvent.key` of keys that have another sign. */

@@ -1,9 +1,11 @@
 import type { SupervisorOutcome } from '@mcp-host/client'
 import type { ReactNode } from 'react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { admin } from '../../state/admin.ts'
 import { Fault } from '../../parts/fault.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { SHORTCUTS } from '../../state/shortcuts.ts'
+import { useShortcut } from '../../state/use-shortcut.ts'
 
 interface ActionProps {
   readonly label: string
@@ -60,15 +62,29 @@ export interface RestartServerProps {
   readonly onDone: () => void
 }
 
+/** Restarts a server by a click; R goes to the button and asks for Enter. */
 export function RestartServer({ server, onDone }: RestartServerProps): ReactNode {
+  const place = useRef<HTMLDivElement>(null)
+  const [isAsking, setIsAsking] = useState(false)
+  const end = (): void => setIsAsking(false)
+  useShortcut(SHORTCUTS.restart, () => {
+    const button = place.current?.querySelector<HTMLElement>('button:enabled')
+    button?.focus()
+    setIsAsking(button != null)
+  })
   return (
-    <ServerAction
-      label="Restart"
-      about={`Restart ${server}`}
-      run={() => admin.restartServer(server)}
-      describe={() => 'It was restarted.'}
-      onDone={onDone}
-    />
+    <div ref={place} className="actions" onBlur={end} onClick={end}>
+      <span role="status" className="note">
+        {isAsking && 'Press Enter to restart it.'}
+      </span>
+      <ServerAction
+        label="Restart"
+        about={`Restart ${server}`}
+        run={() => admin.restartServer(server)}
+        describe={() => 'It was restarted.'}
+        onDone={onDone}
+      />
+    </div>
   )
 }
 
