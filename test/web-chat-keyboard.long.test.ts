@@ -103,7 +103,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     expect(await field.getAttribute('aria-activedescendant')).toBe(await chosen.getAttribute('id'))
     expect(await accessFaults(tab.page)).toEqual([])
     await tab.page.keyboard.type('no such page')
-    await tab.page.getByText('No chat and no page has this name.').waitFor()
+    await tab.page.getByText('Nothing has this name.').waitFor()
     await press('Escape')
   })
 
@@ -282,6 +282,33 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     await open.waitFor()
     await press('Enter')
     await open.waitFor({ state: 'detached' })
+  })
+
+  test('the palette finds servers and tools, and without a list of tools the servers', async () => {
+    const palette = tab.page.getByRole('dialog', { name: 'Go to' })
+    const pick = async (words: string, option: string): Promise<void> => {
+      await press('Control+k')
+      await tab.page.keyboard.type(words)
+      await palette.getByRole('option', { name: option, exact: true }).waitFor()
+      await press('Enter')
+    }
+    const place = expect.poll(() => new URL(tab.page.url()).hash)
+    await pick('remove tool', 'remove Tool of test')
+    await place.toBe('#/servers/test/remove')
+    await tab.page.getByRole('region', { name: 'remove' }).waitFor()
+    await pick('account', 'Account')
+    await place.toBe('#/account')
+    let reads = 0
+    await tab.page.route('**/mcp/tools/list', (route) => {
+      reads += 1
+      return route.abort()
+    })
+    await tab.page.reload()
+    await tab.page.locator('main').getByText('Account').first().waitFor()
+    await press('Control+k', 'Escape')
+    await expect.poll(() => reads).toBe(1)
+    await pick('asker server', 'asker Server')
+    await place.toBe('#/servers/asker')
   })
 
   test('the last message is edited by the arrow up in an empty one, also from out of view', async () => {

@@ -261,7 +261,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of rarer states${NEEDS_BROWSER}`
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
     await tab.page.keyboard.press('Control+k')
     await tab.page.getByRole('combobox', { name: 'Go to' }).fill('Paris')
-    await tab.page.getByText('No chat and no page has this name.').waitFor()
+    await tab.page.getByText('Nothing has this name.').waitFor()
     await pictures.take('palette-none', tab.page.getByRole('dialog'))
   })
 

@@ -15,12 +15,8 @@ import { useStore } from '../state/store.ts'
 import { useRoles } from '../state/use-roles.ts'
 import { useShortcut } from '../state/use-shortcut.ts'
 import { pagesFor } from '../state/user-pages.ts'
-
-interface Command {
-  readonly id: string
-  readonly name: string
-  readonly run: () => void
-}
+import type { Command } from './use-server-commands.ts'
+import { useServerCommands } from './use-server-commands.ts'
 
 const COMMANDS: readonly Command[] = [
   { id: 'new', name: 'New chat', run: openNewChat },
@@ -28,8 +24,10 @@ const COMMANDS: readonly Command[] = [
 ]
 
 const MAX_SHOWN = 12
+/** The most chats that are shown where tools have the name as well. */
+const MAX_CHATS = 5
 
-/** Everything by its name, on Ctrl-K. Ctrl-Shift-O begins a chat, Alt-A goes to a question that waits. */
+/** Chats, pages, servers and tools by their names. Has the other shortcuts of the whole page, too. */
 export function Palette(): ReactNode {
   const listId = useId()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -62,9 +60,13 @@ export function Palette(): ReactNode {
   const pages = pagesFor(useRoles()).map(({ page, name }) => {
     return { id: page, name, run: () => openPage(page) }
   })
-  const found = [...COMMANDS, ...pages, ...ofChat, ...chats]
-    .filter(({ name }) => name.toLowerCase().includes(words))
-    .slice(0, MAX_SHOWN)
+  const { ofServers, ofTools } = useServerCommands(isOpen)
+  const matching = (commands: readonly Command[]): readonly Command[] =>
+    commands.filter(({ name, about = '' }) => `${name} ${about}`.toLowerCase().includes(words))
+  const named = matching([...COMMANDS, ...pages, ...ofChat, ...(words === '' ? [] : ofServers)])
+  const tools = words === '' ? [] : matching(ofTools)
+  const room = Math.max(MAX_CHATS, MAX_SHOWN - named.length - tools.length)
+  const found = [...named, ...matching(chats).slice(0, room), ...tools].slice(0, MAX_SHOWN)
   const isListed = isOpen && found.length > 0
   const run = (command: Command | undefined): void => {
     dialog.current?.close()
@@ -90,7 +92,7 @@ export function Palette(): ReactNode {
         aria-expanded={isListed}
         aria-controls={isListed ? listId : undefined}
         aria-activedescendant={isListed ? `${listId}-${chosen}` : undefined}
-        placeholder="Go to a chat or a page"
+        placeholder="Go to a chat, a server, a tool or a page"
         value={search}
         onChange={({ target }) => {
           setSearch(target.value)
@@ -99,7 +101,7 @@ export function Palette(): ReactNode {
         onKeyDown={onKeyDown}
       />
       {isListed && (
-        <ul role="listbox" id={listId} aria-label="Chats and pages">
+        <ul role="listbox" id={listId} aria-label="Chats, pages, servers and tools">
           {found.map((command, index) => (
             <li
               key={command.id}
@@ -110,13 +112,14 @@ export function Palette(): ReactNode {
               onClick={() => run(command)}
             >
               {command.name}
+              {command.about !== undefined && <small className="cut">{command.about}</small>}
             </li>
           ))}
         </ul>
       )}
       {isOpen && !isListed && (
         <p role="status" className="note">
-          No chat and no page has this name.
+          Nothing has this name.
         </p>
       )}
     </dialog>
