@@ -284,6 +284,51 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     await open.waitFor({ state: 'detached' })
   })
 
+  test('the table of all shortcuts switches single keys off and on', async () => {
+    const dialog = tab.page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    const close = async (): Promise<void> => {
+      await press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await go('Message')
+    await press('?')
+    expect(await tab.page.getByLabel('Message', { exact: true }).inputValue()).toBe('?')
+    await press('Backspace')
+    await go('Prompts')
+    await press('?')
+    await dialog.waitFor()
+    await tab.page.locator('dialog input:focus').waitFor()
+    await dialog.getByText('Shortcuts of a single key: ?, J, K, R').waitFor()
+    const keys = await dialog.getByRole('rowheader').allInnerTexts()
+    const others = ['Enter', 'Shift Enter', '/', '@', '↑', '←', '→']
+    const all = ['Ctrl K', 'Ctrl Shift O', 'Esc', '?', 'Alt A', 'J', 'K', 'R', ...others]
+    expect(keys.toSorted()).toEqual(all.toSorted())
+    expect(await accessFaults(tab.page)).toEqual([])
+    await press('Space')
+    await close()
+    await focused('Prompts')
+    await press('?')
+    await tab.page.reload()
+    await go('Prompts')
+    await press('?', 'Control+k')
+    await tab.page.getByRole('dialog', { name: 'Go to' }).waitFor()
+    expect(await dialog.count()).toBe(0)
+    await tab.page.keyboard.type('keyboard')
+    await tab.page.getByRole('option', { name: 'Keyboard shortcuts' }).waitFor()
+    await press('Enter')
+    await dialog.waitFor()
+    expect(await dialog.getByRole('checkbox').isChecked()).toBe(false)
+    await press('Space')
+    await close()
+    await focused('Prompts')
+    await press('?')
+    await dialog.waitFor()
+    // A dialog has its keys for itself.
+    await go('Close')
+    await press('?')
+    expect(await dialog.count()).toBe(1)
+  })
+
   test('the palette finds servers and tools, and without a list of tools the servers', async () => {
     const palette = tab.page.getByRole('dialog', { name: 'Go to' })
     const pick = async (words: string, option: string): Promise<void> => {

@@ -223,6 +223,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     await tab.button('Stop').click()
   })
 
+  test('the keyboard shortcuts', async () => {
+    await tab.page.getByText('Ask for something a tool can do.').waitFor()
+    await tab.page.setViewportSize({ width: 1_040, height: 1_000 })
+    await tab.page.keyboard.press('?')
+    await dialog().getByRole('table').waitFor()
+    await pictures.takeBoth('shortcuts', dialog())
+  })
+
   test('the settings of a chat, and the context in use', async () => {
     await say('Say hello')
     await tab.page.locator('.gauge small').waitFor()

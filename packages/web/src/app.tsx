@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useRef } from 'react'
 import { CurrentPage } from './pages/current-page.tsx'
 import { LogInAgain } from './pages/log-in-again.tsx'
 import { Palette } from './pages/palette.tsx'
+import { Shortcuts } from './pages/shortcuts.tsx'
 import { SIDEBAR, Sidebar } from './pages/sidebar/sidebar.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { ErrorBoundary } from './parts/error-boundary.tsx'
@@ -64,6 +65,7 @@ function OwnPage({ here }: { readonly here: OwnRoute }): ReactNode {
         <CurrentPage here={here} />
       </main>
       <Palette />
+      <Shortcuts />
     </div>
   )
 }

@@ -15,12 +15,14 @@ import { useStore } from '../state/store.ts'
 import { useRoles } from '../state/use-roles.ts'
 import { useShortcut } from '../state/use-shortcut.ts'
 import { pagesFor } from '../state/user-pages.ts'
+import { showShortcuts } from './shortcuts.tsx'
 import type { Command } from './use-server-commands.ts'
 import { useServerCommands } from './use-server-commands.ts'
 
 const COMMANDS: readonly Command[] = [
   { id: 'new', name: 'New chat', run: openNewChat },
   { id: 'servers', name: 'Tools and servers', run: openServers },
+  { id: 'shortcuts', name: 'Keyboard shortcuts', run: showShortcuts },
 ]
 
 const MAX_SHOWN = 12

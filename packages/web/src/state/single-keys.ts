@@ -5,3 +5,9 @@ const SINGLE_KEYS = 'single-keys'
 export function hasSingleKeys(): boolean {
   return localStorage.getItem(SINGLE_KEYS) !== 'off'
 }
+
+/** Switches shortcuts of a single key, and keeps it for later visits. */
+export function setSingleKeys(isOn: boolean): void {
+  if (isOn) localStorage.removeItem(SINGLE_KEYS)
+  else localStorage.setItem(SINGLE_KEYS, 'off')
+}
