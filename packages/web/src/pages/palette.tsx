@@ -86,7 +86,13 @@ export function Palette(): ReactNode {
     }
   }
   return (
-    <dialog ref={dialog} className="palette" aria-label="Go to" onClose={() => setIsOpen(false)}>
+    <dialog
+      ref={dialog}
+      className="palette"
+      aria-label="Go to"
+      // The event comes later: the palette may be open again.
+      onClose={({ currentTarget }) => setIsOpen(currentTarget.open)}
+    >
       <input
         role="combobox"
         aria-label="Go to"
