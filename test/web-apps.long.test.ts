@@ -80,7 +80,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`MCP apps in the web UI${NEEDS_BROWSER}`, 
       const before = (await calls('refresh')).length
       await tab.say(script({ calls: [{ name: 'apps__refresh', arguments: {} }] }, { text: 'end' }))
       await tab.done()
-      await tab.page.locator('.tool summary').click()
+      await tab.page.locator('.tool > summary').click()
       await tab.page.getByText(/no tool|not offered|unknown tool/i).waitFor()
       expect(await calls('refresh')).toHaveLength(before)
     })
@@ -242,7 +242,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`MCP apps in the web UI${NEEDS_BROWSER}`, 
     test('that is missing leaves the result, and says what is wrong', async () => {
       await show('missing')
       await tab.page.getByText(/The app of apps cannot be shown: .*no ui:\/\/missing/).waitFor()
-      await tab.page.locator('.tool summary').click()
+      await tab.page.locator('.tool > summary').click()
       await tab.page.getByText('missing was called').waitFor()
     })
   })

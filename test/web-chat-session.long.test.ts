@@ -81,7 +81,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await search.fill('')
     await trip.waitFor({ state: 'detached' })
     await tab.page.keyboard.press('Control+k')
-    await tab.page.getByPlaceholder('Go to a chat or a page').fill('lisbon')
+    await tab.page.getByRole('combobox', { name: 'Go to' }).fill('lisbon')
     await tab.page.getByRole('option', { name: 'Trip to Lisbon' }).waitFor()
     await tab.page.keyboard.press('Enter')
     await expect.poll(() => tab.sessionId).toBe(id)

@@ -124,7 +124,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
     const calls = [{ name: 'test__look', arguments: { path: '/etc' } }]
     await tab.say(script({ calls }, { text: '| a | b |\n|---|---|\n| 1 | 2 |' }))
     await tab.done()
-    await tab.page.locator('.tool summary').click()
+    await tab.page.locator('.tool > summary').click()
     await tab.page.getByText('found it').waitFor()
     expect(await accessFaults(tab.page)).toEqual([])
     await tab.button('Pages and lists').click()

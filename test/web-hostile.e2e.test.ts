@@ -224,9 +224,12 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
       const tool = tab.page.locator('.tool').nth(index)
       await tool.locator('summary').click()
       await expectHarmless()
-      const [given, result] = await tool.locator('.sheet > div').allInnerTexts()
+      const parts = () => tool.locator('.sheet > div').allInnerTexts()
+      const [given, result] = await parts()
       expect(given).toContain(text)
-      expect(result).toContain(JSON.stringify(text))
+      expect(result).toContain(text)
+      await tool.getByRole('button', { name: 'Raw' }).click()
+      expect((await parts())[1]).toContain(JSON.stringify(text))
     }
   })
 
@@ -245,7 +248,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
     await tab.button('New chat').click()
     await tab.say(script({ calls: [{ name: 'hostile__blocks', arguments: {} }] }, { text: 'end' }))
     await tab.done()
-    await tab.page.locator('.tool summary').click()
+    await tab.page.locator('.tool > summary').click()
     await expectHarmless()
     const shown = await tab.page.locator('.answer').innerText()
     for (const [, text] of BLOCKS) expect(shown).toContain(text)

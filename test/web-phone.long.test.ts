@@ -142,7 +142,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
   test('a chat with a long result and its events fit a phone, and axe finds nothing', async () => {
     await show(`#/chat/${session}`)
     await tab.page.getByText('sent', { exact: true }).waitFor()
-    await tab.page.locator('.tool summary').tap()
+    await tab.page.locator('.tool > summary').tap()
     await tab.page.getByText('x'.repeat(300)).waitFor()
     await expectFit()
     await show(`#/debug/${session}`)

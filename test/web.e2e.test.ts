@@ -158,7 +158,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.page.getByRole('spinbutton').fill('7')
     await tab.button('Send answer').click()
     await tab.done()
-    await tab.page.locator('.tool summary').click()
+    await tab.page.locator('.tool > summary').click()
+    await tab.button('Raw').click()
     const result = await tab.page.locator('.tool').innerText()
     expect(result).toContain('{"name":"Ann","age":7,"isOld":true,"colour":"blue"}')
   })
@@ -308,7 +309,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
   test('a tool is tried on the page of the servers, which has its schema', async () => {
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
     await tab.page.keyboard.press('Control+k')
-    await tab.page.getByPlaceholder('Go to a chat or a page').fill('tools')
+    await tab.page.getByRole('combobox', { name: 'Go to' }).fill('tools')
     await tab.page.keyboard.press('Enter')
     await tab.page.getByRole('link', { name: 'test', exact: false }).first().click()
     await tab.page.getByRole('link', { name: 'look', exact: true }).click()
