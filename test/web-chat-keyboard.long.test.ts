@@ -159,6 +159,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     const tool = tab.page.locator('.turn').nth(1).locator('.tool')
     await go('asker ask', 'Shift+Tab')
     await press('Enter')
+    await go('Raw')
+    await press('Enter')
     expect(await tool.innerText()).toContain('{"name":"Ann","colour":"blue"}')
     expect(await accessFaults(tab.page)).toEqual([])
   })
