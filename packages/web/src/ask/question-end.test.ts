@@ -19,6 +19,7 @@ test.each<[QuestionItem['question'], QuestionItem['end'] & {}, string]>([
   expect(questionEnd(question, end, 'user:ann')).toBe(words)
 })
 
-test('a page that does not know its user takes answers for those of its user', () => {
-  expect(questionEnd(form, { how: 'accept', by: 'user:bob' }, undefined)).toBe('You answered')
+test('the end of a question names who answered on a page that does not know its user', () => {
+  expect(questionEnd(form, { how: 'accept', by: 'user:bob' }, undefined)).toBe('user:bob answered')
+  expect(questionEnd(form, { how: 'accept' }, undefined)).toBe('You answered')
 })

@@ -1,19 +1,20 @@
 import type { QuestionItem } from '../state/turn.ts'
 
-/** What the user did, as the end of a sentence; and how a question ended without an answer. */
+/** What the user did, as the end of a sentence. */
 const ANSWERS = { accept: 'answered', decline: 'said no', cancel: 'gave no answer' } as const
+/** How a question ended without an answer. */
 const OTHER_ENDS = {
   expired: 'Nobody answered in time',
   void: 'No answer is needed any more',
 } as const
 
-/** How a question ended, in words. `own`: id of the principal of this page, if it is known. */
+/** How a question ended, in words. `principalId`: id of the principal of this page, if it is known. */
 export function questionEnd(
   { mode }: QuestionItem['question'],
   { how, by }: NonNullable<QuestionItem['end']>,
-  own: string | undefined,
+  principalId: string | undefined,
 ): string {
   if (how === 'expired' || how === 'void') return OTHER_ENDS[how]
-  const subject = by === undefined || own === undefined || by === own ? 'You' : by
+  const subject = by === undefined || by === principalId ? 'You' : by
   return `${subject} ${mode === 'approval' && how === 'accept' ? 'allowed it' : ANSWERS[how]}`
 }

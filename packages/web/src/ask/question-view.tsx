@@ -26,10 +26,11 @@ export function QuestionView({ item, session }: QuestionViewProps): ReactNode {
   const known = useStore(login)
   const name = `${question.server} ${question.tool}`
   if (end !== undefined) {
-    const own = 'principal' in known ? known.principal.id : undefined
+    const principalId = 'principal' in known ? known.principal.id : undefined
     return (
       <p className="note">
-        {questionEnd(question, end, own)}: <ToolId server={question.server} tool={question.tool} />
+        {questionEnd(question, end, principalId)}:{' '}
+        <ToolId server={question.server} tool={question.tool} />
       </p>
     )
   }
