@@ -7,6 +7,7 @@ import type { MarkName } from '../parts/icon.tsx'
 import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { loadLogin, login } from '../state/login.ts'
+import { refusalText } from '../state/refusal-text.ts'
 import { useStore } from '../state/store.ts'
 
 /** A first connection takes less. */
@@ -100,9 +101,7 @@ function wordsOf(connection: ClientState): ConnectionText {
 const ENDS = {
   closed: () => 'This chat is closed. Reload the page to open it again.',
   deleted: () => 'This chat was deleted.',
-  // The host calls a chat a session.
-  refused: (message: string) =>
-    `The host refuses this chat: ${message.replaceAll(/\bsession\b/g, 'chat')}`,
+  refused: (message: string) => `The host refuses this chat: ${refusalText(message)}`,
   unauthenticated: () => 'This chat is not connected: you are logged out, or may not chat here.',
   unreachable: () => 'The host does not answer. Reload the page to try again.',
 } as const
