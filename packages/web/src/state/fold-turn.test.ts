@@ -188,6 +188,20 @@ test('notes at the end of a generation stand above its text, but below earlier c
   ])
 })
 
+test('the note of a compaction stands once above the text, whichever events tell it', () => {
+  const context: Unplaced = {
+    type: 'context',
+    payload: { how: 'cleared', message: 'shortened', tokensBefore: 2, tokensAfter: 1 },
+  }
+  const status: Unplaced = {
+    type: 'status',
+    payload: { state: 'processing', message: 'shortened' },
+  }
+  for (const events of [[status, context], [context, status], [context]]) {
+    expect(shown(fold(started, text('so'), ...events))).toEqual(['note shortened', 'text so'])
+  }
+})
+
 test('items keep ids of their own after a reset', () => {
   const note = (message: string): Unplaced => ({
     type: 'context',

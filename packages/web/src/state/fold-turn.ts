@@ -16,7 +16,7 @@ export function foldTurn(turn: Turn, event: ClientEvent): Turn {
     case 'reset':
       return { ...turn, items: note(withoutUnfinished(turn.items), event.payload.message) }
     case 'context':
-      return { ...turn, items: note(turn.items, event.payload.message) }
+      return { ...turn, items: noteAboveText(turn.items, event.payload.message) }
     case 'status':
       return foldStatus(turn, event.payload)
     case 'turn':
@@ -112,15 +112,20 @@ function foldInput(turn: Turn, payload: Payload<'input'>): Turn {
 const ABOUT_END = ' stopped before its end: '
 
 /**
- * Of these only notes about the turn are shown, as of a model that took over; the rest is in other events. The notes of
- * a generation come after its text.
+ * Shows a status only if it is a note about the turn, for instance that another model answers. Other events show the
+ * other steps.
  */
 function foldStatus(turn: Turn, { state, message, tool }: Payload<'status'>): Turn {
   const { items } = turn
   if (tool !== undefined || state !== 'processing' || message === 'Thinking') return turn
   if (message.includes(ABOUT_END)) return { ...turn, items: note(items, message) }
+  return { ...turn, items: noteAboveText(items, message) }
+}
+
+/** Puts a note above the text of the current generation, which may arrive before its notes. */
+function noteAboveText(items: readonly Item[], text: string): readonly Item[] {
   const start = items.findLastIndex((item) => !isWritten(item)) + 1
-  return { ...turn, items: [...note(items.slice(0, start), message), ...items.slice(start)] }
+  return [...note(items.slice(0, start), text), ...items.slice(start)]
 }
 
 /** Whether the model wrote the item. */
