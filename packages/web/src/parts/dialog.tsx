@@ -9,7 +9,7 @@ export interface DialogProps {
   readonly children: ReactNode
 }
 
-/** The opener may be gone, as a menu in the sidebar of a phone, and then the focus would be nowhere. */
+/** Focuses the page if the opener of the dialog is hidden, for instance in the closed sidebar of a phone. */
 function focusPage(dialog: HTMLDialogElement | null): void {
   const { activeElement, body } = document
   const isLost = activeElement === body || dialog?.contains(activeElement) === true

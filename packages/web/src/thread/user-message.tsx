@@ -20,7 +20,7 @@ export function UserMessage(props: {
 }): ReactNode {
   const { turn, session, onEdit } = props
   const isGone = useIsGone(session)
-  const [state, setState] = useState<'shown' | 'editing' | 'kept'>('shown')
+  const [state, setState] = useState<'shown' | 'editing' | 'edited'>('shown')
   const wanted = useStore(session.wantedEditor)
   const canEdit = turn.state !== 'unsent' && !isGone
   const edit = (): void => {
@@ -36,7 +36,7 @@ export function UserMessage(props: {
   }, [wanted, turn.id])
   if (state === 'editing') {
     const close = (): void => {
-      setState('kept')
+      setState('edited')
       onEdit(false)
     }
     return <Editor turn={turn} session={session} onDone={close} />
@@ -55,7 +55,7 @@ export function UserMessage(props: {
             label="Edit"
             isTight
             // The editor is gone, so that the focus goes back.
-            autoFocus={state === 'kept'}
+            autoFocus={state === 'edited'}
             onClick={edit}
           />
         )}

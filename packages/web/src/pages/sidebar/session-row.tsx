@@ -27,17 +27,18 @@ export interface SessionRowProps {
 export function SessionRow({ session, activity }: SessionRowProps): ReactNode {
   const { id, title, updatedAt } = session
   const here = useStore(route)
-  const [state, setState] = useState<'shown' | 'editing' | 'kept'>('shown')
+  const [state, setState] = useState<'shown' | 'editing' | 'edited'>('shown')
   const isOpen = here.page === 'chat' && here.session === id
   const shown = activity && ACTIVITIES[activity]
-  if (state === 'editing') return <TitleEditor session={session} onDone={() => setState('kept')} />
+  if (state === 'editing')
+    return <TitleEditor session={session} onDone={() => setState('edited')} />
   return (
     <li className="session">
       <button
         type="button"
         className="entry"
         // The editor is gone, so that the focus goes back.
-        autoFocus={state === 'kept'}
+        autoFocus={state === 'edited'}
         aria-current={isOpen ? 'page' : undefined}
         onClick={() => openSession(id)}
         data-closes-sidebar
