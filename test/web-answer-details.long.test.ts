@@ -5,6 +5,7 @@ import { HostApi } from '@mcp-host/client'
 import { eventually, script, testFolder } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { costText } from '../packages/web/src/state/cost-text.ts'
 import type { ChatTab } from './web-host.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 
@@ -128,7 +129,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`details of answers in the web UI${NEEDS_B
     const shown = (await row.getByRole('cell').allInnerTexts()).map((text) =>
       text.replace('about ', ''),
     )
-    expect(shown).toEqual([`${all.input}`, `${all.output}`, all.cost.toPrecision(2)])
+    expect(shown).toEqual([`${all.input}`, `${all.output}`, costText(all.cost)])
   })
 
   /** What the API says that the chat has used, once so many generations count. */
@@ -149,6 +150,6 @@ describe.skipIf(NEEDS_BROWSER !== '')(`details of answers in the web UI${NEEDS_B
       Array.from(end.querySelectorAll('.num'), (each) => each.innerText).slice(-2))`)
   const textOf = ({ input, output, cost }: Used): string[] => [
     `${input} tokens in, ${output} out`,
-    `cost ${cost.toPrecision(2)}`,
+    `cost ${costText(cost)}`,
   ]
 })
