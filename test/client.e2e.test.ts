@@ -170,9 +170,10 @@ test('a question takes the answer of one of two clients, and refuses that of the
   const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } }
   const given = { method: 'elicitation/create', params: { message: 'Who?', requestedSchema } }
   const calls = [{ name: 'asker__ask', arguments: given }]
-  // The turn goes on while the other client answers.
-  const rest = { text: 'I know that now.', tokensPerSecond: 5 }
-  await one.client.say(script({ calls }, rest)).accepted
+  // The turn goes on until it is cancelled, so that the second answer comes in time on a busy machine, too.
+  const rest = { text: 'more '.repeat(1_000), tokensPerSecond: 5 }
+  const said = one.client.say(script({ calls }, rest))
+  await said.accepted
   using two = open({ sessionId: one.client.sessionId ?? '' })
   const questions = ({ events }: typeof one) =>
     events.flatMap(({ type, payload }) => (type === 'input' ? [payload] : []))
@@ -186,6 +187,7 @@ test('a question takes the answer of one of two clients, and refuses that of the
     code: 'not-found',
     message: expect.stringContaining('it was answered already'),
   })
+  one.client.cancel(said.id)
   await Promise.all([one.done(), two.done()])
   for (const { client } of [one, two]) {
     expect(client.state.state).toBe('connected')
