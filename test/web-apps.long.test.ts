@@ -184,6 +184,28 @@ describe.skipIf(NEEDS_BROWSER !== '')(`MCP apps in the web UI${NEEDS_BROWSER}`, 
       expect(await app().locator('#answer').textContent()).toBe('')
     })
 
+    test('takes the focus only from its own buttons, not from a message that its user writes', async () => {
+      const { page } = tab
+      await show('board')
+      await app().locator('#result', { hasText: 'two' }).waitFor()
+      await tab.button('Close the app').click()
+      const { promise: mayLoad, resolve: load } = Promise.withResolvers<void>()
+      await page.route('**/mcp/resources/read', (route) => mayLoad.then(() => route.continue()))
+      await tab.button('Show the app of apps').click()
+      await page.getByLabel('Message', { exact: true }).fill('meanwhile')
+      load()
+      await tab.button('Close the app').waitFor()
+      await page.locator('textarea:focus').waitFor()
+      await tab.button('Close the app').click()
+      await page.unroute('**/mcp/resources/read')
+      await page.route('**/mcp/resources/read', (route) => route.fulfill({ status: 500 }))
+      await tab.button('Show the app of apps').click()
+      await page.locator('button:focus', { hasText: 'Try again' }).waitFor()
+      await page.unroute('**/mcp/resources/read')
+      await page.keyboard.press('Enter')
+      await page.locator('button:focus', { hasText: 'Close the app' }).waitFor()
+    })
+
     test('does not begin by itself after a reload, unless its message is the newest', async () => {
       await show('board')
       await tab.say(script({ text: 'more' }))

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 import { Box } from '../parts/box.tsx'
+import { focusIfLost } from '../parts/focus-if-lost.ts'
 import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { host } from '../state/host.ts'
@@ -35,12 +36,12 @@ export function AppCard(props: AppCardProps): ReactNode {
   const [state, setState] = useState<State>(() => ({
     at: isNewest(session, item.id) && !ended.has(item.id) ? 'loading' : 'closed',
   }))
-  /** Whether the user has shown or closed it: the button that comes then gets the focus. */
-  const [isChosen, setIsChosen] = useState(false)
+  /** Whether the user has pressed a button of the card, whose next button then takes the focus. */
+  const [wasPressed, setWasPressed] = useState(false)
   const isShown = state.at === 'loading' || state.at === 'open'
   useEffect(() => {
     if (!isShown) return undefined
-    if (running >= MAX_BY_ITSELF && !isChosen) {
+    if (running >= MAX_BY_ITSELF && !wasPressed) {
       setState({ at: 'closed' })
       return undefined
     }
@@ -50,7 +51,7 @@ export function AppCard(props: AppCardProps): ReactNode {
       running -= 1
       onApps(-1)
     }
-  }, [isShown, isChosen, onApps])
+  }, [isShown, wasPressed, onApps])
   useEffect(() => {
     if (state.at !== 'loading') return undefined
     let isCurrent = true
@@ -60,18 +61,19 @@ export function AppCard(props: AppCardProps): ReactNode {
     }
   }, [state, uri, server])
   const show = (): void => {
-    setIsChosen(true)
+    setWasPressed(true)
     setState({ at: 'loading' })
   }
   const end = (next: State): void => {
     ended.add(item.id)
     setState(next)
   }
+  const focusRef = wasPressed ? focusIfLost : undefined
   switch (state.at) {
     case 'closed':
       return (
         <p>
-          <button type="button" autoFocus={isChosen} onClick={show}>
+          <button type="button" ref={focusRef} onClick={show}>
             Show the app of {server}
           </button>
         </p>
@@ -90,7 +92,7 @@ export function AppCard(props: AppCardProps): ReactNode {
             The app of {server} {state.at === 'failed' ? 'cannot be shown' : 'was stopped'}:
           </strong>{' '}
           {state.why}. The result is in the card of its call.{' '}
-          <button type="button" className="text-button" onClick={show}>
+          <button type="button" className="text-button" ref={focusRef} onClick={show}>
             {state.at === 'failed' ? 'Try again' : 'Start the app again'}
           </button>
         </Box>
@@ -100,9 +102,9 @@ export function AppCard(props: AppCardProps): ReactNode {
         <RunningApp
           {...props}
           page={state.page}
-          hasFocus={isChosen}
+          takesFocus={wasPressed}
           onClose={() => {
-            setIsChosen(true)
+            setWasPressed(true)
             end({ at: 'closed' })
           }}
           onFail={(why) => end({ at: 'failed', why })}

@@ -1,6 +1,7 @@
 import type { Tool } from '@mcp-host/client'
 import type { MouseEvent, ReactNode } from 'react'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { focusIfLost } from '../parts/focus-if-lost.ts'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
 import { host } from '../state/host.ts'
@@ -34,8 +35,8 @@ export interface AppProps {
 
 export interface RunningAppProps extends AppProps {
   readonly page: AppPage
-  /** Whether it gets the focus when it begins. */
-  readonly hasFocus: boolean
+  /** Whether the app takes the focus when it begins, unless something else has it. */
+  readonly takesFocus: boolean
   readonly onClose: () => void
   readonly onFail: (why: string) => void
   readonly onStop: (why: string) => void
@@ -43,7 +44,7 @@ export interface RunningAppProps extends AppProps {
 
 /** An app with what it asks of its user. */
 export function RunningApp(props: RunningAppProps): ReactNode {
-  const { item, server, tool, session, page, hasFocus, onClose, onFail, onStop } = props
+  const { item, server, tool, session, page, takesFocus, onClose, onFail, onStop } = props
   const { wishes, ask, refuseAll } = useWishes()
   const [log, setLog] = useState<readonly string[]>([])
   const [height, setHeight] = useHeight(wishes.length > 0)
@@ -72,7 +73,7 @@ export function RunningApp(props: RunningAppProps): ReactNode {
         <button
           type="button"
           className="bare"
-          autoFocus={hasFocus}
+          ref={takesFocus ? focusIfLost : undefined}
           onClick={() => void close.current?.().then(onClose)}
         >
           Close the app
