@@ -41,6 +41,7 @@ export const ItemView = memo(function ItemView(props: ItemViewProps): ReactNode 
             waitsFor={waitsFor}
             row={row}
             session={sessionId}
+            hasLinks={session !== undefined}
             onStop={session && (() => session.stopCall(item.id))}
           />
           {session !== undefined && onApps !== undefined && waitsFor !== 'approval' && (

@@ -41,12 +41,15 @@ export interface ToolCardProps {
   readonly row: string | undefined
   /** Id of the session. */
   readonly session: string
-  /** Absent where the conversation is only read. */
+  /** Whether the reader may see the servers of the host: not where the conversation is only read. */
+  readonly hasLinks: boolean
+  /** Absent where the reader may not stop the call. */
   readonly onStop?: (() => void) | undefined
 }
 
 /** A tool call: a chip that opens a card, and a sentence if it did not go well. */
-export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps): ReactNode {
+export function ToolCard(props: ToolCardProps): ReactNode {
+  const { item, waitsFor, row, session, hasLinks, onStop } = props
   const { server, tool, arguments: given, progress, result } = item
   const isRunning = result === undefined && waitsFor === undefined
   const [isOpen, setIsOpen] = useState(false)
@@ -88,17 +91,13 @@ export function ToolCard({ item, waitsFor, row, session, onStop }: ToolCardProps
             {result !== undefined && (
               <div>
                 <dt>Result</dt>
-                <dd>
-                  <ToolContent result={result} session={session} />
-                </dd>
+                <dd><ToolContent result={result} session={session} /></dd>
               </div>
             )}
           </dl>
         </div>
       </details>
-      {result !== undefined && (
-        <CallFailure item={item} result={result} hasLinks={onStop !== undefined} />
-      )}
+      {result !== undefined && <CallFailure item={item} result={result} hasLinks={hasLinks} />}
     </>
   )
 }
