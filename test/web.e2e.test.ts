@@ -22,6 +22,14 @@ const remove = script(
 const words = Array.from({ length: 300 }, (_, index) => `word${index}`).join(' ')
 const longAnswer = script({ text: words, tokensPerSecond: 100 })
 
+/** In the page: opens the card of a call. Resolves with its text before the browser can paint it. */
+const OPEN_CARD = `(async () => {
+  const card = document.querySelector('.answer .tool')
+  card.querySelector('summary').click()
+  await null
+  return card.innerText
+})()`
+
 /** In the page: how many animations and transitions run. */
 const RUNNING_ANIMATIONS =
   "document.getAnimations().filter(({ playState }) => playState === 'running').length"
@@ -110,10 +118,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.done()
     const card = tab.page.locator('.answer .tool')
     expect(await card.locator('summary').innerText()).toMatch(/test look\s+Done\s+[\d.]+ m?s/)
-    // The text of the result is made only for an open card.
+    // The result is drawn only in an open card, before the browser paints the card.
     const copy = card.locator('[aria-label="Copy the result"]')
     expect(await copy.count()).toBe(0)
-    await card.locator('summary').click()
+    expect(await card.textContent()).not.toContain('found it')
+    expect(await tab.page.evaluate(OPEN_CARD)).toContain('found it')
     await copy.waitFor()
     expect(await card.innerText()).toMatch(/path\s+\/etc/)
     expect(await card.innerText()).toContain('found it')

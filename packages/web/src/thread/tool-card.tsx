@@ -61,7 +61,8 @@ export function ToolCard(props: ToolCardProps): ReactNode {
         data-outcome={result?.outcome}
         onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
       >
-        <summary>
+        {/* A closed card has no result, so that it costs nothing to draw. The toggle comes after the card has opened. */}
+        <summary onClick={(event) => event.defaultPrevented || setIsOpen(true)}>
           <Mark name={result === undefined ? openMark(waitsFor) : OUTCOMES[result.outcome].mark} />
           <ToolId server={server} tool={tool} />
           <State result={result} progress={progress} waitsFor={waitsFor} />
@@ -91,7 +92,7 @@ export function ToolCard(props: ToolCardProps): ReactNode {
             {result !== undefined && (
               <div>
                 <dt>Result</dt>
-                <dd><ToolContent result={result} session={session} /></dd>
+                <dd>{isOpen && <ToolContent result={result} session={session} />}</dd>
               </div>
             )}
           </dl>
