@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { SessionClient } from '@mcp-host/client'
 import { script } from '@mcp-host/testkit'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChatTab } from './web-host.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
@@ -24,7 +25,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`places in long chats${NEEDS_BROWSER}`, ()
   let tab: ChatTab
 
   beforeAll(async () => {
-    const tools = [{ name: 'look', inputSchema: { type: 'object' } }]
+    const found = JSON.stringify({ found: { it: 1 } })
+    const tools = [{ name: 'look', inputSchema: { type: 'object' }, answer: found }]
     host = open.use(await WebHost.start({ tools, servers: { asker }, toolCount: 2 }))
     const { promise: isOver, resolve } = Promise.withResolvers<void>()
     let ended = 0
@@ -44,27 +46,50 @@ describe.skipIf(NEEDS_BROWSER !== '')(`places in long chats${NEEDS_BROWSER}`, ()
   })
   afterAll(() => open.disposeAsync())
 
-  /** Scrolls to the first messages and back to the last ones. `without`: a turn that has no form, so it leaves the page. */
-  async function lookBack(without: number): Promise<void> {
-    const scroll = async (pixels: number): Promise<void> => {
-      await tab.page.locator('.turns').hover({ position: { x: 5, y: 5 } })
-      await tab.page.mouse.wheel(0, pixels)
-    }
-    const last = tab.page.getByText(`answer ${without}`, { exact: true })
+  const answer = (turn: number): Locator => tab.page.getByText(`answer ${turn}`, { exact: true })
+
+  async function scroll(pixels: number): Promise<void> {
+    await tab.page.locator('.turns').hover({ position: { x: 5, y: 5 } })
+    await tab.page.mouse.wheel(0, pixels)
+  }
+
+  /** Scrolls to the first messages. `without`: a turn that is not kept, so it leaves the page. */
+  async function toFirst(without: number): Promise<void> {
     await expect
       .poll(async () => {
         await scroll(-FAR)
-        return tab.page.getByText('answer 0', { exact: true }).isVisible()
+        return answer(0).isVisible()
       })
       .toBe(true)
-    await last.waitFor({ state: 'detached' })
+    await answer(without).waitFor({ state: 'detached' })
+  }
+
+  /** Scrolls to the last messages, among which a turn comes back. */
+  async function toLast(turn: number): Promise<void> {
     await expect
       .poll(async () => {
         await scroll(FAR)
-        return last.count()
+        return answer(turn).count()
       })
       .toBe(1)
   }
+
+  /** Scrolls to the first messages and back to the last ones. `without`: a turn that is not kept. */
+  async function lookBack(without: number): Promise<void> {
+    await toFirst(without)
+    await toLast(without)
+  }
+
+  test('a turn that has the focus keeps it', async () => {
+    const focused = (): Promise<string | null> =>
+      tab.page.evaluate("document.activeElement.closest('.turn')?.innerText ?? null")
+    await answer(TURNS - 1).click()
+    expect(await focused()).toContain(`answer ${TURNS - 1}`)
+    await lookBack(TURNS - 2)
+    expect(await focused()).toContain(`answer ${TURNS - 1}`)
+    await tab.page.getByLabel('Message', { exact: true }).focus()
+    await lookBack(TURNS - 1)
+  })
 
   test('an open editor keeps its text', async () => {
     await tab.button('Edit').last().click()
@@ -84,6 +109,21 @@ describe.skipIf(NEEDS_BROWSER !== '')(`places in long chats${NEEDS_BROWSER}`, ()
     expect(await tab.page.getByLabel('name').inputValue()).toBe('Ann')
     await tab.button('Send answer').click()
     await tab.page.getByText('end', { exact: true }).waitFor()
+  })
+
+  test('a call that was opened leaves the page out of view once it is closed', async () => {
+    await tab.say(script({ calls: [{ name: 'test__look', arguments: {} }] }, { text: 'looked' }))
+    await tab.page.getByText('looked', { exact: true }).waitFor()
+    const call = tab.page.locator('.tool', { hasText: 'look' })
+    await call.locator('summary').first().click()
+    await call.locator('.card summary').click()
+    await call.getByText('it', { exact: true }).waitFor()
+    await toFirst(TURNS - 1)
+    expect(await call.count()).toBe(1)
+    await call.locator('summary').first().click()
+    await tab.page.getByLabel('Message', { exact: true }).focus()
+    await toFirst(TURNS - 1)
+    await call.waitFor({ state: 'detached' })
   })
 
   test.each([1, 2, 3, 4])(

@@ -8,13 +8,13 @@ import type { Question, Turn } from '../state/turn.ts'
 import { ItemList } from './item-list.tsx'
 import { TurnEnd } from './turn-end.tsx'
 import { TurnProgress } from './turn-progress.tsx'
-import { useHasOpen } from './use-has-open.ts'
+import { useIsInUse } from './use-is-in-use.ts'
 import { UserMessage } from './user-message.tsx'
 
 export interface TurnViewProps {
   readonly store: TurnStore
   readonly session: ChatSession
-  /** Called when the turn gets, and loses, a form or an app of the user: it must stay in the page out of view. */
+  /** Called when the turn begins, and ceases, to be used: until then it must stay in the page out of view. */
   readonly onKeep: (id: string, isKept: boolean) => void
 }
 
@@ -24,11 +24,11 @@ export function TurnView({ store, session, onKeep }: TurnViewProps): ReactNode {
   const [isEditing, setIsEditing] = useState(false)
   const [apps, setApps] = useState(0)
   const article = useRef<HTMLElement>(null)
-  const hasOpen = useHasOpen(article)
+  const isInUse = useIsInUse(article)
   const countApps = useCallback((change: number) => setApps((count) => count + change), [])
   const questions = openQuestions(turn)
-  // A turn that leaves the page forgets what was opened in it.
-  const isKept = isEditing || questions.size > 0 || apps > 0 || hasOpen
+  // A turn that leaves the page forgets what was opened in it, and loses the focus.
+  const isKept = isEditing || questions.size > 0 || apps > 0 || isInUse
   useEffect(() => {
     if (!isKept) return undefined
     onKeep(turn.id, true)
