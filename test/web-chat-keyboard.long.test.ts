@@ -156,7 +156,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     await focused('Send answer')
     await press('Enter')
     await tab.done(2)
-    const tool = tab.page.locator('.turn').nth(1).locator('.tool')
+    const tool = tab.page.locator('.turn').last().locator('.tool')
     await go('asker ask', 'Shift+Tab')
     await press('Enter')
     await go('Raw')

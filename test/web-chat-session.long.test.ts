@@ -15,7 +15,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
 
   beforeAll(async () => {
     const inputSchema = { type: 'object' }
-    host = await WebHost.start({ tools: [{ name: 'look', inputSchema, answer: 'found it' }] })
+    host = await WebHost.start({
+      env: { TOOL_APPROVAL: 'test.remove' },
+      tools: [
+        { name: 'look', inputSchema, answer: 'found it' },
+        { name: 'endless', inputSchema, delayMs: 100_000 },
+        { name: 'remove', inputSchema },
+      ],
+    })
     api = new HostApi({ url: host.stack.url })
   })
   afterAll(() => host[Symbol.asyncDispose]())
@@ -191,6 +198,28 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await tab.page.reload()
     await tab.page.getByText('The host refuses this chat: this chat was deleted').waitFor()
     expect(await offers.count()).toBe(0)
+  })
+
+  test('a chat that is deleted in the middle of a turn takes its offers back', async () => {
+    const calls = ['endless', 'remove'].map((name) => ({ name: `test__${name}`, arguments: {} }))
+    await tab.say(script({ calls }, { text: 'end' }))
+    await tab.button('Allow').waitFor()
+    await tab.say('next')
+    await tab.say('after that')
+    const main = tab.page.getByRole('main')
+    const offers = main.getByRole('button', {
+      name: /^(?:Stop this call|Allow|Do not allow|Answer it now|Take it back|Send as a new version)$/,
+    })
+    await expect.poll(() => offers.count()).toBe(6)
+    await tab.button('Edit').first().click()
+    await expect.poll(() => offers.count()).toBe(7)
+    await tab.button('Settings').click()
+    const panel = tab.page.getByRole('dialog')
+    await panel.waitFor()
+    await api.deleteSession(tab.sessionId)
+    await panel.waitFor({ state: 'detached' })
+    await tab.page.getByText('This chat was deleted.').waitFor()
+    expect(await offers.allInnerTexts()).toEqual([])
   })
 
   test('a draft survives a reload, and is forgotten once it is sent or its chat is deleted', async () => {

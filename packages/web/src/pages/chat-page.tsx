@@ -57,7 +57,7 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
           <IconButton icon="settings" label="Settings" onClick={() => setPanel('settings')} />
         )}
       </PageBar>
-      {panel !== undefined && (
+      {panel !== undefined && !isGone && (
         <ErrorBoundary what="This panel">
           <Suspense>
             {panel === 'settings' ? (

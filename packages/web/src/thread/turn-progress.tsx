@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import type { Turn } from '../state/turn.ts'
+import { useIsGone } from '../state/use-is-gone.ts'
 import { useRunningTurn } from '../state/use-running-turn.ts'
 
 export interface TurnProgressProps {
@@ -12,6 +13,7 @@ export interface TurnProgressProps {
 /** What a turn waits for, in words. */
 export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
   const { id, state, items, position } = turn
+  const isGone = useIsGone(session)
   const running = useRunningTurn(session.thread)
   const stop = (wanted: string) => (event: React.MouseEvent) => {
     // The button goes away, so that the focus goes to its message.
@@ -30,13 +32,13 @@ export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
     return (
       <p className="note">
         <Mark name="queued" /> Waiting: this message is {place}.{' '}
-        {position === 1 && running !== undefined && (
+        {!isGone && position === 1 && running !== undefined && (
           // The model gets the beginning of the answer that ends, and then this message.
           <button type="button" className="text-button" onClick={stop(running)}>
             Answer it now
           </button>
         )}{' '}
-        {position !== undefined && (
+        {!isGone && position !== undefined && (
           <button type="button" className="text-button" onClick={stop(id)}>
             Take it back
           </button>

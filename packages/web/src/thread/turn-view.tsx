@@ -5,6 +5,7 @@ import type { ChatSession } from '../state/chat-session.ts'
 import { useStore } from '../state/store.ts'
 import type { TurnStore } from '../state/thread.ts'
 import type { Question, Turn } from '../state/turn.ts'
+import { useIsGone } from '../state/use-is-gone.ts'
 import { ItemList } from './item-list.tsx'
 import { TurnEnd } from './turn-end.tsx'
 import { TurnProgress } from './turn-progress.tsx'
@@ -57,6 +58,7 @@ function Answer(props: {
   readonly onApps: (change: number) => void
 }): ReactNode {
   const { turn, session, questions, onApps } = props
+  const isGone = useIsGone(session)
   return (
     <div className="answer" aria-busy={turn.state === 'running'}>
       <ItemList
@@ -64,7 +66,7 @@ function Answer(props: {
         isOpen={turn.state === 'running'}
         waiting={questions}
         sessionId={session.id}
-        session={session}
+        session={isGone ? undefined : session}
         onApps={onApps}
       />
       <TurnProgress turn={turn} session={session} />

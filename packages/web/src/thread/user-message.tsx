@@ -79,6 +79,7 @@ function Editor(props: {
   readonly onDone: () => void
 }): ReactNode {
   const { turn, session, onDone } = props
+  const isGone = useIsGone(session)
   const [text, setText] = useState(turn.text)
   const send = (): void => {
     const attachments = turn.attachments.map(({ blob }) => blob.key)
@@ -108,9 +109,11 @@ function Editor(props: {
         <button type="button" onClick={onDone}>
           Keep as it was
         </button>
-        <button type="button" className="primary" onClick={send}>
-          Send as a new version
-        </button>
+        {!isGone && (
+          <button type="button" className="primary" onClick={send}>
+            Send as a new version
+          </button>
+        )}
       </div>
     </div>
   )
