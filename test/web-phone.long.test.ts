@@ -190,7 +190,6 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     expect(x + width).toBeLessThanOrEqual(PHONE.viewport.width)
     // The menu that opened the dialog is hidden with the sidebar.
     await dialog.getByRole('button', { name: 'Close' }).tap()
-    await dialog.waitFor({ state: 'detached' })
-    expect(await tab.page.evaluate('document.activeElement.tagName')).toBe('MAIN')
+    await expect.poll(() => tab.page.evaluate('document.activeElement.tagName')).toBe('MAIN')
   })
 })
