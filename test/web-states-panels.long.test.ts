@@ -37,6 +37,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
   const hosts = new AsyncDisposableStack()
   let prepared: PreparedHost
   let url: string
+  let api: HostApi
   let context: BrowserContext
   let tab: ChatTab
   let pictures: Pictures
@@ -52,6 +53,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
       }),
     )
     ;({ url } = prepared.host.stack)
+    api = new HostApi({ url })
     context = await prepared.host.browser.newContext({ viewport: WINDOW, reducedMotion: 'reduce' })
   })
   afterAll(() => hosts.disposeAsync())
@@ -130,16 +132,19 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
 
   test('a host that restarts', async () => {
     const { page } = tab
-    let socket: WebSocketRoute | undefined
+    let isAway = false
+    // The page also connects to the chat of the test before, whose message was not sent.
+    const sockets = new Map<string | null, WebSocketRoute>()
     await page.routeWebSocket(/\/ws/, (route) => {
-      if (socket !== undefined) return
-      socket = route
+      if (isAway) return
+      sockets.set(new URL(route.url()).searchParams.get('sessionId'), route)
       route.connectToServer()
     })
     await page.reload()
     await say('Say hello')
-    await socket?.close({ code: 1_012 })
-    await page.getByText('The host restarts.').waitFor()
+    isAway = true
+    await sockets.get(tab.sessionId)?.close({ code: 1_012 })
+    await box().getByText('The host restarts.').waitFor()
     await pictures.take('state-restarting', head(), box())
   })
 
@@ -153,6 +158,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
         if (data !== undefined) data.content = [null]
       return answer
     })
+    await page.locator('.tool > summary').click()
     await page.getByText('This message cannot be shown').waitFor()
     await pictures.take('state-fault', page.locator('.fault'))
     await page.unroute('**/messages?*')
@@ -201,7 +207,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     await begin('Compare the two plans')
     await begin('Plan a trip to Rome')
     const id = await begin('What is in welcome.txt?')
-    await new HostApi({ url }).updateSession(id, { title: 'Files of November' })
+    await api.updateSession(id, { title: 'Files of November' })
     await page.reload()
     await tab.say('Tell me a long story')
     await tab.answering('a long time ago')
@@ -235,6 +241,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     await say('Say hello')
     await tab.page.locator('.gauge small').waitFor()
     await pictures.take('session-head', head(), composer())
+    // The record of the session is written a little after its answer.
+    await expect.poll(async () => (await api.session(tab.sessionId)).usage.length).toBe(1)
     await tab.button('Settings').click()
     await dialog().getByLabel('Those of all servers').uncheck()
     await dialog().getByLabel('shop').uncheck()
