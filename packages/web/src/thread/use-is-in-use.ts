@@ -8,6 +8,7 @@ const UNFOLDED = 'details[open]:not(details:not([open]) *)'
 export function useIsInUse(element: RefObject<HTMLElement | null>): boolean {
   const [hasOpen, setHasOpen] = useState(false)
   const [hasFocus, setHasFocus] = useState(false)
+  const isInUse = hasOpen || hasFocus
   useEffect(() => {
     const { current } = element
     if (current === null) return undefined
@@ -19,9 +20,9 @@ export function useIsInUse(element: RefObject<HTMLElement | null>): boolean {
     const leave = ({ relatedTarget }: FocusEvent): void =>
       setHasFocus(relatedTarget instanceof Node && current.contains(relatedTarget))
     read()
-    // Removed elements send no event of their own.
     const observer = new MutationObserver(read)
-    observer.observe(current, { subtree: true, childList: true, attributeFilter: ['open'] })
+    // Removed elements send no event of their own. They count only in use: an answer that is written changes all the time.
+    observer.observe(current, { subtree: true, childList: isInUse, attributeFilter: ['open'] })
     current.addEventListener('focusin', enter)
     current.addEventListener('focusout', leave)
     return () => {
@@ -29,6 +30,6 @@ export function useIsInUse(element: RefObject<HTMLElement | null>): boolean {
       current.removeEventListener('focusin', enter)
       current.removeEventListener('focusout', leave)
     }
-  }, [element])
-  return hasOpen || hasFocus
+  }, [element, isInUse])
+  return isInUse
 }
