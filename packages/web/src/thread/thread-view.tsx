@@ -19,10 +19,10 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
   const history = useStore(session.history)
   const list = useRef<VListHandle>(null)
   const section = useRef<HTMLElement>(null)
-  const { isAtEnd, onScroll, toEnd } = useStickyEnd(section, list, turns.length)
+  const { isAtEnd, onScroll, toEnd, toTurn } = useStickyEnd(section, list)
   const { indexes: keptIndexes, keep } = useKept(turns)
-  useWantedTurn(session, list)
-  useTurnKeys(turns, list)
+  useWantedTurn(session, toTurn)
+  useTurnKeys(turns, toTurn)
   const [isPrepending, setIsPrepending] = useState(false)
   const scrolled = (offset: number): void => {
     onScroll(offset)

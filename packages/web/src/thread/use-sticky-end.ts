@@ -10,32 +10,49 @@ const INPUT_MS = 500
 const SETTLED_MS = 300
 const INPUTS = ['wheel', 'touchmove', 'keydown', 'focusin'] as const
 
+/** In pixels. */
+interface Place {
+  /** What is hidden above. */
+  readonly offset: number
+  readonly content: number
+  readonly view: number
+}
+
 export interface StickyEnd {
   readonly isAtEnd: boolean
   /** `offset`: what is hidden above, in pixels. */
   readonly onScroll: (offset: number) => void
   readonly toEnd: () => void
+  /** Scrolls to the beginning of a turn, by its place in the list. */
+  readonly toTurn: (index: number) => void
 }
 
 /**
  * Keeps the end of a list in view until the user scrolls up. Content that becomes shorter and longer again moves the
  * list as well, so that scrolling counts only after an input, or while the content keeps its size: a search of the browser
- * and the wheel over a frame are no inputs of this page.
+ * and the wheel over a frame are no inputs of this page. `scrollTo` and `scrollToIndex` of virtua are not used: they scroll
+ * again at each growth of an answer.
  */
 export function useStickyEnd(
   section: RefObject<HTMLElement | null>,
   list: RefObject<VListHandle | null>,
-  count: number,
 ): StickyEnd {
   const [isAtEnd, setIsAtEnd] = useState(true)
-  const last = useRef({ offset: 0, content: 0, view: 0 })
-  const isOpened = useRef(false)
+  const last = useRef<Place>({ offset: 0, content: 0, view: 0 })
   const resizedAt = useRef(0)
   const hasInput = useRecentInput(section)
   const isSettled = (): boolean => performance.now() - resizedAt.current > SETTLED_MS
   const toEnd = (): void => {
     setIsAtEnd(true)
-    list.current?.scrollTo(list.current.scrollSize)
+    scrollDown(section)
+  }
+  const toTurn = (index: number): void => {
+    const scroller = scrollerOf(section)
+    if (scroller == null || list.current === null) return
+    scroller.scrollTop = list.current.getItemOffset(index)
+    // The answer may grow before the event of this scrolling.
+    const { scrollTop: offset, scrollHeight: content, clientHeight: view } = scroller
+    setIsAtEnd(isNearEnd({ offset, content, view }))
   }
   const onScroll = (offset: number): void => {
     const scroller = scrollerOf(section)
@@ -47,17 +64,11 @@ export function useStickyEnd(
     // A busy page may learn of a new size long after it has scrolled.
     const isSameSize = content === before.content && view === before.view
     const isByUser = hasInput() || (isSameSize && isSettled())
-    if (offset + view >= content - NEAR) setIsAtEnd(true)
+    if (isNearEnd(last.current)) setIsAtEnd(true)
     else if (!isByUser) {
       if (isAtEnd) scrollDown(section)
     } else if (offset < before.offset) setIsAtEnd(false)
   }
-  useEffect(() => {
-    if (isOpened.current || count === 0) return
-    isOpened.current = true
-    // The size of turns that were never drawn is a guess, so that a history is opened at its last turn.
-    list.current?.scrollToIndex(count - 1, { align: 'end' })
-  }, [count, list])
   const onResize = useEffectEvent(() => {
     resizedAt.current = performance.now()
     if (isAtEnd) scrollDown(section)
@@ -71,7 +82,7 @@ export function useStickyEnd(
     for (const each of [scroller, content]) observer.observe(each)
     return () => observer.disconnect()
   }, [isAtEnd, section])
-  return { isAtEnd, onScroll, toEnd }
+  return { isAtEnd, onScroll, toEnd, toTurn }
 }
 
 /** Whether the user has touched the list, its keys or its scroll bar a moment ago. */
@@ -97,6 +108,10 @@ function useRecentInput(section: RefObject<HTMLElement | null>): () => boolean {
     return () => listeners.abort()
   }, [section])
   return () => performance.now() - at.current < INPUT_MS
+}
+
+function isNearEnd({ offset, content, view }: Place): boolean {
+  return offset + view >= content - NEAR
 }
 
 function scrollerOf(section: RefObject<HTMLElement | null>): Element | null | undefined {

@@ -1,6 +1,4 @@
-import type { RefObject } from 'react'
 import { useRef } from 'react'
-import type { VListHandle } from 'virtua'
 import { SHORTCUTS } from '../state/shortcuts.ts'
 import type { TurnStore } from '../state/thread.ts'
 import { useShortcut } from '../state/use-shortcut.ts'
@@ -9,10 +7,7 @@ import { useShortcut } from '../state/use-shortcut.ts'
 const MAX_FRAMES = 60
 
 /** J and K move the focus from turn to turn; from elsewhere, to the newest one. */
-export function useTurnKeys(
-  turns: readonly TurnStore[],
-  list: RefObject<VListHandle | null>,
-): void {
+export function useTurnKeys(turns: readonly TurnStore[], toTurn: (index: number) => void): void {
   /** Id of the turn that gets the focus once it is drawn. */
   const next = useRef<string>(undefined)
   const focus = (id: string, frames = MAX_FRAMES): void => {
@@ -32,7 +27,7 @@ export function useTurnKeys(
     const { id } = turn.get()
     next.current = id
     focus(id)
-    list.current?.scrollToIndex(index, { align: 'start' })
+    toTurn(index)
   }
   useShortcut(SHORTCUTS.nextTurn, () => move(1))
   useShortcut(SHORTCUTS.previousTurn, () => move(-1))
