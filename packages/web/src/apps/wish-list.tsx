@@ -23,10 +23,13 @@ export function useWishes(): {
 } {
   const [wishes, setWishes] = useState<readonly OpenWish[]>([])
   const open = useRef(new Set<(isGranted: boolean) => void>())
+  const count = useRef(0)
   const ask = useCallback(async (wish: Wish): Promise<boolean> => {
     const { promise, resolve: answer } = Promise.withResolvers<boolean>()
     open.current.add(answer)
-    setWishes((before) => [...before, { id: (before.at(-1)?.id ?? 0) + 1, wish, answer }])
+    // Never the number of one that was answered, whose form has been read.
+    const id = ++count.current
+    setWishes((before) => [...before, { id, wish, answer }])
     const isGranted = await promise
     open.current.delete(answer)
     setWishes((before) => before.filter((each) => each.answer !== answer))

@@ -57,7 +57,7 @@ export class ApprovalQueue {
       return principal === caller.id && state === 'pending'
     })
     const known = waiting.find((each) => isSame(each, { server, tool, hash }))
-    if (known !== undefined) return known
+    if (known !== undefined && (await this.#waits(known))) return known
     if (waiting.length >= MAX_PENDING) {
       const message = `${MAX_PENDING} calls wait for a decision; decide on them first`
       throw new BusError('exhausted', message)
@@ -128,18 +128,20 @@ export class ApprovalQueue {
     const { view } = await this.#open()
     const { server, tool } = call
     const hash = await digest(call.arguments)
-    const [found] = open(view, (record) => {
-      const isOwn = record.principal === caller.id && record.state === 'allowed'
-      return isOwn && isSame(record, { server, tool, hash })
+    // One that was allowed a moment ago may still read as pending.
+    const found = open(view, ({ principal, state, ...name }) => {
+      const isOwn = principal === caller.id && (state === 'allowed' || state === 'pending')
+      return isOwn && isSame(name, { server, tool, hash })
     })
-    if (found === undefined) return false
-    try {
-      return (await this.use(caller, found.id, call)) === undefined
-    } catch (error) {
-      // Another request has used it.
-      if (['conflict', 'not-found'].includes(BusError.from(error).code)) return false
-      throw error
+    for (const { id } of found) {
+      try {
+        if ((await this.use(caller, id, call)) === undefined) return true
+      } catch (error) {
+        // Another request has used it, or it was refused a moment ago.
+        if (!['conflict', 'not-found', 'denied'].includes(BusError.from(error).code)) throw error
+      }
     }
+    return false
   }
 
   /** Stores that the answer to a question of a client is used. Returns `false` when it was before. */
@@ -166,6 +168,12 @@ export class ApprovalQueue {
       if (BusError.from(error).code === 'conflict') return false
       throw error
     }
+  }
+
+  /** Whether a call that the view shows as pending still is: the view may lag behind the decision. */
+  async #waits({ id }: QueuedApproval): Promise<boolean> {
+    const { bucket } = await this.#open()
+    return (await bucket.get(id))?.record.state === 'pending'
   }
 
   async #find(caller: Caller, id: string): Promise<BucketRecord<ApprovalRecord>> {

@@ -55,6 +55,7 @@ export class FakeBus {
   }
 
   /** The ids of appended messages, until the broker forgets them. */
+  readonly #holds: (() => void)[] = []
   readonly #ids = new Map<string, number>()
 
   async call(
@@ -73,9 +74,16 @@ export class FakeBus {
     return reply
   }
 
+  /** Until now, views show all changes. From now on they are late. */
+  holdViews(): void {
+    for (const hold of this.#holds) hold()
+  }
+
   /** A bucket in memory. */
   async bucket<T>(): Promise<Bucket<T>> {
     const records = new Map<string, T>()
+    let shown = records
+    this.#holds.push(() => (shown = new Map(records)))
     const revisions = new Map<string, number>()
     let last = 0
     return {
@@ -95,7 +103,12 @@ export class FakeBus {
         records.delete(key)
         revisions.delete(key)
       },
-      watch: async () => ({ records, onChange: () => ({ [Symbol.dispose]: () => undefined }) }),
+      watch: async () => ({
+        get records() {
+          return shown
+        },
+        onChange: () => ({ [Symbol.dispose]: () => undefined }),
+      }),
     }
   }
 
