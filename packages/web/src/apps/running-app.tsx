@@ -1,6 +1,7 @@
 import type { Tool } from '@mcp-host/client'
 import type { MouseEvent, ReactNode } from 'react'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { focusAround } from '../parts/focus-around.ts'
 import { focusIfLost } from '../parts/focus-if-lost.ts'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
@@ -13,7 +14,7 @@ import { domainNames, sandboxUrl } from './app-domains.ts'
 import { AppFrame } from './app-frame.tsx'
 import type { AppPage } from './app-page.ts'
 import { findTool } from './server-tools.ts'
-import { focusApp, useWishes, WishList } from './wish-list.tsx'
+import { useWishes, WishList } from './wish-list.tsx'
 
 const MAX_LOG_LINES = 20
 
@@ -57,7 +58,7 @@ export function RunningApp(props: RunningAppProps): ReactNode {
     return appActions({ server, host: appHost, findTool, ask, draft })
   }, [server, session, ask])
   const allow = ({ currentTarget }: MouseEvent): void => {
-    focusApp(currentTarget)
+    focusAround(currentTarget, 'section')
     allowed.add(reach)
     // The frame is replaced, and so is what has asked.
     refuseAll()

@@ -1,5 +1,6 @@
 import type { MouseEvent, ReactNode } from 'react'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { focusAround } from '../parts/focus-around.ts'
 import { Mark } from '../parts/icon.tsx'
 import { pretty } from '../state/pretty.ts'
 import type { Wish } from './app-actions.ts'
@@ -60,18 +61,13 @@ export function WishList({
   return first === undefined ? null : <WishForm key={first.id} {...first} server={server} />
 }
 
-/** Gives the focus to the app, since the pressed button goes away. */
-export function focusApp(button: Element): void {
-  button.closest('section')?.focus({ preventScroll: true })
-}
-
 function WishForm({ wish, answer, server }: OpenWish & { readonly server: string }): ReactNode {
   const { title, yes, no } = WORDS[wish.kind]
   const isRead = useIsRead()
   const answerBy =
     (isGranted: boolean) =>
     ({ currentTarget }: MouseEvent): void => {
-      focusApp(currentTarget)
+      focusAround(currentTarget, 'section')
       answer(isGranted)
     }
   return (

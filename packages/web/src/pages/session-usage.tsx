@@ -1,5 +1,6 @@
 import type { SessionWithDetails } from '@mcp-host/client'
 import type { ReactNode } from 'react'
+import { TableHead } from '../parts/table-head.tsx'
 import { costText } from '../state/cost-text.ts'
 
 /** What the answers of a session have used, by model, and their tool calls. */
@@ -15,14 +16,7 @@ export function SessionUsage({
     <>
       <table className="usage">
         <caption>Used so far</caption>
-        <thead>
-          <tr>
-            <th scope="col">Model</th>
-            <th scope="col">Tokens in</th>
-            <th scope="col">Tokens out</th>
-            <th scope="col">Cost</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Model', 'Tokens in', 'Tokens out', 'Cost']} />
         <tbody>
           {usage.map(({ provider, model, inputTokens, outputTokens, cost, isEstimate }) => (
             <tr key={`${provider}/${model}`}>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import type { Shortcut } from '../state/shortcuts.ts'
 import { SHORTCUTS } from '../state/shortcuts.ts'
 import { hasSingleKeys, setSingleKeys } from '../state/single-keys.ts'
@@ -25,13 +26,7 @@ export function ShortcutsDialog({ onClose }: { readonly onClose: () => void }): 
         Shortcuts of a single key: {SINGLE.join(', ')}
       </label>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Keys</th>
-            <th scope="col">Where</th>
-            <th scope="col">What</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Keys', 'Where', 'What']} />
         <tbody>
           {ALL.map(({ keys, where, what }) => (
             <tr key={keys}>

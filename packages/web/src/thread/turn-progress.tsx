@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { focusAround } from '../parts/focus-around.ts'
 import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import type { Turn } from '../state/turn.ts'
@@ -16,8 +17,7 @@ export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
   const isGone = useIsGone(session)
   const running = useRunningTurn(session.thread)
   const stop = (wanted: string) => (event: React.MouseEvent) => {
-    // The button goes away, so that the focus goes to its message.
-    event.currentTarget.closest('article')?.focus({ preventScroll: true })
+    focusAround(event.currentTarget, 'article')
     session.stop(wanted)
   }
   if (state === 'unsent')

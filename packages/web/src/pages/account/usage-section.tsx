@@ -5,6 +5,7 @@ import { costText } from '../../state/cost-text.ts'
 import { host } from '../../state/host.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
 import { Fault } from '../../parts/fault.tsx'
+import { TableHead } from '../../parts/table-head.tsx'
 import { sumUsage } from './sum-usage.ts'
 
 /** Pages of the list of sessions that are read at most. */
@@ -45,20 +46,7 @@ export function UsageSection({ principal }: { readonly principal: Principal }): 
       {value !== undefined && rows.length > 0 && (
         <>
           <table>
-            <thead>
-              <tr>
-                <th scope="col">Model</th>
-                <th scope="col" className="number">
-                  Read
-                </th>
-                <th scope="col" className="number">
-                  Written
-                </th>
-                <th scope="col" className="number">
-                  Cost
-                </th>
-              </tr>
-            </thead>
+            <TableHead columns={['Model']} numbers={['Read', 'Written', 'Cost']} />
             <tbody>
               {rows.map(({ model, inputTokens, outputTokens, cost }) => (
                 <tr key={model}>

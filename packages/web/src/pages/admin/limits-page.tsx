@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useCallback, useState } from 'react'
 import { Fault } from '../../parts/fault.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
+import { TableHead } from '../../parts/table-head.tsx'
 import { admin } from '../../state/admin.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
 
@@ -39,16 +40,7 @@ function Limits(): ReactNode {
       <Fault fault={fault} />
       {limits !== undefined && (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Setting</th>
-              <th scope="col">Counts</th>
-              <th scope="col">Limit</th>
-              <th scope="col" className="number">
-                Used
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={['Setting', 'Counts', 'Limit']} numbers={['Used']} />
           <tbody>
             {limits.map((limit) => (
               <tr key={limit.setting}>

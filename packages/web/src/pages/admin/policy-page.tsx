@@ -5,6 +5,7 @@ import { listOf } from '../../state/list-of.ts'
 import { Fault } from '../../parts/fault.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { Mark } from '../../parts/icon.tsx'
+import { TableHead } from '../../parts/table-head.tsx'
 import { admin } from '../../state/admin.ts'
 import { host } from '../../state/host.ts'
 import { parseObject } from '../../state/parse-object.ts'
@@ -119,12 +120,7 @@ function Answer({ answer }: { readonly answer: Explanation }): ReactNode {
         <p className="note">The policy has no rules. Write some into policy.json.</p>
       ) : (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Rule</th>
-              <th scope="col">It</th>
-            </tr>
-          </thead>
+          <TableHead columns={['Rule', 'It']} />
           <tbody>
             {rules.map(({ rule, verdict, mismatch }, index) => (
               // Two rules may have one name; their order never changes.

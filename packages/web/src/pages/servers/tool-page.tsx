@@ -1,5 +1,6 @@
 import type { Tool } from '@mcp-host/client'
 import type { ReactNode } from 'react'
+import { TableHead } from '../../parts/table-head.tsx'
 import { argumentRows } from '../../state/argument-rows.ts'
 import { pretty } from '../../state/pretty.ts'
 import { TryTool } from './try-tool.tsx'
@@ -23,14 +24,7 @@ export function ToolPage({ tool, prefix }: ToolPageProps): ReactNode {
       {rows.length > 0 && (
         <div className="table" tabIndex={0} role="group" aria-label={`Arguments of ${name}`}>
           <table>
-            <thead>
-              <tr>
-                <th scope="col">Argument</th>
-                <th scope="col">Type</th>
-                <th scope="col">Required</th>
-                <th scope="col">Description</th>
-              </tr>
-            </thead>
+            <TableHead columns={['Argument', 'Type', 'Required', 'Description']} />
             <tbody>
               {rows.map((row) => (
                 <tr key={row.name}>

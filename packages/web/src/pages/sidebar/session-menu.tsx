@@ -1,6 +1,7 @@
 import type { Session } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { lazy, Suspense, useRef, useState } from 'react'
+import { focusAround } from '../../parts/focus-around.ts'
 import { exportSession } from '../../state/export-session.ts'
 import { openDebug, openNewChat, route } from '../../state/route.ts'
 import { isPinned } from '../../state/known-sessions.ts'
@@ -36,8 +37,7 @@ export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode 
     action()
   }
   const erase = async (): Promise<void> => {
-    // The row is removed, so that the focus goes to the list.
-    menu.current?.closest('nav')?.focus()
+    if (menu.current !== null) focusAround(menu.current, 'nav')
     const here = route.get()
     if (here.page === 'chat' && here.session === id) openNewChat()
     await deleteSession(id)
