@@ -208,11 +208,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await tab.say('after that')
     const main = tab.page.getByRole('main')
     const offers = main.getByRole('button', {
-      name: /^(?:Stop this call|Allow|Do not allow|Answer it now|Take it back|Send as a new version)$/,
+      name: /^(?:Stop|Stop this call|Allow|Do not allow|Answer it now|Take it back|Send as a new version)$/,
     })
-    await expect.poll(() => offers.count()).toBe(6)
-    await tab.button('Edit').first().click()
     await expect.poll(() => offers.count()).toBe(7)
+    await tab.button('Edit').first().click()
+    await expect.poll(() => offers.count()).toBe(8)
     await tab.button('Settings').click()
     const panel = tab.page.getByRole('dialog')
     await panel.waitFor()

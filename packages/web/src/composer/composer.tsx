@@ -24,7 +24,7 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
   const text = useStore(draft.text)
   const files = useStore(draft.files)
   const input = useRef<HTMLTextAreaElement>(null)
-  const running = useRunningTurn(session.thread)
+  const running = useRunningTurn(session)
   const { state } = useStore(session.connection)
   const suggestions = useStore(draft.suggestions)
   useEffect(() => {

@@ -12,7 +12,7 @@ const OWN_ESCAPE = 'select, input[type=search]:not(:placeholder-shown)'
 
 /** Escape stops a running answer on the second press, if nothing is open that it closes. */
 export function StopByEscape({ session }: { readonly session: ChatSession }): ReactNode {
-  const running = useRunningTurn(session.thread)
+  const running = useRunningTurn(session)
   /** Id of the turn that a second press stops. */
   const [asked, setAsked] = useState<string>()
   useEffect(() => {

@@ -15,7 +15,7 @@ export interface TurnProgressProps {
 export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
   const { id, state, items, position } = turn
   const isGone = useIsGone(session)
-  const running = useRunningTurn(session.thread)
+  const running = useRunningTurn(session)
   const stop = (wanted: string) => (event: React.MouseEvent) => {
     focusAround(event.currentTarget, 'article')
     session.stop(wanted)
@@ -32,7 +32,7 @@ export function TurnProgress({ turn, session }: TurnProgressProps): ReactNode {
     return (
       <p className="note">
         <Mark name="queued" /> Waiting: this message is {place}.{' '}
-        {!isGone && position === 1 && running !== undefined && (
+        {position === 1 && running !== undefined && (
           // The model gets the beginning of the answer that ends, and then this message.
           <button type="button" className="text-button" onClick={stop(running)}>
             Answer it now
