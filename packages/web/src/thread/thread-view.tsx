@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { VListHandle } from 'virtua'
 import { VList } from 'virtua'
 import type { ChatSession } from '../state/chat-session.ts'
@@ -19,8 +19,14 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
   const history = useStore(session.history)
   const list = useRef<VListHandle>(null)
   const section = useRef<HTMLElement>(null)
-  const { isAtEnd, onScroll, toEnd, toTurn } = useStickyEnd(section, list)
+  const { isAtEnd, onScroll, onResize, toEnd, toTurn } = useStickyEnd(section, list)
   const { indexes: keptIndexes, keep } = useKept(turns)
+  const newest = turns.at(-1)?.get()
+  const showOwn = useEffectEvent(() => {
+    if (newest?.state === 'unsent') toEnd()
+  })
+  // What the user has just said is shown, wherever they read before.
+  useEffect(() => showOwn(), [newest?.id])
   useWantedTurn(session, toTurn)
   useTurnKeys(turns, toTurn)
   const [isPrepending, setIsPrepending] = useState(false)
@@ -43,6 +49,7 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
         shift={isPrepending}
         keepMounted={keptIndexes}
         onScroll={scrolled}
+        onResize={onResize}
         className="turns"
         tabIndex={0}
         role="group"

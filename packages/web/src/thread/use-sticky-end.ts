@@ -1,5 +1,5 @@
 import type { RefObject } from 'react'
-import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { VListHandle } from 'virtua'
 
 /** So near the end counts as at the end, in pixels. */
@@ -22,6 +22,8 @@ export interface StickyEnd {
   readonly isAtEnd: boolean
   /** `offset`: what is hidden above, in pixels. */
   readonly onScroll: (offset: number) => void
+  /** Called before the frame in which the list has another size is drawn. */
+  readonly onResize: () => void
   readonly toEnd: () => void
   /** Scrolls to the beginning of a turn, by its place in the list. */
   readonly toTurn: (index: number) => void
@@ -38,12 +40,18 @@ export function useStickyEnd(
   list: RefObject<VListHandle | null>,
 ): StickyEnd {
   const [isAtEnd, setIsAtEnd] = useState(true)
+  // The list may grow before the component is drawn again.
+  const follows = useRef(true)
   const last = useRef<Place>({ offset: 0, content: 0, view: 0 })
   const resizedAt = useRef(0)
   const hasInput = useRecentInput(section)
   const isSettled = (): boolean => performance.now() - resizedAt.current > SETTLED_MS
+  const follow = (isWanted: boolean): void => {
+    follows.current = isWanted
+    setIsAtEnd(isWanted)
+  }
   const toEnd = (): void => {
-    setIsAtEnd(true)
+    follow(true)
     scrollDown(section)
   }
   const toTurn = (index: number): void => {
@@ -52,7 +60,7 @@ export function useStickyEnd(
     scroller.scrollTop = list.current.getItemOffset(index)
     // The answer may grow before the event of this scrolling.
     const { scrollTop: offset, scrollHeight: content, clientHeight: view } = scroller
-    setIsAtEnd(isNearEnd({ offset, content, view }))
+    follow(isWithin(NEAR, { offset, content, view }))
   }
   const onScroll = (offset: number): void => {
     const scroller = scrollerOf(section)
@@ -64,25 +72,17 @@ export function useStickyEnd(
     // A busy page may learn of a new size long after it has scrolled.
     const isSameSize = content === before.content && view === before.view
     const isByUser = hasInput() || (isSameSize && isSettled())
-    if (isNearEnd(last.current)) setIsAtEnd(true)
-    else if (!isByUser) {
-      if (isAtEnd) scrollDown(section)
-    } else if (offset < before.offset) setIsAtEnd(false)
+    // A wheel of small steps leaves the end, too.
+    const isLeft = isByUser && offset < before.offset && !isWithin(1, last.current)
+    if (isLeft) follow(false)
+    else if (isWithin(NEAR, last.current)) follow(true)
+    else if (!isByUser && follows.current) scrollDown(section)
   }
-  const onResize = useEffectEvent(() => {
+  const onResize = (): void => {
     resizedAt.current = performance.now()
-    if (isAtEnd) scrollDown(section)
-  })
-  useEffect(() => {
-    const scroller = scrollerOf(section)
-    const content = scroller?.firstElementChild
-    if (scroller == null || content == null) return undefined
-    // The list measures what was drawn after it was drawn, and then has another size.
-    const observer = new ResizeObserver(() => onResize())
-    for (const each of [scroller, content]) observer.observe(each)
-    return () => observer.disconnect()
-  }, [isAtEnd, section])
-  return { isAtEnd, onScroll, toEnd, toTurn }
+    if (follows.current) scrollDown(section)
+  }
+  return { isAtEnd, onScroll, onResize, toEnd, toTurn }
 }
 
 /** Whether the user has touched the list, its keys or its scroll bar a moment ago. */
@@ -110,8 +110,9 @@ function useRecentInput(section: RefObject<HTMLElement | null>): () => boolean {
   return () => performance.now() - at.current < INPUT_MS
 }
 
-function isNearEnd({ offset, content, view }: Place): boolean {
-  return offset + view >= content - NEAR
+/** Whether a place is so near the end of the list, in pixels. */
+function isWithin(distance: number, { offset, content, view }: Place): boolean {
+  return offset + view >= content - distance
 }
 
 function scrollerOf(section: RefObject<HTMLElement | null>): Element | null | undefined {
