@@ -49,7 +49,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   let tab: ChatTab
 
   beforeAll(async () => {
-    host = await WebHost.start({})
+    const result = 'A line of the result.\n'.repeat(100)
+    host = await WebHost.start({
+      tools: [{ name: 'look', inputSchema: { type: 'object' }, answer: result }],
+      toolCount: 1,
+    })
   })
   afterAll(() => host[Symbol.asyncDispose]())
 
@@ -77,11 +81,16 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     await tab.page.mouse.wheel(0, distance)
   }
 
-  /** The places of the list in the next frames, while the answer grows. */
-  async function watch(): Promise<Place[]> {
+  /** The places of the list in the next frames. */
+  async function nextPlaces(): Promise<Place[]> {
     await tab.page.evaluate('places.splice(0)')
     await expect.poll(async () => (await places()).length).toBeGreaterThan(FRAMES)
-    const seen = await places()
+    return places()
+  }
+
+  /** The places of the list in the next frames, while the answer grows. */
+  async function watch(): Promise<Place[]> {
+    const seen = await nextPlaces()
     expect(seen.at(-1)?.height).toBeGreaterThan((seen[0]?.height ?? 0) + 100)
     return seen
   }
@@ -90,6 +99,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   function expectEnd(seen: readonly Place[]): void {
     expect(Math.max(...seen.map(({ below }) => below))).toBeLessThanOrEqual(MAX_JUMP)
   }
+
+  const topOf = async (selector: string): Promise<number> =>
+    (await tab.page.locator(selector).boundingBox())?.y ?? Number.NaN
 
   /** Expects one place in all frames. */
   function expectRest(seen: readonly Place[]): void {
@@ -156,6 +168,85 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     await wheel(WHEEL)
     await expect.poll(async () => (await places()).at(-1)?.top).toBe(WHEEL)
     expectRest(await watch())
+  })
+
+  const look = { calls: [{ name: 'test__look', arguments: {} }] }
+
+  test('a card that is opened at the end stays where it is', async () => {
+    await tab.say(script(look, { text: LINE.repeat(2) }))
+    await tab.done()
+    const before = await topOf('.tool > summary')
+    await tab.page.locator('.tool > summary').click()
+    await tab.page.getByText('A line of the result.').first().waitFor()
+    expect(await topOf('.tool > summary')).toBe(before)
+    await tab.page.locator('.tool > summary').click()
+    await tab.button('Go to the latest message').waitFor({ state: 'detached' })
+  })
+
+  test('a card that is opened above an answer that grows stays where it is', async () => {
+    await tab.say(script(look, { text: LINE.repeat(LINES), tokensPerSecond: 50 }))
+    await tab.page.locator('.markdown').waitFor()
+    await tab.page.locator('.tool > summary').click()
+    const before = await topOf('.tool > summary')
+    await watch()
+    expect(await topOf('.tool > summary')).toBe(before)
+  })
+
+  test('text that is selected in an answer that grows stays where it is', async () => {
+    await sayLong()
+    await isHigh()
+    const line = tab.page.locator('.markdown > p').last()
+    const { x = 0, y = 0 } = (await line.boundingBox()) ?? {}
+    await tab.page.mouse.move(x + 2, y + 8)
+    await tab.page.mouse.down()
+    await tab.page.mouse.move(x + 100, y + 8, { steps: 3 })
+    expectRest(await watch())
+    await tab.page.mouse.up()
+    expectRest(await watch())
+    expect(await tab.page.evaluate('getSelection().toString()')).toMatch(/^A? ?line of/)
+    await tab.button('Go to the latest message').waitFor()
+  })
+
+  test('the place stays when an answer ends that was on the way before the page was loaded', async () => {
+    await sayLong()
+    await isHigh()
+    await tab.page.reload()
+    await isHigh()
+    await wheel(-WHEEL)
+    await tab.button('Go to the latest message').waitFor()
+    const line = tab.page.locator('.markdown > p').nth(20)
+    const before = (await line.boundingBox())?.y ?? 0
+    await tab.done()
+    const moved = ((await line.boundingBox())?.y ?? 0) - before
+    expect(Math.abs(moved)).toBeLessThanOrEqual(MAX_JUMP)
+  })
+
+  test('the place stays in a window of another width', async () => {
+    const lines = Array.from({ length: 60 }, (_, index) => `${index} ${'words '.repeat(60)}`)
+    await tab.say(script({ text: lines.join('\n\n') }))
+    await tab.done()
+    await wheel(-3_000)
+    await tab.button('Go to the latest message').waitFor()
+    const edge = await topOf('.turns')
+    const first = tab.page.locator('.markdown > p', { hasText: /^30 / })
+    await first.evaluate((element) => element.scrollIntoView())
+    expectRest(await nextPlaces())
+    for (const width of [500, 1_280]) {
+      await tab.page.setViewportSize({ width, height: 800 })
+      await expect
+        .poll(async () => Math.abs(((await first.boundingBox())?.y ?? 0) - edge))
+        .toBeLessThanOrEqual(MAX_JUMP)
+    }
+  })
+
+  test('the key End follows an answer that grows', async () => {
+    await sayLong()
+    await isHigh()
+    await wheel(-WHEEL)
+    await tab.button('Go to the latest message').waitFor()
+    await tab.page.locator('.turns').focus()
+    await tab.page.keyboard.press('End')
+    expectEnd(await watch())
   })
 
   test('a chat is drawn at its end from the first frame', async () => {

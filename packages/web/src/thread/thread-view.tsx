@@ -50,6 +50,12 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
         keepMounted={keptIndexes}
         onScroll={scrolled}
         onResize={onResize}
+        onKeyDown={(event) => {
+          // The browser would scroll to where the end was.
+          if (event.key !== 'End' || !isPlace(event.target)) return
+          event.preventDefault()
+          toEnd()
+        }}
         className="turns"
         tabIndex={0}
         role="group"
@@ -66,4 +72,9 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
       )}
     </section>
   )
+}
+
+/** Whether a key scrolls the list: not in fields, and in parts that scroll by themselves. */
+function isPlace(target: EventTarget): boolean {
+  return target instanceof Element && target.matches('.turns, .turn')
 }

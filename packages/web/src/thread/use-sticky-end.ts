@@ -1,14 +1,16 @@
 import type { RefObject } from 'react'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import type { VListHandle } from 'virtua'
+import { scrollerOf } from './scroller.ts'
+import { useAnchor } from './use-anchor.ts'
+import { useReader } from './use-reader.ts'
 
 /** So near the end counts as at the end, in pixels. */
 const NEAR = 48
-/** Scrolling so soon after an input is the user's, in ms. */
-const INPUT_MS = 500
+/** The end itself: places are fractions of pixels. */
+const EXACT = 1
 /** So long after its last change of size, content moves no more by itself, in ms. */
 const SETTLED_MS = 300
-const INPUTS = ['wheel', 'touchmove', 'keydown', 'focusin'] as const
 
 /** In pixels. */
 interface Place {
@@ -30,10 +32,10 @@ export interface StickyEnd {
 }
 
 /**
- * Keeps the end of a list in view until the user scrolls up. Content that becomes shorter and longer again moves the
- * list as well, so that scrolling counts only after an input, or while the content keeps its size: a search of the browser
- * and the wheel over a frame are no inputs of this page. `scrollTo` and `scrollToIndex` of virtua are not used: they scroll
- * again at each growth of an answer.
+ * Keeps the end of a list in view until the user scrolls up, selects text or unfolds something; then what they see stays
+ * in its place. Content that becomes shorter and longer again moves the list as well, so that scrolling counts only after
+ * an input, or while the content keeps its size: a search of the browser and the wheel over a frame are no inputs of this
+ * page. `scrollTo` and `scrollToIndex` of virtua are not used: they scroll again at each growth of an answer.
  */
 export function useStickyEnd(
   section: RefObject<HTMLElement | null>,
@@ -44,70 +46,77 @@ export function useStickyEnd(
   const follows = useRef(true)
   const last = useRef<Place>({ offset: 0, content: 0, view: 0 })
   const resizedAt = useRef(0)
-  const hasInput = useRecentInput(section)
-  const isSettled = (): boolean => performance.now() - resizedAt.current > SETTLED_MS
+  const anchor = useAnchor(section)
   const follow = (isWanted: boolean): void => {
     follows.current = isWanted
     setIsAtEnd(isWanted)
+    if (!isWanted) anchor.hold()
+  }
+  const reader = useReader(section, {
+    onRelease: () => {
+      if (follows.current) stay()
+    },
+    onFold: () => {
+      follows.current = false
+      anchor.hold()
+    },
+  })
+  const isSettled = (): boolean => performance.now() - resizedAt.current > SETTLED_MS
+  /** Stays at the end, unless the user selects text. */
+  const stay = (): void => {
+    const scroller = scrollerOf(section)
+    if (scroller == null) return
+    if (reader.isSelecting()) follow(isWithin(EXACT, placeOf(scroller)))
+    else scrollDown(scroller)
   }
   const toEnd = (): void => {
     follow(true)
-    scrollDown(section)
+    const scroller = scrollerOf(section)
+    if (scroller != null) scrollDown(scroller)
   }
   const toTurn = (index: number): void => {
     const scroller = scrollerOf(section)
     if (scroller == null || list.current === null) return
     scroller.scrollTop = list.current.getItemOffset(index)
     // The answer may grow before the event of this scrolling.
-    const { scrollTop: offset, scrollHeight: content, clientHeight: view } = scroller
-    follow(isWithin(NEAR, { offset, content, view }))
+    follow(isWithin(NEAR, placeOf(scroller)))
   }
   const onScroll = (offset: number): void => {
     const scroller = scrollerOf(section)
     if (scroller == null) return
     // virtua updates its own sizes after this event.
-    const { scrollHeight: content, clientHeight: view } = scroller
+    const place = { ...placeOf(scroller), offset }
     const before = last.current
-    last.current = { offset, content, view }
+    last.current = place
     // A busy page may learn of a new size long after it has scrolled.
-    const isSameSize = content === before.content && view === before.view
-    const isByUser = hasInput() || (isSameSize && isSettled())
+    const isSameSize = place.content === before.content && place.view === before.view
+    const isByUser = reader.hasInput() || (isSameSize && isSettled())
     // A wheel of small steps leaves the end, too.
-    const isLeft = isByUser && offset < before.offset && !isWithin(1, last.current)
+    const isLeft = isByUser && offset < before.offset && !isWithin(EXACT, place)
     if (isLeft) follow(false)
-    else if (isWithin(NEAR, last.current)) follow(true)
-    else if (!isByUser && follows.current) scrollDown(section)
+    else if (isWithin(NEAR, place)) follow(true)
+    else if (!follows.current) anchor.hold()
+    else if (!isByUser) scrollDown(scroller)
   }
   const onResize = (): void => {
+    const scroller = scrollerOf(section)
+    if (scroller == null) return
     resizedAt.current = performance.now()
-    if (follows.current) scrollDown(section)
+    if (follows.current) {
+      if (!reader.isPressing()) stay()
+      return
+    }
+    anchor.restore()
+    const isEnd = isWithin(EXACT, placeOf(scroller))
+    // What was unfolded may need some frames to be drawn.
+    if (isEnd && !reader.hasInput()) follow(true)
+    else setIsAtEnd(isEnd)
   }
   return { isAtEnd, onScroll, onResize, toEnd, toTurn }
 }
 
-/** Whether the user has touched the list, its keys or its scroll bar a moment ago. */
-function useRecentInput(section: RefObject<HTMLElement | null>): () => boolean {
-  const at = useRef(Number.NEGATIVE_INFINITY)
-  useEffect(() => {
-    const element = section.current
-    if (element === null) return undefined
-    const listeners = new AbortController()
-    const options = { passive: true, signal: listeners.signal }
-    const note = (): void => {
-      at.current = performance.now()
-    }
-    for (const input of INPUTS) element.addEventListener(input, note, options)
-    const press = ({ target }: Event): void => {
-      if (target === scrollerOf(section)) at.current = Number.POSITIVE_INFINITY
-    }
-    element.addEventListener('pointerdown', press, options)
-    const release = (): void => {
-      if (at.current === Number.POSITIVE_INFINITY) note()
-    }
-    for (const end of ['pointerup', 'pointercancel']) addEventListener(end, release, options)
-    return () => listeners.abort()
-  }, [section])
-  return () => performance.now() - at.current < INPUT_MS
+function placeOf({ scrollTop: offset, scrollHeight: content, clientHeight: view }: Element): Place {
+  return { offset, content, view }
 }
 
 /** Whether a place is so near the end of the list, in pixels. */
@@ -115,11 +124,6 @@ function isWithin(distance: number, { offset, content, view }: Place): boolean {
   return offset + view >= content - distance
 }
 
-function scrollerOf(section: RefObject<HTMLElement | null>): Element | null | undefined {
-  return section.current?.querySelector('.turns')
-}
-
-function scrollDown(section: RefObject<HTMLElement | null>): void {
-  const scroller = scrollerOf(section)
-  if (scroller != null) scroller.scrollTop = scroller.scrollHeight
+function scrollDown(scroller: Element): void {
+  scroller.scrollTop = scroller.scrollHeight
 }
