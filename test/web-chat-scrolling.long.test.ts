@@ -260,6 +260,30 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     expectEnd(await watch())
   })
 
+  test('code that grows shows its end, in colours', async () => {
+    const line = 'const value = [1, 2, 3]\n'
+    const text = `Code:\n\n\`\`\`js\n${line.repeat(150)}\`\`\``
+    await tab.say(script({ text, tokensPerSecond: 400 }))
+    const code = tab.page.locator('.code pre')
+    /** How far the shown part is from the end of the code, in pixels. */
+    const hidden = (): Promise<number> =>
+      code.evaluate((pre) => {
+        const last = pre.ownerDocument.createRange()
+        last.selectNodeContents(pre)
+        return last.getBoundingClientRect().bottom - pre.getBoundingClientRect().bottom
+      })
+    await expect
+      .poll(() =>
+        code.evaluate(({ scrollHeight, clientHeight }) => scrollHeight > 1.5 * clientHeight),
+      )
+      .toBe(true)
+    expect(await hidden()).toBeLessThanOrEqual(MAX_JUMP)
+    expect(await code.locator('span').count()).toBeGreaterThan(10)
+    await tab.page.locator('.turn[data-state=running]').waitFor()
+    await tab.done()
+    expect(await hidden()).toBeGreaterThan(MAX_JUMP)
+  })
+
   test('a chat is drawn at its end from the first frame', async () => {
     for (const name of ['one', 'two', 'three']) {
       await tab.say(script({ text: `${LINE.repeat(LINES)}end of ${name}` }))

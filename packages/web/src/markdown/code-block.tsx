@@ -1,11 +1,13 @@
 import type { ReactNode } from 'react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import type { CodePiece } from './highlight.ts'
 import { highlight } from './highlight.ts'
 
 /** A code that grows is highlighted at most so often. */
 const HIGHLIGHT_MS = 200
+/** A longer one, in characters, is highlighted once it grows no more: it would take too much of a frame. */
+const MAX_GROWING = 6_000
 
 /** Code with its colours, its language and a button that copies it. */
 export function CodeBlock(props: { readonly code: string; readonly language: string }): ReactNode {
@@ -33,19 +35,21 @@ export function CodeBlock(props: { readonly code: string; readonly language: str
 /** The coloured pieces, and behind them what was not highlighted yet. */
 function useHighlight(code: string, language: string): readonly CodePiece[] | undefined {
   const [done, setDone] = useState<{ readonly code: string; readonly pieces: CodePiece[] }>()
+  const at = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {
-    let isCurrent = true
-    const timer = setTimeout(() => {
-      // Without the colours, as where a part cannot be loaded, the code is still readable.
-      highlight(code, language).then(
-        (pieces) => isCurrent && pieces !== undefined && setDone({ code, pieces }),
-        () => undefined,
-      )
-    }, HIGHLIGHT_MS)
-    return () => {
-      isCurrent = false
-      clearTimeout(timer)
-    }
+    const rest = at.current + HIGHLIGHT_MS - performance.now()
+    const timer = setTimeout(
+      () => {
+        at.current = performance.now()
+        // Without the colours, as where a part cannot be loaded, the code is still readable.
+        highlight(code, language).then(
+          (pieces) => pieces !== undefined && setDone({ code, pieces }),
+          () => undefined,
+        )
+      },
+      code.length > MAX_GROWING ? HIGHLIGHT_MS : Math.max(0, rest),
+    )
+    return () => clearTimeout(timer)
   }, [code, language])
   if (done === undefined || !code.startsWith(done.code)) return undefined
   return [...done.pieces, { name: '', text: code.slice(done.code.length) }]
