@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { HostApi } from '@mcp-host/client'
+import { HostApi, MAX_MESSAGE_LENGTH } from '@mcp-host/client'
 import { script, testFolder } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -155,6 +155,33 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
       'notes.txt text/plain',
       'dropped.png image/png',
     ])
+  })
+
+  test('the field grows with a long paragraph, up to eight lines', async () => {
+    const sizes = (): Promise<number[]> =>
+      message().evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight])
+    const [line = 0] = await sizes()
+    await message().focus()
+    await tab.page.keyboard.type('many words in one paragraph '.repeat(12))
+    const [height = 0, content] = await sizes()
+    expect(height).toBe(content)
+    expect(height).toBeGreaterThan(1.5 * line)
+    await message().fill('a line\n'.repeat(40))
+    const [full = 0, all = 0] = await sizes()
+    expect(full).toBeLessThan(all)
+    expect(full).toBeGreaterThan(height)
+  })
+
+  test('a message that is too long is not sent, and says so', async () => {
+    await message().fill('x'.repeat(MAX_MESSAGE_LENGTH + 1))
+    const fault = tab.page.getByText('This message has 131,073 characters, and may have 131,072.')
+    await fault.waitFor()
+    await message().press('Enter')
+    expect((await message().inputValue()).length).toBe(MAX_MESSAGE_LENGTH + 1)
+    await message().press('Backspace')
+    await fault.waitFor({ state: 'detached' })
+    await message().press('Enter')
+    await tab.done()
   })
 
   test('a form sends only what was touched', async () => {

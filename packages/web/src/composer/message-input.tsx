@@ -13,6 +13,7 @@ import { Fault } from '../parts/fault.tsx'
 
 const PromptForm = lazy(async () => ({ default: (await import('./prompt-form.tsx')).PromptForm }))
 
+/** For browsers without `field-sizing`. */
 const MAX_ROWS = 8
 
 export interface MessageInputProps {
