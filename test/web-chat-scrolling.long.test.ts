@@ -51,8 +51,12 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   beforeAll(async () => {
     const result = 'A line of the result.\n'.repeat(100)
     host = await WebHost.start({
-      tools: [{ name: 'look', inputSchema: { type: 'object' }, answer: result }],
-      toolCount: 1,
+      env: { TOOL_APPROVAL: 'test.remove' },
+      tools: [
+        { name: 'look', inputSchema: { type: 'object' }, answer: result },
+        { name: 'remove', inputSchema: { type: 'object' } },
+      ],
+      toolCount: 2,
     })
   })
   afterAll(() => host[Symbol.asyncDispose]())
@@ -282,6 +286,18 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     await tab.page.locator('.turn[data-state=running]').waitFor()
     await tab.done()
     expect(await hidden()).toBeGreaterThan(MAX_JUMP)
+  })
+
+  test('a reader learns of a question below', async () => {
+    const text = LINE.repeat(LINES)
+    const call = { name: 'test__remove', arguments: {} }
+    await tab.say(script({ text, ...QUICK, calls: [call] }, { text: 'end' }))
+    await isHigh()
+    await wheel(-WHEEL)
+    await tab.button('Go to the latest message').waitFor()
+    await tab.button('Go to the question for you').click()
+    await tab.button('Allow').click()
+    await tab.done()
   })
 
   test('a chat is drawn at its end from the first frame', async () => {

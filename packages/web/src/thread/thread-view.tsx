@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react'
 import type { VListHandle } from 'virtua'
 import { VList } from 'virtua'
 import type { ChatSession } from '../state/chat-session.ts'
@@ -17,6 +17,11 @@ const EARLY = 400
 export function ThreadView({ session }: { readonly session: ChatSession }): ReactNode {
   const turns = useStore(session.thread.turns)
   const history = useStore(session.history)
+  const { thread } = session
+  const isAsking = useSyncExternalStore(
+    thread.subscribeChanges,
+    () => thread.activity === 'waiting',
+  )
   const list = useRef<VListHandle>(null)
   const section = useRef<HTMLElement>(null)
   const { isAtEnd, onScroll, onResize, toEnd, toTurn } = useStickyEnd(section, list)
@@ -67,7 +72,7 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
       </VList>
       {!isAtEnd && (
         <button type="button" className="to-end" onClick={toEnd}>
-          Go to the latest message
+          {isAsking ? 'Go to the question for you' : 'Go to the latest message'}
         </button>
       )}
     </section>
