@@ -57,7 +57,7 @@ export class ApprovalQueue {
       return principal === caller.id && state === 'pending'
     })
     const known = waiting.find((each) => isSame(each, { server, tool, hash }))
-    if (known !== undefined && (await this.#waits(known))) return known
+    if (known !== undefined && (await this.#isOpen(known))) return known
     if (waiting.length >= MAX_PENDING) {
       const message = `${MAX_PENDING} calls wait for a decision; decide on them first`
       throw new BusError('exhausted', message)
@@ -170,10 +170,11 @@ export class ApprovalQueue {
     }
   }
 
-  /** Whether a call that the view shows as pending still is: the view may lag behind the decision. */
-  async #waits({ id }: QueuedApproval): Promise<boolean> {
+  /** Whether a call that the view shows as pending can still run: the view may lag behind a refusal. */
+  async #isOpen({ id }: QueuedApproval): Promise<boolean> {
     const { bucket } = await this.#open()
-    return (await bucket.get(id))?.record.state === 'pending'
+    const state = (await bucket.get(id))?.record.state
+    return state === 'pending' || state === 'allowed'
   }
 
   async #find(caller: Caller, id: string): Promise<BucketRecord<ApprovalRecord>> {

@@ -54,8 +54,8 @@ export class FakeBus {
     get: async (key: string) => this.#files.get(key),
   }
 
-  /** The ids of appended messages, until the broker forgets them. */
   readonly #holds: (() => void)[] = []
+  /** The ids of appended messages, until the broker forgets them. */
   readonly #ids = new Map<string, number>()
 
   async call(
@@ -74,7 +74,7 @@ export class FakeBus {
     return reply
   }
 
-  /** Until now, views show all changes. From now on they are late. */
+  /** Freezes all views: they do not show later changes. */
   holdViews(): void {
     for (const hold of this.#holds) hold()
   }
