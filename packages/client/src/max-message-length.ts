@@ -1,2 +1,2 @@
-/** The most characters that the text of a message may have, in UTF-16 units: the host refuses more. */
+/** The limit for the text of a message, in UTF-16 units. A copy of that in the contracts, which would bring zod into pages. */
 export const MAX_MESSAGE_LENGTH = 128 * 1024
