@@ -174,7 +174,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
 
   test('a message that is too long is not sent, and says so', async () => {
     await message().fill('x'.repeat(MAX_MESSAGE_LENGTH + 1))
-    const fault = tab.page.getByText('This message has 131,073 characters, and may have 131,072.')
+    const fault = tab.page.getByText(
+      'This message is too long: at most 131,072 characters are allowed.',
+    )
     await fault.waitFor()
     await message().press('Enter')
     expect((await message().inputValue()).length).toBe(MAX_MESSAGE_LENGTH + 1)

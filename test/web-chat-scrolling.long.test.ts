@@ -9,7 +9,7 @@ import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 const LINE = 'A line of the answer.\n\n'
 const LINES = 120
 const QUICK = { tokensPerSecond: 200 }
-/** So many frames are looked at; the answer grows in about each second one. */
+/** Number of frames in a measurement; the answer grows in about each second one. */
 const FRAMES = 60
 /** In pixels. */
 const WHEEL = 300
@@ -38,7 +38,7 @@ const PROBE = `(() => {
 interface Place {
   readonly top: number
   readonly height: number
-  /** What is hidden below. */
+  /** Height of the content below the view. */
   readonly below: number
   readonly pointer: string
 }
@@ -185,6 +185,13 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     expect(await topOf('.tool > summary')).toBe(before)
     await tab.page.locator('.tool > summary').click()
     await tab.button('Go to the latest message').waitFor({ state: 'detached' })
+    // The message comes from another tab.
+    const other = await host.open(context, `/#/chat/${tab.sessionId}`)
+    await other.page.locator('.turn').waitFor()
+    await other.say(script({ text: LINE.repeat(LINES), ...QUICK }))
+    await tab.page.bringToFront()
+    await isHigh()
+    expectEnd(await watch())
   })
 
   test('a card that is opened above an answer that grows stays where it is', async () => {
@@ -193,6 +200,21 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     await tab.page.locator('.tool > summary').click()
     const before = await topOf('.tool > summary')
     await watch()
+    expect(await topOf('.tool > summary')).toBe(before)
+  })
+
+  test('a card that is pressed while the list follows opens where it was pressed', async () => {
+    await tab.say(script(look, { text: LINE.repeat(LINES), tokensPerSecond: 50 }))
+    await tab.page.locator('.markdown > p').nth(3).waitFor()
+    // The list moves away from under a mouse of the test.
+    const send = (type: string): string =>
+      `summary.dispatchEvent(new PointerEvent('${type}', { bubbles: true, isPrimary: true, button: 0 }))`
+    const summary = "const summary = document.querySelector('.tool > summary')"
+    await tab.page.evaluate(`{ ${summary}; ${send('pointerdown')} }`)
+    const before = await topOf('.tool > summary')
+    await watch()
+    await tab.page.evaluate(`{ ${summary}; ${send('pointerup')}; summary.click() }`)
+    await tab.page.getByText('A line of the result.').first().waitFor()
     expect(await topOf('.tool > summary')).toBe(before)
   })
 
@@ -218,6 +240,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     await tab.page.mouse.down()
     expectRest(await watch())
     await tab.page.mouse.up()
+    await expect.poll(async () => (await places()).at(-1)?.below).toBeLessThanOrEqual(MAX_JUMP)
     expectEnd(await watch())
   })
 
@@ -288,7 +311,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     expect(await hidden()).toBeGreaterThan(MAX_JUMP)
   })
 
-  test('a reader learns of a question below', async () => {
+  test('the button leads to a question below the view', async () => {
     const text = LINE.repeat(LINES)
     const call = { name: 'test__remove', arguments: {} }
     await tab.say(script({ text, ...QUICK, calls: [call] }, { text: 'end' }))

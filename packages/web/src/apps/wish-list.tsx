@@ -28,7 +28,7 @@ export function useWishes(): {
   const ask = useCallback(async (wish: Wish): Promise<boolean> => {
     const { promise, resolve: answer } = Promise.withResolvers<boolean>()
     open.current.add(answer)
-    // Never the number of one that was answered, whose form has been read.
+    // A number is used once, so that each wish gets a form of its own.
     const id = ++count.current
     setWishes((before) => [...before, { id, wish, answer }])
     const isGranted = await promise

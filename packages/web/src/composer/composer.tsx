@@ -1,9 +1,9 @@
 import type { ClientState } from '@mcp-host/client'
-import { MAX_MESSAGE_LENGTH } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import type { ChatSession } from '../state/chat-session.ts'
 import type { Draft } from '../state/draft.ts'
+import { lengthFault } from '../state/message-length.ts'
 import { useStore } from '../state/store.ts'
 import { keepSession } from '../state/route.ts'
 import { touchSessions } from '../state/session-list.ts'
@@ -50,8 +50,9 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
   const isStoring = files.some(({ stored, fault }) => stored === undefined && fault === undefined)
   // A file with a fault is removed first: it must not stay behind unseen.
   const hasFault = files.some(({ fault }) => fault !== undefined)
-  const isTooLong = text.length > MAX_MESSAGE_LENGTH
-  const isReady = text.trim() !== '' && !isTooLong && !isStoring && !hasFault && state !== 'ended'
+  const tooLong = lengthFault(text)
+  const isReady =
+    text.trim() !== '' && tooLong === undefined && !isStoring && !hasFault && state !== 'ended'
   const send = (): void => {
     if (!isReady) return
     const { text: said, stored } = draft.take()
@@ -86,7 +87,7 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
         onEditLast={() => session.editLast()}
         placeholder={placeholderOf(running !== undefined, state)}
       />
-      <Fault fault={isTooLong ? tooLong(text) : undefined} />
+      <Fault fault={tooLong} />
       <div className="composer-row">
         <label className="button icon-button" title="Attach files">
           <Icon name="clip" />
@@ -128,11 +129,6 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
       </div>
     </form>
   )
-}
-
-function tooLong({ length }: string): string {
-  const [has, may] = [length, MAX_MESSAGE_LENGTH].map((count) => count.toLocaleString('en'))
-  return `This message has ${has} characters, and may have ${may}. Attach a part of it as a file.`
 }
 
 function placeholderOf(isRunning: boolean, state: ClientState['state']): string {

@@ -4,10 +4,10 @@ import { CopyButton } from './copy-button.tsx'
 import type { CodePiece } from './highlight.ts'
 import { highlight } from './highlight.ts'
 
-/** A code that grows is highlighted at most so often. */
+/** Code that grows is highlighted at most so often. */
 const HIGHLIGHT_MS = 200
-/** A longer one, in characters, is highlighted once it grows no more: it would take too much of a frame. */
-const MAX_GROWING = 6_000
+/** Longer code, in characters, is highlighted when it has stopped growing, since it would take too much of a frame. */
+const MAX_GROWING_LENGTH = 6_000
 
 /** Code with its colours, its language and a button that copies it. */
 export function CodeBlock(props: { readonly code: string; readonly language: string }): ReactNode {
@@ -32,25 +32,35 @@ export function CodeBlock(props: { readonly code: string; readonly language: str
   )
 }
 
+interface Highlighted {
+  readonly code: string
+  readonly pieces: readonly CodePiece[]
+}
+
 /** The coloured pieces, and behind them what was not highlighted yet. */
 function useHighlight(code: string, language: string): readonly CodePiece[] | undefined {
-  const [done, setDone] = useState<{ readonly code: string; readonly pieces: CodePiece[] }>()
-  const at = useRef(Number.NEGATIVE_INFINITY)
+  const [done, setDone] = useState<Highlighted>()
+  const highlightedAt = useRef(Number.NEGATIVE_INFINITY)
   useEffect(() => {
-    const rest = at.current + HIGHLIGHT_MS - performance.now()
+    const rest = highlightedAt.current + HIGHLIGHT_MS - performance.now()
     const timer = setTimeout(
       () => {
-        at.current = performance.now()
+        highlightedAt.current = performance.now()
         // Without the colours, as where a part cannot be loaded, the code is still readable.
         highlight(code, language).then(
-          (pieces) => pieces !== undefined && setDone({ code, pieces }),
+          (pieces) => pieces !== undefined && setDone((before) => newer(before, { code, pieces })),
           () => undefined,
         )
       },
-      code.length > MAX_GROWING ? HIGHLIGHT_MS : Math.max(0, rest),
+      code.length > MAX_GROWING_LENGTH ? HIGHLIGHT_MS : Math.max(0, rest),
     )
     return () => clearTimeout(timer)
   }, [code, language])
   if (done === undefined || !code.startsWith(done.code)) return undefined
   return [...done.pieces, { name: '', text: code.slice(done.code.length) }]
+}
+
+/** Results may arrive in another order than that of the growing code. */
+function newer(before: Highlighted | undefined, result: Highlighted): Highlighted {
+  return before?.code.startsWith(result.code) === true ? before : result
 }

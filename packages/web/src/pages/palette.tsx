@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useEffect, useId, useRef, useState } from 'react'
+import { focusQuestion } from '../parts/focus-question.ts'
 import { shownSessions } from '../state/known-sessions.ts'
 import {
   openDebug,
@@ -37,9 +38,7 @@ export function Palette(): ReactNode {
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState(0)
   const [isOpen, setIsOpen] = useState(false)
-  useShortcut(SHORTCUTS.question, () =>
-    document.querySelector<HTMLElement>('.asks button')?.focus(),
-  )
+  useShortcut(SHORTCUTS.question, focusQuestion)
   useShortcut(SHORTCUTS.newChat, openNewChat)
   useShortcut(SHORTCUTS.palette, () => {
     setSearch('')

@@ -1,4 +1,4 @@
-/** Gives the focus to what a pressed button is in, since the button goes away. */
-export function focusAround(button: Element, outer: 'article' | 'section' | 'nav'): void {
-  button.closest<HTMLElement>(outer)?.focus({ preventScroll: true })
+/** Gives the focus to an element around a control that goes away. */
+export function focusAround(control: Element, outer: 'article' | 'section' | 'nav'): void {
+  control.closest<HTMLElement>(outer)?.focus({ preventScroll: true })
 }

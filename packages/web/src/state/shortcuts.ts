@@ -20,6 +20,7 @@ export const SHORTCUTS = {
   question: { keys: 'Alt A', where: 'Chat', what: 'Go to a question that waits' },
   nextTurn: { keys: 'J', where: 'Chat', what: 'Go to your next message', isSingle: true },
   previousTurn: { keys: 'K', where: 'Chat', what: 'Go to your previous message', isSingle: true },
+  end: { keys: 'End', where: 'Messages', what: 'Go to the latest message' },
   send: { keys: 'Enter', where: 'Message', what: 'Send' },
   newLine: { keys: 'Shift Enter', where: 'Message', what: 'New line' },
   prompts: { keys: '/', where: 'Message', what: 'Prompts of MCP servers' },

@@ -79,12 +79,15 @@ export class Thread {
   get activity(): Session['activity'] {
     let activity: Session['activity']
     for (const turn of this.#known.values()) {
-      const { state, items } = turn.get()
-      if (state === 'waiting' || (state === 'running' && items.some(isOpenQuestion)))
-        return 'waiting'
-      if (UNANSWERED.has(state)) activity = 'running'
+      if (isAsking(turn)) return 'waiting'
+      if (UNANSWERED.has(turn.get().state)) activity = 'running'
     }
     return activity
+  }
+
+  /** Whether the user is asked on the shown branch. */
+  get asks(): boolean {
+    return this.turns.get().some(isAsking)
   }
 
   /** Id of the last message on the shown branch whose turn has ended. */
@@ -245,6 +248,11 @@ export class Thread {
 function isPending(turn: TurnStore): boolean {
   const { state } = turn.get()
   return state === 'unsent' || state === 'refused'
+}
+
+function isAsking(turn: TurnStore): boolean {
+  const { state, items } = turn.get()
+  return state === 'waiting' || (state === 'running' && items.some(isOpenQuestion))
 }
 
 function isOpenQuestion(item: Item): boolean {

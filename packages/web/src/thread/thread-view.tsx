@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react'
-import { useEffect, useEffectEvent, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { VListHandle } from 'virtua'
 import { VList } from 'virtua'
 import type { ChatSession } from '../state/chat-session.ts'
+import { isPressed, SHORTCUTS } from '../state/shortcuts.ts'
 import { useStore } from '../state/store.ts'
+import { EndButton } from './end-button.tsx'
 import { TurnView } from './turn-view.tsx'
 import { useKept } from './use-kept.ts'
 import { useStickyEnd } from './use-sticky-end.ts'
@@ -17,23 +19,18 @@ const EARLY = 400
 export function ThreadView({ session }: { readonly session: ChatSession }): ReactNode {
   const turns = useStore(session.thread.turns)
   const history = useStore(session.history)
-  const { thread } = session
-  const isAsking = useSyncExternalStore(
-    thread.subscribeChanges,
-    () => thread.activity === 'waiting',
-  )
   const list = useRef<VListHandle>(null)
   const section = useRef<HTMLElement>(null)
-  const { isAtEnd, onScroll, onResize, toEnd, toTurn } = useStickyEnd(section, list)
+  const { isAtEnd, onScroll, onResize, scrollToEnd, scrollToTurn } = useStickyEnd(section, list)
   const { indexes: keptIndexes, keep } = useKept(turns)
   const newest = turns.at(-1)?.get()
   const showOwn = useEffectEvent(() => {
-    if (newest?.state === 'unsent') toEnd()
+    if (newest?.state === 'unsent') scrollToEnd()
   })
   // What the user has just said is shown, wherever they read before.
   useEffect(() => showOwn(), [newest?.id])
-  useWantedTurn(session, toTurn)
-  useTurnKeys(turns, toTurn)
+  useWantedTurn(session, scrollToTurn)
+  useTurnKeys(turns, scrollToTurn)
   const [isPrepending, setIsPrepending] = useState(false)
   const scrolled = (offset: number): void => {
     onScroll(offset)
@@ -57,9 +54,9 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
         onResize={onResize}
         onKeyDown={(event) => {
           // The browser would scroll to where the end was.
-          if (event.key !== 'End' || !isPlace(event.target)) return
+          if (!isPressed(event.nativeEvent, SHORTCUTS.end) || !scrollsList(event.target)) return
           event.preventDefault()
-          toEnd()
+          scrollToEnd()
         }}
         className="turns"
         tabIndex={0}
@@ -70,16 +67,12 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
           <TurnView key={turn.get().id} store={turn} session={session} onKeep={keep} />
         ))}
       </VList>
-      {!isAtEnd && (
-        <button type="button" className="to-end" onClick={toEnd}>
-          {isAsking ? 'Go to the question for you' : 'Go to the latest message'}
-        </button>
-      )}
+      {!isAtEnd && <EndButton session={session} onEnd={scrollToEnd} />}
     </section>
   )
 }
 
-/** Whether a key scrolls the list: not in fields, and in parts that scroll by themselves. */
-function isPlace(target: EventTarget): boolean {
+/** Whether keys scroll the list: those in fields, and in parts that scroll by themselves, do not. */
+function scrollsList(target: EventTarget): boolean {
   return target instanceof Element && target.matches('.turns, .turn')
 }

@@ -2,23 +2,25 @@ import type { RefObject } from 'react'
 import { useRef } from 'react'
 import { scrollerOf } from './scroller.ts'
 
-/** So deep the anchor is looked for: a line of a list in a message is deep enough. */
+/** Levels of elements below the list in which the anchor is searched. */
 const MAX_DEPTH = 8
+/** Elements that scroll by themselves: the anchor is not searched in them. */
+const SCROLLS = 'pre, .table'
 
-/** What stands at the top of the view, and how far below the upper edge, in pixels. */
+/** An element at the top of the view, and its distance from the upper edge, in pixels. */
 interface Anchor {
   readonly element: Element
   readonly top: number
 }
 
 /**
- * Keeps what a reader sees in its place while something above it in the same turn changes its size, as with another width
- * of the window. Whole turns above it are the work of virtua.
+ * Keeps the visible text in its place while something above it in the same turn changes its size, as in a window of another
+ * width. virtua does so for whole turns.
  */
 export function useAnchor(section: RefObject<HTMLElement | null>): {
-  /** Notes what is at the top of the view now. */
+  /** Notes the element at the top of the view. */
   readonly hold: () => void
-  /** Scrolls it to where it was. */
+  /** Scrolls that element to where it was. */
   readonly restore: () => void
 } {
   const anchor = useRef<Anchor>(undefined)
@@ -30,25 +32,29 @@ export function useAnchor(section: RefObject<HTMLElement | null>): {
     const scroller = scrollerOf(section)
     const { element, top = 0 } = anchor.current ?? {}
     if (scroller == null || element === undefined) return
-    // It may be gone, or folded.
-    if (element.getClientRects().length === 0) hold()
-    else scroller.scrollTop += topOf(element) - topOf(scroller) - top
+    // The element may be gone, or folded.
+    if (element.getClientRects().length === 0) return hold()
+    const moved = topOf(element) - topOf(scroller) - top
+    if (Math.abs(moved) >= 1) scroller.scrollTop += moved
   }
   return { hold, restore }
 }
 
-/** The outermost element that begins in view, or the innermost one across the upper edge. */
-function anchorOf(scroller: Element): Anchor {
-  const edge = topOf(scroller)
+/** The outermost element of a turn that begins in view, or the innermost one across the upper edge. */
+function anchorOf(scroller: Element): Anchor | undefined {
+  const { top: edge, bottom: end } = scroller.getBoundingClientRect()
   let element = scroller
-  for (let depth = 0; depth < MAX_DEPTH && (depth === 0 || topOf(element) < edge); depth++) {
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const isInTurn = element.closest('.turn') !== null
+    if (isInTurn && (topOf(element) >= edge || element.matches(SCROLLS))) break
     const inner = Array.from(element.children).find(
       (child) => child.getBoundingClientRect().bottom > edge,
     )
     if (inner === undefined) break
     element = inner
   }
-  return { element, top: topOf(element) - edge }
+  const top = topOf(element)
+  return element.closest('.turn') !== null && top < end ? { element, top: top - edge } : undefined
 }
 
 function topOf(element: Element): number {

@@ -3,18 +3,20 @@ import { useRef, useState } from 'react'
 import type { VListHandle } from 'virtua'
 import { scrollerOf } from './scroller.ts'
 import { useAnchor } from './use-anchor.ts'
-import { useReader } from './use-reader.ts'
+import { useListInput } from './use-list-input.ts'
 
 /** So near the end counts as at the end, in pixels. */
 const NEAR = 48
-/** The end itself: places are fractions of pixels. */
-const EXACT = 1
+/** The same for the end itself, since positions are rounded. */
+const EXACT = 2
 /** So long after its last change of size, content moves no more by itself, in ms. */
 const SETTLED_MS = 300
+/** What is unfolded is drawn after at most so long, in ms. */
+const UNFOLDED_MS = 500
 
 /** In pixels. */
-interface Place {
-  /** What is hidden above. */
+interface ScrollPosition {
+  /** Height of the content above the view. */
   readonly offset: number
   readonly content: number
   readonly view: number
@@ -22,20 +24,21 @@ interface Place {
 
 export interface StickyEnd {
   readonly isAtEnd: boolean
-  /** `offset`: what is hidden above, in pixels. */
+  /** `offset`: height of the content above the view, in pixels. */
   readonly onScroll: (offset: number) => void
   /** Called before the frame in which the list has another size is drawn. */
   readonly onResize: () => void
-  readonly toEnd: () => void
-  /** Scrolls to the beginning of a turn, by its place in the list. */
-  readonly toTurn: (index: number) => void
+  readonly scrollToEnd: () => void
+  /** Scrolls to the beginning of a turn. */
+  readonly scrollToTurn: (index: number) => void
 }
 
 /**
- * Keeps the end of a list in view until the user scrolls up, selects text or unfolds something; then what they see stays
- * in its place. Content that becomes shorter and longer again moves the list as well, so that scrolling counts only after
- * an input, or while the content keeps its size: a search of the browser and the wheel over a frame are no inputs of this
- * page. `scrollTo` and `scrollToIndex` of virtua are not used: they scroll again at each growth of an answer.
+ * Keeps the end of a list in view until the user scrolls up, selects text, writes in the list or unfolds a part of it; then
+ * the visible text stays in its place. Content that becomes shorter and longer again moves the list as well, so that
+ * scrolling counts only after an input, or while the content keeps its size: a search of the browser and the wheel over a
+ * frame are no inputs of this page. `scrollTo` and `scrollToIndex` of virtua are not used: they scroll again at each growth
+ * of an answer.
  */
 export function useStickyEnd(
   section: RefObject<HTMLElement | null>,
@@ -43,84 +46,86 @@ export function useStickyEnd(
 ): StickyEnd {
   const [isAtEnd, setIsAtEnd] = useState(true)
   // The list may grow before the component is drawn again.
-  const follows = useRef(true)
-  const last = useRef<Place>({ offset: 0, content: 0, view: 0 })
+  const isFollowing = useRef(true)
+  const last = useRef<ScrollPosition>({ offset: 0, content: 0, view: 0 })
   const resizedAt = useRef(0)
   const anchor = useAnchor(section)
   const follow = (isWanted: boolean): void => {
-    follows.current = isWanted
+    isFollowing.current = isWanted
     setIsAtEnd(isWanted)
     if (!isWanted) anchor.hold()
   }
-  const reader = useReader(section, {
+  const input = useListInput(section, {
     onRelease: () => {
-      if (follows.current) stay()
+      if (isFollowing.current) stay()
     },
     onFold: () => {
-      follows.current = false
+      isFollowing.current = false
       anchor.hold()
+      setTimeout(() => {
+        const scroller = scrollerOf(section)
+        if (scroller != null && isWithin(EXACT, positionOf(scroller))) follow(true)
+      }, UNFOLDED_MS)
     },
   })
   const isSettled = (): boolean => performance.now() - resizedAt.current > SETTLED_MS
-  /** Stays at the end, unless the user selects text. */
+  /** Stays at the end, unless the user selects or writes something in the list. */
   const stay = (): void => {
     const scroller = scrollerOf(section)
     if (scroller == null) return
-    if (reader.isSelecting()) follow(isWithin(EXACT, placeOf(scroller)))
+    if (input.isOccupied()) follow(isWithin(EXACT, positionOf(scroller)))
     else scrollDown(scroller)
   }
-  const toEnd = (): void => {
-    follow(true)
+  const scrollToEnd = (): void => {
     const scroller = scrollerOf(section)
-    if (scroller != null) scrollDown(scroller)
+    if (scroller == null) return
+    if (input.isOccupied()) getSelection()?.removeAllRanges()
+    follow(true)
+    scrollDown(scroller)
   }
-  const toTurn = (index: number): void => {
+  const scrollToTurn = (index: number): void => {
     const scroller = scrollerOf(section)
     if (scroller == null || list.current === null) return
     scroller.scrollTop = list.current.getItemOffset(index)
     // The answer may grow before the event of this scrolling.
-    follow(isWithin(NEAR, placeOf(scroller)))
+    follow(isWithin(NEAR, positionOf(scroller)))
   }
   const onScroll = (offset: number): void => {
     const scroller = scrollerOf(section)
     if (scroller == null) return
     // virtua updates its own sizes after this event.
-    const place = { ...placeOf(scroller), offset }
+    const position = { ...positionOf(scroller), offset }
     const before = last.current
-    last.current = place
+    last.current = position
     // A busy page may learn of a new size long after it has scrolled.
-    const isSameSize = place.content === before.content && place.view === before.view
-    const isByUser = reader.hasInput() || (isSameSize && isSettled())
+    const isSameSize = position.content === before.content && position.view === before.view
+    const isByUser = input.isRecent() || (isSameSize && isSettled())
     // A wheel of small steps leaves the end, too.
-    const isLeft = isByUser && offset < before.offset && !isWithin(EXACT, place)
+    const isLeft = isByUser && offset < before.offset && !isWithin(EXACT, position)
     if (isLeft) follow(false)
-    else if (isWithin(NEAR, place)) follow(true)
-    else if (!follows.current) anchor.hold()
+    else if (isWithin(NEAR, position)) follow(true)
+    else if (!isFollowing.current) anchor.hold()
     else if (!isByUser) scrollDown(scroller)
   }
   const onResize = (): void => {
     const scroller = scrollerOf(section)
     if (scroller == null) return
     resizedAt.current = performance.now()
-    if (follows.current) {
-      if (!reader.isPressing()) stay()
-      return
-    }
-    anchor.restore()
-    const isEnd = isWithin(EXACT, placeOf(scroller))
-    // What was unfolded may need some frames to be drawn.
-    if (isEnd && !reader.hasInput()) follow(true)
-    else setIsAtEnd(isEnd)
+    if (!isFollowing.current) {
+      anchor.restore()
+      setIsAtEnd(isWithin(EXACT, positionOf(scroller)))
+    } else if (!input.isPointerDown()) stay()
   }
-  return { isAtEnd, onScroll, onResize, toEnd, toTurn }
+  return { isAtEnd, onScroll, onResize, scrollToEnd, scrollToTurn }
 }
 
-function placeOf({ scrollTop: offset, scrollHeight: content, clientHeight: view }: Element): Place {
+function positionOf(scroller: Element): ScrollPosition {
+  const { scrollTop: offset, scrollHeight: content, clientHeight: view } = scroller
   return { offset, content, view }
 }
 
-/** Whether a place is so near the end of the list, in pixels. */
-function isWithin(distance: number, { offset, content, view }: Place): boolean {
+/** Whether a position is so near the end of the list, in pixels. */
+function isWithin(distance: number, { offset, content, view }: ScrollPosition): boolean {
   return offset + view >= content - distance
 }
 

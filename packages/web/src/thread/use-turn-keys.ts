@@ -7,13 +7,15 @@ import { useShortcut } from '../state/use-shortcut.ts'
 const MAX_FRAMES = 60
 
 /** J and K move the focus from turn to turn; from elsewhere, to the newest one. */
-export function useTurnKeys(turns: readonly TurnStore[], toTurn: (index: number) => void): void {
+export function useTurnKeys(
+  turns: readonly TurnStore[],
+  scrollToTurn: (index: number) => void,
+): void {
   /** Id of the turn that gets the focus once it is drawn. */
   const next = useRef<string>(undefined)
   const focus = (id: string, frames = MAX_FRAMES): void => {
     if (next.current !== id) return
     const turn = document.querySelector<HTMLElement>(`.turn[data-message="${CSS.escape(id)}"]`)
-    // The focus comes before the scrolling, which then counts as that of the user.
     if (turn !== null) turn.focus({ preventScroll: true })
     if (turn !== null || frames === 0) next.current = undefined
     else requestAnimationFrame(() => focus(id, frames - 1))
@@ -27,7 +29,7 @@ export function useTurnKeys(turns: readonly TurnStore[], toTurn: (index: number)
     const { id } = turn.get()
     next.current = id
     focus(id)
-    toTurn(index)
+    scrollToTurn(index)
   }
   useShortcut(SHORTCUTS.nextTurn, () => move(1))
   useShortcut(SHORTCUTS.previousTurn, () => move(-1))

@@ -3,10 +3,11 @@ import type { ChatSession } from '../state/chat-session.ts'
 import { useStore } from '../state/store.ts'
 
 /** Scrolls to the message whose editor is asked for: a turn out of view is not in the page. */
-export function useWantedTurn(session: ChatSession, toTurn: (index: number) => void): void {
+export function useWantedTurn(session: ChatSession, scrollToTurn: (index: number) => void): void {
   const wanted = useStore(session.wantedEditor)
   const scroll = useEffectEvent((id: string) => {
-    toTurn(session.thread.turns.get().findIndex((turn) => turn.get().id === id))
+    const index = session.thread.turns.get().findIndex((turn) => turn.get().id === id)
+    if (index !== -1) scrollToTurn(index)
   })
   useEffect(() => {
     if (wanted !== undefined) scroll(wanted)

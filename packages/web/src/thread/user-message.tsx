@@ -1,9 +1,11 @@
 import type { ReactNode } from 'react'
 import { useEffect, useEffectEvent, useState } from 'react'
+import { Fault } from '../parts/fault.tsx'
 import { IconButton } from '../parts/icon.tsx'
 import { onEscape } from '../parts/on-escape.ts'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
+import { lengthFault } from '../state/message-length.ts'
 import { useStore } from '../state/store.ts'
 import { clockOf, dayOf, isToday, timeOf } from '../state/time-text.ts'
 import type { Turn } from '../state/turn.ts'
@@ -81,6 +83,7 @@ function Editor(props: {
   const { turn, session, onDone } = props
   const isGone = useIsGone(session)
   const [text, setText] = useState(turn.text)
+  const tooLong = lengthFault(text)
   const send = (): void => {
     const attachments = turn.attachments.map(({ blob }) => blob.key)
     const files = attachments.length === 0 ? {} : { attachments, files: turn.attachments }
@@ -105,12 +108,13 @@ function Editor(props: {
         onChange={({ target }) => setText(target.value)}
         onKeyDown={onEscape(onDone)}
       />
+      <Fault fault={tooLong} />
       <div className="actions">
         <button type="button" onClick={onDone}>
           Keep as it was
         </button>
         {!isGone && (
-          <button type="button" className="primary" onClick={send}>
+          <button type="button" className="primary" disabled={tooLong !== undefined} onClick={send}>
             Send as a new version
           </button>
         )}
