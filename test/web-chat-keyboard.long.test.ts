@@ -304,7 +304,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
     await dialog.getByText('Shortcuts of a single key: ?, J, K, R').waitFor()
     const keys = await dialog.getByRole('rowheader').allInnerTexts()
     const others = ['Enter', 'Shift Enter', '/', '@', '↑', '←', '→']
-    const all = ['Ctrl K', 'Ctrl Shift O', 'Esc', '?', 'Alt A', 'J', 'K', 'R', ...others]
+    const all = ['Ctrl K', 'Ctrl Shift O', 'Esc', '?', 'Alt A', 'J', 'K', 'R', 'End', ...others]
     expect(keys.toSorted()).toEqual(all.toSorted())
     expect(await accessFaults(tab.page)).toEqual([])
     await press('Space')
