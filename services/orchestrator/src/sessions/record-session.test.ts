@@ -92,6 +92,22 @@ test('changes during a write are written after it', async () => {
   expect(recorded(log)?.messages).toBe(2)
 })
 
+test('a change at the end of a write is written', async () => {
+  // One of these is between the look for more changes and the end of the write.
+  for (let microtasks = 0; microtasks < 30; microtasks++) {
+    const log = new MemoryLog()
+    const input = log.addInput('a')
+    log.claim(input)
+    recorder.note(log.session, fold(log))
+    for (let passed = 0; passed < microtasks; passed++) await Promise.resolve()
+    log.write({ text: 'hello' })
+    log.done(input)
+    recorder.note(log.session, fold(log))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(recorded(log)?.activity).toBeUndefined()
+  }
+})
+
 test('a title that a user sets during a write is kept', async () => {
   const log = new MemoryLog()
   log.turn('a')

@@ -53,8 +53,7 @@ export class SessionRecorder implements AsyncDisposable {
   /** Starts a write unless one is in flight, which also writes later records. */
   #write(session: SessionId): void {
     if (this.#writes.has(session)) return
-    const written = this.#writeNews(session).finally(() => void this.#writes.delete(session))
-    this.#writes.set(session, written)
+    this.#writes.set(session, this.#writeNews(session))
   }
 
   async #writeNews(session: SessionId): Promise<void> {
@@ -72,6 +71,8 @@ export class SessionRecorder implements AsyncDisposable {
         )
       }
     }
+    // A record that is noted from here on starts its own write.
+    this.#writes.delete(session)
   }
 }
 
