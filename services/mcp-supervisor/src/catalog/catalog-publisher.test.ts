@@ -98,6 +98,18 @@ test('the latest state of a server is published last', async () => {
   expect(stored.at(-1)).toMatchObject({ state: 'ready' })
 })
 
+test('a change at the end of a write is published before the next heartbeat', async () => {
+  await publisher.start()
+  // One of these is between the look for more changes and the end of the write.
+  for (let microtasks = 0; microtasks < 30; microtasks++) {
+    publisher.set(entry('starting'))
+    for (let passed = 0; passed < microtasks; passed++) await Promise.resolve()
+    publisher.set(entry('ready'))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(entries.get('server.test.us')).toMatchObject({ state: 'ready' })
+  }
+})
+
 test('a removed server leaves the catalog', async () => {
   await publisher.start()
   publisher.set(entry('ready'))

@@ -161,40 +161,40 @@ export class CatalogPublisher implements AsyncDisposable {
   #write(): Promise<void> {
     this.#isDirty = true
     this.#writing ??= this.#writeAll()
-      .then(
-        () => {
-          this.#failures = 0
-        },
-        (error: unknown) => {
-          this.#deps.warn(error)
-          this.#failures++
-          this.#schedule(this.#pauseMs())
-        },
-      )
-      .finally(() => {
-        this.#writing = undefined
-      })
     return this.#writing
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#isDirty && !this.#isClosed) {
-      this.#isDirty = false
-      const puts = Array.from(this.#wanted, async ([server, entry]) => {
-        if (this.#stored.get(server)?.entry === entry) return
-        await this.#put(entry)
-        this.#stored.set(server, { entry, at: Date.now() })
-      })
-      const removals = Array.from(this.#stored, async ([server, { entry }]) => {
-        if (this.#wanted.has(server)) return
-        await this.#deps.bus.catalog.remove(entry)
-        this.#stored.delete(server)
-      })
-      // An entry that the broker refuses does not delay the others.
-      const ends = await Promise.allSettled([...puts, ...removals])
-      const failed = ends.find(({ status }) => status === 'rejected')
-      if (failed?.status === 'rejected') throw failed.reason
+    try {
+      while (this.#isDirty && !this.#isClosed) {
+        this.#isDirty = false
+        await this.#writeChanges()
+      }
+      this.#failures = 0
+    } catch (error) {
+      this.#deps.warn(error)
+      this.#failures++
+      this.#schedule(this.#pauseMs())
     }
+    // A change from here on starts its own write.
+    this.#writing = undefined
+  }
+
+  async #writeChanges(): Promise<void> {
+    const puts = Array.from(this.#wanted, async ([server, entry]) => {
+      if (this.#stored.get(server)?.entry === entry) return
+      await this.#put(entry)
+      this.#stored.set(server, { entry, at: Date.now() })
+    })
+    const removals = Array.from(this.#stored, async ([server, { entry }]) => {
+      if (this.#wanted.has(server)) return
+      await this.#deps.bus.catalog.remove(entry)
+      this.#stored.delete(server)
+    })
+    // An entry that the broker refuses does not delay the others.
+    const ends = await Promise.allSettled([...puts, ...removals])
+    const failed = ends.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
   }
 
   /** Stores an entry. Lists that cannot be stored are replaced by an error that clients see. */
