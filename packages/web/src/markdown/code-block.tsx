@@ -34,6 +34,7 @@ export function CodeBlock(props: { readonly code: string; readonly language: str
 
 interface Highlighted {
   readonly code: string
+  readonly language: string
   readonly pieces: readonly CodePiece[]
 }
 
@@ -48,7 +49,8 @@ function useHighlight(code: string, language: string): readonly CodePiece[] | un
         highlightedAt.current = performance.now()
         // Without the colours, as where a part cannot be loaded, the code is still readable.
         highlight(code, language).then(
-          (pieces) => pieces !== undefined && setDone((before) => newer(before, { code, pieces })),
+          (pieces) =>
+            pieces !== undefined && setDone((before) => newer(before, { code, language, pieces })),
           () => undefined,
         )
       },
@@ -56,11 +58,12 @@ function useHighlight(code: string, language: string): readonly CodePiece[] | un
     )
     return () => clearTimeout(timer)
   }, [code, language])
-  if (done === undefined || !code.startsWith(done.code)) return undefined
+  if (done?.language !== language || !code.startsWith(done.code)) return undefined
   return [...done.pieces, { name: '', text: code.slice(done.code.length) }]
 }
 
 /** Results may arrive in another order than that of the growing code. */
 function newer(before: Highlighted | undefined, result: Highlighted): Highlighted {
-  return before?.code.startsWith(result.code) === true ? before : result
+  const isOlder = before?.language === result.language && before.code.startsWith(result.code)
+  return isOlder ? before : result
 }
