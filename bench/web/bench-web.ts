@@ -8,7 +8,7 @@ import { quantiles } from '../quantile.ts'
 
 const TOKENS_PER_SECOND = 200
 const ANSWER_BYTES = 20_000
-const FIRST_TEXTS = 50
+const FIRST_TEXTS = 200
 /** A message and an answer each. */
 const LONG_TURNS = 2_500
 const LAST_ANSWER = `the model answers in turn ${LONG_TURNS - 1},`
