@@ -88,6 +88,17 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     await tab.page.mouse.wheel(0, distance)
   }
 
+  /** Starts a long answer, and waits until the list has scrolled. */
+  async function growHigh(): Promise<void> {
+    await sayLong()
+    await isHigh()
+  }
+
+  async function leaveEnd(): Promise<void> {
+    await wheel(-WHEEL)
+    await tab.button('Go to the latest message').waitFor()
+  }
+
   /** The places of the list in the next frames. */
   async function nextPlaces(): Promise<Place[]> {
     await tab.page.evaluate('places.splice(0)')
@@ -117,24 +128,20 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   }
 
   test('the list follows an answer, and what is in it takes the pointer', async () => {
-    await sayLong()
-    await isHigh()
+    await growHigh()
     const seen = await watch()
     expectEnd(seen)
     expect(new Set(seen.map(({ pointer }) => pointer))).toEqual(new Set(['auto']))
   })
 
   test('the first answer of a chat can be left at once', async () => {
-    await sayLong()
-    await isHigh()
-    await wheel(-WHEEL)
-    await tab.button('Go to the latest message').waitFor()
+    await growHigh()
+    await leaveEnd()
     expectRest(await watch())
   })
 
   test('an answer can be left by a wheel of small steps', async () => {
-    await sayLong()
-    await isHigh()
+    await growHigh()
     for (let step = 0; step < 10; step += 1) await wheel(-10)
     await tab.button('Go to the latest message').waitFor()
     expectRest(await watch())
@@ -143,14 +150,12 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   test('a message straight after an answer is followed', async () => {
     await tab.say(script({ text: 'a short answer' }))
     await tab.done()
-    await sayLong()
-    await isHigh()
+    await growHigh()
     expectEnd(await watch())
   })
 
   test('after the way back to the latest message the list follows again', async () => {
-    await sayLong()
-    await isHigh()
+    await growHigh()
     await wheel(-WHEEL)
     await tab.button('Go to the latest message').click()
     expectEnd(await watch())
@@ -159,16 +164,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   test('a message is shown, and its answer followed, wherever its user has read', async () => {
     await tab.say(script({ text: LINE.repeat(LINES) }))
     await tab.done()
-    await wheel(-WHEEL)
-    await tab.button('Go to the latest message').waitFor()
+    await leaveEnd()
     await sayLong()
     await tab.page.locator('.turn[data-state=running]').waitFor()
     expectEnd(await watch())
   })
 
   test('the beginning of an answer that K leads to is left by the wheel', async () => {
-    await sayLong()
-    await isHigh()
+    await growHigh()
     await tab.page.locator('.turns').focus()
     await tab.page.keyboard.press('k')
     await expect.poll(async () => (await places()).at(-1)?.top).toBe(0)
@@ -222,8 +225,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   })
 
   test('text that is selected in an answer that grows stays where it is', async () => {
-    await sayLong()
-    await isHigh()
+    await growHigh()
     const line = tab.page.locator('.markdown > p').last()
     const { x = 0, y = 0 } = (await line.boundingBox()) ?? {}
     await tab.page.mouse.move(x + 2, y + 8)
@@ -239,8 +241,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   })
 
   test('the list rests while a pointer is pressed in it, and then follows again', async () => {
-    await sayLong()
-    await isHigh()
+    await growHigh()
     await tab.page.locator('.turns').hover()
     await tab.page.mouse.down()
     // virtua may still keep the end for one line.
@@ -256,8 +257,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     await isHigh(20 * WHEEL)
     await tab.page.reload()
     await isHigh()
-    await wheel(-WHEEL)
-    await tab.button('Go to the latest message').waitFor()
+    await leaveEnd()
     const shown = await tab.page.locator('.markdown > p').count()
     const line = tab.page.locator('.markdown > p').nth(shown - 10)
     const before = (await line.boundingBox())?.y ?? Number.NaN
@@ -285,10 +285,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
   })
 
   test('the key End follows an answer that grows', async () => {
-    await sayLong()
-    await isHigh()
-    await wheel(-WHEEL)
-    await tab.button('Go to the latest message').waitFor()
+    await growHigh()
+    await leaveEnd()
     await tab.page.locator('.turns').focus()
     await tab.page.keyboard.press('End')
     expectEnd(await watch())
@@ -323,8 +321,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the place in a chat${NEEDS_BROWSER}`, () 
     const call = { name: 'test__remove', arguments: {} }
     await tab.say(script({ text, ...QUICK, calls: [call] }, { text: 'end' }))
     await isHigh()
-    await wheel(-WHEEL)
-    await tab.button('Go to the latest message').waitFor()
+    await leaveEnd()
     await tab.button('Go to the question for you').click()
     await tab.button('Allow').click()
     await tab.done()
