@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { ReactNode, RefObject } from 'react'
 import { useSyncExternalStore } from 'react'
 import { focusQuestion } from '../parts/focus-question.ts'
 import type { ChatSession } from '../state/chat-session.ts'
@@ -6,11 +6,12 @@ import { useIsGone } from '../state/use-is-gone.ts'
 
 export interface EndButtonProps {
   readonly session: ChatSession
+  readonly scroller: RefObject<HTMLElement | null>
   readonly onEnd: () => void
 }
 
 /** Leads a reader to the question that waits for them, or to the newest message. */
-export function EndButton({ session, onEnd }: EndButtonProps): ReactNode {
+export function EndButton({ session, scroller, onEnd }: EndButtonProps): ReactNode {
   const { thread } = session
   const isGone = useIsGone(session)
   const isAsked = useSyncExternalStore(thread.subscribeChanges, () => thread.asks) && !isGone
@@ -18,14 +19,11 @@ export function EndButton({ session, onEnd }: EndButtonProps): ReactNode {
     <button
       type="button"
       className="to-end"
-      onClick={({ currentTarget }) => {
+      onClick={() => {
         if (isAsked && focusQuestion()) return
         onEnd()
         // The button goes away.
-        currentTarget
-          .closest('section')
-          ?.querySelector<HTMLElement>('.turns')
-          ?.focus({ preventScroll: true })
+        scroller.current?.focus({ preventScroll: true })
       }}
     >
       {isAsked ? 'Go to the question for you' : 'Go to the latest message'}

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import type { VListHandle } from 'virtua'
-import { VList } from 'virtua'
+import type { VirtualizerHandle } from 'virtua'
+import { Virtualizer } from 'virtua'
 import type { ChatSession } from '../state/chat-session.ts'
 import { isPressed, SHORTCUTS } from '../state/shortcuts.ts'
 import { useStore } from '../state/store.ts'
@@ -19,9 +19,9 @@ const EARLY = 400
 export function ThreadView({ session }: { readonly session: ChatSession }): ReactNode {
   const turns = useStore(session.thread.turns)
   const history = useStore(session.history)
-  const list = useRef<VListHandle>(null)
-  const section = useRef<HTMLElement>(null)
-  const { isAtEnd, onScroll, onResize, scrollToEnd, scrollToTurn } = useStickyEnd(section, list)
+  const list = useRef<VirtualizerHandle>(null)
+  const scroller = useRef<HTMLDivElement>(null)
+  const { isAtEnd, onScroll, onResize, scrollToEnd, scrollToTurn } = useStickyEnd(scroller, list)
   const { indexes: keptIndexes, keep } = useKept(turns)
   const newest = turns.at(-1)?.get()
   const showOwn = useEffectEvent(() => {
@@ -40,18 +40,14 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
     void session.loadOlder().then(() => setIsPrepending(false))
   }
   return (
-    <section ref={section} className="thread" aria-label="Conversation">
+    <section className="thread" aria-label="Conversation">
       {history.state === 'failed' && (
         <p role="alert" className="banner bad">
           The earlier messages could not be loaded: {history.why}
         </p>
       )}
-      <VList
-        ref={list}
-        shift={isPrepending}
-        keepMounted={keptIndexes}
-        onScroll={scrolled}
-        onResize={onResize}
+      <div
+        ref={scroller}
         onKeyDown={(event) => {
           // The browser would scroll to where the end was.
           if (!isPressed(event.nativeEvent, SHORTCUTS.end) || !scrollsList(event.target)) return
@@ -63,11 +59,19 @@ export function ThreadView({ session }: { readonly session: ChatSession }): Reac
         role="group"
         aria-label="Messages"
       >
-        {turns.map((turn) => (
-          <TurnView key={turn.get().id} store={turn} session={session} onKeep={keep} />
-        ))}
-      </VList>
-      {!isAtEnd && <EndButton session={session} onEnd={scrollToEnd} />}
+        <Virtualizer
+          ref={list}
+          shift={isPrepending}
+          keepMounted={keptIndexes}
+          onScroll={scrolled}
+          onResize={onResize}
+        >
+          {turns.map((turn) => (
+            <TurnView key={turn.get().id} store={turn} session={session} onKeep={keep} />
+          ))}
+        </Virtualizer>
+      </div>
+      {!isAtEnd && <EndButton session={session} scroller={scroller} onEnd={scrollToEnd} />}
     </section>
   )
 }

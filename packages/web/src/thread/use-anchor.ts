@@ -1,6 +1,5 @@
 import type { RefObject } from 'react'
 import { useRef } from 'react'
-import { scrollerOf } from './scroller.ts'
 
 /** Levels of elements below the list in which the anchor is searched. */
 const MAX_DEPTH = 8
@@ -17,7 +16,7 @@ interface Anchor {
  * Keeps the visible text in its place while something above it in the same turn changes its size, as in a window of another
  * width. virtua does so for whole turns.
  */
-export function useAnchor(section: RefObject<HTMLElement | null>): {
+export function useAnchor(scroller: RefObject<Element | null>): {
   /** Notes the element at the top of the view. */
   readonly hold: () => void
   /** Scrolls that element to where it was. */
@@ -25,17 +24,15 @@ export function useAnchor(section: RefObject<HTMLElement | null>): {
 } {
   const anchor = useRef<Anchor>(undefined)
   const hold = (): void => {
-    const scroller = scrollerOf(section)
-    anchor.current = scroller == null ? undefined : anchorOf(scroller)
+    anchor.current = scroller.current === null ? undefined : anchorOf(scroller.current)
   }
   const restore = (): void => {
-    const scroller = scrollerOf(section)
     const { element, top = 0 } = anchor.current ?? {}
-    if (scroller == null || element === undefined) return
+    if (scroller.current === null || element === undefined) return
     // The element may be gone, or folded.
     if (element.getClientRects().length === 0) return hold()
-    const moved = topOf(element) - topOf(scroller) - top
-    if (Math.abs(moved) >= 1) scroller.scrollTop += moved
+    const moved = topOf(element) - topOf(scroller.current) - top
+    if (Math.abs(moved) >= 1) scroller.current.scrollTop += moved
   }
   return { hold, restore }
 }

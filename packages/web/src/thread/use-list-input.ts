@@ -15,9 +15,9 @@ export interface ListInput {
   readonly isOccupied: () => boolean
 }
 
-/** The input of the user in the list of messages. */
+/** The input of the user in the list of messages, which `scroller` scrolls. */
 export function useListInput(
-  section: RefObject<HTMLElement | null>,
+  scroller: RefObject<HTMLElement | null>,
   on: {
     /** A click in the list is over. */
     readonly onRelease: () => void
@@ -30,7 +30,7 @@ export function useListInput(
   const onRelease = useEffectEvent(on.onRelease)
   const onFold = useEffectEvent(on.onFold)
   useEffect(() => {
-    const element = section.current
+    const element = scroller.current
     if (element === null) return undefined
     const listeners = new AbortController()
     const options = { passive: true, signal: listeners.signal }
@@ -39,9 +39,8 @@ export function useListInput(
     }
     for (const input of INPUTS) element.addEventListener(input, note, options)
     let timer: ReturnType<typeof setTimeout>
-    const press = ({ isPrimary, button, target }: PointerEvent): void => {
-      const isInList = target instanceof Element && target.closest('.turns') !== null
-      if (!isPrimary || button !== 0 || !isInList) return
+    const press = ({ isPrimary, button }: PointerEvent): void => {
+      if (!isPrimary || button !== 0) return
       clearTimeout(timer)
       isPointerDown.current = true
     }
@@ -71,16 +70,16 @@ export function useListInput(
       listeners.abort()
       clearTimeout(timer)
     }
-  }, [section])
+  }, [scroller])
   return {
     isRecent: () => isPointerDown.current || performance.now() - at.current < INPUT_MS,
     isPointerDown: () => isPointerDown.current,
     isOccupied: () => {
       const { activeElement } = document
-      if (section.current?.contains(activeElement) === true && isField(activeElement)) return true
+      if (scroller.current?.contains(activeElement) === true && isField(activeElement)) return true
       const selection = getSelection()
       if (selection === null || selection.isCollapsed) return false
-      return section.current?.contains(selection.anchorNode) === true
+      return scroller.current?.contains(selection.anchorNode) === true
     },
   }
 }

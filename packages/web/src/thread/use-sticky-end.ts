@@ -1,7 +1,6 @@
 import type { RefObject } from 'react'
 import { useRef, useState } from 'react'
-import type { VListHandle } from 'virtua'
-import { scrollerOf } from './scroller.ts'
+import type { VirtualizerHandle } from 'virtua'
 import { useAnchor } from './use-anchor.ts'
 import { useListInput } from './use-list-input.ts'
 
@@ -41,21 +40,21 @@ export interface StickyEnd {
  * of an answer.
  */
 export function useStickyEnd(
-  section: RefObject<HTMLElement | null>,
-  list: RefObject<VListHandle | null>,
+  scroller: RefObject<HTMLElement | null>,
+  list: RefObject<VirtualizerHandle | null>,
 ): StickyEnd {
   const [isAtEnd, setIsAtEnd] = useState(true)
   // The list may grow before the component is drawn again.
   const isFollowing = useRef(true)
   const last = useRef<ScrollPosition>({ offset: 0, content: 0, view: 0 })
   const resizedAt = useRef(0)
-  const anchor = useAnchor(section)
+  const anchor = useAnchor(scroller)
   const follow = (isWanted: boolean): void => {
     isFollowing.current = isWanted
     setIsAtEnd(isWanted)
     if (!isWanted) anchor.hold()
   }
-  const input = useListInput(section, {
+  const input = useListInput(scroller, {
     onRelease: () => {
       if (isFollowing.current) stay()
     },
@@ -63,38 +62,33 @@ export function useStickyEnd(
       isFollowing.current = false
       anchor.hold()
       setTimeout(() => {
-        const scroller = scrollerOf(section)
-        if (scroller != null && isWithin(EXACT, positionOf(scroller))) follow(true)
+        if (scroller.current !== null && isWithin(EXACT, positionOf(scroller.current))) follow(true)
       }, UNFOLDED_MS)
     },
   })
   const isSettled = (): boolean => performance.now() - resizedAt.current > SETTLED_MS
   /** Stays at the end, unless the user selects or writes something in the list. */
   const stay = (): void => {
-    const scroller = scrollerOf(section)
-    if (scroller == null) return
-    if (input.isOccupied()) follow(isWithin(EXACT, positionOf(scroller)))
-    else scrollDown(scroller)
+    if (scroller.current === null) return
+    if (input.isOccupied()) follow(isWithin(EXACT, positionOf(scroller.current)))
+    else scrollDown(scroller.current)
   }
   const scrollToEnd = (): void => {
-    const scroller = scrollerOf(section)
-    if (scroller == null) return
+    if (scroller.current === null) return
     if (input.isOccupied()) getSelection()?.removeAllRanges()
     follow(true)
-    scrollDown(scroller)
+    scrollDown(scroller.current)
   }
   const scrollToTurn = (index: number): void => {
-    const scroller = scrollerOf(section)
-    if (scroller == null || list.current === null) return
-    scroller.scrollTop = list.current.getItemOffset(index)
+    if (scroller.current === null || list.current === null) return
+    scroller.current.scrollTop = list.current.getItemOffset(index)
     // The answer may grow before the event of this scrolling.
-    follow(isWithin(NEAR, positionOf(scroller)))
+    follow(isWithin(NEAR, positionOf(scroller.current)))
   }
   const onScroll = (offset: number): void => {
-    const scroller = scrollerOf(section)
-    if (scroller == null) return
+    if (scroller.current === null) return
     // virtua updates its own sizes after this event.
-    const position = { ...positionOf(scroller), offset }
+    const position = { ...positionOf(scroller.current), offset }
     const before = last.current
     last.current = position
     // A busy page may learn of a new size long after it has scrolled.
@@ -105,15 +99,14 @@ export function useStickyEnd(
     if (isLeft) follow(false)
     else if (isWithin(NEAR, position)) follow(true)
     else if (!isFollowing.current) anchor.hold()
-    else if (!isByUser) scrollDown(scroller)
+    else if (!isByUser) scrollDown(scroller.current)
   }
   const onResize = (): void => {
-    const scroller = scrollerOf(section)
-    if (scroller == null) return
+    if (scroller.current === null) return
     resizedAt.current = performance.now()
     if (!isFollowing.current) {
       anchor.restore()
-      setIsAtEnd(isWithin(EXACT, positionOf(scroller)))
+      setIsAtEnd(isWithin(EXACT, positionOf(scroller.current)))
     } else if (!input.isPointerDown()) stay()
   }
   return { isAtEnd, onScroll, onResize, scrollToEnd, scrollToTurn }
