@@ -107,7 +107,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await trip.waitFor()
   })
 
-  test('a page says that there is maintenance, and a message is refused with its words', async () => {
+  test('a page says that there is maintenance, and keeps a refused message until it is sent again', async () => {
     const admin = new AdminApi({ url: host.stack.url })
     await admin.beginMaintenance('Back at 5 pm.')
     try {
@@ -119,6 +119,17 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     } finally {
       await admin.endMaintenance()
     }
+    // The user reads later that the maintenance is over.
+    await tab.page.reload()
+    await tab.page.getByText('This host is in maintenance').waitFor()
+    await tab.button('Edit').click()
+    await tab.button('Send as a new version').click()
+    await tab.done()
+    await tab.page.reload()
+    await tab.done()
+    expect(await tab.page.locator('.turn').allInnerTexts()).toEqual([
+      expect.stringContaining('hello'),
+    ])
   })
 
   test('a call beyond the limit of calls says that it was not run, and its card says why', async () => {

@@ -1,7 +1,7 @@
 import type { Answer, ClientEvent, ClientState, MessageExtras, OutFrame } from '@mcp-host/client'
 import { GATEWAY_RESTARTS, SessionClient } from '@mcp-host/client'
 import { host, HOST_URL } from './host.ts'
-import { forgetDraft } from './kept-draft.ts'
+import { forgetDraft, keepRefused, readRefused } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
 import { noteActivity } from './session-activity.ts'
 import { forgetOutbox, sessionOutbox } from './session-outbox.ts'
@@ -38,6 +38,8 @@ export class ChatSession implements Disposable {
   #read = 0
   /** The branch to show, by the id of one of its messages. */
   #wanted: string | undefined
+  /** Ids of the refused messages that are kept. */
+  #refusedIds: string | undefined
   readonly #unfollow: () => void
 
   /** `isNew`: nothing was said in it, so it has no history. */
@@ -53,9 +55,11 @@ export class ChatSession implements Disposable {
       onState: (state) => this.#setState(state),
       onRefused: (message, error) => this.#refused(message, undefined, error),
     })
-    this.#unfollow = this.thread.subscribeChanges(() =>
-      noteActivity(id, this.thread.activity ?? 'idle'),
-    )
+    for (const turn of readRefused(id)) this.thread.addRefused(turn)
+    this.#unfollow = this.thread.subscribeChanges(() => {
+      noteActivity(id, this.thread.activity ?? 'idle')
+      this.#keepRefused()
+    })
     for (const frame of this.#client.unaccepted) this.#showUnsent(frame)
   }
 
@@ -146,6 +150,15 @@ export class ChatSession implements Disposable {
     this.thread.refuse(id, messageOf(error))
     // What it had taken the place of is shown again.
     if (replaces !== undefined) void this.showBranch(replaces)
+  }
+
+  /** Keeps refused messages for the next load of the page. */
+  #keepRefused(): void {
+    const { refused } = this.thread
+    const ids = refused.map(({ id }) => id).join(' ')
+    if (ids === this.#refusedIds) return
+    this.#refusedIds = ids
+    keepRefused(this.id, refused)
   }
 
   #setState(state: ClientState): void {

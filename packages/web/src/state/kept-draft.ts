@@ -1,5 +1,9 @@
+import type { Turn } from './turn.ts'
+
 /** Drafts are kept for each tab, because two tabs may write in one chat. */
 const PREFIX = 'draft '
+/** The same for messages that the host has refused. */
+const REFUSED = 'refused '
 /** The key of the id of the new chat that has no message yet. */
 const NEW_CHAT = 'new-chat'
 /** The key of the id of the user. */
@@ -21,6 +25,15 @@ export function keepDraft(session: string, draft: KeptDraft): void {
   keep(`${PREFIX}${session}`, isEmpty ? undefined : JSON.stringify(draft))
 }
 
+/** The messages of a session that were refused before the reload of this tab. */
+export function readRefused(session: string): readonly Turn[] {
+  return JSON.parse(sessionStorage.getItem(`${REFUSED}${session}`) ?? '[]') as Turn[]
+}
+
+export function keepRefused(session: string, turns: readonly Turn[]): void {
+  keep(`${REFUSED}${session}`, turns.length === 0 ? undefined : JSON.stringify(turns))
+}
+
 /** The id of the new chat that this tab had before its reload. */
 export function readNewChat(): string | undefined {
   return sessionStorage.getItem(NEW_CHAT) ?? undefined
@@ -30,14 +43,16 @@ export function keepNewChat(id: string | undefined): void {
   keep(NEW_CHAT, id)
 }
 
+/** Forgets what was written in a session, and not sent. */
 export function forgetDraft(session: string): void {
-  keep(`${PREFIX}${session}`, undefined)
+  for (const prefix of [PREFIX, REFUSED]) keep(`${prefix}${session}`, undefined)
 }
 
-/** Forgets the drafts of all sessions, as after a logout. */
+/** Forgets what was written in all sessions, and not sent, as after a logout. */
 export function forgetDrafts(): void {
   for (const key of Object.keys(sessionStorage))
-    if (key.startsWith(PREFIX) || key === NEW_CHAT) sessionStorage.removeItem(key)
+    if ([PREFIX, REFUSED, NEW_CHAT].some((prefix) => key.startsWith(prefix)))
+      sessionStorage.removeItem(key)
 }
 
 /** Forgets the drafts of another user of this tab. Returns whether there was one. */

@@ -98,10 +98,21 @@ export class Thread {
       ?.get().id
   }
 
+  /** The messages that the host does not take. */
+  get refused(): readonly Turn[] {
+    return this.turns.get().flatMap((each) => (each.get().state === 'refused' ? each.get() : []))
+  }
+
+  /** Shows a message that the host has refused before. */
+  addRefused(turn: Turn): void {
+    this.turns.set([...this.turns.get(), this.#put(turn)])
+  }
+
   refuse(id: string, error: string): void {
     this.#change(id, (turn) =>
       turn.state === 'unsent' ? { ...turn, state: 'refused', error, branches: [id] } : turn,
     )
+    this.#changed()
   }
 
   /** Takes a refused message away. */
