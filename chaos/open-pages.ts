@@ -11,7 +11,7 @@ const SETTLE_MS = 30_000
 /** Time for the page to draw the turns that scrolling has brought into view. */
 const DRAWN_MS = 60
 
-/** Text of each turn by the id of its message, as one line of words. */
+/** Message, answer and outcomes of the calls of each turn by the id of its message, as one line of words. */
 type Texts = ReadonlyMap<string, string>
 
 interface OpenPage {
@@ -80,7 +80,8 @@ async function checkPage({ session, url, page }: OpenPage): Promise<Violation[]>
   return found
 }
 
-function compare(where: string, stored: Texts, shown: Texts): Violation[] {
+/** The differences between a page and the stored history of its session. */
+export function compare(where: string, stored: Texts, shown: Texts): Violation[] {
   const order = (texts: Texts): string => [...texts.keys()].join(' ')
   if (order(stored) !== order(shown)) {
     return [differs(where, `messages: "${order(shown)}" in place of "${order(stored)}"`)]
@@ -101,9 +102,14 @@ async function readHistory(url: string, session: string): Promise<Texts> {
   for (let before: string | undefined, isFirst = true; isFirst || before !== undefined;) {
     const page = await host.messages(session, before === undefined ? {} : { before })
     const older = new Map<string, string>()
-    for (const { role, content = '', metadata } of page.messages) {
-      const text = role === 'assistant' ? content : ''
-      older.set(metadata.messageId, `${older.get(metadata.messageId) ?? ''} ${text}`)
+    for (const { role, content = '', data, metadata } of page.messages) {
+      const parts = {
+        user: content,
+        assistant: content,
+        tool: data?.outcome ?? 'unknown',
+        system: '',
+      }
+      older.set(metadata.messageId, `${older.get(metadata.messageId) ?? ''} ${parts[role]}`)
     }
     const newer = [...texts]
     texts.clear()
@@ -123,7 +129,10 @@ async function readPage(page: Page): Promise<Texts> {
     const turns = await page.evaluate<[string, string][]>(
       `Array.from(document.querySelectorAll('.turn'), (turn) => [
         turn.dataset.message,
-        Array.from(turn.querySelectorAll('.answer .markdown'), (each) => each.innerText).join(' '),
+        Array.from(
+          turn.querySelectorAll('.bubble, .answer .markdown, .answer .tool'),
+          (each) => each.dataset.outcome ?? each.innerText
+        ).join(' '),
       ])`,
     )
     for (const [id, text] of turns) texts.set(id, words(text))
