@@ -22,6 +22,18 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath, args })
 }
 
+/** Stops all processes of a browser until disposed, as a laptop that sleeps. */
+export async function freeze(browser: Browser): Promise<Disposable> {
+  const devtools = await browser.newBrowserCDPSession()
+  const { processInfo } = await devtools.send('SystemInfo.getProcessInfo')
+  await devtools.detach()
+  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+    for (const { id } of processInfo) process.kill(id, name)
+  }
+  signal('SIGSTOP')
+  return { [Symbol.dispose]: () => signal('SIGCONT') }
+}
+
 function isThere(file: string): boolean {
   try {
     accessSync(file)

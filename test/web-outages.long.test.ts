@@ -4,6 +4,7 @@ import { HostApi } from '@mcp-host/client'
 import { eventually, script } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { freeze } from './browser.ts'
 import type { ChatTab } from './web-host.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 
@@ -32,7 +33,18 @@ const OUTCOMES = {
 /** In the page: the states of its turns. */
 const SHOWN_STATES =
   "Array.from(document.querySelectorAll('.turn'), ({ dataset }) => dataset.state)"
-const SHOWN_CALL = new RegExp(`\\becho\\s+(${Object.values(OUTCOMES).join('|')})`, 'g')
+const SHOWN_CALL = new RegExp(`\\b(?:echo|wait)\\s+(${Object.values(OUTCOMES).join('|')})`, 'g')
+
+/** In the page: notes the longest time in which it did nothing, in ms. */
+const WATCH_STILL = `{
+  globalThis.stillMs = 0
+  let at = Date.now()
+  setInterval(() => {
+    const now = Date.now()
+    stillMs = Math.max(stillMs, now - at)
+    at = now
+  }, 50)
+}`
 
 interface Conversation {
   readonly texts: readonly string[]
@@ -46,7 +58,13 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
   let tab: ChatTab
 
   beforeAll(async () => {
-    host = await WebHost.start({ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] })
+    const inputSchema = { type: 'object' }
+    host = await WebHost.start({
+      tools: [
+        { name: 'echo', inputSchema },
+        { name: 'wait', inputSchema, delayMs: 100_000 },
+      ],
+    })
   })
   afterAll(() => host[Symbol.asyncDispose]())
 
@@ -88,7 +106,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
     const history = await stored()
     expect(history.texts).toEqual(expected)
     // A call that a killed service had may have any outcome, but it has one.
-    expect(history.calls).toHaveLength(expected.filter((text) => text === longTurn).length)
+    expect(history.calls).toHaveLength(expected.filter((text) => text.includes('"calls"')).length)
     expect(history.calls).not.toContain(OUTCOMES.none)
     await expect.poll(shown).toEqual(history)
   }
@@ -105,6 +123,29 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
       await expectHistory(longTurn, words, 'the end')
     },
   )
+
+  /** How often the tool that waits was called. */
+  const waits = async (): Promise<number> =>
+    (await host.stack.journal()).filter(({ tool }) => tool === 'wait').length
+
+  test('the supervisor is killed during a tool call, whose outcome nobody knows then', async () => {
+    const message = script(
+      { text: 'before', calls: [{ name: 'test__wait', arguments: {} }] },
+      { text: 'the end' },
+    )
+    await tab.say(message)
+    await tab.page.locator('.tool .state', { hasText: OUTCOMES.none }).waitFor()
+    await expect.poll(waits).toBe(1)
+    await host.stack.kill('mcp-supervisor')
+    await host.stack.restart('mcp-supervisor')
+    await tab.done()
+    await expectHistory(message, 'before', 'the end')
+    await tab.page.reload()
+    await tab.done()
+    await expectHistory(message, 'before', 'the end')
+    expect((await shown()).calls).toEqual([OUTCOMES.unknown])
+    expect(await waits()).toBe(1)
+  })
 
   test('without an orchestrator, another answer is asked for, stored, and given later', async () => {
     const message = script({ text: 'first' })
@@ -137,16 +178,25 @@ describe.skipIf(NEEDS_BROWSER !== '')(`outages beside the web UI${NEEDS_BROWSER}
     await expectHistory(first, 'before', second, 'after')
   })
 
-  test('the page is frozen in mid-answer, as on a laptop that sleeps', async () => {
-    await tab.say(longTurn)
-    await tab.answering('word20')
-    const devtools = await context.newCDPSession(tab.page)
-    await devtools.send('Page.setWebLifecycleState', { state: 'frozen' })
-    await delay(OUTAGE_MS)
-    await devtools.send('Page.setWebLifecycleState', { state: 'active' })
-    await tab.done()
-    await expectHistory(longTurn, words, 'the end')
-  })
+  test.each([{ gateway: 'the same' }, { gateway: 'another' }])(
+    'a laptop sleeps in mid-answer, and finds $gateway gateway when it wakes',
+    async ({ gateway }) => {
+      await tab.page.evaluate(WATCH_STILL)
+      await tab.say(longTurn)
+      await tab.answering('word20')
+      {
+        using _asleep = await freeze(host.browser)
+        if (gateway === 'another') {
+          await host.stack.kill('gateway')
+          await host.stack.restart('gateway')
+        }
+        await delay(OUTAGE_MS)
+      }
+      await tab.done()
+      expect(await tab.page.evaluate('stillMs')).toBeGreaterThan(OUTAGE_MS)
+      await expectHistory(longTurn, words, 'the end')
+    },
+  )
 
   test('what a closed page could not send is sent by the next one, in whatever chat it shows', async () => {
     await tab.page.routeWebSocket(/\/ws/, () => undefined)
