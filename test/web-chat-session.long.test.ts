@@ -54,6 +54,13 @@ describe.skipIf(NEEDS_BROWSER !== '')(`sessions in the web UI${NEEDS_BROWSER}`, 
     await tab.say(script({ text: 'one' }))
     await tab.done()
     await tab.page.locator('.gauge small', { hasText: '% of the context' }).waitFor()
+    const share = (): Promise<number> => tab.page.evaluate("document.querySelector('meter').value")
+    const before = await share()
+    expect(before).toBeGreaterThan(0)
+    await tab.say(script({ text: 'word '.repeat(200) }))
+    await tab.done(2)
+    await expect.poll(share).toBeGreaterThan(before)
+    expect(await share()).toBeLessThan(0.5)
     await openMenu()
     await tab.page.locator('.menu-list').getByRole('button', { name: 'Settings' }).click()
     await expect

@@ -146,6 +146,27 @@ const HOSTILE_SERVER = {
     }),
   ],
 }
+/** A server that asks the user what its caller says. */
+const ASKING_SERVER = {
+  command: process.execPath,
+  args: [join(import.meta.dirname, '..', 'packages/testkit/fixtures/asking-server.ts')],
+  scope: 'session',
+}
+/** A question of a server. */
+const FORM = {
+  message: `${MARKUP} of a form`,
+  requestedSchema: {
+    type: 'object',
+    properties: {
+      [MARKUP]: { type: 'string', title: `${MARKUP} of a field`, description: MARKUP },
+      choice: { type: 'string', enum: [`${MARKUP} of a choice`, '__proto__'] },
+    },
+    required: [MARKUP],
+  },
+}
+/** Addresses that a server wants the user to visit. */
+const ADDRESSES = [`javascript:${RUN}`, 'data:text/html,x', 'file:///etc/passwd']
+
 /** A server that fails with markup in its output. */
 const FAILING_SERVER = {
   command: process.execPath,
@@ -186,8 +207,13 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
   beforeAll(async () => {
     host = await WebHost.start({
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
-      servers: { hostile: HOSTILE_SERVER, [MARKUP]: HOSTILE_SERVER, broken: FAILING_SERVER },
-      toolCount: 3,
+      servers: {
+        hostile: HOSTILE_SERVER,
+        [MARKUP]: HOSTILE_SERVER,
+        asker: ASKING_SERVER,
+        broken: FAILING_SERVER,
+      },
+      toolCount: 4,
       env: { MAX_TOOL_CALLS: String(ANSWERS.length) },
     })
     context = await host.browser.newContext()
@@ -252,6 +278,33 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
     await expectHarmless()
     const shown = await tab.page.locator('.answer').innerText()
     for (const [, text] of BLOCKS) expect(shown).toContain(text)
+  })
+
+  const asks = (params: object): string => {
+    const given = { method: 'elicitation/create', params }
+    return script({ calls: [{ name: 'asker__ask', arguments: given }] }, { text: 'end' })
+  }
+
+  test('questions of tools are text', async () => {
+    tab = await host.open(context)
+    await tab.say(asks(FORM))
+    const question = tab.page.locator('.asks')
+    await question.getByText(FORM.message).waitFor()
+    await question.getByText(`${MARKUP} of a field`).waitFor()
+    await question.locator('select').selectOption(`${MARKUP} of a choice`)
+    await expectHarmless()
+    await question.getByRole('button', { name: 'Decline' }).click()
+    await tab.done()
+    await expectHarmless()
+  })
+
+  test.each(ADDRESSES)('nobody is led to %s', async (url) => {
+    tab = await host.open(context)
+    const message = `${MARKUP} of an address`
+    await tab.say(asks({ mode: 'url', elicitationId: 'e1', message, url }))
+    await tab.done()
+    await tab.page.getByText('url must begin with https:// or http://').waitFor()
+    await expectHarmless()
   })
 
   test('titles of chats are text', async () => {

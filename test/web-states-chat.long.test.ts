@@ -274,7 +274,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of a conversation${NEEDS_BROWSER
     const api = new HostApi({ url: prepared.host.stack.url })
     const id = await api.createSession({ model: 'work/qwen3-8b', servers: [] })
     await tab.page.goto(`${prepared.host.url}/#/chat/${id}`)
-    const note = tab.page.locator('.answer > .note')
+    const note = tab.page.locator('.answer > .note', { hasText: 'what was said earlier is' })
     for (let count = 1; count < 12 && (await note.count()) === 0; count++) {
       await say(`Remember part ${count} of the story. ${'It is a long one. '.repeat(30)}`)
     }

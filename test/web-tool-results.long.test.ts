@@ -36,7 +36,11 @@ const TRIP = {
   guide: null,
   extras: [],
 }
+/** A picture of 2 times 1 pixels. */
+const PICTURE =
+  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADUlEQVR4nGP4zwAE/wEHAAH/4iOeWQAAAABJRU5ErkJggg=='
 const BLOCKS = [
+  { type: 'image', mimeType: 'image/png', data: PICTURE },
   { type: 'audio', mimeType: 'audio/wav', data: SILENCE },
   { type: 'resource', resource: { uri: 'file:///notes/day.txt', text: 'Buy milk' } },
   {
@@ -100,8 +104,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     return tab.page.getByRole('region', { name, exact: true })
   }
 
-  test('sounds, files, resources and links of a result are shown by their type', async () => {
+  test('pictures, sounds, files, resources and links of a result are shown by their type', async () => {
     const card = await cardOf('types')
+    const width = "document.querySelector('.tool img')?.naturalWidth"
+    await expect.poll(() => tab.page.evaluate(width)).toBe(2)
     await expect
       .poll(() => tab.page.evaluate(`document.querySelector('audio').duration`))
       .toBeCloseTo(0.1)

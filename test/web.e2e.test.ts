@@ -224,16 +224,29 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await other.done()
     await other.say(remove)
     await Promise.all([tab.button('Allow').waitFor(), other.button('Allow').waitFor()])
-    await Promise.allSettled([
-      tab.button('Allow').click({ timeout: 2_000 }),
-      other.button('Do not allow').click({ timeout: 2_000 }),
-    ])
+    const before = (await host.stack.journal()).length
+    // Both are pressed in the same millisecond.
+    const at = Date.now() + 500
+    const press = ({ page }: ChatTab, text: string) =>
+      page.evaluate(`{
+        const buttons = Array.from(document.querySelectorAll('button'))
+        const button = buttons.find(({ innerText }) => innerText === '${text}')
+        setTimeout(() => button.click(), ${at} - Date.now())
+      }`)
+    await Promise.all([press(tab, 'Allow'), press(other, 'Do not allow')])
     await Promise.all([tab.done(2), other.done(2)])
-    expect(await other.answers()).toBe('one\nend')
-    expect(await tab.answers()).toBe('one\nend')
-    const turnOf = async ({ page }: ChatTab): Promise<string> =>
-      await page.locator('.turn').last().locator('.note').first().innerText()
-    expect(await turnOf(tab)).toBe(await turnOf(other))
+    const { messages } = await new HostApi({ url: host.stack.url }).messages(tab.sessionId)
+    const outcome = messages.find(({ role }) => role === 'tool')?.data?.outcome
+    const isAllowed = outcome === 'ok'
+    expect(['ok', 'refused']).toContain(outcome)
+    expect(await host.stack.journal()).toHaveLength(isAllowed ? before + 1 : before)
+    for (const each of [tab, other]) {
+      expect(await each.answers()).toBe('one\nend')
+      const note = each.page.locator('.turn').last().locator('.note').first()
+      expect(await note.innerText()).toContain(
+        isAllowed ? 'You allowed it: test remove' : 'You said no: test remove',
+      )
+    }
   })
 
   test('code and answers are copied exactly as the model wrote them', async () => {
