@@ -214,6 +214,21 @@ describe('branches', () => {
     expect(shown(thread)).toEqual(['m1: one', 'm2: ', 'm3: ', 'm4: '])
   })
 
+  test('a version of this tab that is not sent yet takes the place of one of another tab', () => {
+    thread.addUnsent(newTurn('m4', 'M4', { replaces: 'm1' }))
+    thread.show([said('m3', 'done', { branches: ['m1', 'm3'] })])
+    expect(shown(thread)).toEqual(['m4: '])
+    expect(versions(thread)).toEqual([['m1', 'm3', 'm4']])
+    thread.take([user('m4', { replaces: 'm1' })])
+    expect(versions(thread)).toEqual([['m1', 'm3', 'm4']])
+  })
+
+  test('a version that the history has already is counted once', () => {
+    thread.addUnsent(newTurn('m4', 'M4', { replaces: 'm1' }))
+    thread.show([said('m1', 'done', { branches: ['m1', 'm4'] })])
+    expect(versions(thread)).toEqual([['m1', 'm4']])
+  })
+
   test('a refused version gives its place back, and can be taken away', () => {
     thread.addUnsent(newTurn('m3', 'M3', { replaces: 'm1' }))
     thread.refuse('m3', 'too long')

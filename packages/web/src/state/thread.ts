@@ -217,7 +217,7 @@ export class Thread {
     }
     const pending = shown.slice(sent.length).filter((each) => each !== store)
     const beside = sent[place]?.get().branches ?? []
-    store.set({ ...store.get(), branches: [...beside, turn.id] })
+    store.set({ ...store.get(), branches: [...beside.filter((id) => id !== turn.id), turn.id] })
     this.turns.set([...shown.slice(0, place), store, ...pending])
     return true
   }
@@ -225,7 +225,9 @@ export class Thread {
   /** The index of a turn on the shown branch, or -1. `sent`: the turns that the host has. */
   #placeOf({ replaces, follows }: Turn, sent: readonly TurnStore[]): number {
     const indexOf = (id: string): number => sent.findIndex((each) => each.get().id === id)
-    if (replaces !== undefined) return indexOf(replaces)
+    // Another version may have taken the place of the message.
+    if (replaces !== undefined)
+      return sent.findIndex((each) => each.get().branches.includes(replaces))
     const parent = follows ?? this.#newest
     if (parent === undefined) return sent.length
     const index = indexOf(parent)
