@@ -259,6 +259,15 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
     }
   })
 
+  test('characters of arguments that nobody sees are shown', async () => {
+    tab = await host.open(context)
+    const path = '/home/me/\u202Etxt.slaog/'
+    await tab.say(script({ calls: [{ name: 'test__echo', arguments: { path } }] }, { text: 'end' }))
+    await tab.done()
+    await tab.page.locator('.tool > summary').click()
+    await tab.page.getByText(String.raw`/home/me/\u{202e}txt.slaog/`, { exact: true }).waitFor()
+  })
+
   test('names of tools are text', async () => {
     await tab.button('New chat').click()
     await tab.say(

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { focusAround } from '../parts/focus-around.ts'
 import { Mark } from '../parts/icon.tsx'
 import { pretty } from '../state/pretty.ts'
+import { visibleText } from '../state/visible-text.ts'
 import type { Wish } from './app-actions.ts'
 
 /** A wish that waits for the user. */
@@ -114,7 +115,7 @@ function useIsRead(): boolean {
 function textOf(wish: Wish): string {
   switch (wish.kind) {
     case 'call':
-      return `${wish.tool}\n${pretty(wish.arguments)}`
+      return `${wish.tool}\n${visibleText(pretty(wish.arguments))}`
     case 'message':
       return wish.text
     case 'link':

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { pretty } from '../state/pretty.ts'
+import { visibleText } from '../state/visible-text.ts'
 import { LongText } from './long-text.tsx'
 
 /** A longer value scrolls. */
@@ -8,14 +9,14 @@ const MAX_SHOWN = 400
 /** The arguments of a call as keys and values. */
 export function ToolArguments({ given }: { readonly given: unknown }): ReactNode {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    return <LongText text={pretty(given)} />
+    return <LongText text={visibleText(pretty(given))} />
   }
   const pairs = Object.entries(given)
   if (pairs.length === 0) return <p className="muted">none</p>
   return (
     <dl className="pairs">
       {pairs.map(([name, value]) => (
-        <Pair key={name} name={name} text={typeof value === 'string' ? value : pretty(value)} />
+        <Pair key={name} name={visibleText(name)} text={visibleText(pretty(value))} />
       ))}
     </dl>
   )

@@ -6,6 +6,7 @@ import { PageFrame } from '../../parts/page-frame.tsx'
 import { admin } from '../../state/admin.ts'
 import { login } from '../../state/login.ts'
 import { pretty } from '../../state/pretty.ts'
+import { visibleText } from '../../state/visible-text.ts'
 import { useStore } from '../../state/store.ts'
 import { timeOf } from '../../state/time-text.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
@@ -59,7 +60,7 @@ function Waiting(props: {
           {timeOf(call.expiresAt)}
         </p>
         <pre tabIndex={0} aria-label={`Arguments of ${name}`}>
-          {pretty(call.arguments)}
+          {visibleText(pretty(call.arguments))}
         </pre>
       </div>
       <div className="actions">

@@ -10,6 +10,7 @@ import { callTool } from '../../state/call-tool.ts'
 import { messageOf } from '../../state/message-of.ts'
 import { parseObject } from '../../state/parse-object.ts'
 import { pretty } from '../../state/pretty.ts'
+import { visibleText } from '../../state/visible-text.ts'
 import { toolHost } from '../../state/tool-host.ts'
 import { textOfResult } from '../../thread/block-media.ts'
 import { ToolContent } from '../../thread/tool-content.tsx'
@@ -121,7 +122,7 @@ function Permission(props: {
         <Mark name="waits" />
         <h3>Allow {tool}?</h3>
       </header>
-      <pre tabIndex={0}>{pretty(given)}</pre>
+      <pre tabIndex={0}>{visibleText(pretty(given))}</pre>
       <div className="asks-foot">
         <button type="button" className="move" onClick={() => onAnswer(true)}>
           Allow
