@@ -73,6 +73,7 @@ export function MessageInput(props: MessageInputProps): ReactNode {
       <textarea
         ref={ref}
         aria-label="Message"
+        dir="auto"
         aria-autocomplete="list"
         aria-controls={list === undefined ? undefined : listId}
         aria-activedescendant={active === undefined ? undefined : optionId(listId, active)}

@@ -32,17 +32,21 @@ function blockOf(token: Token, depth: number): ReactNode {
     case 'mathBlock':
       return <TexMath tex={token.text} isBlock />
     case 'blockquote':
-      return <blockquote>{blocks(token.tokens, depth + 1)}</blockquote>
+      return <blockquote dir="auto">{blocks(token.tokens, depth + 1)}</blockquote>
     case 'list':
       return <List token={token as Tokens.List} depth={depth + 1} />
     case 'table':
       return <Table token={token as Tokens.Table} />
     case 'html':
-      return <p className="source">{token.raw.trimEnd()}</p>
+      return (
+        <p className="source" dir="auto">
+          {token.raw.trimEnd()}
+        </p>
+      )
     case 'text':
       return 'tokens' in token ? <>{inline(token.tokens, depth)}</> : <p>{token.raw}</p>
     case 'paragraph':
-      return <p>{inline(token.tokens, depth)}</p>
+      return <p dir="auto">{inline(token.tokens, depth)}</p>
     default:
       return <>{inline([token], depth)}</>
   }
@@ -56,7 +60,7 @@ function blocks(tokens: readonly Token[] | undefined, depth: number): ReactNode[
 function Heading({ token }: { readonly token: Tokens.Heading }): ReactNode {
   const level = Math.min(token.depth + 2, 6)
   const Tag = `h${level}` as 'h3' | 'h4' | 'h5' | 'h6'
-  return <Tag>{inline(token.tokens, 0)}</Tag>
+  return <Tag dir="auto">{inline(token.tokens, 0)}</Tag>
 }
 
 function List({
@@ -71,7 +75,13 @@ function List({
       {blocks(item.tokens, depth)}
     </li>
   ))
-  return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>
+  return token.ordered ? (
+    <ol dir="auto" start={Number(token.start) || 1}>
+      {items}
+    </ol>
+  ) : (
+    <ul dir="auto">{items}</ul>
+  )
 }
 
 function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
@@ -88,7 +98,7 @@ function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
         <thead>
           <tr>
             {token.header.map((each, index) => (
-              <th key={index} scope="col" {...cell(each)} />
+              <th key={index} scope="col" dir="auto" {...cell(each)} />
             ))}
           </tr>
         </thead>
@@ -96,7 +106,7 @@ function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
           {token.rows.map((row, index) => (
             <tr key={index}>
               {row.map((each, column) => (
-                <td key={column} {...cell(each)} />
+                <td key={column} dir="auto" {...cell(each)} />
               ))}
             </tr>
           ))}
