@@ -108,6 +108,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
   })
 
   test('a first chat', async () => {
+    await tab.addServer('filesystem')
     await go('list the allowed directories')
     await press('Enter')
     await focused('Message')

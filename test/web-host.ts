@@ -130,6 +130,14 @@ export class ChatTab {
     await this.page.reload()
   }
 
+  /** Shows a server that the host does not have. */
+  async addServer(server: string): Promise<void> {
+    await this.change('**/health', ({ servers, ...health }) => ({
+      ...health,
+      servers: [...(servers as object[]), { server, state: 'ready' }],
+    }))
+  }
+
   /** Waits until an answer has a text, and is not at its end. */
   async answering(text: string): Promise<void> {
     await this.page.locator('.turn[data-state=running] .markdown', { hasText: text }).waitFor()

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { ToolId } from '../parts/tool-id.tsx'
+import { servers } from '../state/host-state.ts'
 import { models } from '../state/models.ts'
 import { useStore } from '../state/store.ts'
 
@@ -22,6 +23,11 @@ export interface FirstStepsProps {
 /** An empty chat: what can be tried. */
 export function FirstSteps({ onChoose, isLoading }: FirstStepsProps): ReactNode {
   const known = useStore(models)
+  const present = useStore(servers)
+  const isPresent = (name: string): boolean =>
+    present === undefined ||
+    present.some(({ server, state }) => server === name && state !== 'unavailable')
+  const fitting = SUGGESTIONS.filter(({ server }) => isPresent(server))
   if (isLoading) return <section className="hello" aria-busy="true" />
   return (
     <section className="hello" aria-label="Begin">
@@ -34,7 +40,7 @@ export function FirstSteps({ onChoose, isLoading }: FirstStepsProps): ReactNode 
           </p>
         )}
         <ul className="suggestions">
-          {SUGGESTIONS.map(({ text, server, tool }) => (
+          {fitting.map(({ text, server, tool }) => (
             <li key={text}>
               <button type="button" onClick={() => onChoose(text)}>
                 {text}
