@@ -46,7 +46,7 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): Field {
     choices,
     initial: initialOf(schema['default'], kind),
     hasDefault: schema['default'] !== undefined,
-    limits: limitsOf(schema),
+    limits: { ...(kind === 'number' ? numberLimits(schema) : {}), ...limitsOf(schema) },
   }
 }
 
@@ -90,6 +90,12 @@ function initialOf(given: unknown, kind: Field['kind']): FieldValue {
   if (kind === 'boolean') return given === true
   if (kind === 'choices') return Array.isArray(given) ? given.map(String) : []
   return typeof given === 'string' || typeof given === 'number' ? String(given) : ''
+}
+
+/** JavaScript cannot tell larger whole numbers apart. */
+function numberLimits({ type }: Schema): Readonly<Record<string, number>> {
+  const max = Number.MAX_SAFE_INTEGER
+  return type === 'integer' ? { step: 1, min: -max, max } : {}
 }
 
 function limitsOf(schema: Schema): Readonly<Record<string, number>> {

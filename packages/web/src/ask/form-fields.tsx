@@ -96,9 +96,9 @@ function Input({ field, value, onChange, id, hintId }: InputProps): ReactNode {
   return (
     <input
       {...common}
+      step={field.kind === 'number' ? 'any' : undefined}
       {...field.limits}
       type={field.input}
-      step={field.kind === 'number' ? 'any' : undefined}
       required={field.isRequired}
       value={String(value)}
       onChange={({ target }) => onChange(target.value)}
