@@ -3,6 +3,12 @@ const THEME = 'theme'
 
 /** Shows the chosen theme; without one the page follows the system. */
 export function applyTheme(): void {
+  // Another tab may choose another one.
+  addEventListener('storage', ({ key }) => key === THEME && showTheme())
+  showTheme()
+}
+
+function showTheme(): void {
   const chosen = localStorage.getItem(THEME)
   if (chosen !== null) document.documentElement.dataset['theme'] = chosen
 }
@@ -12,5 +18,5 @@ export function switchTheme(): void {
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches
   const shown = document.documentElement.dataset['theme'] ?? (isDark ? 'dark' : 'light')
   localStorage.setItem(THEME, shown === 'dark' ? 'light' : 'dark')
-  applyTheme()
+  showTheme()
 }
