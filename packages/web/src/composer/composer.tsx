@@ -9,7 +9,7 @@ import { keepSession } from '../state/route.ts'
 import { touchSessions } from '../state/session-list.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { FileList } from './file-list.tsx'
+import { ChosenFiles } from './file-list.tsx'
 import { MessageInput } from './message-input.tsx'
 import { ModelPicker } from './model-picker.tsx'
 import { useRunningTurn } from '../state/use-running-turn.ts'
@@ -32,6 +32,10 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
   useEffect(() => {
     if (suggestions > 0) input.current?.focus()
   }, [suggestions])
+  useEffect(() => {
+    if (state === 'connected') draft.storeAgain()
+  }, [draft, state])
+  useEffect(() => takeDrops(draft.addFiles), [draft])
   const model = useStore(draft.model)
   /** Writes a letter that opens a list, as if it was typed. */
   const begin = (letter: string): void => {
@@ -71,13 +75,8 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
         event.preventDefault()
         send()
       }}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault()
-        draft.addFiles(event.dataTransfer.files)
-      }}
     >
-      <FileList draft={draft} />
+      <ChosenFiles draft={draft} />
       <MessageInput
         ref={input}
         text={text}
@@ -129,6 +128,20 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
       </div>
     </form>
   )
+}
+
+/** Takes files that are dropped anywhere on the page, which the browser would open. The result ends it. */
+function takeDrops(take: (files: FileList) => void): () => void {
+  const end = new AbortController()
+  const { signal } = end
+  const onDrag = (event: DragEvent): void => {
+    const { types, files } = event.dataTransfer ?? {}
+    if (types?.includes('Files') !== true) return
+    event.preventDefault()
+    if (event.type === 'drop' && files !== undefined) take(files)
+  }
+  for (const name of ['dragover', 'drop'] as const) addEventListener(name, onDrag, { signal })
+  return () => end.abort()
 }
 
 function placeholderOf(isRunning: boolean, state: ClientState['state']): string {

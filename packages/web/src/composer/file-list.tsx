@@ -4,7 +4,7 @@ import type { Draft } from '../state/draft.ts'
 import { useStore } from '../state/store.ts'
 
 /** The files of the next message. */
-export function FileList({ draft }: { readonly draft: Draft }): ReactNode {
+export function ChosenFiles({ draft }: { readonly draft: Draft }): ReactNode {
   const files = useStore(draft.files)
   if (files.length === 0) return null
   return (
@@ -23,10 +23,21 @@ export function FileList({ draft }: { readonly draft: Draft }): ReactNode {
             icon="close"
             label={`Remove ${name}`}
             isTight
-            onClick={() => draft.removeFile(id)}
+            onClick={({ currentTarget, detail }) => {
+              if (detail === 0) focusBeside(currentTarget)
+              draft.removeFile(id)
+            }}
           />
         </li>
       ))}
     </ul>
   )
+}
+
+/** Gives the focus to the next file, or to the message if there is none: the button goes away. */
+function focusBeside(button: Element): void {
+  const item = button.closest('li')
+  const beside = item?.nextElementSibling ?? item?.previousElementSibling
+  const next = beside?.querySelector('button') ?? button.closest('form')?.querySelector('textarea')
+  next?.focus()
 }

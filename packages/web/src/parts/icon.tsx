@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import type { MouseEvent, ReactNode } from 'react'
 
 export type IconName =
   | 'again'
@@ -47,7 +47,7 @@ export interface IconButtonProps {
   readonly icon: IconName
   /** What it does, for screen readers and on a tooltip. */
   readonly label: string
-  readonly onClick: () => void
+  readonly onClick: (event: MouseEvent<HTMLButtonElement>) => void
   readonly isTight?: boolean
   readonly disabled?: boolean
   readonly autoFocus?: boolean

@@ -1,4 +1,4 @@
-import { newId } from '@mcp-host/client'
+import { HostError, newId } from '@mcp-host/client'
 import { host } from './host.ts'
 import { keepDraft, readDraft } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
@@ -17,7 +17,9 @@ export interface ChosenFile {
   readonly preview: string | undefined
   readonly stored?: Attachment
   /** Why it cannot be sent. */
-  readonly fault?: string
+  readonly fault?: string | undefined
+  /** No gateway was there to store it. */
+  readonly isUnstored?: boolean
 }
 
 /**
@@ -56,17 +58,25 @@ export class Draft {
 
   /** Stores files at the host as soon as they are chosen. */
   readonly addFiles = (files: Iterable<File> | null): void => {
-    const chosen = Array.from(files ?? []).slice(0, MAX_FILES - this.files.get().length)
-    for (const given of chosen) {
+    for (const given of files ?? []) {
       const type = given.type === '' ? 'application/octet-stream' : given.type
       const file = given.type === '' ? new File([given], given.name, { type }) : given
       const isPicture = /^image\/(?:png|jpeg|gif|webp)$/.test(type)
       const preview = isPicture ? URL.createObjectURL(file) : undefined
       const entry = { id: newId(), file, preview }
-      const isTooLarge = file.size > MAX_BYTES
-      const fault = isTooLarge ? { fault: 'larger than 20 MB' } : {}
-      this.files.set([...this.files.get(), { ...entry, ...fault }])
-      if (!isTooLarge) void this.#store(entry)
+      const before = this.files.get()
+      const fault = faultOf(file, before.length)
+      this.files.set([...before, { ...entry, fault }])
+      if (fault === undefined) void this.#store(entry)
+    }
+  }
+
+  /** Stores files again for which no gateway was there. */
+  storeAgain(): void {
+    for (const { id, file, isUnstored } of this.files.get()) {
+      if (isUnstored !== true) continue
+      this.#change(id, { fault: undefined, isUnstored: false })
+      void this.#store({ id, file })
     }
   }
 
@@ -102,7 +112,9 @@ export class Draft {
       const blob = { key, bytes: file.size, digest: '' }
       this.#change(id, { stored: { mimeType: file.type, name: file.name, blob } })
     } catch (error) {
-      this.#change(id, { fault: messageOf(error) })
+      const isUnstored = error instanceof HostError && error.status === undefined
+      const fault = isUnstored ? 'is stored after reconnecting' : messageOf(error)
+      this.#change(id, { fault, isUnstored })
     }
   }
 
@@ -126,6 +138,13 @@ export function draftOf(session: string): Draft {
 export function moveDraft(from: string, to: string): void {
   const source = draftOf(from)
   draftOf(to).takeFrom(source)
+}
+
+/** Why a file cannot be sent. `before`: the number of files before it. */
+function faultOf({ size }: File, before: number): string | undefined {
+  if (before >= MAX_FILES) return `a message takes ${MAX_FILES} files at most`
+  if (size === 0) return 'is empty'
+  return size > MAX_BYTES ? 'larger than 20 MB' : undefined
 }
 
 function clearPreviews(files: readonly ChosenFile[]): void {
