@@ -18,7 +18,8 @@ export function ConfirmButton({ label, about, confirm, onConfirm }: ConfirmButto
       type="button"
       className="bad"
       aria-label={isAsking ? `${confirm}: ${about}` : about}
-      onClick={() => {
+      onClick={({ detail }) => {
+        if (isAsking && isDoubleClick(detail)) return
         setIsAsking(!isAsking)
         if (isAsking) onConfirm()
       }}
@@ -27,4 +28,9 @@ export function ConfirmButton({ label, about, confirm, onConfirm }: ConfirmButto
       {isAsking ? confirm : label}
     </button>
   )
+}
+
+/** Whether a click comes too soon after the one before to be meant. `detail`: of the event. */
+export function isDoubleClick(detail: number): boolean {
+  return detail > 1
 }

@@ -1,4 +1,5 @@
 import type { Session } from '@mcp-host/client'
+import { exportSession } from './export-session.ts'
 import { host } from './host.ts'
 import { forgetDraft } from './kept-draft.ts'
 import type { KnownSessions } from './known-sessions.ts'
@@ -16,7 +17,7 @@ import { forgetOutbox } from './session-outbox.ts'
 import { Store } from './store.ts'
 
 export interface SessionList extends KnownSessions {
-  /** Why the list is not up to date. */
+  /** What did not succeed, and why. */
   readonly fault: string | undefined
 }
 
@@ -50,7 +51,7 @@ async function refresh(): Promise<void> {
     ])
     if (isLatest()) show({ ...withNewest(sessionList.get(), page, pinned), fault: undefined })
   } catch (error) {
-    sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
+    tell('The list may be out of date', error)
   }
 }
 
@@ -64,7 +65,7 @@ export function findSessions(words: string): () => void {
       const list = sessionList.get()
       if (!isStopped) show({ ...list, ...withFound(list, sessions) })
     } catch (error) {
-      if (!isStopped) sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
+      if (!isStopped) tell('The search failed', error)
     }
   }
   const timer = setTimeout(() => void find(), TYPING_MS)
@@ -96,7 +97,7 @@ export async function loadOlderSessions(): Promise<void> {
     if (list.next !== before) return
     show({ ...withOlder(list, page), fault: undefined })
   } catch (error) {
-    sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
+    tell('Older chats could not be loaded', error)
   }
 }
 
@@ -126,6 +127,16 @@ export async function deleteSession(id: string): Promise<void> {
   forgetDraft(id)
 }
 
+/** Saves the history of a session as a file of the user. */
+export async function saveSession(...what: Parameters<typeof exportSession>): Promise<void> {
+  await exportSession(...what).catch((error: unknown) => tell('The chat was not exported', error))
+}
+
+/** Says in the list what did not succeed. */
+function tell(what: string, error: unknown): void {
+  sessionList.set({ ...sessionList.get(), fault: `${what}: ${messageOf(error)}` })
+}
+
 /** A change that the list shows already. If the host refuses it (`false`), the list says so and is read again. */
 async function changing(change: Promise<unknown>, onRefused?: () => void): Promise<boolean> {
   try {
@@ -134,7 +145,7 @@ async function changing(change: Promise<unknown>, onRefused?: () => void): Promi
   } catch (error) {
     onRefused?.()
     await refresh()
-    sessionList.set({ ...sessionList.get(), fault: messageOf(error) })
+    tell('The change was not saved', error)
     return false
   }
 }

@@ -81,7 +81,7 @@ export function ChatList(): ReactNode {
             Show older chats
           </button>
         )}
-        {list.fault !== undefined && <p>The list may be out of date: {list.fault}</p>}
+        {list.fault !== undefined && <p role="alert">{list.fault}</p>}
       </nav>
     </>
   )

@@ -2,10 +2,10 @@ import type { Session } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { focusAround } from '../../parts/focus-around.ts'
-import { exportSession } from '../../state/export-session.ts'
 import { openDebug, openNewChat, route } from '../../state/route.ts'
 import { isPinned } from '../../state/known-sessions.ts'
-import { deleteSession, pinSession } from '../../state/session-list.ts'
+import { deleteSession, pinSession, saveSession } from '../../state/session-list.ts'
+import { isDoubleClick } from '../../parts/confirm-button.tsx'
 import { ErrorBoundary } from '../../parts/error-boundary.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { onEscape } from '../../parts/on-escape.ts'
@@ -54,7 +54,12 @@ export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode 
         className="menu"
         name="session-menu"
         onKeyDown={(event) => menu.current?.open === true && onEscape(close)(event)}
-        onToggle={() => setIsAsking(false)}
+        onToggle={({ currentTarget }) => {
+          setIsAsking(false)
+          if (!currentTarget.open) return
+          currentTarget.querySelector('.menu-list')?.scrollIntoView({ block: 'nearest' })
+          closeOutside(currentTarget)
+        }}
       >
         <summary aria-label={`More for ${title}`}>
           <Icon name="more" />
@@ -66,15 +71,18 @@ export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode 
           })}
           {item('Share', () => setPanel('share'))}
           {item('Settings', () => setPanel('settings'))}
-          {item('Export as Markdown', () => void exportSession(id, title, 'md'))}
-          {item('Export as JSON', () => void exportSession(id, title, 'json'))}
+          {item('Export as Markdown', () => void saveSession(id, title, 'md'))}
+          {item('Export as JSON', () => void saveSession(id, title, 'json'))}
           <button type="button" onClick={act(() => openDebug(id))} data-closes-sidebar>
             Events
           </button>
           <button
             type="button"
             className="bad"
-            onClick={() => (isAsking ? void erase() : setIsAsking(true))}
+            onClick={({ detail }) => {
+              if (!isAsking) setIsAsking(true)
+              else if (!isDoubleClick(detail)) void erase()
+            }}
           >
             {isAsking ? 'Erase it for ever' : 'Delete'}
           </button>
@@ -93,4 +101,16 @@ export function SessionMenu({ session, onRename }: SessionMenuProps): ReactNode 
       )}
     </>
   )
+}
+
+/** Closes a menu as soon as the pointer is pressed elsewhere. */
+function closeOutside(menu: HTMLDetailsElement): void {
+  const end = new AbortController()
+  const press = ({ target }: PointerEvent): void => {
+    if (target instanceof Node && menu.contains(target)) return
+    end.abort()
+    menu.open = false
+  }
+  addEventListener('pointerdown', press, { signal: end.signal })
+  menu.addEventListener('toggle', () => end.abort(), { signal: end.signal })
 }
