@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
-import { useMemo, useState } from 'react'
+import { useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { safeLink } from '../markdown/links.ts'
+import { focusAround } from '../parts/focus-around.ts'
 import { Mark } from '../parts/icon.tsx'
 import { ToolId } from '../parts/tool-id.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
@@ -61,10 +62,23 @@ function OpenQuestion(props: {
   } = props
   const { id, mode, requestedSchema, url = '' } = question
   const fields = useMemo(() => readFields(requestedSchema ?? {}), [requestedSchema])
-  const [values, setValues] = useState<Values>(new Map())
+  const [values, setValues] = useState<Values>(session.entered.get(id) ?? new Map())
+  const change = (next: Values): void => {
+    setValues(next)
+    session.entered.set(id, next)
+  }
+  const form = useRef<HTMLFormElement>(null)
+  useLayoutEffect(() => {
+    const element = form.current
+    // The question goes away with its end, whoever answers it.
+    return () => {
+      if (element?.contains(document.activeElement) === true) focusAround(element, 'article')
+    }
+  }, [])
   const [fault, setFault] = useState<string>()
   const [isSending, setIsSending] = useState(false)
   const answer = async (action: 'accept' | 'decline'): Promise<void> => {
+    if (isSending) return
     setIsSending(true)
     setFault(undefined)
     const hasContent = action === 'accept' && mode === 'form'
@@ -85,16 +99,16 @@ function OpenQuestion(props: {
   }
   const link = mode === 'url' ? safeLink(url) : undefined
   return (
-    <form onSubmit={submit}>
+    <form ref={form} onSubmit={submit}>
       {mode === 'approval' && <ToolArguments given={question.arguments} />}
-      {mode === 'form' && <FormFields fields={fields} values={values} onChange={setValues} />}
+      {mode === 'form' && <FormFields fields={fields} values={values} onChange={change} />}
       {mode === 'url' && <PageToVisit link={link} url={url} />}
       <Fault fault={fault} />
       <div className="asks-foot">
-        <button type="submit" className="move" disabled={isSending}>
+        <button type="submit" className="move" aria-disabled={isSending}>
           {mode === 'approval' ? 'Allow' : mode === 'url' ? 'I have done it' : 'Send answer'}
         </button>
-        <button type="button" disabled={isSending} onClick={() => void answer('decline')}>
+        <button type="button" aria-disabled={isSending} onClick={() => void answer('decline')}>
           {mode === 'approval' ? 'Do not allow' : 'Decline'}
         </button>
       </div>

@@ -1,6 +1,7 @@
 import type { Answer, ClientEvent, ClientState, MessageExtras, OutFrame } from '@mcp-host/client'
 import { GATEWAY_RESTARTS, SessionClient } from '@mcp-host/client'
 import { host, HOST_URL } from './host.ts'
+import type { Values } from '../ask/form-fields.tsx'
 import { forgetDraft, keepRefused, readRefused } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
 import { noteActivity } from './session-activity.ts'
@@ -27,6 +28,9 @@ export class ChatSession implements Disposable {
   readonly history = new Store<History>({ state: 'loading' })
   /** Id of the message whose editor is asked for, until its view has opened it. */
   readonly wantedEditor = new Store<string | undefined>(undefined)
+  /** Texts of open editors by the id of their message, and values of open forms by the id of their question. */
+  readonly edited = new Map<string, string>()
+  readonly entered = new Map<string, Values>()
   readonly #client: SessionClient
   /** Events that are not shown yet. */
   #events: ClientEvent[] = []

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Fault } from '../parts/fault.tsx'
+import { focusIfLost } from '../parts/focus-if-lost.ts'
 import { IconButton } from '../parts/icon.tsx'
 import { onEscape } from '../parts/on-escape.ts'
 import type { ChatSession } from '../state/chat-session.ts'
@@ -22,13 +23,20 @@ export function UserMessage(props: {
 }): ReactNode {
   const { turn, session, onEdit } = props
   const isGone = useIsGone(session)
-  const [state, setState] = useState<'shown' | 'editing' | 'edited'>('shown')
+  // Another version may have taken the place of the message whose editor was open.
+  const edited = turn.branches.find((each) => session.edited.has(each))
+  const [state, setState] = useState<'shown' | 'kept' | 'editing' | 'edited'>(
+    edited === undefined ? 'shown' : 'kept',
+  )
   const wanted = useStore(session.wantedEditor)
   const canEdit = turn.state !== 'unsent' && !isGone
   const edit = (): void => {
+    session.edited.set(turn.id, turn.text)
     setState('editing')
-    onEdit(true)
   }
+  const isOpen = state === 'kept' || state === 'editing'
+  const tell = useEffectEvent(onEdit)
+  useEffect(() => tell(isOpen), [isOpen])
   const takeWish = useEffectEvent(() => {
     session.wantedEditor.set(undefined)
     if (canEdit) edit()
@@ -36,18 +44,28 @@ export function UserMessage(props: {
   useEffect(() => {
     if (wanted === turn.id) takeWish()
   }, [wanted, turn.id])
-  if (state === 'editing') {
+  if (isOpen) {
     const close = (): void => {
+      for (const each of turn.branches) session.edited.delete(each)
       setState('edited')
-      onEdit(false)
     }
-    return <Editor turn={turn} session={session} onDone={close} />
+    return (
+      <Editor
+        turn={turn}
+        session={session}
+        initial={session.edited.get(edited ?? turn.id) ?? turn.text}
+        hasFocus={state === 'editing'}
+        onDone={close}
+      />
+    )
   }
   return (
     <header className="user">
       <h2 className="hidden">You said</h2>
       {turn.at !== undefined && <SaidAt at={turn.at} />}
-      <div className="bubble">{turn.text}</div>
+      <div className="bubble" dir="auto">
+        {turn.text}
+      </div>
       <AttachmentList attachments={turn.attachments} session={session.id} />
       <div className="actions">
         <BranchSwitcher turn={turn} session={session} />
@@ -78,11 +96,14 @@ function SaidAt({ at }: { readonly at: number }): ReactNode {
 function Editor(props: {
   readonly turn: Turn
   readonly session: ChatSession
+  readonly initial: string
+  /** Whether it takes the focus from elsewhere. */
+  readonly hasFocus: boolean
   readonly onDone: () => void
 }): ReactNode {
-  const { turn, session, onDone } = props
+  const { turn, session, initial, hasFocus, onDone } = props
   const isGone = useIsGone(session)
-  const [text, setText] = useState(turn.text)
+  const [text, setText] = useState(initial)
   const tooLong = lengthFault(text)
   const send = (): void => {
     const attachments = turn.attachments.map(({ blob }) => blob.key)
@@ -103,9 +124,14 @@ function Editor(props: {
     <div className="editor">
       <textarea
         aria-label="Your message"
+        dir="auto"
         value={text}
-        autoFocus
-        onChange={({ target }) => setText(target.value)}
+        ref={focusIfLost}
+        autoFocus={hasFocus}
+        onChange={({ target }) => {
+          setText(target.value)
+          session.edited.set(turn.id, target.value)
+        }}
         onKeyDown={onEscape(onDone)}
       />
       <Fault fault={tooLong} />
