@@ -40,7 +40,6 @@ const TRIP = {
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADUlEQVR4nGP4zwAE/wEHAAH/4iOeWQAAAABJRU5ErkJggg=='
 const BLOCKS = [
-  { type: 'image', mimeType: 'image/png', data: PICTURE },
   { type: 'audio', mimeType: 'audio/wav', data: SILENCE },
   { type: 'resource', resource: { uri: 'file:///notes/day.txt', text: 'Buy milk' } },
   {
@@ -73,6 +72,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
         tools: [
           { name: 'types', inputSchema, answer: 'by type', content: BLOCKS },
           { name: 'large', inputSchema, lines: 80_000 },
+          {
+            name: 'draw',
+            inputSchema,
+            content: [{ type: 'image', mimeType: 'image/png', data: PICTURE }],
+          },
           { name: 'pay', inputSchema, answer: 'paid' },
           { name: 'broken', inputSchema, answer: 'the disk is full', isError: true },
           { name: 'nested', inputSchema: nested },
@@ -104,10 +108,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     return tab.page.getByRole('region', { name, exact: true })
   }
 
-  test('pictures, sounds, files, resources and links of a result are shown by their type', async () => {
-    const card = await cardOf('types')
+  test('a picture of a result is shown', async () => {
+    await cardOf('draw')
     const width = "document.querySelector('.tool img')?.naturalWidth"
     await expect.poll(() => tab.page.evaluate(width)).toBe(2)
+  })
+
+  test('sounds, files, resources and links of a result are shown by their type', async () => {
+    const card = await cardOf('types')
     await expect
       .poll(() => tab.page.evaluate(`document.querySelector('audio').duration`))
       .toBeCloseTo(0.1)
