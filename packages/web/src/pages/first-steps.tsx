@@ -39,18 +39,20 @@ export function FirstSteps({ onChoose, isLoading }: FirstStepsProps): ReactNode 
             the tools.
           </p>
         )}
-        <ul className="suggestions">
-          {fitting.map(({ text, server, tool }) => (
-            <li key={text}>
-              <button type="button" onClick={() => onChoose(text)}>
-                {text}
-                <span className="only-wide" aria-hidden="true">
-                  <ToolId server={server} tool={tool} />
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
+        {fitting.length > 0 && (
+          <ul className="suggestions">
+            {fitting.map(({ text, server, tool }) => (
+              <li key={text}>
+                <button type="button" onClick={() => onChoose(text)}>
+                  {text}
+                  <span className="only-wide" aria-hidden="true">
+                    <ToolId server={server} tool={tool} />
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
         <p className="below">
           <a href="#/servers">Tools and servers</a>
         </p>
