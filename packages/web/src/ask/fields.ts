@@ -1,3 +1,4 @@
+import type { FieldValue, FormValues } from '../state/form-values.ts'
 import { objectOf } from '../state/object-of.ts'
 
 /** A field of a flat form, as MCP's elicitation describes it. */
@@ -21,8 +22,6 @@ export interface Choice {
   readonly value: string
   readonly label: string
 }
-
-export type FieldValue = string | boolean | readonly string[]
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -111,7 +110,7 @@ function limitsOf(schema: Schema): Readonly<Record<string, number>> {
 /** The values for the host. Fields that are empty, or that the user has not touched and need no value, are left out. */
 export function readValues(
   fields: readonly Field[],
-  values: ReadonlyMap<string, FieldValue>,
+  values: FormValues,
 ): Record<string, string | number | boolean | readonly string[]> {
   return Object.fromEntries(
     fields.flatMap(({ name, kind, initial, isRequired, hasDefault }) => {

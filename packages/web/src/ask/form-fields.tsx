@@ -1,13 +1,12 @@
 import type { ReactNode } from 'react'
 import { useId } from 'react'
-import type { Field, FieldValue } from './fields.ts'
-
-export type Values = ReadonlyMap<string, FieldValue>
+import type { FieldValue, FormValues } from '../state/form-values.ts'
+import type { Field } from './fields.ts'
 
 export interface FormFieldsProps {
   readonly fields: readonly Field[]
-  readonly values: Values
-  readonly onChange: (values: Values) => void
+  readonly values: FormValues
+  readonly onChange: (values: FormValues) => void
 }
 
 /** The inputs of a form, each with its label and hint. */

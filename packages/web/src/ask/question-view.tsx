@@ -10,7 +10,7 @@ import { useStore } from '../state/store.ts'
 import type { QuestionItem } from '../state/turn.ts'
 import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { readFields, readValues } from './fields.ts'
-import type { Values } from './form-fields.tsx'
+import type { FormValues } from '../state/form-values.ts'
 import { FormFields } from './form-fields.tsx'
 import { questionEnd } from './question-end.ts'
 import { Fault } from '../parts/fault.tsx'
@@ -62,8 +62,8 @@ function OpenQuestion(props: {
   } = props
   const { id, mode, requestedSchema, url = '' } = question
   const fields = useMemo(() => readFields(requestedSchema ?? {}), [requestedSchema])
-  const [values, setValues] = useState<Values>(session.entered.get(id) ?? new Map())
-  const change = (next: Values): void => {
+  const [values, setValues] = useState<FormValues>(session.entered.get(id) ?? new Map())
+  const change = (next: FormValues): void => {
     setValues(next)
     session.entered.set(id, next)
   }

@@ -2,7 +2,7 @@ import type { Prompt } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useMemo, useState } from 'react'
 import { readFields, readValues } from '../ask/fields.ts'
-import type { Values } from '../ask/form-fields.tsx'
+import type { FormValues } from '../state/form-values.ts'
 import { FormFields } from '../ask/form-fields.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { messageOf } from '../state/message-of.ts'
@@ -18,7 +18,7 @@ export interface PromptFormProps {
 /** The arguments of a prompt. */
 export function PromptForm({ prompt, onText, onClose }: PromptFormProps): ReactNode {
   const fields = useMemo(() => readFields(schemaOf(prompt)), [prompt])
-  const [values, setValues] = useState<Values>(new Map())
+  const [values, setValues] = useState<FormValues>(new Map())
   const [fault, setFault] = useState<string>()
   const fill = async (): Promise<void> => {
     try {

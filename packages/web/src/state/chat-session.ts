@@ -1,7 +1,7 @@
 import type { Answer, ClientEvent, ClientState, MessageExtras, OutFrame } from '@mcp-host/client'
 import { GATEWAY_RESTARTS, SessionClient } from '@mcp-host/client'
 import { host, HOST_URL } from './host.ts'
-import type { Values } from '../ask/form-fields.tsx'
+import type { FormValues } from './form-values.ts'
 import { forgetDraft, keepRefused, readRefused } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
 import { noteActivity } from './session-activity.ts'
@@ -30,7 +30,7 @@ export class ChatSession implements Disposable {
   readonly wantedEditor = new Store<string | undefined>(undefined)
   /** Texts of open editors by the id of their message, and values of open forms by the id of their question. */
   readonly edited = new Map<string, string>()
-  readonly entered = new Map<string, Values>()
+  readonly entered = new Map<string, FormValues>()
   readonly #client: SessionClient
   /** Events that are not shown yet. */
   #events: ClientEvent[] = []

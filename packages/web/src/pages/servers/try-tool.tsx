@@ -2,7 +2,7 @@ import type { Tool, ToolAnswer } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useMemo, useState } from 'react'
 import { readFields, readValues } from '../../ask/fields.ts'
-import type { Values } from '../../ask/form-fields.tsx'
+import type { FormValues } from '../../state/form-values.ts'
 import { FormFields } from '../../ask/form-fields.tsx'
 import { CopyButton } from '../../markdown/copy-button.tsx'
 import { Mark } from '../../parts/icon.tsx'
@@ -26,7 +26,7 @@ interface PermissionRequest {
 export function TryTool({ tool }: { readonly tool: Tool }): ReactNode {
   const fields = useMemo(() => readFields(tool.inputSchema), [tool])
   const hasForm = isFlat(tool.inputSchema)
-  const [values, setValues] = useState<Values>(new Map())
+  const [values, setValues] = useState<FormValues>(new Map())
   const [json, setJson] = useState('{}')
   const [answer, setAnswer] = useState<ToolAnswer>()
   const [asked, setAsked] = useState<PermissionRequest>()
