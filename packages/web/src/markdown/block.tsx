@@ -32,24 +32,32 @@ function blockOf(token: Token, depth: number): ReactNode {
     case 'mathBlock':
       return <TexMath tex={token.text} isBlock />
     case 'blockquote':
-      return <blockquote dir="auto">{blocks(token.tokens, depth + 1)}</blockquote>
+      return <blockquote dir={directionOf(token)}>{blocks(token.tokens, depth + 1)}</blockquote>
     case 'list':
       return <List token={token as Tokens.List} depth={depth + 1} />
     case 'table':
       return <Table token={token as Tokens.Table} />
     case 'html':
       return (
-        <p className="source" dir="auto">
+        <p className="source" dir={directionOf(token)}>
           {token.raw.trimEnd()}
         </p>
       )
     case 'text':
       return 'tokens' in token ? <>{inline(token.tokens, depth)}</> : <p>{token.raw}</p>
     case 'paragraph':
-      return <p dir="auto">{inline(token.tokens, depth)}</p>
+      return <p dir={directionOf(token)}>{inline(token.tokens, depth)}</p>
     default:
       return <>{inline([token], depth)}</>
   }
+}
+
+/** Letters that are written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]/
+
+/** `auto` only where it matters, since the browser looks for the direction in each frame in which the text grows. */
+function directionOf({ raw }: Token): 'auto' | undefined {
+  return RIGHT_TO_LEFT.test(raw) ? 'auto' : undefined
 }
 
 function blocks(tokens: readonly Token[] | undefined, depth: number): ReactNode[] {
@@ -60,7 +68,7 @@ function blocks(tokens: readonly Token[] | undefined, depth: number): ReactNode[
 function Heading({ token }: { readonly token: Tokens.Heading }): ReactNode {
   const level = Math.min(token.depth + 2, 6)
   const Tag = `h${level}` as 'h3' | 'h4' | 'h5' | 'h6'
-  return <Tag dir="auto">{inline(token.tokens, 0)}</Tag>
+  return <Tag dir={directionOf(token)}>{inline(token.tokens, 0)}</Tag>
 }
 
 function List({
@@ -70,21 +78,23 @@ function List({
   readonly token: Tokens.List
   readonly depth: number
 }): ReactNode {
+  const dir = directionOf(token)
   const items = token.items.map((item, index) => (
     <li key={index} className={item.task ? 'task' : undefined}>
       {blocks(item.tokens, depth)}
     </li>
   ))
   return token.ordered ? (
-    <ol dir="auto" start={Number(token.start) || 1}>
+    <ol dir={dir} start={Number(token.start) || 1}>
       {items}
     </ol>
   ) : (
-    <ul dir="auto">{items}</ul>
+    <ul dir={dir}>{items}</ul>
   )
 }
 
 function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
+  const dir = directionOf(token)
   const cell = ({
     tokens,
     align,
@@ -98,7 +108,7 @@ function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
         <thead>
           <tr>
             {token.header.map((each, index) => (
-              <th key={index} scope="col" dir="auto" {...cell(each)} />
+              <th key={index} scope="col" dir={dir} {...cell(each)} />
             ))}
           </tr>
         </thead>
@@ -106,7 +116,7 @@ function Table({ token }: { readonly token: Tokens.Table }): ReactNode {
           {token.rows.map((row, index) => (
             <tr key={index}>
               {row.map((each, column) => (
-                <td key={column} dir="auto" {...cell(each)} />
+                <td key={column} dir={dir} {...cell(each)} />
               ))}
             </tr>
           ))}
