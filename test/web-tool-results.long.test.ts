@@ -72,6 +72,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
         tools: [
           { name: 'types', inputSchema, answer: 'by type', content: BLOCKS },
           { name: 'large', inputSchema, lines: 80_000 },
+          { name: 'blot', inputSchema, pictureBytes: 100 },
           {
             name: 'draw',
             inputSchema,
@@ -112,6 +113,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await cardOf('draw')
     const width = "document.querySelector('.tool img')?.naturalWidth"
     await expect.poll(() => tab.page.evaluate(width)).toBe(2)
+  })
+
+  test('a picture that is none is named', async () => {
+    const card = await cardOf('blot')
+    await card.getByText('A picture of the tool cannot be shown (image/png).').waitFor()
   })
 
   test('sounds, files, resources and links of a result are shown by their type', async () => {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useContext } from 'react'
+import { useContext, useState } from 'react'
 import { Icon } from '../parts/icon.tsx'
 import { FileUrls } from '../state/file-urls.ts'
 import type { Attachment } from '../state/turn.ts'
@@ -29,7 +29,9 @@ export function AttachmentList({ attachments, session }: AttachmentListProps): R
 
 function File({ file, url }: { readonly file: Attachment; readonly url: string }): ReactNode {
   const name = file.name ?? 'file'
-  if (PICTURE.test(file.mimeType)) return <img src={url} alt={name} loading="lazy" />
+  const [isPicture, setIsPicture] = useState(PICTURE.test(file.mimeType))
+  if (isPicture)
+    return <img src={url} alt={name} loading="lazy" onError={() => setIsPicture(false)} />
   return (
     <>
       <Icon name="file" />

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useContext } from 'react'
+import { useContext, useState } from 'react'
 import { safeLink } from '../markdown/links.ts'
 import { FileUrls } from '../state/file-urls.ts'
 import { objectOf } from '../state/object-of.ts'
@@ -35,7 +35,12 @@ export function ContentBlock({ block, session }: ContentBlockProps): ReactNode {
 }
 
 function Media({ kind, url, name, mimeType }: BlockMedia): ReactNode {
-  if (kind === 'picture') return <img src={url} alt="Result of the tool" loading="lazy" />
+  const [isBroken, setIsBroken] = useState(false)
+  if (isBroken) return <p className="note">A picture of the tool cannot be shown ({mimeType}).</p>
+  if (kind === 'picture') {
+    const onError = (): void => setIsBroken(true)
+    return <img src={url} alt="Result of the tool" loading="lazy" onError={onError} />
+  }
   return (
     <>
       {kind === 'sound' && <audio controls src={url} aria-label="Result of the tool" />}

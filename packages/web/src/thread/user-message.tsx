@@ -109,7 +109,6 @@ function Editor(props: {
     const attachments = turn.attachments.map(({ blob }) => blob.key)
     const files = attachments.length === 0 ? {} : { attachments, files: turn.attachments }
     onDone()
-    if (text.trim() === '') return
     const isRefused = turn.state === 'refused'
     const replaces = isRefused ? turn.replaces : turn.id
     if (isRefused) session.thread.discard(turn.id)
@@ -140,7 +139,12 @@ function Editor(props: {
           Keep as it was
         </button>
         {!isGone && (
-          <button type="button" className="primary" disabled={tooLong !== undefined} onClick={send}>
+          <button
+            type="button"
+            className="primary"
+            disabled={tooLong !== undefined || text.trim() === ''}
+            onClick={send}
+          >
             Send as a new version
           </button>
         )}
