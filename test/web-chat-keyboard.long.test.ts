@@ -415,8 +415,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
   })
 
   test('a file', async () => {
+    // The browser has to learn of the wish before the key.
+    const choosing = tab.page.waitForEvent('filechooser')
     await go('Attach')
-    const [chooser] = await Promise.all([tab.page.waitForEvent('filechooser'), press('Space')])
+    await press('Space')
+    const chooser = await choosing
     const files = ['kept.txt', 'removed.txt'].map((name) => {
       return { name, mimeType: 'text/plain', buffer: Buffer.from(name) }
     })
