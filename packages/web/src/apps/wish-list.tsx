@@ -77,7 +77,7 @@ function WishForm({ wish, answer, server }: OpenWish & { readonly server: string
         <Mark name="waits" />
         <h3>{`The app of ${server} ${title}`}</h3>
       </header>
-      <pre tabIndex={0}>{textOf(wish)}</pre>
+      <pre tabIndex={0}>{visibleText(textOf(wish))}</pre>
       <div className="asks-foot">
         {wish.kind === 'link' && isRead ? (
           <a
@@ -115,7 +115,7 @@ function useIsRead(): boolean {
 function textOf(wish: Wish): string {
   switch (wish.kind) {
     case 'call':
-      return `${wish.tool}\n${visibleText(pretty(wish.arguments))}`
+      return `${wish.tool}\n${pretty(wish.arguments)}`
     case 'message':
       return wish.text
     case 'link':

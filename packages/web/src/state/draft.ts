@@ -7,6 +7,8 @@ import type { Attachment } from './turn.ts'
 
 /** The limits of the host. */
 const MAX_FILES = 16
+/** More files are not even listed, as those of a folder that was dropped by mistake. */
+const MAX_LISTED = 100
 const MAX_BYTES = 20 * 1024 * 1024
 
 /** A file that will go along with the next message. */
@@ -58,7 +60,8 @@ export class Draft {
 
   /** Stores files at the host as soon as they are chosen. */
   readonly addFiles = (files: Iterable<File> | null): void => {
-    for (const given of files ?? []) {
+    const listed = Array.from(files ?? []).slice(0, MAX_LISTED - this.files.get().length)
+    for (const given of listed) {
       const type = given.type === '' ? 'application/octet-stream' : given.type
       const file = given.type === '' ? new File([given], given.name, { type }) : given
       const isPicture = /^image\/(?:png|jpeg|gif|webp)$/.test(type)
