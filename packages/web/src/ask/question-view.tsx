@@ -70,7 +70,7 @@ function OpenQuestion(props: {
   const form = useRef<HTMLFormElement>(null)
   useLayoutEffect(() => {
     const element = form.current
-    // The question goes away with its end, whoever answers it.
+    // This form is removed when the question is answered, in this tab or another one, and when it expires.
     return () => {
       if (element?.contains(document.activeElement) === true) focusAround(element, 'article')
     }

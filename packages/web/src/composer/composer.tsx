@@ -9,7 +9,7 @@ import { keepSession } from '../state/route.ts'
 import { touchSessions } from '../state/session-list.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { ChosenFiles } from './file-list.tsx'
+import { ChosenFiles } from './chosen-files.tsx'
 import { MessageInput } from './message-input.tsx'
 import { ModelPicker } from './model-picker.tsx'
 import { useRunningTurn } from '../state/use-running-turn.ts'
@@ -130,7 +130,7 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
   )
 }
 
-/** Takes files that are dropped anywhere on the page, which the browser would open. The result ends it. */
+/** Takes files that are dropped anywhere on the page; the browser would open them. The returned function ends it. */
 function takeDrops(take: (files: FileList) => void): () => void {
   const end = new AbortController()
   const { signal } = end

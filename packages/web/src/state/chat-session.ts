@@ -28,8 +28,9 @@ export class ChatSession implements Disposable {
   readonly history = new Store<History>({ state: 'loading' })
   /** Id of the message whose editor is asked for, until its view has opened it. */
   readonly wantedEditor = new Store<string | undefined>(undefined)
-  /** Texts of open editors by the id of their message, and values of open forms by the id of their question. */
+  /** Texts of open editors, by the id of the message. */
   readonly edited = new Map<string, string>()
+  /** Values that the user has entered in forms, by the id of the question. */
   readonly entered = new Map<string, FormValues>()
   readonly #client: SessionClient
   /** Events that are not shown yet. */

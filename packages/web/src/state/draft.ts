@@ -20,7 +20,7 @@ export interface ChosenFile {
   readonly stored?: Attachment
   /** Why it cannot be sent. */
   readonly fault?: string | undefined
-  /** No gateway was there to store it. */
+  /** Whether it could not be stored because no gateway answered. */
   readonly isUnstored?: boolean
 }
 
@@ -74,7 +74,7 @@ export class Draft {
     }
   }
 
-  /** Stores files again for which no gateway was there. */
+  /** Retries the files that could not be stored because no gateway answered. */
   storeAgain(): void {
     for (const { id, file, isUnstored } of this.files.get()) {
       if (isUnstored !== true) continue
