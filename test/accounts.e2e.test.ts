@@ -405,6 +405,30 @@ describe('a token', () => {
     expect(await statusOf(`${head}.${forged}.${signature}`)).toBe(401)
   })
 
+  test('that was refreshed for other scopes opens nothing of this host', async () => {
+    const { clientId, refresh } = await connect(admin, 'ann', 'openid mcp')
+    const about = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refresh }
+    const fewer = await requestTokens({ ...about, scope: 'openid' })
+    const opened = ['/api/me', '/api/audit', '/capabilities', '/api/chat/sessions', '/api/accounts']
+    for (const path of opened)
+      expect([path, await statusOf(fewer.access, path)]).toEqual([path, 403])
+    const socket = await fetch(`${url}/api/tickets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${fewer.access}` },
+    })
+    expect(socket.status).toBe(403)
+  })
+
+  test.each(['openid', 'claudeai', ''])(
+    'of a client that asks for "%s" is good for MCP alone',
+    async (scope) => {
+      const { access } = await connect(admin, 'ann', scope)
+      expect(await statusOf(access, '/capabilities')).toBe(200)
+      expect(await statusOf(access, '/api/chat/sessions')).toBe(403)
+      expect(await statusOf(access, '/api/accounts')).toBe(403)
+    },
+  )
+
   test('cannot be had without PKCE, for a foreign resource, or by a code twice', async () => {
     const browser = await loggedIn('bob')
     const { value: client } = await json('/auth/register', {

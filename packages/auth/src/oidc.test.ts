@@ -25,6 +25,7 @@ function options(more: Partial<OidcOptions> = {}): OidcOptions {
     isAudience: (audience) => audience === RESOURCE,
     rolesClaim: 'realm_access.roles',
     defaultRoles: ['user'],
+    defaultScopes: [],
     userClaim: 'sub',
     prefix: 'oidc',
     tokenType: 'at+jwt',
@@ -55,10 +56,18 @@ describe('a good token', () => {
     })
   })
 
-  test('without roles and known scopes has the default roles and all scopes', async () => {
-    const { principal } = await verifier.verify(await issuer.sign(claims({ scope: 'openid' })))
-    expect(principal).toMatchObject({ roles: ['user'], scopes: ['mcp', 'chat', 'audit', 'admin'] })
-  })
+  test.each([{}, { scope: '' }, { scope: 'openid' }, { scp: [] }, { scope: null }, { scope: 7 }])(
+    'without roles and scopes of this host, as with %o, has the default ones',
+    async (more) => {
+      const token = await issuer.sign(claims(more))
+      expect((await verifier.verify(token)).principal).toMatchObject({
+        roles: ['user'],
+        scopes: [],
+      })
+      verifier = new OidcVerifier(options({ defaultScopes: ['mcp'] }))
+      expect((await verifier.verify(token)).principal.scopes).toEqual(['mcp'])
+    },
+  )
 
   test('may have several audiences, a list of scopes and roles in one text', async () => {
     verifier = new OidcVerifier(options({ rolesClaim: 'groups' }))

@@ -1,5 +1,5 @@
 import type { Principal } from '@mcp-host/contracts'
-import { BusError, PrincipalId, RoleName, Scope, SCOPES } from '@mcp-host/contracts'
+import { BusError, PrincipalId, RoleName, Scope } from '@mcp-host/contracts'
 import type { JWK, JWTPayload, JWTVerifyGetKey } from 'jose'
 import {
   createLocalJWKSet,
@@ -42,6 +42,8 @@ export interface ClaimMapping {
   readonly rolesClaim: string
   /** Roles of users whose token has none. */
   readonly defaultRoles: readonly string[]
+  /** Scopes of users whose token names no scope of this host. */
+  readonly defaultScopes: readonly Scope[]
   /** The claim that identifies a user. */
   readonly userClaim: string
   /** Prefix of principal ids, which separates the users of several authorities. */
@@ -198,7 +200,7 @@ export class OidcVerifier {
 /** The principal of a user with verified claims. Throws `AuthError` when the claims identify no principal. */
 export function principalOfClaims(
   claims: Readonly<Record<string, unknown>>,
-  { issuer, prefix, userClaim, rolesClaim, defaultRoles }: ClaimMapping,
+  { issuer, prefix, userClaim, rolesClaim, defaultRoles, defaultScopes }: ClaimMapping,
 ): Principal {
   const user = claimAt(claims, [userClaim])
   if (typeof user !== 'string' && typeof user !== 'number') {
@@ -218,8 +220,7 @@ export function principalOfClaims(
     issuer,
     method: 'oidc',
     roles: roles.length === 0 ? [...defaultRoles] : roles,
-    // Tokens of providers without the scopes of this host get all of them, and roles decide.
-    scopes: scopes.length === 0 ? [...SCOPES] : scopes,
+    scopes: scopes.length === 0 ? [...defaultScopes] : scopes,
   }
 }
 

@@ -47,6 +47,9 @@ export function accessOf(url: string): Access | undefined {
 
 /** Throws `AuthError` when the principal lacks the scope, `denied` when it lacks the role. */
 export function checkAccess(principal: Principal, access: Access): void {
+  if (access === 'any' && principal.scopes.length === 0) {
+    throw new AuthError('insufficient_scope', 'this needs a scope of this host')
+  }
   if (!isScope(access)) return
   if (!principal.scopes.includes(access)) {
     throw new AuthError('insufficient_scope', `this needs the scope ${access}`, [access])

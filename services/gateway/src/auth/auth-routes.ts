@@ -133,7 +133,7 @@ export function addAuthRoutes(api: Api, { bus, tickets, auth, audit }: AuthRoute
           name,
           principal: PrincipalId.parse(principal),
           roles,
-          scopes: scopes.length === 0 ? [...SCOPES] : scopes,
+          scopes,
           createdBy: request.principal.id,
           ...(expiresInDays === undefined ? {} : { expiresAt: now + expiresInDays * 86_400_000 }),
         },

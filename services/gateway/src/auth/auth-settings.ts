@@ -1,4 +1,5 @@
 import { OPERATOR_KEY } from '@mcp-host/auth'
+import { Scope } from '@mcp-host/contracts'
 import { authMethods, setting, values } from '@mcp-host/service'
 import { z } from 'zod'
 
@@ -82,6 +83,13 @@ export const authSettings = {
     default: '',
     describe:
       'Host names of the internal network from which metadata documents of MCP clients may be fetched with AUTH=local, by commas. Default: public addresses alone.',
+  }),
+  oidcDefaultScopes: setting({
+    env: 'OIDC_DEFAULT_SCOPES',
+    schema: values.list.pipe(z.array(Scope)),
+    default: 'mcp,chat',
+    describe:
+      'Scopes of bearer tokens of OIDC_ISSUER that name no scope of this host, by commas: mcp, chat, audit, admin.',
   }),
   defaultRoles: setting({
     env: 'DEFAULT_ROLES',

@@ -114,6 +114,7 @@ function oidcAuthority(
       origins.some((origin) => audience.startsWith(origin)) || oidcAudience.includes(audience),
     rolesClaim: oidcRolesClaim,
     defaultRoles: more.defaultRoles,
+    defaultScopes: more.oidcDefaultScopes,
     userClaim: oidcUserClaim,
     prefix: 'oidc',
     tokenType: oidcTokenType,

@@ -36,6 +36,8 @@ export class LocalTokens {
           // Roles come from the account at each use of the token.
           rolesClaim: '',
           defaultRoles: [],
+          // A token of this host is good for the scopes that it names.
+          defaultScopes: [],
           userClaim: 'sub',
           prefix: 'user',
           // Only access tokens count; id tokens are for clients.

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, Scope } from '@mcp-host/contracts'
 import type { Counter } from '@mcp-host/bus'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Provider } from 'oidc-provider'
@@ -9,7 +9,7 @@ const DISCOVERY = '/.well-known/openid-configuration'
 const HOUR_MS = 3_600_000
 /** The limit for registrations from one address in an hour. */
 const MAX_REGISTRATIONS = 100
-/** The scope of clients that request none. */
+/** The scope of clients that request none of this host. */
 const DEFAULT_SCOPE = 'mcp'
 
 export interface ProviderRoutesDeps {
@@ -74,7 +74,8 @@ export async function addProviderRoutes(
 function withScope(url: string): string {
   const [path = '', query = ''] = url.split('?', 2)
   const parameters = new URLSearchParams(query)
-  if ((parameters.get('scope') ?? '') !== '') return url
-  parameters.set('scope', DEFAULT_SCOPE)
+  const scopes = (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
+  if (scopes.some((scope) => Scope.safeParse(scope).success)) return url
+  parameters.set('scope', [...scopes, DEFAULT_SCOPE].join(' '))
   return `${path}?${parameters.toString()}`
 }

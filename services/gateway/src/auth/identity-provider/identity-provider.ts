@@ -1,7 +1,6 @@
 import type { ClaimMapping } from '@mcp-host/auth'
 import { claimAt, limitedFetch, principalOfClaims } from '@mcp-host/auth'
 import type { Principal } from '@mcp-host/contracts'
-import { SCOPES } from '@mcp-host/contracts'
 import type { ServerMetadata } from 'openid-client'
 import {
   allowInsecureRequests,
@@ -97,7 +96,7 @@ export class IdentityProvider {
       const { id_token: idToken = '', access_token: accessToken } = tokens
       const claims = await this.#complete(configuration, accessToken, tokens.claims() ?? {})
       const principal = principalOfClaims(claims, this.#options)
-      return { principal: { ...principal, method: 'session', scopes: [...SCOPES] }, idToken }
+      return { principal: { ...principal, method: 'session' }, idToken }
     } catch (error) {
       throw toRefusal(error)
     }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Bus, Counter } from '@mcp-host/bus'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, SCOPES } from '@mcp-host/contracts'
 import type { Config, Logger } from '@mcp-host/service'
 import { Secret } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
@@ -54,6 +54,7 @@ export async function openProviderLogin(
     publicUrl,
     rolesClaim: config.oidcRolesClaim,
     defaultRoles: config.defaultRoles,
+    defaultScopes: SCOPES,
     userClaim: config.oidcUserClaim,
     prefix: 'oidc',
   })
