@@ -31,6 +31,7 @@ const documents: Readonly<Record<string, () => string | Promise<string>>> = {
   ),
   '.env.example': envExample,
   'deploy/compose/gateway.env': () => composeEnv('gateway'),
+  'deploy/compose/mcp-supervisor.env': () => composeEnv('mcp-supervisor'),
   'deploy/compose/orchestrator.env': () => composeEnv('orchestrator'),
   'packages/mcp-host/API.md': libraryReference,
   'packages/mcp-host/mcp.schema.json': mcpSchema,

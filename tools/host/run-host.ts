@@ -1,7 +1,4 @@
 import { join } from 'node:path'
-import { gatewaySettings } from '@mcp-host/gateway/config'
-import { orchestratorSettings } from '@mcp-host/orchestrator/config'
-import type { Settings } from '@mcp-host/service'
 import { authMethods, baseSettings, canSharePort, loadConfig } from '@mcp-host/service'
 import { Guardian } from 'mcp-host/process'
 import { operatorKeySetting } from '@mcp-host/auth'
@@ -17,6 +14,7 @@ import { ensureOperatorKey } from './operator-key.ts'
 import type { NatsServer } from './nats-server.ts'
 import { startNatsServer } from './nats-server.ts'
 import { removeRunFile, writeRunFile } from './run-file.ts'
+import { serviceEnvironment } from './service-environment.ts'
 import type { ServiceName } from './service-process.ts'
 import { SERVICES, startService } from './service-process.ts'
 import type { Env } from './read-env.ts'
@@ -153,7 +151,6 @@ export async function runHost({
   async function keep(name: ServiceName, together: Together): Promise<void> {
     const folder = join(dataDir, 'processes')
     const own = {
-      ...environmentOf(name, env),
       NATS_URL: natsUrl,
       PORT: port,
       ...(opsPort === 0 ? {} : { OPS_PORT: String(opsPort + SERVICES.indexOf(name)) }),
@@ -168,7 +165,13 @@ export async function runHost({
       processes.set(name, { name, pid, url })
     const keeper = await keepRunning({
       name,
-      start: () => startService(guardian, { name, env: own, folder }),
+      // Read at each start, since mcp.json may name other variables by then.
+      start: () =>
+        startService(guardian, {
+          name,
+          env: { ...serviceEnvironment(name, env), ...own },
+          folder,
+        }),
       canOverlap: canSharePort || (name !== 'gateway' && opsPort === 0),
       onRestart: (service) => {
         remember(service)
@@ -208,23 +211,4 @@ async function unless(signal: AbortSignal, work: readonly Promise<unknown>[]): P
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
-}
-
-const SETTINGS: Partial<Record<ServiceName, Settings>> = {
-  gateway: gatewaySettings,
-  orchestrator: orchestratorSettings,
-}
-
-/**
- * The environment of a service: only its own settings, so that other services' secrets stay away. The supervisor and
- * the worker get the whole environment, since mcp.json and llm.json may name any variable, and may change later.
- */
-function environmentOf(service: ServiceName, env: Env): Env {
-  const settings = SETTINGS[service]
-  if (settings === undefined) return env
-  const names = [...Object.values(baseSettings), ...Object.values(settings)].flatMap(
-    ({ env: own, aliases = [] }) => [own, ...aliases],
-  )
-  const system = ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR', 'NODE_EXTRA_CA_CERTS']
-  return Object.fromEntries([...system, ...names].map((each) => [each, env[each]]))
 }

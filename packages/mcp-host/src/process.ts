@@ -1,3 +1,4 @@
+export { childEnvironment } from './config/child-environment.ts'
 export { stopProcess, type StopOptions } from './process/stop-process.ts'
 export { LineSplitter } from './transport/line-splitter.ts'
 export { Guardian } from './process/guardian.ts'
