@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
-import { ConfigError } from '@mcp-host/service'
-import { ConfigurationError, describeFault, loadMcpConfig } from 'mcp-host'
+import { supervisorSettings } from '@mcp-host/mcp-supervisor/config'
+import { ConfigError, loadConfig } from '@mcp-host/service'
+import { ConfigurationError, describeFault, loadMcpConfig, openSandbox } from 'mcp-host'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
 import { freeBytes, LEAST_FREE_BYTES, megabytes } from './host/disk-space.ts'
 import type { McpJsonSettings } from './host/mcp-json-settings.ts'
@@ -70,6 +71,7 @@ async function main(args: readonly string[]): Promise<number> {
     await Promise.race([Promise.all([status.complete, built]), aborted(stop)])
     if (!stop.aborted) {
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+      await saySandbox(env)
       say('ready', `${running.url}   (after ${seconds} s)`)
       const { link, note } = await firstAdminLink(running.broker, env, root)
       if (note !== undefined) say('accounts', note)
@@ -92,6 +94,21 @@ async function main(args: readonly string[]): Promise<number> {
 
 function say(about: string, what: string): void {
   process.stdout.write(plain(`${about.padEnd(20)}${what}\n`))
+}
+
+/** Says how MCP servers are separated from the host, and what a program can read where they are not. */
+async function saySandbox(env: Env): Promise<void> {
+  const { sandbox } = loadConfig({ sandbox: supervisorSettings.sandbox }, env)
+  const { kind, lack } = await openSandbox({ kind: sandbox, env })
+  if (kind !== 'none')
+    say('sandbox', `MCP servers run in ${kind}, without the files and processes of the host`)
+  else {
+    const why = lack === undefined ? '' : ` (${lack})`
+    say(
+      'warning',
+      `programs of MCP servers can read what your user can read, keys of this host too${why}`,
+    )
+  }
 }
 
 interface CheckedSettings {

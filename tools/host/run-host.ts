@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { authMethods, baseSettings, canSharePort, loadConfig } from '@mcp-host/service'
 import { Guardian } from 'mcp-host/process'
 import { operatorKeySetting } from '@mcp-host/auth'
@@ -14,11 +14,14 @@ import { ensureOperatorKey } from './operator-key.ts'
 import type { NatsServer } from './nats-server.ts'
 import { startNatsServer } from './nats-server.ts'
 import { removeRunFile, writeRunFile } from './run-file.ts'
+import { sandboxPaths } from './sandbox-paths.ts'
 import { serviceEnvironment } from './service-environment.ts'
 import type { ServiceName } from './service-process.ts'
 import { SERVICES, startService } from './service-process.ts'
 import type { Env } from './read-env.ts'
 import { watchStorage } from './watch-storage.ts'
+
+const root = dirname(dirname(import.meta.dirname))
 
 /** The time limit for the start of a successor. */
 const SUCCESSOR_LIMIT_MS = '30000'
@@ -151,6 +154,7 @@ export async function runHost({
   async function keep(name: ServiceName, together: Together): Promise<void> {
     const folder = join(dataDir, 'processes')
     const own = {
+      ...(name === 'mcp-supervisor' ? sandboxPaths(env, root, dataDir) : {}),
       NATS_URL: natsUrl,
       PORT: port,
       ...(opsPort === 0 ? {} : { OPS_PORT: String(opsPort + SERVICES.indexOf(name)) }),

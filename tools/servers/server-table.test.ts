@@ -20,15 +20,15 @@ const figures = { calls: 12, errors: 1, inFlight: 2, p50Ms: 1.234, p95Ms: 99.6 }
 
 test('a server that runs is one line with its process and figures', () => {
   const entries = [
-    runs('a', 's1', { pid: 71, restarts: 3, era: 'modern' }),
+    runs('a', 's1', { pid: 71, sandbox: 'bwrap', restarts: 3, era: 'modern' }),
     present('s1', { servers: { a: figures } }),
   ]
   const [head = '', line = '', ...rest] = formatTable(entries).split('\n')
   expect(head.split(/\s{2,}/).join('|')).toBe(
-    'NAME|STATE|TYPE|SUPERVISOR|PID|RESTARTS|TOOLS|CALLS|ERRORS|P50|P95',
+    'NAME|STATE|TYPE|SUPERVISOR|SANDBOX|PID|RESTARTS|TOOLS|CALLS|ERRORS|P50|P95',
   )
   expect(line.split(/\s{2,}/).join('|')).toBe(
-    'a|ready|stdio modern|s1|71|3|1|12 (+2)|1|1.2 ms|100 ms',
+    'a|ready|stdio modern|s1|bwrap|71|3|1|12 (+2)|1|1.2 ms|100 ms',
   )
   expect(rest).toEqual([])
 })
@@ -41,7 +41,7 @@ test('of a server with instances it says how many are ready, and of the others w
   const lines = formatTable([runs('a', 's1', { instances, restarts: 4 }), present('s1')]).split(
     '\n',
   )
-  expect(lines[1]).toMatch(/^a +ready +stdio +s1 +1 of 2 +4 /)
+  expect(lines[1]).toMatch(/^a +ready +stdio +s1 +- +1 of 2 +4 /)
   expect(lines.at(-1)).toBe('a, instance 2: it ended')
 })
 

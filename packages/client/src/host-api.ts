@@ -76,6 +76,8 @@ export interface ServerStatus {
   readonly since?: string
   /** `installing`: its program may still be fetched. */
   readonly phase?: string
+  /** How its program is separated from the host: `bwrap` or `none`; absent for remote servers. */
+  readonly sandbox?: string
   /** Why it is not available. */
   readonly error?: string
   /** The last lines that it wrote; for admins. */

@@ -7,6 +7,7 @@ import type { Environment } from './environment.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { MetricsRegistry } from './metrics/host-metrics.ts'
 import type { Guardian } from './process/guardian.ts'
+import { NO_SANDBOX, type Sandbox } from './sandbox/sandbox.ts'
 import { CLIENT_INFO } from './server/client-info.ts'
 import type { StartPolicy } from './server/server-group.ts'
 
@@ -16,6 +17,8 @@ export interface MCPHostOptions {
    * `HOME`, language, time zone, proxies, package managers' settings) besides their configured variables.
    */
   readonly env?: Environment
+  /** Separates the processes of servers; see `openSandbox`. Default: none. */
+  readonly sandbox?: Sandbox
   /** Default: silent. */
   readonly logger?: Logger
   /** Default `all-or-nothing`. */
@@ -112,6 +115,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
   return {
     // oxlint-disable-next-line node/no-process-env -- the default of an application that gives none
     env: process.env,
+    sandbox: NO_SANDBOX,
     logger: silentLogger,
     metrics: new MetricsRegistry(),
     startPolicy: 'all-or-nothing',

@@ -89,6 +89,8 @@ export type {
 } from './requests/server-request.ts'
 export type { ResourceIdentity } from './routing/find-resource.ts'
 export type { PromptIdentity, ToolIdentity } from './names/name-table.ts'
+export { openSandbox, type SandboxOptions } from './sandbox/open-sandbox.ts'
+export { Sandbox, type SandboxKind, type SandboxPaths } from './sandbox/sandbox.ts'
 export type { StartPolicy } from './server/server-group.ts'
 export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
 export type { ServerState } from './server/server-state.ts'

@@ -113,6 +113,8 @@ export async function startStack({
         DEMO_TOKENS_PER_SECOND: '0',
         LLM_CONFIG: 'none',
         BUNDLES_CONFIG: 'none',
+        // Tests find the processes of servers by the pids that those report.
+        SANDBOX: 'none',
         ...unreachableProviders,
         ...env,
       },

@@ -116,6 +116,7 @@ function detailsOf(
       state,
       since: toIso(entry.since),
       phase: entry.phase,
+      sandbox: entry.sandbox,
       error,
       // Lines of stderr may have secrets that users must not see.
       output: isAdmin(principal) ? entry.output : undefined,

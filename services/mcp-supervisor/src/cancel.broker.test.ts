@@ -76,7 +76,8 @@ async function start(entry: object): Promise<void> {
   const deps = { bus, logger, metrics } as unknown as ServiceDeps
   const audit = loadConfig(auditSettings, {})
   const times = { defaultToolTimeoutMs: 60_000, inputTimeoutMs: 60_000, installTimeoutMs: 30_000 }
-  const settings = { mcpJsonPath, maxSessionProcesses: 10, ...times, ...audit }
+  const sandbox = { sandbox: 'none' as const, sandboxHidden: [], sandboxReadOnly: [] }
+  const settings = { mcpJsonPath, maxSessionProcesses: 10, ...times, ...sandbox, ...audit }
   supervisor = stack.use(await createSupervisor(deps, settings, {}))
   const { entries } = await orchestrator.catalog.watch()
   const published = () => entries.get(`server.${server}.${bus.id}`)

@@ -1,5 +1,6 @@
 import type { Config } from '@mcp-host/service'
 import { auditSettings, setting, values } from '@mcp-host/service'
+import { z } from 'zod'
 
 /** Settings of the supervisors. */
 export const supervisorSettings = {
@@ -36,6 +37,27 @@ export const supervisorSettings = {
     default: '100',
     describe:
       'How many processes of their own sessions may have at one supervisor, of servers with `"scope": "session"`.',
+  }),
+  sandbox: setting({
+    env: 'SANDBOX',
+    schema: z.enum(['auto', 'none', 'bwrap'], { error: 'must be auto, none or bwrap' }),
+    default: 'auto',
+    describe:
+      'How programs of MCP servers are separated from the host and from each other, unless `sandbox` of their entry says so: `bwrap` by bubblewrap, `none`, or `auto` for the strongest that this machine offers.',
+  }),
+  sandboxHidden: setting({
+    env: 'SANDBOX_HIDDEN',
+    schema: values.list,
+    default: '',
+    describe:
+      'Absolute paths of files and folders that programs in a sandbox do not see, by commas. `npm start` adds DATA_DIR and the files with its settings and secrets.',
+  }),
+  sandboxReadOnly: setting({
+    env: 'SANDBOX_READ_ONLY',
+    schema: values.list,
+    default: '',
+    describe:
+      'Absolute paths of files and folders that programs in a sandbox cannot change, by commas. `npm start` adds its own program and configuration.',
   }),
   ...auditSettings,
 }

@@ -32,7 +32,12 @@ function start(on: Bus = bus, logger = createLogger('mcp-supervisor', 'silent'))
   const deps = { bus: on, logger, metrics: new Registry() } as unknown as ServiceDeps
   const audit = loadConfig(auditSettings, {})
   const times = { defaultToolTimeoutMs: 1000, inputTimeoutMs: 1000, installTimeoutMs: 1000 }
-  return createSupervisor(deps, { mcpJsonPath, maxSessionProcesses: 1, ...times, ...audit }, {})
+  const sandbox = { sandbox: 'none' as const, sandboxHidden: [], sandboxReadOnly: [] }
+  return createSupervisor(
+    deps,
+    { mcpJsonPath, maxSessionProcesses: 1, ...times, ...sandbox, ...audit },
+    {},
+  )
 }
 
 test('a server with the name of a built-in one gets another name', async () => {

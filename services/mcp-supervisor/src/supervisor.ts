@@ -2,8 +2,14 @@ import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
 import { BusError, RESERVED_SERVER_NAMES, ServerName } from '@mcp-host/contracts'
 import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
 import { openAudit, watchFile } from '@mcp-host/service'
-import type { Environment, McpConfig } from 'mcp-host'
-import { ConfigurationError, describeFault, loadMcpConfig, MetricsRegistry } from 'mcp-host'
+import type { Environment, McpConfig, Sandbox } from 'mcp-host'
+import {
+  ConfigurationError,
+  describeFault,
+  loadMcpConfig,
+  MetricsRegistry,
+  openSandbox,
+} from 'mcp-host'
 import { Guardian } from 'mcp-host/process'
 import { findNameClashes } from 'mcp-host/tool-names'
 import type { SupervisorConfig } from './config.ts'
@@ -68,7 +74,21 @@ export async function createSupervisor(
   const calls = new RunningCalls()
   const { defaultToolTimeoutMs, installTimeoutMs } = config
   const timeouts = { defaultToolTimeoutMs, installTimeoutMs }
-  const makeHost = hostFactory({ env, logger, guardian, metrics: toolMetrics, ...timeouts })
+  const sandbox = await openSandbox({
+    kind: config.sandbox,
+    env,
+    hidden: config.sandboxHidden,
+    readOnly: config.sandboxReadOnly,
+  })
+  logSandbox(logger, sandbox)
+  const makeHost = hostFactory({
+    env,
+    logger,
+    guardian,
+    sandbox,
+    metrics: toolMetrics,
+    ...timeouts,
+  })
   const subjects = bindSubjects(bus)
   const inputDeps = { bus, logger, calls, inputTimeoutMs }
 
@@ -185,6 +205,12 @@ export async function createSupervisor(
       served[Symbol.dispose]()
     },
   }
+}
+
+function logSandbox(logger: Logger, { kind, lack }: Sandbox): void {
+  const fields = { component: 'supervisor', action: 'sandbox', sandbox: kind }
+  if (lack === undefined) logger.info(fields, `MCP servers run in the sandbox "${kind}"`)
+  else logger.warn(fields, `MCP servers can read what this supervisor can read: ${lack}`)
 }
 
 function warnOfNameClashes(logger: Logger, { servers }: McpConfig): void {

@@ -25,6 +25,7 @@ import {
   optional,
   positive,
   restart,
+  sandbox,
   settings,
   texts,
   variables,
@@ -58,6 +59,7 @@ const stdio = {
     'Limits for the program with its descendants.',
     { memoryBytes: 2 ** 29, cpuPercent: 100 },
   ),
+  sandbox,
   instances: stdioInstances,
   ...common,
 } satisfies Record<keyof StdioServerConfig, z.ZodType>

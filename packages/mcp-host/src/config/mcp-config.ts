@@ -1,3 +1,4 @@
+import type { SandboxKind } from '../sandbox/sandbox.ts'
 import type { ConfigFault } from '../errors/configuration-error.ts'
 
 /** The servers of a host, by name. */
@@ -21,6 +22,8 @@ export interface StdioServerConfig extends CommonServerConfig {
   readonly cwd: string
   /** Limits of the process with all of its descendants; enforced on Linux. */
   readonly limits?: ResourceLimits
+  /** How the process is separated from the host and other servers; absent: as the host decides. */
+  readonly sandbox?: SandboxKind
   /** A number of equal processes that share the requests, or a list with the differences of each. */
   readonly instances?: number | readonly StdioInstance[]
 }

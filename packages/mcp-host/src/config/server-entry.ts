@@ -11,6 +11,7 @@ import {
   optional,
   positive,
   restartOrPolicy,
+  sandbox,
   seconds,
   settings,
   texts,
@@ -100,6 +101,7 @@ const StdioEntry = z.strictObject({
     'Limits for the program with its descendants: megabytes (2^20 bytes) of memory, percent of one core. Enforced on Linux.',
     { memoryMb: 512, cpuPercent: 100 },
   ),
+  sandbox,
   instances: stdioInstances,
   ...commonFields,
 })

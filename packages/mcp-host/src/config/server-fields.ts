@@ -90,6 +90,13 @@ function mustBe(words: readonly string[]): string {
   return `must be ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
 }
 
+/** How the process of a server is separated from the host and other servers. */
+export const sandbox = optional(
+  choice('none', 'bwrap'),
+  'How the program is separated from the host and other servers: "bwrap" runs it in namespaces of bubblewrap, where it sees neither other processes nor files of the host; "none" lets it do what the user of the host can do. Default: "bwrap" where the machine has it.',
+  'bwrap',
+)
+
 /** An object without further fields. */
 export function fields<const Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, 'must be an object')

@@ -22,7 +22,7 @@ export function toStdioConfig(
   folder: string,
   fileEnv: Readonly<Record<string, string>>,
 ): StdioServerConfig {
-  const { command, args = [], env = {}, cwd = '.', limits, instances } = entry
+  const { command, args = [], env = {}, cwd = '.', limits, sandbox, instances } = entry
   return {
     type: 'stdio',
     command,
@@ -30,6 +30,7 @@ export function toStdioConfig(
     env: { ...fileEnv, ...env },
     cwd: resolve(folder, cwd),
     ...(limits === undefined ? {} : { limits: toLimits(limits) }),
+    ...(sandbox === undefined ? {} : { sandbox }),
     ...(instances === undefined ? {} : { instances }),
     ...toCommon(entry, folder),
   }

@@ -132,6 +132,7 @@ function createInstance(
       guardian,
       logger,
       env: options.env,
+      sandbox: options.sandbox,
       limits: options.messageLimits,
       onLeftOut: (what, count = 1) => void (metrics.counters(name).leftOut[what] += count),
       inbox: {

@@ -1,3 +1,4 @@
+import { ORDERLY_SIGNALS } from '../sandbox/bwrap-prefix.ts'
 import { TAG_NAME } from './process-table.ts'
 
 /**
@@ -85,3 +86,6 @@ done
  * the child.
  */
 export const REGISTER_SCRIPT = 'echo "+$$" >&3 && exec 3>&- && exec "$@"'
+
+/** The same for a program in a sandbox; see `bwrapPrefix`. */
+export const SANDBOX_SCRIPT = `trap '' ${ORDERLY_SIGNALS.replaceAll(',', ' ')}; ${REGISTER_SCRIPT}`

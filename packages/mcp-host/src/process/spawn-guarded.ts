@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 
 import type { Environment } from '../environment.ts'
 import { findExecutable } from './find-executable.ts'
-import { REGISTER_SCRIPT } from './guardian-script.ts'
+import { REGISTER_SCRIPT, SANDBOX_SCRIPT } from './guardian-script.ts'
 import type { Guardian } from './guardian.ts'
 import { launch, launched, LaunchError } from './launch.ts'
 import { killRest, signalGroup } from './process-group.ts'
@@ -18,6 +18,8 @@ export interface SpawnOptions {
   /** A path (relative to `cwd`) or a name to look up on the `PATH` in `env`. */
   readonly command: string
   readonly args?: readonly string[]
+  /** The command line of a sandbox, before that of the program. */
+  readonly prefix?: readonly string[] | undefined
   readonly cwd: string
   /** The whole environment of the program. Nothing is inherited. */
   readonly env: Environment
@@ -69,7 +71,7 @@ export async function spawnGuarded(
   guardian: Guardian,
   options: SpawnOptions,
 ): Promise<GuardedProcess> {
-  const { command, args = [], cwd, env } = options
+  const { command, args = [], prefix = [], cwd, env } = options
   const { stdin = 'pipe', stdout = 'pipe', stderr = 'pipe' } = options
   const folder = await stat(cwd).catch(() => undefined)
   if (folder?.isDirectory() !== true) {
@@ -85,7 +87,8 @@ export async function spawnGuarded(
     const child = launch(file, args, { cwd, env: tagged, stdio, detached: false })
     return guard(guardian, child, { pid: await launched(child, command), tag })
   }
-  const child = launch('/bin/sh', ['-c', REGISTER_SCRIPT, command, file, ...args], {
+  const script = prefix.length === 0 ? REGISTER_SCRIPT : SANDBOX_SCRIPT
+  const child = launch('/bin/sh', ['-c', script, command, ...prefix, file, ...args], {
     cwd,
     env: tagged,
     stdio: [stdin, stdout, stderr, await guardian.input()],

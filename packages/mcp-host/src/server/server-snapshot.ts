@@ -7,6 +7,7 @@ import type { ListName } from '../inventory/inventory.ts'
 import type { ListCaching } from '../inventory/list-caching.ts'
 import type { Prompt, Resource, ResourceTemplate } from '../inventory/listed.ts'
 import type { Tool } from '../inventory/tool.ts'
+import type { SandboxKind } from '../sandbox/sandbox.ts'
 import type { ServerState } from './server-state.ts'
 
 /** The recent health of a server. */
@@ -48,6 +49,8 @@ export interface ServerSnapshot {
   readonly capabilities?: ServerCapabilities
   /** The server's instructions for its tools. */
   readonly instructions?: string
+  /** How its process is separated from the host; absent for remote servers. */
+  readonly sandbox?: SandboxKind
   /** The pid of its process, while there is one; absent with `instances`. */
   readonly pid?: number
   /** The number of restarts of the server or its instances since the start of the host. */

@@ -188,6 +188,8 @@ export class Server {
       state: this.#state,
       since: this.#since,
       isInstalling: this.#installer !== undefined,
+      sandbox:
+        this.config.type === 'stdio' ? (this.config.sandbox ?? this.#deps.sandbox.kind) : undefined,
       restarts: this.#restarts,
       error: this.#error,
       health: this.health,

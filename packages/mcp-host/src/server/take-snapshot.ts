@@ -6,6 +6,7 @@ import type { ServerHealth, ServerSnapshot } from './server-snapshot.ts'
 interface Shown extends Pick<ServerSnapshot, 'name' | 'state' | 'since' | 'restarts'> {
   readonly config: ServerConfig
   readonly isInstalling: boolean
+  readonly sandbox: ServerSnapshot['sandbox'] | undefined
   readonly error: ServerSnapshot['error'] | undefined
   readonly health: HealthScore
 }
@@ -13,7 +14,7 @@ interface Shown extends Pick<ServerSnapshot, 'name' | 'state' | 'since' | 'resta
 /** A snapshot of one server; `live` is its last connection. */
 export function takeSnapshot(
   live: LiveServer | undefined,
-  { name, config, state, since, isInstalling, restarts, error, health }: Shown,
+  { name, config, state, since, isInstalling, sandbox, restarts, error, health }: Shown,
 ): ServerSnapshot {
   const connection = live?.connection
   const inventory = state === 'ready' ? live?.inventory : undefined
@@ -33,6 +34,7 @@ export function takeSnapshot(
       era: connection?.era,
       capabilities: connection?.capabilities,
       instructions: connection?.instructions,
+      sandbox,
       pid: isRunning ? connection?.pid : undefined,
       caching: inventory?.caching,
       announcedAt: inventory?.announcedAt,

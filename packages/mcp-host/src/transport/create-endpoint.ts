@@ -12,6 +12,7 @@ export function createEndpoint(
 ): Endpoint {
   if (config.type !== 'stdio') return openRemote(deps, config)
   const { command, args, cwd, limits } = config
-  const program = { command, args, cwd, env: childEnvironment(deps.env, config.env) }
+  const prefix = deps.sandbox.prefix(config.sandbox ?? deps.sandbox.kind)
+  const program = { command, args, cwd, prefix, env: childEnvironment(deps.env, config.env) }
   return new StdioTransport(deps, { program, graceMs, ...(limits === undefined ? {} : { limits }) })
 }

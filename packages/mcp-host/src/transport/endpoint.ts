@@ -6,6 +6,7 @@ import type { MessageLimits } from '../intake/message-limits.ts'
 import type { Environment } from '../environment.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
 import type { Guardian } from '../process/guardian.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { ProcessOutput } from './process-output.ts'
 
 /** A child process or an address, for one connection. */
@@ -29,6 +30,7 @@ export interface EndpointDeps {
   readonly guardian: Guardian
   readonly logger: Logger
   readonly env: Environment
+  readonly sandbox: Sandbox
   /** Receives the output of a process outside of the protocol. */
   readonly output: ProcessOutput
   readonly limits: MessageLimits

@@ -16,12 +16,14 @@ export function stateOf({ state }: ServerStatus): (typeof STATES)[ServerStatus['
 export function readingsOf({
   since,
   phase,
+  sandbox,
   instances = [],
 }: ServerStatus): readonly (readonly [string, string])[] {
   const restarts = instances.reduce((sum, each) => sum + (each.restarts ?? 0), 0)
   return [
     ...(since === undefined ? [] : [['Since', timeOf(since)] as const]),
     ...(phase === undefined ? [] : [['Phase', phase] as const]),
+    ...(sandbox === undefined ? [] : [['Sandbox', sandbox] as const]),
     ['Supervisors', String(instances.length)],
     ['Restarts', String(restarts)],
   ]

@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+
+import { describe, expect, test } from 'vitest'
+
+import { eventually } from '../../test/eventually.ts'
+import { isAlive, processesWith } from '../../test/processes.ts'
+import { openWorkspace, type Workspace } from '../../test/workspace.ts'
+import { Guardian } from '../process/guardian.ts'
+import { type GuardedProcess, spawnGuarded } from '../process/spawn-guarded.ts'
+import { openSandbox } from './open-sandbox.ts'
+import { NO_SANDBOX } from './sandbox.ts'
+
+const env = { PATH: process.env['PATH'] }
+const { kind, lack } = await openSandbox({ env })
+
+async function startIn(
+  guardian: Guardian,
+  workspace: Workspace,
+  command: string,
+  ...args: string[]
+): Promise<GuardedProcess> {
+  const sandbox = await openSandbox({
+    env,
+    hidden: [workspace.path('hidden'), workspace.path('secret'), workspace.path('missing')],
+    readOnly: [workspace.path('program'), workspace.path('missing')],
+  })
+  const prefix = sandbox.prefix('bwrap')
+  return spawnGuarded(guardian, { cwd: workspace.folder, env, prefix, command, args })
+}
+
+async function outputOf(workspace: Workspace, script: string): Promise<string> {
+  await using guardian = new Guardian()
+  const child = await startIn(guardian, workspace, 'sh', '-c', script)
+  child.stdin?.end()
+  const [out, err] = await Promise.all([child.stdout, child.stderr].map((pipe) => text(pipe!)))
+  return `${out}${err}`
+}
+
+describe.skipIf(kind !== 'bwrap')(`a program in bwrap${lack ? ` (skipped: ${lack})` : ''}`, () => {
+  test('sees no process of the host, and no environment but its own', async () => {
+    await using workspace = await openWorkspace()
+    const out = await outputOf(
+      workspace,
+      'cat /proc/[0-9]*/environ | tr "\\0" "\\n"; echo; ls /proc',
+    )
+    const pids = out.split('\n').filter((line) => /^\d+$/.test(line))
+    expect(pids).toContain('1')
+    expect(pids).not.toContain(String(process.pid))
+    expect(pids.length).toBeLessThan(8)
+    const names = out.split('\n').flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? [])
+    expect(new Set(names)).toEqual(new Set(['PATH', 'PWD', 'MCP_HOST_PROCESS']))
+  })
+
+  test('finds hidden folders empty, reads no hidden file, and changes nothing that is read-only', async () => {
+    await using workspace = await openWorkspace()
+    for (const folder of ['hidden', 'program']) mkdirSync(workspace.path(folder))
+    for (const file of ['hidden/key', 'secret', 'program/main', 'own']) {
+      writeFileSync(workspace.path(file), `text of ${file}`)
+    }
+    const script =
+      'umount -l secret hidden program; ls -A hidden; cat secret; echo x > hidden/new; echo x > program/main; rm program/main; cat program/main; echo more >> own'
+    const out = await outputOf(workspace, script)
+    expect(out).toContain('text of program/main')
+    expect(out).not.toContain('text of hidden')
+    expect(out).not.toContain('text of secret')
+    expect(out).not.toContain('key')
+    expect(out).toMatch(/hidden\/new: Read-only/)
+    expect(readFileSync(workspace.path('program/main'), 'utf8')).toBe('text of program/main')
+    expect(readFileSync(workspace.path('own'), 'utf8')).toBe('text of ownmore\n')
+  })
+
+  test('ends in its own way after SIGTERM', async () => {
+    await using workspace = await openWorkspace()
+    await using guardian = new Guardian()
+    const script =
+      'process.on("SIGTERM", () => setTimeout(() => { console.log("done"); process.exit(3) }, 100)); setInterval(() => {}, 1e6); console.log("up")'
+    const child = await startIn(guardian, workspace, process.execPath, '-e', script)
+    const out = text(child.stdout!)
+    await eventually(async () => processesWith(script).length > 0)
+    await new Promise<void>((resolve) => child.stdout!.once('data', () => resolve()))
+    child.signal('SIGTERM')
+    expect(await child.exited).toEqual({ code: 3, signal: null })
+    expect(await out).toContain('done')
+  })
+
+  test('that does not handle SIGTERM is ended by it', async () => {
+    await using workspace = await openWorkspace()
+    await using guardian = new Guardian()
+    const child = await startIn(guardian, workspace, 'sh', '-c', 'echo up; exec sleep 1000')
+    await new Promise<void>((resolve) => child.stdout!.once('data', () => resolve()))
+    child.signal('SIGTERM')
+    expect(await child.exited).toEqual({ code: 143, signal: null })
+  })
+
+  test.each(['orderly end', 'kill'])(
+    'takes processes of other sessions with it: %s',
+    async (how) => {
+      await using workspace = await openWorkspace()
+      await using guardian = new Guardian()
+      const name = `stray-${crypto.randomUUID()}`
+      // The stray process has another session, and nothing in its environment.
+      const script = `setsid -f env -i sh -c 'sleep 1000; : ${name}'; echo up; read line`
+      const child = await startIn(guardian, workspace, 'sh', '-c', script)
+      await new Promise<void>((resolve) => child.stdout!.once('data', () => resolve()))
+      const strays = await eventually(() => {
+        const found = processesWith(`: ${name}`)
+        return found.length > 1 && found
+      })
+      if (how === 'kill') child.signal('SIGKILL')
+      else child.stdin?.end('\n')
+      await child.gone
+      await eventually(() => !strays.some(isAlive))
+    },
+  )
+
+  test('runs from a path with an equals sign', async () => {
+    await using workspace = await openWorkspace()
+    writeFileSync(workspace.path('a=b'), '#!/bin/sh\necho it runs')
+    execFileSync('chmod', ['+x', workspace.path('a=b')])
+    expect(await outputOf(workspace, './a=b')).toBe('it runs\n')
+    await using guardian = new Guardian()
+    const child = await startIn(guardian, workspace, workspace.path('a=b'))
+    expect(await text(child.stdout!)).toBe('it runs\n')
+  })
+})
+
+test('a host without a sandbox refuses to start a server that must have one', async () => {
+  expect(() => NO_SANDBOX.prefix('bwrap')).toThrow(
+    '"sandbox": "bwrap" is not possible here: the application has opened no sandbox',
+  )
+  expect(NO_SANDBOX.prefix('none')).toBeUndefined()
+})
+
+test('without the program there is no sandbox, and the reason names the remedy', async () => {
+  const found = await openSandbox({ env: { PATH: '/nowhere' } })
+  expect([found.kind, found.lack]).toEqual(['none', expect.stringContaining('bubblewrap')])
+  await expect(openSandbox({ env: { PATH: '/nowhere' }, kind: 'bwrap' })).rejects.toThrow(
+    'bubblewrap',
+  )
+})
