@@ -1,4 +1,4 @@
-// `npm run policy`: checks policy.json, explains how it decides about a call, and accepts changed tools.
+// `npm run policy`: checks policy.json, explains how it decides about the use of an item, and accepts changed tools.
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { LOCAL, PrincipalId } from '@mcp-host/contracts'
@@ -13,12 +13,14 @@ import { findBroker } from './servers/find-broker.ts'
 
 const usage = `Usage: npm run policy -- check                               check the file, all faults at once
        npm run policy -- explain --as user:ann files.delete    say which rule decides, and why
+       npm run policy -- explain --as user:ann --kind resource files.file:///etc/passwd
        npm run policy -- changed                             show the tools whose definition has changed
        npm run policy -- accept files.read                   use a tool as it is now
 
   --as ID           principal of the call
   --role ROLE       a role of the principal, may be repeated; default: user
-  --arguments JSON  arguments of the call; default: {}
+  --kind KIND       what is named: tool, prompt or resource; default: tool
+  --arguments JSON  arguments of the call of a tool; default: {}
   --read-only       the server says that the tool changes nothing
   --file PATH       default: POLICY_CONFIG, else policy.json
   --nats URL        broker of the host; default: the one of the host that runs on DATA_DIR, else NATS_URL
@@ -51,6 +53,7 @@ function parse(args: string[]): Options | undefined {
       help: { type: 'boolean', short: 'h' },
       as: { type: 'string' },
       role: { type: 'string', multiple: true, default: ['user'] },
+      kind: { type: 'string', default: 'tool' },
       arguments: { type: 'string', default: '{}' },
       'read-only': { type: 'boolean', default: false },
       file: { type: 'string' },
@@ -80,21 +83,19 @@ function parse(args: string[]): Options | undefined {
   } catch {
     throw new UsageError('--arguments: must be JSON')
   }
-  return {
-    file,
-    call: {
-      principal: { id: id.data, roles: values.role },
-      ...toolOf(command, name),
-      annotations: () => ({ readOnlyHint: values['read-only'] }),
-      arguments: given,
-    },
-  }
+  const { server, tool } = toolOf(command, name)
+  const use = { principal: { id: id.data, roles: values.role }, server }
+  const annotations = () => ({ readOnlyHint: values['read-only'] })
+  if (values.kind === 'prompt') return { file, call: { ...use, prompt: tool } }
+  if (values.kind === 'resource') return { file, call: { ...use, resource: tool } }
+  if (values.kind !== 'tool') throw new UsageError('--kind: must be tool, prompt or resource')
+  return { file, call: { ...use, tool, annotations, arguments: given } }
 }
 
 /** Parses the options. Throws `UsageError`. */
 function toolOf(command: string, name = ''): ToolName {
   const dot = name.indexOf('.')
-  if (dot < 1) throw new UsageError(`${command}: a tool as server.tool is missing`)
+  if (dot < 1) throw new UsageError(`${command}: a name as server.tool is missing`)
   return { server: name.slice(0, dot), tool: name.slice(dot + 1) }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decide, isHidden } from './decide.ts'
+import { decide, isHidden, isServerHidden } from './decide.ts'
 import { explain } from './explain.ts'
 import { matchesPattern } from './matches-pattern.ts'
 import { PolicyFile } from './policy-file.ts'
@@ -105,6 +105,91 @@ describe('a tool', () => {
     expect(some([denied], 'deny')).toBe(true)
     expect(some([{ arguments: { a: 'x' }, effect: 'allow' }], 'deny')).toBe(false)
   })
+})
+
+describe('a prompt or a resource', () => {
+  const uses = {
+    tool: use(ann, 's', 'x'),
+    prompt: { principal: ann, server: 's', prompt: 'x' },
+    resource: { principal: ann, server: 's', resource: 'x' },
+  }
+  const KINDS = ['tool', 'prompt', 'resource'] as const
+  const deniedBy = (rule: object, more: object = {}): string[] =>
+    KINDS.filter((kind) => {
+      const read = PolicyFile.parse({ rules: [{ effect: 'deny', ...rule }], ...more })
+      return decide(read, uses[kind]).effect === 'deny'
+    })
+
+  test.each([
+    [{}, KINDS],
+    [{ server: 's' }, KINDS],
+    [{ server: 'other' }, []],
+    [{ tool: '*' }, ['tool']],
+    [{ prompt: '*' }, ['prompt']],
+    [{ resource: '*' }, ['resource']],
+    [{ tool: 'x', prompt: 'other' }, ['tool']],
+    [{ prompt: 'x', resource: 'x' }, ['prompt', 'resource']],
+    [{ annotation: '@writes' }, []],
+    [{ arguments: {} }, ['tool']],
+  ])('and a tool: the rule %j denies %j', (rule, kinds) => {
+    expect(deniedBy(rule)).toEqual(kinds)
+  })
+
+  test('has the default like a tool', () => {
+    expect(deniedBy({ tool: 'other' }, { default: 'deny' })).toEqual(KINDS)
+  })
+
+  test('waits for no approval', () => {
+    for (const file of [{ rules: [{ effect: 'approve' }] }, { default: 'approve' }]) {
+      const effects = KINDS.map((kind) => decide(PolicyFile.parse(file), uses[kind]).effect)
+      expect(effects).toEqual(['approve', 'allow', 'allow'])
+    }
+  })
+
+  test('is not listed when it is denied', () => {
+    const read = PolicyFile.parse({ rules: [{ prompt: 'x', resource: 'x', effect: 'deny' }] })
+    expect(KINDS.filter((kind) => isHidden(read, uses[kind]))).toEqual(['prompt', 'resource'])
+  })
+
+  test.each([
+    ['file:///public/a', 'allow'],
+    ['file:///public/../etc/passwd', 'deny'],
+    ['file:///public/%2e%2e/etc/passwd', 'deny'],
+    ['file:///public/%2E%2E%2fetc/passwd', 'deny'],
+    ['file:///public/../public/a', 'allow'],
+  ])('of the URI %s, of which a folder is allowed: %s', (resource, effect) => {
+    const rules = [{ resource: 'file:///public/*', effect: 'allow' }]
+    const closed = PolicyFile.parse({ rules, default: 'deny' })
+    expect(decide(closed, { ...uses.resource, resource }).effect).toBe(effect)
+    const open = PolicyFile.parse({ rules: [{ resource: 'file:///etc/*', effect: 'deny' }] })
+    expect(decide(open, { ...uses.resource, resource }).effect).toBe(effect)
+  })
+})
+
+test.each([
+  [[{ server: 's', effect: 'deny' }], 'allow', true],
+  [[{ server: 's', effect: 'approve' }], 'deny', false],
+  [[{ server: 's', tool: 'read', effect: 'allow' }, { effect: 'deny' }], 'allow', false],
+  [[{ server: 's', tool: '*', effect: 'deny' }], 'allow', false],
+  [[{ server: 's', resource: '*', effect: 'deny' }], 'deny', true],
+  [[{ roles: 'admin', effect: 'allow' }], 'deny', true],
+  [[{ annotation: '@writes', effect: 'deny' }], 'allow', false],
+  [[], 'allow', false],
+])('with the rules %j and the default %s, the server is hidden: %j', (rules, fallback, hidden) => {
+  const read = PolicyFile.parse({ rules, default: fallback })
+  expect(isServerHidden(read, { principal: ann, server: 's' })).toBe(hidden)
+})
+
+test.each([
+  [{ prompt: 'x', effect: 'approve' }, 'effect', 'only tools can wait for an approval'],
+  [{ resource: 'x', tool: 'y', effect: 'approve' }, 'effect', 'for "resource"'],
+  [{ resource: 'x', effect: 'deny', annotation: '@writes' }, 'annotation', 'is about tools'],
+  [{ prompt: 'x', effect: 'deny', arguments: {} }, 'arguments', 'is about tools'],
+  [{ prompt: 'x', effect: 'allow', limit: '1/m' }, 'limit', 'move "prompt" to a rule of its own'],
+])('the rule %j is refused for its %s', (rule, part, message) => {
+  const { error } = PolicyFile.safeParse({ rules: [rule] })
+  expect(error?.issues).toMatchObject([{ path: ['rules', 0, part] }])
+  expect(error?.issues[0]?.message).toContain(message)
 })
 
 test('an explanation says of every rule why it decides or not', () => {

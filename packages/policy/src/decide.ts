@@ -2,11 +2,17 @@ import type { Caller, CatalogTool } from '@mcp-host/contracts'
 import { comparable, hasMark } from '@mcp-host/contracts'
 import { matchesPattern } from './matches-pattern.ts'
 import type { Effect, Policy, Rule } from './policy-file.ts'
+import { ITEM_KINDS } from './policy-file.ts'
+import { uriSpellings } from './uri-spellings.ts'
 
-/** A tool call, with the principal that makes it. */
-export interface ToolUse {
+/** A server, with the principal that would use it. */
+export interface ServerUse {
   readonly principal: Caller
   readonly server: string
+}
+
+/** A tool call, with the principal that makes it. */
+export interface ToolUse extends ServerUse {
   readonly tool: string
   /** Called only when a rule needs the annotations. */
   readonly annotations: () => CatalogTool['annotations']
@@ -16,6 +22,18 @@ export interface ToolCall extends ToolUse {
   readonly arguments: unknown
 }
 
+export interface PromptUse extends ServerUse {
+  readonly prompt: string
+}
+
+export interface ResourceUse extends ServerUse {
+  /** The URI, or the template of URIs. */
+  readonly resource: string
+}
+
+/** The use of an item, with its arguments where they can be decided about. */
+export type ItemUse = ToolCall | PromptUse | ResourceUse
+
 export interface Decision {
   readonly effect: Effect
   /** The rule that decided; absent when none matched and the default decided. */
@@ -24,50 +42,97 @@ export interface Decision {
   readonly index?: number
 }
 
-/** Decides a call by the first rule that matches. Pure. */
-export function decide(policy: Policy, call: ToolCall): Decision {
+/** Decides the use of an item by the first rule that matches. Only tools can wait for an approval. Pure. */
+export function decide(policy: Policy, use: ItemUse): Decision {
   for (const [index, rule] of policy.rules.entries()) {
-    if (mismatchOf(rule, call) === undefined) return { effect: rule.effect, rule, index }
+    if (mismatchOf(rule, use) === undefined)
+      return { effect: effectOn(use, rule.effect), rule, index }
   }
-  return { effect: policy.default }
+  return { effect: effectOn(use, policy.default) }
 }
 
-/** Whether the policy denies every call of a tool, whatever its arguments are, so that the tool is not listed. Pure. */
-export function isHidden(policy: Policy, use: ToolUse): boolean {
+/** Whether the policy denies every use of an item, whatever its arguments are, so that it is not listed. Pure. */
+export function isHidden(policy: Policy, use: ToolUse | PromptUse | ResourceUse): boolean {
   for (const rule of policy.rules) {
-    if (toolMismatchOf(rule, use) !== undefined) continue
+    if (itemMismatchOf(rule, use) !== undefined) continue
     if (rule.effect !== 'deny') return false
     if (rule.arguments === undefined) return true
   }
   return policy.default === 'deny'
 }
 
-/** The part of a rule that a call does not match; `undefined` when the whole rule matches. */
-export function mismatchOf(rule: Rule, call: ToolCall): keyof Rule | undefined {
-  const mismatch = toolMismatchOf(rule, call)
-  if (mismatch !== undefined) return mismatch
+/** Whether the policy denies everything that a server offers, so that the server is not named. Pure. */
+export function isServerHidden(policy: Policy, use: ServerUse): boolean {
+  for (const rule of policy.rules) {
+    if (serverMismatchOf(rule, use) !== undefined) continue
+    if (rule.effect !== 'deny') return false
+    if (isAboutAll(rule)) return true
+  }
+  return policy.default === 'deny'
+}
+
+/** Whether a rule is about all kinds of items of its servers. */
+export function isAboutAll(rule: Rule): boolean {
+  const parts = [...ITEM_KINDS, 'annotation', 'arguments'] as const
+  return parts.every((part) => rule[part] === undefined)
+}
+
+/** The part of a rule that a use does not match; `undefined` when the whole rule matches. */
+export function mismatchOf(rule: Rule, use: ItemUse): keyof Rule | undefined {
+  const mismatch = itemMismatchOf(rule, use)
+  if (mismatch !== undefined || !('tool' in use)) return mismatch
   for (const [path, patterns] of Object.entries(rule.arguments ?? {})) {
-    const text = argumentText(call.arguments, path.split('.'))
+    const text = argumentText(use.arguments, path.split('.'))
     if (text === undefined || !matchesAny(patterns, text)) return 'arguments'
   }
   return undefined
 }
 
-function toolMismatchOf(rule: Rule, use: ToolUse): keyof Rule | undefined {
-  const { principal } = use
-  if (rule.users !== undefined && !matchesAny(rule.users, principal.id)) return 'users'
-  const { roles } = rule
+function effectOn(use: ItemUse, effect: Effect): Effect {
+  return effect === 'approve' && !('tool' in use) ? 'allow' : effect
+}
+
+function serverMismatchOf(
+  { users, roles, server }: Rule,
+  { principal, server: name }: ServerUse,
+): keyof Rule | undefined {
+  if (users !== undefined && !matchesAny(users, principal.id)) return 'users'
   if (roles !== undefined && !principal.roles.some((role) => matchesAny(roles, role)))
     return 'roles'
-  if (rule.server !== undefined && !matchesAny(rule.server, use.server)) return 'server'
-  if (rule.tool !== undefined && !matchesTool(rule.tool, use.tool)) return 'tool'
+  return server === undefined || matchesAny(server, name) ? undefined : 'server'
+}
+
+function itemMismatchOf(
+  rule: Rule,
+  use: ToolUse | PromptUse | ResourceUse,
+): keyof Rule | undefined {
+  const mismatch = serverMismatchOf(rule, use)
+  if (mismatch !== undefined) return mismatch
+  const named = ITEM_KINDS.find((kind) => rule[kind] !== undefined)
+  if (named !== undefined && !isNamed(rule, use)) return named
+  if (!('tool' in use)) {
+    if (rule.annotation !== undefined) return 'annotation'
+    return rule.arguments === undefined ? undefined : 'arguments'
+  }
   const isMarked = rule.annotation === undefined || hasMark(rule.annotation, use.annotations())
   return isMarked ? undefined : 'annotation'
 }
 
-/** Names of tools that look the same match the same rules. Users, roles and arguments are compared as they are. */
-function matchesTool(patterns: readonly string[], tool: string): boolean {
-  return matchesAny(patterns.map(comparable), comparable(tool))
+/** Whether the rule names the item. A URI is denied in any of its spellings, and allowed only in all of them. */
+function isNamed(
+  { tool = [], prompt = [], resource = [], effect }: Rule,
+  use: ToolUse | PromptUse | ResourceUse,
+): boolean {
+  if ('tool' in use) return matchesName(tool, use.tool)
+  if ('prompt' in use) return matchesName(prompt, use.prompt)
+  const spellings = uriSpellings(use.resource)
+  const matches = (uri: string): boolean => matchesAny(resource, uri)
+  return effect === 'deny' ? spellings.some(matches) : spellings.every(matches)
+}
+
+/** Names that look the same match the same rules. Users, roles, URIs and arguments are compared as they are. */
+function matchesName(patterns: readonly string[], name: string): boolean {
+  return matchesAny(patterns.map(comparable), comparable(name))
 }
 
 function matchesAny(patterns: readonly string[], text: string): boolean {

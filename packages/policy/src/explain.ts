@@ -1,8 +1,8 @@
-import type { Decision, ToolCall } from './decide.ts'
+import type { Decision, ItemUse } from './decide.ts'
 import { decide, mismatchOf } from './decide.ts'
 import type { Policy } from './policy-file.ts'
 
-/** How one rule relates to a call. */
+/** How one rule relates to the use of an item. */
 export interface RuleVerdict {
   /** Its name, or its position in the file, as `rule 1`. */
   readonly rule: string
@@ -11,16 +11,16 @@ export interface RuleVerdict {
   readonly mismatch?: string
 }
 
-/** The decision of a call, with the reason of every rule. */
+/** The decision about the use of an item, with the reason of every rule. */
 export function explain(
   policy: Policy,
-  call: ToolCall,
+  use: ItemUse,
 ): Decision & { readonly verdicts: readonly RuleVerdict[] } {
-  const decision = decide(policy, call)
+  const decision = decide(policy, use)
   const verdicts = policy.rules.map((rule, index): RuleVerdict => {
     const name = ruleName(rule.name, index)
     if (index === decision.index) return { rule: name, verdict: 'decides' }
-    const mismatch = mismatchOf(rule, call)
+    const mismatch = mismatchOf(rule, use)
     if (mismatch !== undefined) return { rule: name, verdict: 'does not match', mismatch }
     return { rule: name, verdict: 'comes too late' }
   })

@@ -15,19 +15,30 @@ const Limit = z
   .transform((text) => parseRate(text))
   .describe('How often each principal may make calls that this rule decides, as `10/m`.')
 
-/** The effect on a call: it runs, it is denied, or it needs a user's approval. */
+/** The effect on a use: it is allowed, it is denied, or it needs a user's approval. */
 export const Effect = z.enum(['allow', 'deny', 'approve'])
 export type Effect = z.infer<typeof Effect>
 
-/** The first rule that matches a call decides about it. A missing part matches everything. */
-export const Rule = z.strictObject({
+/** The kinds of items that a rule may name. */
+export const ITEM_KINDS = ['tool', 'prompt', 'resource'] as const
+
+/** The parts of a rule that have a meaning for tools alone. */
+const OF_TOOLS = ['annotation', 'arguments', 'limit'] as const
+
+const RuleParts = z.strictObject({
   name: z.string().min(1).max(100).optional().describe('Shown where the rule decides.'),
   roles: Patterns.optional().describe('The principal has one of these roles.'),
   users: Patterns.optional().describe(
     'Ids of principals, such as `user:ann`, `key:ci` or `oidc:*`.',
   ),
   server: Patterns.optional().describe('Names of MCP servers.'),
-  tool: Patterns.optional().describe('Names of tools at their server.'),
+  tool: Patterns.optional().describe(
+    'Names of tools at their server. A rule that names tools, prompts or resources is about those alone.',
+  ),
+  prompt: Patterns.optional().describe('Names of prompts at their server, also for completions.'),
+  resource: Patterns.optional().describe(
+    'URIs of resources at their server, or templates: for reads, completions and subscriptions.',
+  ),
   annotation: z
     .enum(APPROVAL_MARKS as [string, ...string[]])
     .optional()
@@ -46,6 +57,20 @@ export const Rule = z.strictObject({
     .optional()
     .describe('Told to the caller of a call that is not allowed.'),
 })
+
+/** The first rule that matches the use of an item decides about it. A missing part matches everything. */
+export const Rule = RuleParts.superRefine((rule, context) => {
+  const named = rule.prompt === undefined ? 'resource' : 'prompt'
+  if (rule[named] === undefined) return
+  const fault = (part: keyof typeof rule, message: string): void =>
+    context.addIssue({ code: 'custom', path: [part], message })
+  for (const part of OF_TOOLS) {
+    if (rule[part] !== undefined)
+      fault(part, `is about tools; leave it out, or move "${named}" to a rule of its own`)
+  }
+  if (rule.effect === 'approve')
+    fault('effect', `only tools can wait for an approval; use allow or deny for "${named}"`)
+})
 export type Rule = z.infer<typeof Rule>
 
 export const PinMode = z.enum(['off', 'warn', 'quarantine'])
@@ -55,7 +80,7 @@ export type PinMode = z.infer<typeof PinMode>
 export const PolicyFile = z.strictObject({
   $schema: z.string().optional(),
   rules: z.array(Rule).max(MAX_RULES).default([]),
-  default: Effect.default('allow').describe('What happens to calls that no rule matches.'),
+  default: Effect.default('allow').describe('What happens where no rule matches.'),
   pin: PinMode.default('off').describe(
     'What happens to a tool whose description or schema differs from the one that was recorded first: nothing, a warning in the log, or quarantine until an admin accepts the change.',
   ),

@@ -7,6 +7,6 @@ export const policySettings = {
     schema: values.text,
     default: 'policy.json',
     describe:
-      'File with the rules that allow, deny or ask about calls of tools, by principal, tool and arguments; read again when it changes. The default file may be missing; `none` means no file.',
+      'File with the rules that allow, deny or ask about uses of tools, prompts and resources, by principal, server, name and arguments; read again when it changes. The default file may be missing; `none` means no file.',
   }),
 }

@@ -19,6 +19,7 @@ import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
 import { newSession, signSession } from './core/__fixtures__/test-sessions.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
+import { ToolPolicy } from './core/tool-policy.ts'
 import type { ForwardedReply, ForwardedRequest } from './core/upstream.ts'
 import { McpHttp } from './mcp-http.ts'
 import { VirtualServers } from './virtual-servers.ts'
@@ -72,7 +73,8 @@ beforeEach(async () => {
   const virtualServers = new VirtualServers({ entries, onChange: () => nothing })
   const checkOrigin = originGuard(['https://chat.example.com'])
   const auth = openDoor('http://127.0.0.1:3000')
-  const deps = { endpoint, virtualServers, passing, checkOrigin, bodies, auth }
+  const policy = new ToolPolicy()
+  const deps = { endpoint, virtualServers, policy, passing, checkOrigin, bodies, auth }
   const signals = {
     draining: draining.signal,
     refusing: refusing.signal,

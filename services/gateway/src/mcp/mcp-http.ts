@@ -27,6 +27,7 @@ import type { McpEndpoint } from './core/endpoint.ts'
 import { idOf } from './core/classify.ts'
 import { parseMessage } from './core/parse-message.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
+import type { ToolPolicy } from './core/tool-policy.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
@@ -35,6 +36,7 @@ import type { VirtualServers } from './virtual-servers.ts'
 export interface McpHttpDeps {
   readonly endpoint: McpEndpoint
   readonly virtualServers: VirtualServers
+  readonly policy: Pick<ToolPolicy, 'admit'>
   readonly checkOrigin: OriginGuard
   readonly bodies: BodyReader
   readonly auth: Authenticator
@@ -87,48 +89,46 @@ export class McpHttp {
       }
       if (draining.aborted) response.setHeader('connection', 'close')
       const preflight = preflightHeaders(method, headers)
-      const virtualServer = find(virtualServers)
       if (preflight !== undefined) send(response, headers, { status: 204, headers: preflight })
-      else if (virtualServer === undefined) {
-        bodies.discard(request)
-        send(response, headers, NO_SERVER)
-      } else this.#admit(request, response, virtualServer)
+      else this.#admit(request, response, find(virtualServers))
     } catch (error) {
       this.#refuse(request, response, error)
     }
   }
 
-  #admit(request: IncomingMessage, response: ServerResponse, virtualServer: VirtualServer): void {
+  #admit(request: IncomingMessage, response: ServerResponse, found: Found): void {
     const admitted = this.#deps.limits.connection(request)
-    if (admitted === undefined) return this.#authenticate(request, response, virtualServer)
+    if (admitted === undefined) return this.#authenticate(request, response, found)
     admitted
-      .then(() => this.#authenticate(request, response, virtualServer))
+      .then(() => this.#authenticate(request, response, found))
       .catch((error: unknown) => this.#refuse(request, response, error))
   }
 
-  #authenticate(
+  #authenticate(request: IncomingMessage, response: ServerResponse, found: Found): void {
+    const path = pathOf(request)
+    const authenticated = this.#deps.auth.authenticate(request, path)
+    if (!(authenticated instanceof Promise)) {
+      return this.#enter(request, response, found, authenticated)
+    }
+    authenticated
+      .then((principal) => this.#enter(request, response, found, principal))
+      .catch((error: unknown) => this.#refuse(request, response, error))
+  }
+
+  /** Only a principal is told whether there is a server. */
+  #enter(
     request: IncomingMessage,
     response: ServerResponse,
-    virtualServer: VirtualServer,
+    found: Found,
+    principal: Principal,
   ): void {
-    const path = pathOf(request)
-    const found = this.#deps.auth.authenticate(request, path)
-    if (!(found instanceof Promise)) {
-      this.#checkAccess(found)
-      return this.#read(request, response, virtualServer, found)
-    }
-    found
-      .then((principal) => {
-        this.#checkAccess(principal)
-        this.#read(request, response, virtualServer, principal)
-      })
-      .catch((error: unknown) => this.#refuse(request, response, error))
-  }
-
-  #checkAccess(principal: Principal): void {
-    const { auth, events } = this.#deps
+    const { auth, events, policy, bodies } = this.#deps
     checkAccess(principal, 'mcp')
     if (auth.isOn) events.authenticated('accepted')
+    const virtualServer = policy.admit(principal, found)
+    if (virtualServer !== undefined) return this.#read(request, response, virtualServer, principal)
+    bodies.discard(request)
+    send(response, request.headers, NO_SERVER)
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
@@ -233,7 +233,8 @@ const DRAINING = new JsonRpcError(JsonRpcCode.unavailable, MAINTENANCE, {
   data: { reason: 'unavailable', retryable: true },
 })
 
-type Find = (virtualServers: VirtualServers) => VirtualServer | undefined
+type Found = VirtualServer | undefined
+type Find = (virtualServers: VirtualServers) => Found
 
 const all: Find = (virtualServers) => virtualServers.all()
 // Some clients add a slash to the address that they are given.

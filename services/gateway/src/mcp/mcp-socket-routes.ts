@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { GatewayConfig } from '../config.ts'
 import type { McpEndpoint } from './core/endpoint.ts'
+import type { ToolPolicy } from './core/tool-policy.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { JsonRpcCode } from './core/json-rpc.ts'
 import type { McpSocketEvents } from './mcp-socket.ts'
@@ -13,6 +14,7 @@ import type { VirtualServers } from './virtual-servers.ts'
 export interface McpSocketDeps {
   readonly endpoint: McpEndpoint
   readonly virtualServers: VirtualServers
+  readonly policy: Pick<ToolPolicy, 'admit'>
   /** Open sockets, which a drain waits for. */
   readonly passing: InFlight
   /** Aborts when no further socket is taken. */
@@ -23,7 +25,7 @@ export interface McpSocketDeps {
 /** The whole catalog, each server and each bundle as an MCP server over WebSocket, below its address. */
 export async function addMcpSockets(
   app: FastifyInstance,
-  { endpoint, virtualServers, passing, draining, events }: McpSocketDeps,
+  { endpoint, virtualServers, policy, passing, draining, events }: McpSocketDeps,
   settings: Pick<GatewayConfig, 'heartbeatMs'>,
 ): Promise<void> {
   function converse(
@@ -51,7 +53,7 @@ export async function addMcpSockets(
     socket.pause()
     await virtualServers.settling
     socket.resume()
-    converse(socket, principal, find())
+    converse(socket, principal, policy.admit(principal, find()))
   }
 
   function add(address: string, find: (params: Params) => VirtualServer | undefined): void {

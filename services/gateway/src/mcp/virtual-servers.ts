@@ -73,12 +73,16 @@ export class VirtualServers {
       // Clients choose such names, and without supervisors any may come.
       if (this.#virtualServers.size >= MAX_VIRTUAL_SERVERS || !this.#mayCome(name)) return undefined
     }
-    return this.#virtualServer(`server ${name}`, (entries) => {
-      const own = entries.filter(({ server }) => server === name)
-      return new MergedListing(own.map(toServerListing), (place) => place.name, {
-        absent: (tool) => this.#absent(`${name}__${tool}`),
-      })
-    })
+    return this.#virtualServer(
+      `server ${name}`,
+      (entries) => {
+        const own = entries.filter(({ server }) => server === name)
+        return new MergedListing(own.map(toServerListing), (place) => place.name, {
+          absent: (tool) => this.#absent(`${name}__${tool}`),
+        })
+      },
+      { server: name },
+    )
   }
 
   /** A bundle of the configuration; `undefined` when there is no such bundle. */
@@ -116,11 +120,13 @@ export class VirtualServers {
   #virtualServer(
     key: string,
     make: (entries: readonly ServerEntry[]) => MergedListing,
+    about: Pick<VirtualServer, 'server'> = {},
   ): VirtualServer {
     const known = this.#virtualServers.get(key)
     if (known !== undefined) return known
     const listing = (): MergedListing => this.#listing(key, make)
     const virtualServer: VirtualServer = {
+      ...about,
       get listing() {
         return listing()
       },

@@ -44,7 +44,7 @@ const CATALOG: readonly CatalogEntry[] = [
 /** A gateway on a port of its own; the bus behind it is in memory and answers every message and every call at once. */
 export interface FakeGateway extends AsyncDisposable {
   readonly url: string
-  readonly bus: FakeBus & { readonly forwarded: unknown[] }
+  readonly bus: FakeBus & { readonly forwarded: unknown[]; readonly servers: string[] }
   readonly queue: ApprovalQueue
   readonly routes: readonly { readonly method: string; readonly url: string }[]
   /** The errors that the gateway logged. */
@@ -56,11 +56,14 @@ export interface FakeGatewayOptions {
   readonly auth?: Authenticator
   /** Default: everything is allowed. */
   readonly policy?: ToolPolicy
+  /** Default: one server `a`. */
+  readonly catalog?: readonly CatalogEntry[]
 }
 
 export async function startFakeGateway({
   auth = openDoor('http://127.0.0.1:3000'),
   policy = new ToolPolicy(),
+  catalog: catalogEntries = CATALOG,
 }: FakeGatewayOptions = {}): Promise<FakeGateway> {
   const bus = new AnsweringBus()
   const errors: unknown[] = []
@@ -73,7 +76,7 @@ export async function startFakeGateway({
   } as unknown as Logger
   const draining = new AbortController()
   const metrics = new Registry()
-  const entries = new Map(CATALOG.map((entry) => [catalogKey(entry), entry]))
+  const entries = new Map(catalogEntries.map((entry) => [catalogKey(entry), entry]))
   const catalog = { entries, onChange: () => nothing }
   const virtualServers = new VirtualServers(catalog)
   virtualServers.setBundles({ all: {} })
@@ -158,8 +161,13 @@ class AnsweringBus extends FakeBus {
   /** Requests that reached the server. */
   readonly forwarded: unknown[] = []
 
-  readonly callOpaque: Bus['callOpaque'] = (_contract, _params, question, _options, listener) => {
+  /** Their servers. */
+  readonly servers: string[] = []
+
+  readonly callOpaque: Bus['callOpaque'] = (_contract, params, question, _options, listener) => {
     this.forwarded.push(question.head)
+    // The parameters of all contracts that end here have the server.
+    this.servers.push((params as unknown as { server: string }).server)
     // Any result would do, which TypeScript cannot see through the contract.
     const head = { type: 'result' } as never
     setImmediate(() => listener.onAnswer({ head, body: Buffer.from('{"content":[]}') }))

@@ -24,6 +24,8 @@ const CATALOG: readonly CatalogEntry[] = [
       { name: 'write', inputSchema },
       { name: 'changed', inputSchema },
     ],
+    prompts: [{ name: 'greet' }],
+    resources: [{ uri: 'mem://1', name: 'one' }],
   },
 ]
 
@@ -38,6 +40,7 @@ beforeEach(() => {
         { name: 'admins', roles: 'admin', effect: 'allow' },
         { arguments: { path: '/etc/*' }, effect: 'deny', reason: 'system files' },
         { annotation: '@destructive', effect: 'approve' },
+        { prompt: 'greet', effect: 'deny' },
       ],
       default: 'allow',
     }),
@@ -71,6 +74,7 @@ test('the rule that decides is named, with why the others do not', async () => {
       { rule: 'admins', verdict: 'does not match', mismatch: 'roles' },
       { rule: 'rule 2', verdict: 'decides' },
       { rule: 'rule 3', verdict: 'comes too late' },
+      { rule: 'rule 4', verdict: 'does not match', mismatch: 'prompt' },
     ],
   })
 })
@@ -86,6 +90,23 @@ test('roles of the request count, and TOOL_APPROVAL asks for what the policy all
   expect(write).toMatchObject({ effect: 'allow', rule: 'admins' })
   const read = await explain({ tool: 'read' })
   expect(read).toMatchObject({ effect: 'approve', decidedBy: 'tool-approval' })
+})
+
+test('a prompt and a resource are explained by the rules for them', async () => {
+  expect(await explain({ prompt: 'greet' })).toMatchObject({ effect: 'deny', isKnown: true })
+  expect(await explain({ resource: 'mem://1' })).toMatchObject({
+    effect: 'allow',
+    decidedBy: 'default',
+    isKnown: true,
+    rules: [{}, { mismatch: 'arguments' }, { mismatch: 'annotation' }, { mismatch: 'prompt' }],
+  })
+  expect(await explain({ resource: 'mem://2' })).toMatchObject({ isKnown: false })
+})
+
+test.each([{}, { tool: 'a', prompt: 'b' }])('a request that names %j is refused', async (named) => {
+  const payload = { principal: 'user:ann', server: 'files', ...named }
+  const { body } = await app.inject({ method: 'POST', url: '/policy/explain', payload })
+  expect(body).toContain('only one of them')
 })
 
 test('a tool whose definition has changed is denied, and an unknown one is said to be unknown', async () => {

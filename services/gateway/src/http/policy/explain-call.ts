@@ -1,22 +1,33 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { PrincipalId, RoleName, viewServers } from '@mcp-host/contracts'
-import { Effect, ruleName } from '@mcp-host/policy'
+import { Effect, ITEM_KINDS, ruleName } from '@mcp-host/policy'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { ToolPolicy } from '../../mcp/core/tool-policy.ts'
 
-const Call = z.object({
-  principal: PrincipalId.describe('Who would call, such as `user:ann`.'),
-  roles: z.array(RoleName).max(32).default(['user']).describe('Roles of that principal.'),
-  server: z.string().min(1).max(200).describe('The MCP server.'),
-  tool: z.string().min(1).max(500).describe('Its name at the server.'),
-  arguments: z.looseObject({}).default({}).describe('What it would be called with.'),
-})
+const name = z.string().min(1).max(500)
+
+const Call = z
+  .object({
+    principal: PrincipalId.describe('Who would call, such as `user:ann`.'),
+    roles: z.array(RoleName).max(32).default(['user']).describe('Roles of that principal.'),
+    server: z.string().min(1).max(200).describe('The MCP server.'),
+    tool: name.optional().describe('Name of the tool at the server.'),
+    prompt: name.optional().describe('Instead of `tool`: name of a prompt there.'),
+    resource: name
+      .optional()
+      .describe('Instead of `tool`: URI of a resource there, or a template.'),
+    arguments: z.looseObject({}).default({}).describe('What the tool would be called with.'),
+  })
+  .refine((call) => ITEM_KINDS.filter((kind) => call[kind] !== undefined).length === 1, {
+    error: 'must be given, or else prompt or resource, and only one of them',
+    path: ['tool'],
+  })
 
 const Explanation = z
   .object({
-    effect: Effect.describe('What happens to the call: it runs, is denied, or needs an approval.'),
+    effect: Effect.describe('What happens to it: it is allowed, is denied, or needs an approval.'),
     decidedBy: z
       .enum(['rule', 'default', 'quarantine', 'tool-approval'])
       .describe(
@@ -26,7 +37,7 @@ const Explanation = z
     reason: z.string().optional().describe('What the rule tells the caller.'),
     isKnown: z
       .boolean()
-      .describe('Whether a server lists the tool; annotations of others are missing.'),
+      .describe('Whether the server lists the item; annotations of unlisted tools are missing.'),
     rules: z
       .array(
         z.object({
@@ -37,7 +48,10 @@ const Explanation = z
       )
       .describe('All rules of the policy in their order.'),
   })
-  .meta({ id: 'Explanation', description: 'How the policy decides about a call, and why.' })
+  .meta({
+    id: 'Explanation',
+    description: 'How the policy decides about the use of an item, and why.',
+  })
 
 export interface ExplainCallDeps {
   readonly policy: Pick<ToolPolicy, 'explain'>
@@ -52,24 +66,37 @@ export function addExplainCall(api: Api, { policy, catalog }: ExplainCallDeps): 
       schema: {
         tags: ['auth'],
         operationId: 'explainCall',
-        summary: 'Explain how the policy would decide about a tool call',
+        summary: 'Explain how the policy would decide about a tool call, a prompt or a resource',
         body: Call,
         response: { 200: jsonAnswer('The decision.', Explanation), ...faults(400, 413, 415) },
       },
     },
-    async ({ body: { principal: id, roles, server, tool, arguments: given } }) => {
-      const known = viewServers(catalog.entries.values())
-        .find((each) => each.server === server)
-        ?.tools.find(({ name }) => name === tool)
-      const call = { principal: { id, roles }, server, tool, arguments: given }
-      const decision = policy.explain({ ...call, annotations: () => known?.annotations })
+    async ({ body }) => {
+      const { principal: id, roles, server, tool, prompt = '', resource } = body
+      const view = viewServers(catalog.entries.values()).find((each) => each.server === server)
+      const { prompts = [], resources = [], resourceTemplates = [] } = view?.entry ?? {}
+      const known = view?.tools.find((each) => each.name === tool)
+      const isKnown =
+        known !== undefined ||
+        prompts.some((each) => each.name === prompt) ||
+        resources.some(({ uri }) => uri === resource) ||
+        resourceTemplates.some(({ uriTemplate }) => uriTemplate === resource)
+      const use = { principal: { id, roles }, server }
+      const annotations = () => known?.annotations
+      const decision = policy.explain(
+        tool !== undefined
+          ? { ...use, tool, annotations, arguments: body.arguments }
+          : resource !== undefined
+            ? { ...use, resource }
+            : { ...use, prompt },
+      )
       const { effect, decidedBy, rule, index, verdicts } = decision
       return {
         effect,
         decidedBy,
         ...(index === undefined ? {} : { rule: ruleName(rule?.name, index) }),
         ...(rule?.reason === undefined ? {} : { reason: rule.reason }),
-        isKnown: known !== undefined,
+        isKnown,
         rules: verdicts,
       }
     },

@@ -69,7 +69,10 @@ export function bundleListing(
     instructions,
     toolSearch,
     ...(absent && { absent }),
-    remake: (replace) => bundleListing(bundle, serverListings.map(replace), join, absent),
+    remake: (replace, seen) => {
+      const replaced = serverListings.flatMap((each) => replace(each) ?? [])
+      return bundleListing(bundle, replaced, join, seen)
+    },
   })
 }
 

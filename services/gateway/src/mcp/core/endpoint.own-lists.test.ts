@@ -1,4 +1,5 @@
 import { LOCAL } from '@mcp-host/contracts'
+import { PolicyFile } from '@mcp-host/policy'
 import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { beforeEach, expect, test } from 'vitest'
@@ -8,6 +9,7 @@ import type { ServerListing } from './server-listing.ts'
 import { newSession, readSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
 import { ClientVirtualServers } from './client-virtual-servers.ts'
+import { ToolPolicy } from './tool-policy.ts'
 import type { ForwardedReply } from './upstream.ts'
 
 const own: ServerListing = {
@@ -38,6 +40,7 @@ let changed: Set<() => void>
 let forwarded: string[]
 let watched: (readonly string[])[]
 let endpoint: McpEndpoint
+let policy: ToolPolicy
 beforeEach(() => {
   record = {}
   isChanged = false
@@ -49,7 +52,9 @@ beforeEach(() => {
     return { [Symbol.dispose]: () => void changed.delete(listener) }
   }
   const nothing: Disposable = { [Symbol.dispose]: () => undefined }
+  policy = new ToolPolicy()
   endpoint = new McpEndpoint({
+    policy,
     signSession,
     serverInfo: { name: 'us', version: '1' },
     clientVirtualServers: new ClientVirtualServers({
@@ -136,6 +141,32 @@ test('own lists are listed, called, read and watched only by their client', asyn
   expect(await ask(bob, call)).toMatchObject(unknown)
   expect(await ask(bob, [call])).toMatchObject([unknown])
   expect(forwarded).toHaveLength(4)
+})
+
+test('own lists are those that the policy lets their client see', async () => {
+  isChanged = true
+  policy.set(
+    PolicyFile.parse({
+      rules: [
+        { tool: 'secret', effect: 'deny' },
+        { resource: 'mine:*', effect: 'deny' },
+      ],
+    }),
+  )
+  const list = request('tools/list')
+  expect((await ask(ann, list)).result.tools).toMatchObject([{ name: 'login' }])
+  const read = request('resources/read', { uri: 'mine://one' })
+  const denied = [
+    { error: { message: expect.stringContaining('there is no tool') } },
+    { error: { message: expect.stringContaining('there is no resource') } },
+  ]
+  expect([await ask(ann, call), await ask(ann, read)]).toMatchObject(denied)
+  expect(await ask(ann, [call, read])).toMatchObject(denied)
+  record = { subscriptions: ['mine://one'] }
+  const { body } = await exchange(ann, 'GET')
+  await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([forwarded, watched]).toEqual([[], []])
 })
 
 test('a stream receives changes of own lists and watches their resources', async () => {

@@ -53,7 +53,7 @@ export interface EndpointDeps {
   readonly serverInfo: ServerInfo
   /** Signs the ids of sessions, so that ids made up by clients are recognised and need no state. */
   readonly signSession: SignSession
-  /** The policy for the tools that principals see and call. Default: all tools. */
+  /** The policy for the items that principals see and use. Default: all items. */
   readonly policy?: ToolPolicy
   /** The limits of principals. Default: none. */
   readonly limits?: EndpointLimits
@@ -109,15 +109,15 @@ export class McpEndpoint {
 
   #handle(exchange: EndpointRequest, everything: VirtualServer): Promise<EndpointReply> {
     const { method, header, principal } = exchange
-    const virtualServer = this.#deps.policy?.view(principal, everything) ?? everything
+    const virtualServer = this.#view(principal, everything)
     let message: unknown
     try {
       const reading = this.#sessions.read(exchange)
       if (reading !== undefined) {
         return reading.then(() => this.#handle(exchange, everything), refused)
       }
-      if (method === 'GET') return Promise.resolve(this.#openStream(exchange, virtualServer))
-      if (method === 'DELETE') return this.#endSession(exchange, virtualServer).catch(refused)
+      if (method === 'GET') return Promise.resolve(this.#openStream(exchange, everything))
+      if (method === 'DELETE') return this.#endSession(exchange, everything).catch(refused)
       if (method !== 'POST') throw notAllowed()
       message = exchange.message
       const isHttp = message === undefined
@@ -128,7 +128,7 @@ export class McpEndpoint {
       }
       const headers = isHttp ? headersOf(header) : undefined
       if (Array.isArray(message)) {
-        return this.#batch(message, headers, exchange, virtualServer).catch(refused)
+        return this.#batch(message, headers, exchange, everything).catch(refused)
       }
       const incoming = classify(message, headers)
       if (incoming.kind === 'response') {
@@ -138,10 +138,11 @@ export class McpEndpoint {
       const isSessionless = incoming.era === 'modern' || incoming.method === 'initialize'
       const session = isSessionless ? undefined : this.#sessions.find(exchange)
       if (incoming.kind === 'request') {
-        const seen = session && this.#deps.clientVirtualServers?.find(session.id, virtualServer)
-        if (seen === undefined)
+        const found = session && this.#deps.clientVirtualServers?.find(session.id, everything)
+        if (found === undefined)
           return this.#answerAndReport(incoming, exchange, virtualServer, session)
-        return seen
+        return found
+          .then((own) => this.#view(principal, own))
           .then((own) => this.#answerAndReport(incoming, exchange, own, session))
           .catch((error: unknown) => failed(incoming.id, error))
       }
@@ -150,6 +151,11 @@ export class McpEndpoint {
     } catch (error) {
       return Promise.resolve(failed(idOf(message), error))
     }
+  }
+
+  /** What the policy lets a principal see. The lists of dedicated processes must be in it before. */
+  #view(principal: Caller, whole: VirtualServer): VirtualServer {
+    return this.#deps.policy?.view(principal, whole) ?? whole
   }
 
   /** Like `#answer`, but reports to `onAnswered`. A request that became a stream reports its end itself. */
@@ -285,7 +291,7 @@ export class McpEndpoint {
     messages: readonly unknown[],
     headers: McpHeaders | undefined,
     exchange: EndpointRequest,
-    virtualServer: VirtualServer,
+    everything: VirtualServer,
   ): Promise<EndpointReply> {
     const isRight = messages.length > 0 && messages.length <= MAX_BATCH
     if (!isRight) {
@@ -298,8 +304,8 @@ export class McpEndpoint {
       throw new JsonRpcError(JsonRpcCode.invalidRequest, message, { status: 400 })
     }
     const session = this.#sessions.find(exchange)
-    const seen = session && this.#deps.clientVirtualServers?.find(session.id, virtualServer)
-    const { listing } = seen ? await seen : virtualServer
+    const found = session && this.#deps.clientVirtualServers?.find(session.id, everything)
+    const { listing } = this.#view(exchange.principal, found ? await found : everything)
     for (const each of incoming) {
       if (each.kind === 'response') this.#takeAnswer(each, session)
       if (each.kind === 'notification' && session !== undefined)
@@ -387,7 +393,7 @@ export class McpEndpoint {
   }
 
   /** Opens the stream of a session for messages outside of requests, or for the rest of a resumable request. */
-  #openStream(exchange: EndpointRequest, virtualServer: VirtualServer): EndpointReply {
+  #openStream(exchange: EndpointRequest, everything: VirtualServer): EndpointReply {
     if (!acceptsEvents(exchange.header)) {
       throw new JsonRpcError(JsonRpcCode.unavailable, 'Accept must have text/event-stream', {
         status: 406,
@@ -397,14 +403,15 @@ export class McpEndpoint {
     if (session === undefined) throw notAllowed()
     const last = readEventId(exchange.header('last-event-id')?.trim() ?? '')
     const streamMs = this.#streamMs
+    const see = (whole: VirtualServer): VirtualServer => this.#view(exchange.principal, whole)
     const events =
       last === undefined
-        ? sessionStream(this.#deps, exchange, virtualServer, session)
-        : resumedStream({ ...this.#deps, streamMs }, last, exchange, virtualServer, session)
+        ? sessionStream({ ...this.#deps, see }, exchange, everything, session)
+        : resumedStream({ ...this.#deps, streamMs }, last, exchange, see(everything), session)
     return streamed(events)
   }
 
-  /** Ends the session of a client. */
+  /** Ends the session of a client, also at servers that the policy has hidden since it began. */
   async #endSession(exchange: EndpointRequest, { listing }: VirtualServer): Promise<EndpointReply> {
     const session = this.#sessions.find(exchange)
     if (session === undefined) throw notAllowed()

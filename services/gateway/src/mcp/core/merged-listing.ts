@@ -23,6 +23,8 @@ import type { Era } from './versions.ts'
 
 /** A server that is not ready. */
 export interface AbsentFrom {
+  /** `undefined`: the servers are not known yet. */
+  readonly server?: string
   readonly why: string
   /** Whether the server is expected soon. */
   readonly isComing: boolean
@@ -38,8 +40,22 @@ export interface MergedListingOptions {
   readonly toolSearch?: boolean
   /** The absent server to which a name belongs; `undefined` when none is known. */
   readonly absent?: (name: string) => AbsentFrom | undefined
-  /** Builds the listing again, with the server listings that `replace` returns. By default the names stay the same. */
-  readonly remake?: (replace: (serverListing: ServerListing) => ServerListing) => MergedListing
+  /** Builds the listing again. By default the names stay the same. */
+  readonly remake?: Remake
+}
+
+/** `replace`: returns the listing of a server for the other merged listing; `undefined` removes the server. */
+export type Remake = (
+  replace: (serverListing: ServerListing) => ServerListing | undefined,
+  absent: MergedListingOptions['absent'],
+) => MergedListing
+
+/** What a caller may see. */
+export interface Visibility {
+  /** Whether a server is not even named. */
+  readonly isHidden: (server: string) => boolean
+  /** The visible items of a server that is named. */
+  readonly itemsOf: (serverListing: ServerListing) => ServerListing
 }
 
 /**
@@ -65,7 +81,7 @@ export class MergedListing {
   readonly instructions: string | undefined
   /** Set when tools are found by a search instead of listed. */
   readonly toolSearch: ToolSearch | undefined
-  readonly #remake: NonNullable<MergedListingOptions['remake']>
+  readonly #remake: Remake
   readonly #absent: MergedListingOptions['absent']
   #forModels: MergedListing | undefined
 
@@ -79,7 +95,10 @@ export class MergedListing {
     this.#absent = options.absent
     this.#remake =
       options.remake ??
-      ((replace) => new MergedListing(serverListings.map(replace), nameOf, options))
+      ((replace, absent) => {
+        const replaced = serverListings.flatMap((each) => replace(each) ?? [])
+        return new MergedListing(replaced, nameOf, { ...options, ...(absent && { absent }) })
+      })
     this.instructions = instructions
     this.resourceNames = new ResourceNames(serverListings)
     this.#own = new Set(
@@ -93,7 +112,18 @@ export class MergedListing {
 
   /** A copy with other lists of some servers, by name. */
   with(others: ReadonlyMap<string, ServerListing>): MergedListing {
-    return this.#remake((serverListing) => others.get(serverListing.server) ?? serverListing)
+    return this.#remake((each) => others.get(each.server) ?? each, this.#absent)
+  }
+
+  /** The part that a caller may see. A hidden server is missing as if it were not configured. */
+  seenWith({ isHidden, itemsOf }: Visibility): MergedListing {
+    return this.#remake(
+      (each) => (isHidden(each.server) ? undefined : itemsOf(each)),
+      (name) => {
+        const found = this.absent(name)
+        return found?.server !== undefined && isHidden(found.server) ? undefined : found
+      },
+    )
   }
 
   /** The same without tools that are for apps alone. */
@@ -103,7 +133,7 @@ export class MergedListing {
     const without = ({ tools, ...rest }: ServerListing): ServerListing => {
       return { ...rest, tools: tools.filter((tool) => !isForAppsOnly(tool)) }
     }
-    return (this.#forModels = hasSome ? this.#remake(without) : this)
+    return (this.#forModels = hasSome ? this.#remake(without, this.#absent) : this)
   }
 
   absent(name: string): AbsentFrom | undefined {

@@ -20,6 +20,8 @@ export interface FeedStreamDeps {
   readonly upstream: Upstream
   readonly clients: Clients
   readonly clientVirtualServers?: ClientVirtualServers
+  /** What the client may see. */
+  readonly see: (whole: VirtualServer) => VirtualServer
 }
 
 /** The signals that end a stream. */
@@ -37,7 +39,7 @@ const bytes = new TextEncoder()
 
 /** The stream of notifications for a legacy client outside of its requests. */
 export function sessionStream(
-  { upstream, clients, clientVirtualServers }: FeedStreamDeps,
+  { upstream, clients, clientVirtualServers, see }: FeedStreamDeps,
   ends: Ends,
   shared: VirtualServer,
   { id }: ClientSession,
@@ -46,10 +48,11 @@ export function sessionStream(
     const send = ({ method, params, ask }: ClientMessage): void =>
       queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
     stack.use(clients.hold(id))
-    const virtualServer =
+    const virtualServer = see(
       clientVirtualServers === undefined
         ? shared
-        : stack.use(clientVirtualServers.follow(id, shared))
+        : stack.use(clientVirtualServers.follow(id, shared)),
+    )
     const stream = stack.use(
       new NotificationStream({ virtualServer, upstream, lists: ALL_LISTS, client: id, send }),
     )

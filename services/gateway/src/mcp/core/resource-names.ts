@@ -8,9 +8,11 @@ const WEB = /^https?:/i
 /** The names of resources in a listing of several servers. An ambiguous URI gets its server as a prefix. */
 export class ResourceNames {
   readonly #servers: readonly ResourceLists[]
+  readonly #canRead: ReadonlyMap<string, ServerListing['canRead']>
 
   constructor(serverListings: readonly ServerListing[]) {
     const reachable = serverListings.filter(({ hidesResources }) => hidesResources !== true)
+    this.#canRead = new Map(reachable.map(({ server, canRead }) => [server, canRead]))
     this.#servers = reachable.map(({ server, capabilities, resources, resourceTemplates }) => ({
       name: server,
       resources: new Map(resources.map((each) => [each.uri, each])),
@@ -21,10 +23,10 @@ export class ResourceNames {
 
   /** The servers that may have a resource: several when its URI is ambiguous. */
   find(uri: string): readonly ItemAddress[] {
-    return findResource(uri, this.#servers).map((found) => ({
-      server: found.server,
-      name: found.uri,
-    }))
+    return findResource(uri, this.#servers).flatMap(({ server, uri: name }) => {
+      const canRead = this.#canRead.get(server)
+      return canRead === undefined || canRead(name) ? [{ server, name }] : []
+    })
   }
 
   /** Whether servers list a resource by its own URI. */

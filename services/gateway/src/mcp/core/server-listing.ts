@@ -28,6 +28,8 @@ export interface ServerListing {
   readonly resourceTemplates: readonly (Params & { readonly uriTemplate: string })[]
   /** Whether all of its resources are inaccessible, even unlisted ones. */
   readonly hidesResources?: boolean
+  /** Whether a resource is accessible, also an unlisted one. Default: all are. */
+  readonly canRead?: (uri: string) => boolean
   /** Caching hints of the server's lists. */
   readonly caching?: Readonly<Partial<Record<ListName, ServerCaching | undefined>>>
   /** When the server last announced that a list has changed, in epoch milliseconds. */

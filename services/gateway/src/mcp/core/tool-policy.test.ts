@@ -102,6 +102,11 @@ test('one view serves all callers with the same rights, unless rules name users'
   expect(names(byUser, bob)).not.toContain('read')
 })
 
+test('denials of tools and prompts alone leave the listing of other callers as it is', () => {
+  const policy = policyOf(rules)
+  expect(policy.view(root, virtualServer).listing).toBe(listing)
+})
+
 test('a caller who is known sees another listing, and what another policy hides', () => {
   const policy = policyOf(rules)
   expect(names(policy, ann)).toEqual(['read', 'write'])

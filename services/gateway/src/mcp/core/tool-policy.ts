@@ -1,6 +1,13 @@
-import type { ApprovalRule, Caller } from '@mcp-host/contracts'
-import type { Decision, Policy, RuleVerdict, ToolCall } from '@mcp-host/policy'
-import { decide, explain, isHidden, OPEN_POLICY } from '@mcp-host/policy'
+import type { ApprovalRule, Caller, CatalogTool } from '@mcp-host/contracts'
+import type { Decision, ItemUse, Policy, RuleVerdict } from '@mcp-host/policy'
+import {
+  decide,
+  explain,
+  isAboutAll,
+  isHidden,
+  isServerHidden,
+  OPEN_POLICY,
+} from '@mcp-host/policy'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { Route } from './route-request.ts'
@@ -25,19 +32,21 @@ export type OnDenied = (
   reason: string,
 ) => void
 
-/** The decision of a call, and the part of the host that made it. */
+/** The decision about the use of an item, and the part of the host that made it. */
 export interface ExplainedDecision extends Decision {
   readonly decidedBy: 'rule' | 'default' | 'quarantine' | 'tool-approval'
   /** All rules of the policy in their order. */
   readonly verdicts: readonly RuleVerdict[]
 }
 
-/** Decides the tools that principals may see and call, by the policy and by `TOOL_APPROVAL`. */
+/** Decides the items of servers that principals may see and use, by the policy and by `TOOL_APPROVAL`. */
 export class ToolPolicy {
   #policy: Policy = OPEN_POLICY
   #namesUsers = false
-  /** Whether the policy hides no tool from anybody. */
+  /** Whether the policy hides nothing from anybody. */
   #isOpen = true
+  /** Whether it may deny whole servers, or resources that no server lists. */
+  #deniesUnlisted = false
   #views = new WeakMap<MergedListing, Map<string, MergedListing>>()
   /** The latest view of each caller, with the listing that it is a view of. */
   #latest = new WeakMap<Caller, readonly [MergedListing, MergedListing]>()
@@ -61,18 +70,43 @@ export class ToolPolicy {
     this.#policy = policy
     const { rules, default: fallback } = policy
     this.#namesUsers = rules.some(({ users }) => users !== undefined)
-    this.#isOpen = fallback !== 'deny' && rules.every(({ effect }) => effect !== 'deny')
+    const denials = rules.filter(({ effect }) => effect === 'deny')
+    this.#isOpen = fallback !== 'deny' && denials.length === 0
+    this.#deniesUnlisted =
+      fallback === 'deny' || denials.some((rule) => rule.resource !== undefined || isAboutAll(rule))
     this.refresh()
   }
 
-  /** Drops the cached views and calls the listeners, since other tools may have become visible. */
+  /** Drops the cached views and calls the listeners, since other items may have become visible. */
   refresh(): void {
     this.#views = new WeakMap()
     this.#latest = new WeakMap()
     for (const listener of this.#listeners) listener()
   }
 
-  /** A virtual server without the tools that the policy never allows the caller. */
+  /** Whether the policy denies the caller everything of a server, so that it reads as unknown. */
+  isServerHidden(caller: Caller, server: string): boolean {
+    return !this.#isOpen && isServerHidden(this.#policy, { principal: caller, server })
+  }
+
+  /** Whether a tool is in quarantine, or the policy denies the caller every call of it. */
+  isToolHidden(
+    principal: Caller,
+    server: string,
+    { name: tool, annotations }: Pick<CatalogTool, 'name' | 'annotations'>,
+  ): boolean {
+    if (this.#quarantine.isQuarantined(server, tool)) return true
+    const use = { principal, server, tool, annotations: () => annotations }
+    return !this.#isOpen && isHidden(this.#policy, use)
+  }
+
+  /** The virtual server of an address, unless it is that of a hidden server. */
+  admit(caller: Caller, virtualServer: VirtualServer | undefined): VirtualServer | undefined {
+    const { server } = virtualServer ?? {}
+    return server !== undefined && this.isServerHidden(caller, server) ? undefined : virtualServer
+  }
+
+  /** A virtual server without the items that the policy never allows the caller. */
   view(caller: Caller, virtualServer: VirtualServer): VirtualServer {
     if (this.#isOpen && !this.#quarantine.hasQuarantined) return virtualServer
     return new PolicyView(virtualServer, {
@@ -112,15 +146,17 @@ export class ToolPolicy {
     return isAsked ? { ...decision, effect: 'approve' } : decision
   }
 
-  /** Explains the decision about a call. Nothing is recorded, and no call is made. */
-  explain(call: ToolCall): ExplainedDecision {
-    const decision = explain(this.#policy, call)
-    const { server, tool, annotations } = call
-    if (this.#quarantine.isQuarantined(server, tool)) {
-      return { effect: 'deny', decidedBy: 'quarantine', verdicts: decision.verdicts }
+  /** Explains the decision about the use of an item. Nothing is recorded, and the item is not used. */
+  explain(use: ItemUse): ExplainedDecision {
+    const decision = explain(this.#policy, use)
+    if ('tool' in use) {
+      const { server, tool, annotations } = use
+      if (this.#quarantine.isQuarantined(server, tool)) {
+        return { effect: 'deny', decidedBy: 'quarantine', verdicts: decision.verdicts }
+      }
+      const isAsked = decision.effect === 'allow' && this.#needsApproval(server, tool, annotations)
+      if (isAsked) return { ...decision, effect: 'approve', decidedBy: 'tool-approval' }
     }
-    const isAsked = decision.effect === 'allow' && this.#needsApproval(server, tool, annotations)
-    if (isAsked) return { ...decision, effect: 'approve', decidedBy: 'tool-approval' }
     return { ...decision, decidedBy: decision.rule === undefined ? 'default' : 'rule' }
   }
 
@@ -146,24 +182,38 @@ export class ToolPolicy {
   }
 
   #filter(caller: Caller, listing: MergedListing): MergedListing {
-    const changed = new Map<string, ServerListing>()
-    for (const serverListing of listing.servers) {
-      const { server } = serverListing
-      const tools = serverListing.tools.filter(({ name }) => {
-        const annotations = () => listing.annotationsOf(server, name)
-        if (this.#quarantine.isQuarantined(server, name)) return false
-        return !isHidden(this.#policy, { principal: caller, server, tool: name, annotations })
-      })
-      if (tools.length < serverListing.tools.length)
-        changed.set(server, { ...serverListing, tools })
+    const policy = this.#policy
+    const itemsOf = (whole: ServerListing): ServerListing => {
+      const use = { principal: caller, server: whole.server }
+      const canRead = (resource: string): boolean => !isHidden(policy, { ...use, resource })
+      return {
+        ...whole,
+        tools: whole.tools.filter(({ name }) => {
+          const annotations = listing.annotationsOf(whole.server, name)
+          return !this.isToolHidden(caller, whole.server, { name, annotations })
+        }),
+        prompts: whole.prompts.filter(({ name }) => !isHidden(policy, { ...use, prompt: name })),
+        resources: whole.resources.filter(({ uri }) => canRead(uri)),
+        resourceTemplates: whole.resourceTemplates.filter(({ uriTemplate }) =>
+          canRead(uriTemplate),
+        ),
+        ...(this.#deniesUnlisted && { canRead }),
+      }
     }
-    return changed.size === 0 ? listing : listing.with(changed)
+    const isWhole = (each: ServerListing): boolean => {
+      const { tools, prompts } = itemsOf(each)
+      return tools.length === each.tools.length && prompts.length === each.prompts.length
+    }
+    // One listing for many callers takes less memory.
+    if (!this.#deniesUnlisted && listing.servers.every(isWhole)) return listing
+    const isHiddenServer = (server: string): boolean => this.isServerHidden(caller, server)
+    return listing.seenWith({ isHidden: isHiddenServer, itemsOf })
   }
 }
 
 interface PolicyViewDeps {
   visible(listing: MergedListing): MergedListing
-  /** Called when other tools may have become visible. */
+  /** Called when other items may have become visible. */
   onChange(listener: () => void): Disposable
 }
 

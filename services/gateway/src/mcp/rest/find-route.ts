@@ -1,5 +1,3 @@
-import type { CatalogEntry } from '@mcp-host/contracts'
-import { absentServer } from '../absent-server.ts'
 import type { MergedListing } from '../core/merged-listing.ts'
 import type { ServerListing } from '../core/server-listing.ts'
 import type { Route } from '../core/route-request.ts'
@@ -12,16 +10,8 @@ export interface RestRequest {
   readonly params: { readonly name: string } | { readonly uri: string }
 }
 
-/**
- * The server that gets a request, with the request's parameters. `server`: the only one in the listing, which then has
- * its own names. Throws `RestFault`.
- */
-export function findRoute(
-  { method, params }: RestRequest,
-  listing: MergedListing,
-  entries: Iterable<CatalogEntry>,
-  server?: string,
-): Route {
+/** The server that gets a request, with the request's parameters. Throws `RestFault`. */
+export function findRoute({ method, params }: RestRequest, listing: MergedListing): Route {
   const list = `/mcp/${method.split('/')[0]}/list`
   const [field, wanted] = 'name' in params ? ['name', params.name] : ['uri', params.uri]
   try {
@@ -36,15 +26,14 @@ export function findRoute(
       resources.some(({ uri }) => uri === wanted)
     const isKnown = field === 'uri' && listing.servers.some(isListed)
     if (isKnown) throw new RestFault(400, `uri: ${message}`, { field })
-    const joined = server === undefined ? wanted : `${server}__${wanted}`
-    if (field === 'name') checkServer(joined, entries)
+    if (field === 'name') checkServer(wanted, listing)
     throw new RestFault(404, `${field}: ${message}; POST ${list} tells what there is`, { field })
   }
 }
 
 /** Throws `RestFault` for the name of a server that was never ready, since its items are unknown. */
-function checkServer(name: string, entries: Iterable<CatalogEntry>): void {
-  const absent = absentServer(name, entries)
+function checkServer(name: string, listing: MergedListing): void {
+  const absent = listing.absent(name)
   if (absent === undefined) return
   const { server, why, isComing } = absent
   throw new AbsentFault(why, server === undefined ? {} : { server }, isComing)

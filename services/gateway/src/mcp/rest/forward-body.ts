@@ -1,4 +1,3 @@
-import type { CatalogView } from '@mcp-host/bus'
 import type { Principal } from '@mcp-host/contracts'
 import { callerAt, OPTIONS_META_KEY } from '@mcp-host/contracts'
 import type { Decision } from '@mcp-host/policy'
@@ -12,11 +11,11 @@ import { retryUntilListed } from '../core/retry-until-listed.ts'
 import type { Route } from '../core/route-request.ts'
 import type { ToolPolicy } from '../core/tool-policy.ts'
 import type { Upstream } from '../core/upstream.ts'
-import type { VirtualServers } from '../virtual-servers.ts'
 import type { ApprovalQueue } from '../../approvals/approval-queue.ts'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import type { RestRequest } from './find-route.ts'
 import { findRoute, mayBeListedLater } from './find-route.ts'
+import type { FindServersDeps } from './find-servers.ts'
 import { findServers } from './find-servers.ts'
 import type { JsonRpcErrorBody } from './rest-fault.ts'
 import { failed, needsApproval, notApproved, refused, RestFault, unanswered } from './rest-fault.ts'
@@ -24,11 +23,8 @@ import type { Handling } from './rest-schemas.ts'
 import { sendJson } from './send-json.ts'
 import { untilDisconnected } from './until-disconnected.ts'
 
-export interface ForwardDeps {
-  readonly virtualServers: VirtualServers
-  readonly catalog: CatalogView
+export interface ForwardDeps extends FindServersDeps {
   readonly upstream: Upstream
-  readonly policy: ToolPolicy
   readonly limits: Pick<GatewayLimits, 'toolCall'>
   readonly queue: Pick<ApprovalQueue, 'ask' | 'use'>
   /** Requests in flight, which a drain waits for. */
@@ -130,16 +126,16 @@ async function checkApproval(
 
 /** Finds the server, and waits for a server that is starting. Throws `RestFault`. */
 async function findServer(
-  { virtualServers, catalog, policy }: ForwardDeps,
+  deps: ForwardDeps,
   principal: Principal,
   request: RestRequest,
   server: string | undefined,
 ): Promise<{ readonly route: Route; readonly listing: MergedListing }> {
-  await virtualServers.settling
-  const servers = policy.view(principal, findServers(virtualServers, server))
+  await deps.virtualServers.settling
+  const servers = findServers(deps, principal, server)
   const find = (): { route: Route; listing: MergedListing } => {
     const { listing } = servers
-    return { route: findRoute(request, listing, catalog.entries.values(), server), listing }
+    return { route: findRoute(request, listing), listing }
   }
   try {
     return find()

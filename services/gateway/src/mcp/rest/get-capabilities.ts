@@ -90,7 +90,9 @@ export function addGetCapabilities(
       const body: Capabilities = {
         protocolVersions: [...MODERN_VERSIONS, ...LEGACY_VERSIONS],
         ...(answering && { model: `${answering.provider}/${answering.model}` }),
-        servers: serversOf(catalog),
+        servers: serversOf(catalog, listing).filter(
+          ({ server }) => !policy.isServerHidden(principal, server),
+        ),
         tools: namesOf(listing, 'tools', 'name'),
         prompts: namesOf(listing, 'prompts', 'name'),
         resources: namesOf(listing, 'resources', 'uri'),
@@ -106,26 +108,31 @@ export function addGetCapabilities(
   )
 }
 
-function serversOf({ entries }: CatalogView): Capabilities['servers'] {
+/** All servers, with the numbers of their items in a listing. */
+function serversOf({ entries }: CatalogView, listing: MergedListing): Capabilities['servers'] {
+  const listed = new Map(listing.servers.map((each) => [each.server, each]))
   const none = { tools: 0, prompts: 0, resources: 0, resourceTemplates: 0 }
   const unreported = unreportedServers(entries.values()).map((server) => {
     return { server, state: 'starting' as const, ...none }
   })
-  const reported = viewServers(entries.values()).map(
-    ({ server, state: now, error, entry, tools }) => {
-      const { prompts = [], resources = [], resourceTemplates = [] } = entry
-      return {
-        server,
-        state: now,
-        ...(error === undefined ? {} : { error }),
-        ...(entry.scope === undefined ? {} : { scope: entry.scope }),
-        tools: tools.length,
-        prompts: prompts.length,
-        resources: resources.length,
-        resourceTemplates: resourceTemplates.length,
-      }
-    },
-  )
+  const reported = viewServers(entries.values()).map(({ server, state: now, error, entry }) => {
+    const items = listed.get(server) ?? {
+      tools: [],
+      prompts: [],
+      resources: [],
+      resourceTemplates: [],
+    }
+    return {
+      server,
+      state: now,
+      ...(error === undefined ? {} : { error }),
+      ...(entry.scope === undefined ? {} : { scope: entry.scope }),
+      tools: items.tools.length,
+      prompts: items.prompts.length,
+      resources: items.resources.length,
+      resourceTemplates: items.resourceTemplates.length,
+    }
+  })
   return [...reported, ...unreported].toSorted((one, other) => (one.server < other.server ? -1 : 1))
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { jsonAnswer } from '../../edge/api.ts'
 import type { ListName } from '../core/server-listing.ts'
-import type { ForwardDeps } from './forward-body.ts'
+import type { FindServersDeps } from './find-servers.ts'
 import { findServers } from './find-servers.ts'
 import { RestFault } from './rest-fault.ts'
 import { bodyLimit, ofServer, restFaults } from './rest-schemas.ts'
@@ -57,10 +57,7 @@ const LISTS: readonly {
 ]
 
 /** Adds a route for each list: of tools, prompts, resources and resource templates. */
-export function addListItems(
-  api: Api,
-  { virtualServers, policy }: Pick<ForwardDeps, 'virtualServers' | 'policy'>,
-): void {
+export function addListItems(api: Api, deps: FindServersDeps): void {
   for (const { list, path, operationId, summary, fields } of LISTS) {
     const page = z.object({
       [list]: z.array(z.looseObject({})).describe(`As MCP has them: ${fields}.`),
@@ -79,9 +76,9 @@ export function addListItems(
         },
       },
       async ({ body: { cursor, server }, principal }, reply) => {
-        await virtualServers.settling
+        await deps.virtualServers.settling
         try {
-          const { listing } = policy.view(principal, findServers(virtualServers, server))
+          const { listing } = findServers(deps, principal, server)
           const json = listing.page(list, cursor, 'legacy')
           if (json !== undefined) return sendJson(reply, `{${json}}`)
           throw new RestFault(400, 'cursor: is unknown; begin without one', { field: 'cursor' })
