@@ -106,7 +106,7 @@ test('all readers of the catalog accept whatever supervisors write', async () =>
       expect(new Set(offered.map(({ safeName }) => safeName)).size).toBe(offered.length)
       for (const { safeName } of offered) expect(safeName).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
       capabilities(view).summary(LOCAL, () => undefined)
-      capabilities(view).welcome()
+      capabilities(view).welcome(() => false)
       const listings = [
         virtualServers.all(),
         ...views.map(({ server: name }) => virtualServers.server(name)),

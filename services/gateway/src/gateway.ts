@@ -82,6 +82,8 @@ export async function createGateway(
     const { servers } = policy.view(principal, virtualServers.all()).listing
     return (name) => servers.find(({ server }) => server === name)?.tools.length
   }
+  const hiddenFrom = (principal: Principal) => (server: string) =>
+    policy.isServerHidden(principal, server)
   const connections = new Set<Connection>()
   const passing = new InFlight()
   const draining = new AbortController()
@@ -122,7 +124,7 @@ export async function createGateway(
     refusing: refusing.signal,
     connections,
     passing,
-    welcome: () => able.welcome(),
+    welcome: (principal: Principal) => able.welcome(hiddenFrom(principal)),
   }
   const app = await buildApp(
     {
@@ -134,7 +136,7 @@ export async function createGateway(
           ...able.storageWarnings(),
         ],
         details: ({ principal }) => ({
-          ...able.summary(principal, visibleTo(principal)),
+          ...able.summary(principal, visibleTo(principal), hiddenFrom(principal)),
           maintenance: maintenance.current && {
             notice: maintenance.current.notice,
             since: new Date(maintenance.current.since).toISOString(),
@@ -142,7 +144,8 @@ export async function createGateway(
         }),
       },
       models: () => able.models(),
-      tools: () => able.tools(),
+      tools: (principal) =>
+        able.tools((server, tool) => policy.isToolHidden(principal, server, tool)),
       live,
       auth,
       logins,

@@ -54,6 +54,10 @@ test('health names the servers of which a principal may use a tool, and output t
   const seen = capabilitiesOf(entries).summary(user, (name) => (name === 'a' ? 0 : undefined))
   expect(seen).toMatchObject({ servers: [{ server: 'b' }, { server: 'c', error: 'it ended' }] })
   expect(JSON.stringify(seen)).not.toContain('secret')
+  const all = capabilitiesOf(entries)
+  const isHidden = (name: string): boolean => name !== 'a'
+  expect(all.summary(user, () => 1, isHidden)['servers']).toMatchObject([{ server: 'a' }])
+  expect(all.summary(LOCAL, () => 1, isHidden)['servers']).toHaveLength(3)
   expect(JSON.stringify(summary(...entries))).toContain('secret')
 })
 
@@ -97,6 +101,10 @@ test('every tool is listed with the state of its server and its use', () => {
     { server: 'a', tool: 'write', state: 'ready' },
     { server: 'b', tool: 'read', state: 'unavailable' },
   ])
+  const seen = capabilitiesOf([present, server('a', 'ready', { tools })]).tools(
+    (name, tool) => name === 'a' && tool.name === 'read',
+  )
+  expect(seen).toEqual([{ server: 'a', tool: 'write', state: 'ready' }])
 })
 
 test('health names all servers to admins, also one whose tools are all in quarantine', () => {

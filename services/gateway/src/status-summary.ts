@@ -1,5 +1,6 @@
 import type { CatalogView } from '@mcp-host/bus'
 import type {
+  CatalogTool,
   ModelEntry,
   Principal,
   ProviderEntry,
@@ -13,23 +14,30 @@ import { welcome } from './standard-messages.ts'
 
 /** The state of the host for clients, in several forms. */
 export interface Capabilities {
-  /** The welcome to a new client. */
-  welcome(): string
+  /** The welcome to a new client that does not see the hidden servers. */
+  welcome(isHidden: IsHidden): string
   /** The default model, and all models. */
   models(): ModelList
-  /** Every tool with the state of its server. */
-  tools(): ToolState[]
+  /** Every tool that is not hidden, with the state of its server. */
+  tools(isHidden?: (server: string, tool: CatalogTool) => boolean): ToolState[]
   /**
    * The state for `/health`: `degraded` while a server or all models are missing, although the rest works. Servers are
    * named only for admins and principals that may use one of their tools; others get counts.
    */
-  summary(principal: Principal, visibleTools: VisibleTools): Record<string, unknown>
+  summary(
+    principal: Principal,
+    visibleTools: VisibleTools,
+    isHidden?: IsHidden,
+  ): Record<string, unknown>
   /** What is wrong with the stored sessions. */
   storageWarnings(): readonly string[]
 }
 
 /** The number of a server's tools that a principal may use; `undefined` when the server has listed none. */
 export type VisibleTools = (server: string) => number | undefined
+
+/** Whether the policy denies the client everything of a server. */
+export type IsHidden = (server: string) => boolean
 
 export interface ToolState {
   readonly server: string
@@ -50,11 +58,12 @@ export function capabilities({ entries }: CatalogView): Capabilities {
   const isComplete = (): boolean =>
     model() !== undefined && servers().every(({ state }) => state === 'ready')
   return {
-    welcome: () => welcome(Array.from(entries.values())),
-    tools: () =>
+    welcome: (isHidden) => welcome(Array.from(entries.values()), isHidden),
+    tools: (isHidden = () => false) =>
       servers().flatMap(({ server, state, entry, tools, instances }) => {
         const { toolUse } = instances.find((each) => each.entry === entry)?.stats ?? {}
-        return tools.map(({ name }) => {
+        const visible = tools.filter((tool) => !isHidden(server, tool))
+        return visible.map(({ name }) => {
           const use = toolUse && ownValue(toolUse, name)
           return { server, tool: name, state, ...(use === undefined ? {} : { use }) }
         })
@@ -76,12 +85,19 @@ export function capabilities({ entries }: CatalogView): Capabilities {
       Array.from(entries.values()).flatMap((entry) =>
         entry.kind === 'damage' ? describeDamage(entry) : [],
       ),
-    summary: (principal, visibleTools) => ({
+    summary: (principal, visibleTools, isHidden = () => false) => ({
       ...(isComplete() ? {} : { status: 'degraded' }),
       counts: countsOf(servers(), model()),
       ...(principal === NOBODY
         ? {}
-        : { model: model(), servers: detailsOf(servers(), principal, visibleTools) }),
+        : {
+            model: model(),
+            servers: detailsOf(
+              servers().filter(({ server }) => isAdmin(principal) || !isHidden(server)),
+              principal,
+              visibleTools,
+            ),
+          }),
     }),
   }
 }

@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import type { Principal } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { GatewayEvents } from '../events.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
@@ -19,7 +20,7 @@ export interface SocketDeps {
   /** Signs the ids of sessions. */
   readonly signSession: SignSession
   /** The greeting of a new client: the model and the tools. */
-  readonly welcome: () => string
+  readonly welcome: (principal: Principal) => string
   /** Aborts when the gateway takes nothing new, and clients have to connect to another. */
   readonly draining: AbortSignal
 }

@@ -71,7 +71,7 @@ export async function serveSocket(
       id,
       payload: {
         state: isReconnect ? 'reconnected' : 'connected',
-        message: isReconnect ? 'Reconnected' : welcome(),
+        message: isReconnect ? 'Reconnected' : welcome(request.principal),
         sessionId,
       },
     })

@@ -1,4 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
+import type { Principal } from '@mcp-host/contracts'
 import { ServerEntry, SessionId, ToolUse, updateSession } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
@@ -29,12 +30,12 @@ const Tools = z
         .describe('How it was used since its server started; absent when it was not.'),
     }),
   )
-  .describe('The tools of the host, as they are now.')
+  .describe('The tools of the host that the policy allows, as they are now.')
 
 export interface CreateSessionDeps {
   readonly bus: Bus
-  /** All tools of the host, with the current state of their servers. */
-  readonly tools: () => ToolState[]
+  /** The tools that a principal may call, with the current state of their servers. */
+  readonly tools: (principal: Principal) => ToolState[]
   readonly signSession: SignSession
 }
 
@@ -62,7 +63,7 @@ export function addCreateSession(api: Api, { bus, tools, signSession }: CreateSe
         },
       },
     },
-    async ({ body, envelope }, reply) => {
+    async ({ body, envelope, principal }, reply) => {
       const session = signedId(signSession) as SessionId
       const isKnown = Object.values(body).some((value) => value !== undefined)
       const record = isKnown
@@ -75,7 +76,7 @@ export function addCreateSession(api: Api, { bus, tools, signSession }: CreateSe
             ),
           }
         : {}
-      return reply.code(201).send({ sessionId: session, ...record, tools: tools() })
+      return reply.code(201).send({ sessionId: session, ...record, tools: tools(principal) })
     },
   )
 }
