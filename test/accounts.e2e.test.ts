@@ -775,19 +775,52 @@ describe('the login of a browser', () => {
   })
 })
 
-test('what operators do by commands is in the audit log', async () => {
-  await command('create', 'fay')
-  await command('sign-out', 'fay')
-  await expect(command('create', 'fay')).rejects.toThrow('there is an account "fay" already')
+interface Exported {
+  readonly action: string
+  readonly principal: string
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+async function exportAudit(): Promise<Exported[]> {
   const { stdout } = await run(
     process.execPath,
     [commands, 'audit', 'export', '--nats', stack.broker.url],
     { cwd: dirname(stack.mcpJson), env: { PATH: process.env['PATH'], ...stack.broker.env } },
   )
-  const entries = stdout
+  return stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { action: string; detail?: Record<string, unknown> })
+    .map((line) => JSON.parse(line) as Exported)
+}
+
+test('registrations, logouts, lock-outs and reused tokens are in the audit log', async () => {
+  const browser = await invite('gus')
+  await browser.submit(await browser.open(`${url}/login`), {})
+  const expected = [
+    ['client-registered', 'nobody', 'client'],
+    ['token-reused', 'user:bob', 'client'],
+    ['logout', 'user:gus', ''],
+    ['login-refused', 'nobody', 'account bob: locked after wrong passwords'],
+    ['login-refused', 'nobody', 'unknown account: locked after wrong passwords'],
+  ] as const
+  await eventually(async () => {
+    const entries = await exportAudit()
+    return expected.every(([action, principal, text]) =>
+      entries.some(
+        (each) =>
+          each.action === action &&
+          each.principal === principal &&
+          JSON.stringify(each.detail ?? '').includes(text),
+      ),
+    )
+  })
+})
+
+test('what operators do by commands is in the audit log', async () => {
+  await command('create', 'fay')
+  await command('sign-out', 'fay')
+  await expect(command('create', 'fay')).rejects.toThrow('there is an account "fay" already')
+  const entries = await exportAudit()
   const ofCommands = entries.filter(({ detail }) => detail?.['command'] === 'npm run accounts')
   const actions = ofCommands.map(({ action }) => action)
   expect(actions.filter((each) => each === 'account-created')).toHaveLength(2)

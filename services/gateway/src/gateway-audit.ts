@@ -1,10 +1,23 @@
-import type { AuditLog, AuditRecord } from '@mcp-host/audit'
+import type { AuditAction, AuditLog, AuditRecord } from '@mcp-host/audit'
 import type { Caller, Envelope, Principal } from '@mcp-host/contracts'
 import { traceId } from '@mcp-host/contracts'
+import type { OnRead } from './mcp/core/forward-route.ts'
 
-/** Limit for the recorded refusals of credentials per second. Further ones are counted in the next entry. */
-const MAX_REFUSALS = 20
+/** Limit per second for the entries of an action that strangers cause. Further ones are counted in the next entry. */
+const MAX_BY_STRANGERS = 20
 const SECOND_MS = 1_000
+/** Limit for texts of others, in characters. */
+const MAX_SHOWN = 500
+
+/** The entries of one action in one second. */
+interface Window {
+  readonly second: number
+  readonly count: number
+  /** How many were not recorded since the last entry. */
+  readonly unrecorded: number
+}
+
+type ReadItem = Parameters<OnRead>[1]
 
 /** A tool call, as the audit log names it. */
 export interface NamedCall {
@@ -16,9 +29,7 @@ export interface NamedCall {
 /** Records events of the gateway in the audit log. Does nothing when there is no log. */
 export class GatewayAudit {
   readonly #log: AuditLog | undefined
-  #second = 0
-  #refusals = 0
-  #unrecorded = 0
+  readonly #windows = new Map<AuditAction, Window>()
 
   constructor(log: AuditLog | undefined) {
     this.#log = log
@@ -34,24 +45,71 @@ export class GatewayAudit {
    * client with many faulty credentials does not fill the log.
    */
   credentialRefused(address: string, path: string, reason: string): void {
-    const second = Math.floor(Date.now() / SECOND_MS)
-    if (second !== this.#second) [this.#second, this.#refusals] = [second, 0]
-    if (++this.#refusals > MAX_REFUSALS) {
-      this.#unrecorded += 1
-      return
-    }
-    const more = this.#unrecorded === 0 ? {} : { unrecorded: this.#unrecorded }
-    this.#unrecorded = 0
-    this.#note({
-      action: 'login-refused',
-      principal: 'nobody',
-      detail: { address, path, reason, ...more },
-    })
+    const detail = { address, path, reason }
+    this.#noteBounded({ action: 'login-refused', principal: 'nobody', detail })
   }
 
   /** Records the first use of a principal's token. */
   loggedIn({ id, roles, issuer, method }: Principal): void {
     this.#note({ action: 'login', principal: id, roles, detail: { issuer, method } })
+  }
+
+  /** Records the end of a browser's login. */
+  loggedOut(principal: string): void {
+    this.#note({ action: 'logout', principal, entrance: 'http' })
+  }
+
+  /** Records a request for a resource or a prompt that has ended. It is never waited for, since there are many. */
+  itemRead(caller: Caller | undefined, { kind, place, params }: ReadItem, outcome: string): void {
+    const { id: principal = 'nobody', roles, entrance } = caller ?? {}
+    const about = { principal, roles, entrance, server: place.server, outcome }
+    if (kind === 'resource') {
+      this.#note({ action: 'resource-read', ...about, detail: { resource: shownUri(place.name) } })
+    } else {
+      const detail = { prompt: place.name.slice(0, MAX_SHOWN) }
+      const { arguments: args = {} } = params
+      this.#note({ action: 'prompt-requested', ...about, arguments: args, detail })
+    }
+  }
+
+  /** Records a deleted session. `owner`: who it belonged to. */
+  sessionDeleted({ id, roles }: Principal, session: string, owner: string | undefined): void {
+    const detail = owner === undefined ? undefined : { owner }
+    const about = { principal: id, roles, entrance: 'http', session, detail }
+    this.#note({ action: 'session-deleted', ...about })
+  }
+
+  /** Records a request of an admin in the session of another principal. `route`: such as `GET /ws`. */
+  foreignSessionUsed(
+    { id, roles }: Principal,
+    { session, owner, route }: { session: string; owner: string; route: string },
+  ): void {
+    const about = { principal: id, roles, entrance: route === 'GET /ws' ? 'ws' : 'http', session }
+    this.#noteBounded({ action: 'foreign-session-used', ...about, detail: { owner, route } })
+  }
+
+  /** Records a request by a share link. */
+  shareRead(
+    { id: share, session }: { readonly id: string; readonly session: string },
+    address: string,
+    route: string,
+  ): void {
+    const detail = { share, address, route }
+    const about = { principal: 'nobody', entrance: 'http', session, detail }
+    this.#noteBounded({ action: 'share-read', ...about })
+  }
+
+  /** Records a client that has registered itself. */
+  clientRegistered(client: string, name: string | undefined): void {
+    const detail = { client, ...(name !== undefined && { name: name.slice(0, MAX_SHOWN) }) }
+    const about = { principal: 'nobody', entrance: 'http', detail }
+    this.#noteBounded({ action: 'client-registered', ...about })
+  }
+
+  /** Records a refresh token or code that was used again, so that its grant ended: it may have been stolen. */
+  tokenReused(principal: string, client: string): void {
+    const about = { principal, entrance: 'http', outcome: 'denied', detail: { client } }
+    this.#noteBounded({ action: 'token-reused', ...about })
   }
 
   /** Records a tool call that the policy denied. */
@@ -157,8 +215,30 @@ export class GatewayAudit {
     this.#note({ action: 'policy-changed', principal: 'system', entrance: 'system', detail })
   }
 
+  /** Records an event that strangers can cause as often as they like, at a limited rate. */
+  #noteBounded(record: AuditRecord): void {
+    const second = Math.floor(Date.now() / SECOND_MS)
+    const { action, detail } = record
+    const known = this.#windows.get(action) ?? { second, count: 0, unrecorded: 0 }
+    const count = (known.second === second ? known.count : 0) + 1
+    const isOver = count > MAX_BY_STRANGERS
+    const unrecorded = isOver ? known.unrecorded + 1 : 0
+    this.#windows.set(action, { second, count, unrecorded })
+    if (isOver) return
+    const more = known.unrecorded === 0 ? {} : { unrecorded: known.unrecorded }
+    this.#note({ ...record, detail: { ...detail, ...more } })
+  }
+
   /** Records an event that has already happened. */
   #note(record: AuditRecord): void {
     this.#log?.record(record)?.catch(() => undefined)
   }
+}
+
+/** A URI without what may be secret in it: a password, and the values of its query. */
+function shownUri(uri: string): string {
+  return uri
+    .replace(/[?#].*$/s, '?[redacted]')
+    .replace(/(?<=^[^/]*:\/\/)[^/@]*@/, '')
+    .slice(0, MAX_SHOWN)
 }

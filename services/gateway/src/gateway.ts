@@ -90,7 +90,7 @@ export async function createGateway(
   const refusing = new AbortController()
   const live = new LiveConnections({ bus, connections })
   const address = publicAddress(config)
-  const logins = await openLogins({ bus, logger, address }, config)
+  const logins = await openLogins({ bus, logger, address, audit }, config)
   await logins?.local?.offerFirstAdmin()
   const auth = await createAuthenticator(
     {

@@ -24,6 +24,7 @@ export interface LoginsDeps {
   readonly bus: Pick<Bus, 'bucket' | 'secret' | 'counter'>
   readonly logger: Logger
   readonly address: PublicAddress
+  readonly audit: GatewayAudit
 }
 
 /** The parts of the gateway that the pages use. */
@@ -44,7 +45,7 @@ export interface Logins {
 
 /** Opens the logins of browsers; `undefined` when the settings allow none. */
 export async function openLogins(
-  { bus, logger, address }: LoginsDeps,
+  { bus, logger, address, audit }: LoginsDeps,
   config: GatewayConfig,
 ): Promise<Logins | undefined> {
   const { publicUrl, origins } = address
@@ -57,7 +58,7 @@ export async function openLogins(
   let accounts: Accounts | undefined
   const principalOf = (login: Login): Principal | undefined => principalOfLogin(accounts, login)
   const logins = await LoginSessions.open({ bus, revocations, principalOf }, origins)
-  const parts = { bus, logger, counter, logins }
+  const parts = { bus, logger, counter, logins, audit }
   // Libraries are loaded only when the settings need them.
   const local = isLocal
     ? await import('./auth/accounts/open-accounts.ts').then(({ openAccounts }) =>
@@ -86,7 +87,7 @@ export async function openLogins(
         const about = { provider: provider?.pages, describeReturn }
         const sendForm = loginForm(about)
         const hasPasswords = local !== undefined
-        addLoginRoutes(scope, { ...about, logins, publicUrl, hasPasswords, sendForm })
+        addLoginRoutes(scope, { ...about, ...deps, logins, publicUrl, hasPasswords, sendForm })
         provider?.addTo(scope, { ...deps, attempts })
         if (local === undefined) return
         local.addPages(scope, deps)

@@ -14,7 +14,7 @@ export interface SocketDeps {
   readonly logger: Logger
   readonly events: GatewayEvents
   readonly connections: Set<Connection>
-  readonly audit: Pick<GatewayAudit, 'approvalAnswered'>
+  readonly audit: Pick<GatewayAudit, 'approvalAnswered' | 'isOn' | 'foreignSessionUsed'>
   readonly limits: Pick<GatewayLimits, 'request' | 'message'>
   readonly maintenance: Pick<MaintenanceState, 'check'>
   /** Signs the ids of sessions. */

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
+import type { SessionId } from '@mcp-host/contracts'
 import { BusError, isConfigured, NOBODY, presentSupervisors } from '@mcp-host/contracts'
 import type { OperationsDeps } from '@mcp-host/service'
 import { addOperations, requestFields, VERSION } from '@mcp-host/service'
@@ -24,12 +25,14 @@ import type { ClientLimits } from '../limits/unlimited.ts'
 import type { GatewayConfig } from '../config.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
 import type { MaintenanceState } from '../maintenance-state.ts'
+import { auditForeignSession } from '../session/audit-foreign-session.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { Approvals } from '../mcp/core/approvals.ts'
 import type { ToolPolicy } from '../mcp/core/tool-policy.ts'
 import type { Clients } from '../mcp/core/clients.ts'
+import type { OnRead } from '../mcp/core/forward-route.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
 import type { ClientVirtualServers } from '../mcp/core/client-virtual-servers.ts'
@@ -144,6 +147,9 @@ export async function buildApp(
       () => presentSupervisors(deps.catalog.entries.values()),
     ),
   )
+  const onRead: OnRead | undefined = deps.audit.isOn
+    ? (...read) => deps.audit.itemRead(...read)
+    : undefined
   const serverInfo = { name: 'mcp-host', version: VERSION }
   const endpoint = new McpEndpoint(
     {
@@ -155,6 +161,7 @@ export async function buildApp(
       limits: deps.limits,
       signSession,
       serverInfo,
+      onRead,
       onAnswered(method, isError, seconds) {
         const outcome = isError ? 'error' : 'ok'
         events.requestAnswered({ entrance: 'mcp', method, outcome, seconds })
@@ -166,7 +173,7 @@ export async function buildApp(
   const bodies = new BodyReader(budget)
   const checkOrigin = originGuard([...settings.allowedOrigins, ...deps.auth.origins])
   const guard = new ConnectionGuard(deps.auth)
-  const mcp = { ...deps, endpoint, upstream, checkOrigin, bodies, guard }
+  const mcp = { ...deps, endpoint, upstream, onRead, checkOrigin, bodies, guard }
   const mcpHttp = new McpHttp(mcp)
   const app = fastify({
     serverFactory(others) {
@@ -286,6 +293,11 @@ export async function buildApp(
       readBodies(scope, bodies)
       const api = scope.withTypeProvider<ZodTypeProvider>()
       api.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
+      api.addHook('preHandler', async ({ method, params, principal, routeOptions }) => {
+        const { id } = params as { readonly id?: SessionId }
+        if (id !== undefined)
+          auditForeignSession(deps, principal, id, `${method} ${routeOptions.url ?? ''}`)
+      })
       addSessionRoutes(api, { ...deps, connections: deps.live })
       addChatRoutes(api, deps)
       addListModels(api, deps)

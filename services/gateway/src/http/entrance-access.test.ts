@@ -1,4 +1,5 @@
 // Every frame of a chat socket and every MCP method, for every kind of caller.
+import type { AuditAction, AuditRecord } from '@mcp-host/audit'
 import type { LogFact, SessionId } from '@mcp-host/contracts'
 import { Up } from '@mcp-host/contracts'
 import { ChatSocket } from '@mcp-host/testkit'
@@ -16,6 +17,7 @@ const META = 'io.modelcontextprotocol'
 
 /** Credentials that are refused from now on. */
 const revoked = new Set<string>()
+const records: AuditRecord[] = []
 let gateway: FakeGateway
 
 beforeAll(async () => {
@@ -29,12 +31,17 @@ beforeAll(async () => {
     default: 'allow',
     pin: 'off',
   })
-  gateway = await startFakeGateway({ auth: callersDoor(revoked), policy })
+  gateway = await startFakeGateway({
+    auth: callersDoor(revoked),
+    policy,
+    record: (entry) => records.push(entry),
+  })
 })
 afterAll(() => gateway[Symbol.asyncDispose]())
 
 beforeEach(() => {
   revoked.clear()
+  records.length = 0
   gateway.bus.entries.length = 0
   gateway.bus.forwarded.length = 0
   gateway.bus.forgetIds()
@@ -64,6 +71,15 @@ const FRAMES: { readonly [T in Up['type']]: Extract<Up, { type: T }> } = {
   answer: { type: 'answer', payload: { id: 'q1', action: 'accept' } },
   ping: { type: 'ping' },
 }
+/** Why the audit log has no entry of a frame. The socket of an admin in the session of another has one itself. */
+const FRAMES_AUDITED: { readonly [T in Up['type']]: string } = {
+  message: 'the session itself stores it',
+  regenerate: 'the session itself stores it',
+  cancel: 'the session itself stores it',
+  'cancel-call': 'the session itself stores it, and the call has an entry of its end',
+  answer: 'approval-answered, where the question is open',
+  ping: 'it does nothing',
+}
 const frameNames = Up.options.map(({ shape }) => shape.type.value)
 
 /** A chat socket in the session of the owner, which sends a frame as soon as it is open. */
@@ -78,6 +94,26 @@ function startChat(caller: CallerName, name: keyof typeof FRAMES): ChatSocket {
 }
 
 describe('a chat socket', () => {
+  test('of an admin in the session of another is in the audit log, that of its owner is not', async () => {
+    for (const caller of ['owner', 'admin'] as const) {
+      const options = { url: gateway.url, sessionId: SESSION, headers: headersOf(caller) }
+      using _chat = await ChatSocket.open(options)
+    }
+    await vi.waitFor(() => expect(records).toHaveLength(1))
+    expect(records).toMatchObject([
+      {
+        action: 'foreign-session-used',
+        principal: 'user:root',
+        session: SESSION,
+        detail: { owner: 'user:ann', route: 'GET /ws' },
+      },
+    ])
+  })
+
+  test('has the audit entry of each frame, or why there is none', () => {
+    expect(Object.keys(FRAMES_AUDITED).toSorted()).toEqual(frameNames.toSorted())
+  })
+
   test('has a row for each frame of a client', () => {
     expect(Object.keys(FRAMES).toSorted()).toEqual(frameNames.toSorted())
   })
@@ -223,6 +259,55 @@ function checkAnswer(row: Row, caller: CallerName, text: string): void {
   }
   expect(text).not.toContain('"code":-32603')
 }
+
+const LISTS = 'names and descriptions alone'
+const NOTIFIES = 'it tells that something changed, and nothing of its content'
+/** What the gateway writes into the audit log about each method, or why it writes nothing. */
+const METHODS_AUDITED: Readonly<Record<string, string | readonly [AuditAction]>> = {
+  initialize: LISTS,
+  ping: 'it does nothing',
+  'server/discover': LISTS,
+  'tools/list': LISTS,
+  'tools/call': 'the supervisor writes tool-started and tool-finished',
+  'prompts/list': LISTS,
+  'prompts/get': ['prompt-requested'],
+  'resources/list': LISTS,
+  'resources/templates/list': LISTS,
+  'resources/read': ['resource-read'],
+  'resources/subscribe': NOTIFIES,
+  'resources/unsubscribe': NOTIFIES,
+  'completion/complete': 'suggestions of arguments, at each keystroke',
+  'logging/setLevel': 'it changes what the client is told',
+  'subscriptions/listen': NOTIFIES,
+}
+
+test.each(rows)('$method of the $era era has its entry in the audit log', async (row) => {
+  const session = NEEDS_SESSION.test(row.method) ? await sessionOf('/mcp', 'owner') : undefined
+  await post('/mcp', 'owner', row, session)
+  const written = METHODS_AUDITED[row.method]
+  expect(records.map(({ action }) => action)).toEqual(typeof written === 'string' ? [] : written)
+})
+
+test('a read of a resource and a request for a prompt tell what, and how it ended', async () => {
+  const [read, prompt] = ['resources/read', 'prompts/get'].map((method) => {
+    return rows.find((row) => row.method === method) ?? expect.unreachable(method)
+  })
+  const secret = { uri: 'mem://ann:pass@one/x?token=secret#s' }
+  await post('/mcp', 'owner', { ...(read as Row), params: secret })
+  await post('/mcp', 'owner', {
+    ...(prompt as Row),
+    params: { name: 'a__greet', arguments: { a: 'b' } },
+  })
+  const about = { principal: 'user:ann', entrance: 'mcp', server: 'a', outcome: 'ok' }
+  expect(records).toMatchObject([
+    { ...about, action: 'resource-read', detail: { resource: 'mem://one/x?[redacted]' } },
+    { ...about, action: 'prompt-requested', detail: { prompt: 'greet' }, arguments: { a: 'b' } },
+  ])
+})
+
+test('the matrix has the audit entry of each method of MCP, or why there is none', () => {
+  expect(Object.keys(METHODS_AUDITED).toSorted()).toEqual([...MCP_METHODS].toSorted())
+})
 
 test('the matrix has a row for each method of MCP', () => {
   expect(Object.keys(METHODS).toSorted()).toEqual([...MCP_METHODS].toSorted())

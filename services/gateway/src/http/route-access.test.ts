@@ -1,6 +1,7 @@
 // Every HTTP route for every kind of caller: the table of access decides who may use it.
+import type { AuditAction, AuditRecord } from '@mcp-host/audit'
 import type { SessionId } from '@mcp-host/contracts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { accessOf, isOpen } from '../auth/access.ts'
 import type { CallerName } from './__fixtures__/callers.ts'
@@ -72,8 +73,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/approvals': { status: 200 },
   'GET /api/approvals/:id': owned(200),
   'POST /api/approvals/:id': owned(204, { action: 'decline' }),
-  // The fake gateway has no audit log.
-  'GET /api/audit': { status: 404 },
+  'GET /api/audit': { status: 200 },
 
   'GET /api/keys': { status: 200 },
   'POST /api/keys': { status: 201, body: { name: 'ci' } },
@@ -122,12 +122,96 @@ function expectedOf(route: string, caller: CallerName): number {
   return isOwned && !INSIDERS.some((name) => name === caller) ? 404 : status
 }
 
+const FOREIGN = 'foreign-session-used'
+const READ_OWN = 'a caller is told about itself, or the host'
+const PUBLIC = 'it shows and changes nothing of a user'
+const ADMIN_READ = 'an admin reads settings and names, no content'
+const IN_SOCKETS = 'the entries are those of the messages in the socket'
+
+/** What the audit log has of each route that an admin uses, or why it has nothing. Owners find their own use in it. */
+const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
+  'GET /': PUBLIC,
+  'GET /health': PUBLIC,
+  'GET /ready': PUBLIC,
+  'GET /metrics': ADMIN_READ,
+  'GET /openapi.json': PUBLIC,
+  'GET /app-sandbox': PUBLIC,
+  'GET /.well-known/oauth-protected-resource*': PUBLIC,
+  'GET /ws': IN_SOCKETS,
+
+  'POST /api/chat/session': 'the session itself stores it',
+  'GET /api/chat/sessions': 'titles of sessions, of which the use has entries',
+  'GET /api/chat/models': READ_OWN,
+  [`GET ${session}`]: [FOREIGN],
+  [`PATCH ${session}`]: [FOREIGN],
+  [`DELETE ${session}`]: [FOREIGN, 'session-deleted'],
+  [`GET ${session}/connections`]: [FOREIGN],
+  [`GET ${session}/messages`]: [FOREIGN],
+  [`POST ${session}/message`]: [FOREIGN],
+  [`POST ${session}/regenerate`]: [FOREIGN],
+  [`GET ${session}/events`]: [FOREIGN],
+  [`POST ${session}/abort`]: [FOREIGN],
+  [`POST ${session}/abort-call`]: [FOREIGN],
+  // An open question would have `approval-answered`.
+  [`POST ${session}/answer`]: [FOREIGN],
+  [`POST ${session}/shares`]: [FOREIGN, 'share-created'],
+  [`GET ${session}/shares`]: [FOREIGN],
+  [`DELETE ${session}/shares/:share`]: [FOREIGN, 'share-revoked'],
+  [`POST ${session}/file`]: [FOREIGN],
+  [`GET ${session}/file/:key`]: [FOREIGN],
+
+  [`GET ${shared}`]: ['share-read'],
+  [`GET ${shared}/messages`]: ['share-read'],
+  [`GET ${shared}/file/:key`]: ['share-read'],
+  [`GET ${shared}/events`]: ['share-read'],
+
+  'GET /api/me': READ_OWN,
+  'POST /api/tickets': 'a ticket has the rights of its maker, for seconds',
+  'GET /api/approvals': 'the calls that wait have entries of their own',
+  'GET /api/approvals/:id': 'the call has entries of its own',
+  'POST /api/approvals/:id': ['approval-answered'],
+  'GET /api/audit': 'searches would fill the log that they search',
+
+  'GET /api/keys': ADMIN_READ,
+  'POST /api/keys': ['key-created'],
+  'DELETE /api/keys/:id': 'there is no such key here; else key-revoked',
+  'GET /api/changed-tools': ADMIN_READ,
+  'POST /api/changed-tools/accept': 'no tool has changed here; else tool-accepted',
+  'POST /api/servers/reload': ['servers-reloaded'],
+  'POST /api/servers/:server/restart': ['server-restarted'],
+  'POST /api/policy/explain': ADMIN_READ,
+  'GET /api/limits': ADMIN_READ,
+  'GET /api/maintenance': ADMIN_READ,
+  'POST /api/maintenance': ['maintenance-begun'],
+  'DELETE /api/maintenance': ['maintenance-ended'],
+  'GET /api/accounts': ADMIN_READ,
+  'POST /api/accounts': 'there are no accounts here; else account-created',
+  'PATCH /api/accounts/:name': 'there are no accounts here; else account-changed',
+  'POST /api/accounts/:name/invitation': 'there are no accounts here; else account-invited',
+
+  'GET /capabilities': READ_OWN,
+  'POST /mcp/tools/list': READ_OWN,
+  'POST /mcp/tools/call': 'the supervisor writes tool-started and tool-finished',
+  'POST /mcp/prompts/list': READ_OWN,
+  'POST /mcp/prompts/get': ['prompt-requested'],
+  'POST /mcp/resources/list': READ_OWN,
+  'POST /mcp/resources/templates/list': READ_OWN,
+  'POST /mcp/resources/read': ['resource-read'],
+  'GET /mcp/ws': IN_SOCKETS,
+  'GET /mcp/servers/:server/ws': IN_SOCKETS,
+  'GET /mcp/bundles/:bundle/ws': IN_SOCKETS,
+}
+
+const records: AuditRecord[] = []
 let gateway: FakeGateway
 /** Path parameters by their names. */
 let values: Record<string, string>
 
 async function open(): Promise<void> {
-  gateway = await startFakeGateway({ auth: callersDoor() })
+  gateway = await startFakeGateway({
+    auth: callersDoor(),
+    record: (entry) => records.push(entry),
+  })
   gateway.bus.replies
     .set('session.get', RECORD)
     .set('session.update', RECORD)
@@ -191,11 +275,27 @@ describe('the matrix', () => {
     )
     expect(Object.keys(ROWS).toSorted()).toEqual(Array.from(new Set(routes)).toSorted())
   })
+
+  test('has the audit entry of each route, or why there is none', () => {
+    expect(Object.keys(AUDITED).toSorted()).toEqual(Object.keys(ROWS).toSorted())
+  })
 })
 
 describe.each(Object.entries(ROWS))('%s', (route, { isOwned, isAsked }) => {
   beforeAll(open)
   afterAll(() => gateway[Symbol.asyncDispose]())
+
+  test('has its entries in the audit log', async () => {
+    await prepare(route)
+    records.length = 0
+    const answer = await send(route, 'admin')
+    const written = AUDITED[route]
+    const expected = typeof written === 'string' ? [] : written
+    const actions = (): string[] => records.map(({ action }) => action)
+    await vi.waitFor(() => expect(actions()).toEqual(expect.arrayContaining([...(expected ?? [])])))
+    expect(actions()).toHaveLength(expected?.length ?? NaN)
+    await answer.body?.cancel()
+  })
 
   test.each(callerNames)('answers %s as the table of access wants', async (caller) => {
     await prepare(route)

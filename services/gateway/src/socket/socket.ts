@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { RawData, WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
+import { auditForeignSession } from '../session/audit-foreign-session.ts'
 import { followSession } from '../session/follow-session.ts'
 import { Connection } from '../connection/connection.ts'
 import { errorFrame } from '../connection/error-frame.ts'
@@ -50,6 +51,7 @@ export async function serveSocket(
     return refuse(socket, { state: 'error', message, ...refused }, isFaulty ? 1008 : 1013)
   }
   const { sessionId, cursor, queueAfter, isReconnect } = opened
+  auditForeignSession(deps, request.principal, sessionId, 'GET /ws')
   const userAgent = request.headers['user-agent'] ?? ''
   const id = formatCursor(cursor)
   const connection = new Connection(socket, {

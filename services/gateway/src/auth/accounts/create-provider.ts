@@ -1,9 +1,10 @@
-import { isLoginValid, TOKEN_SECONDS } from '@mcp-host/auth'
+import { accountPrincipalId, isLoginValid, TOKEN_SECONDS } from '@mcp-host/auth'
 import type { Accounts, KeyRing } from '@mcp-host/auth'
 import { BusError, SCOPES } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { errors, interactionPolicy, Provider } from 'oidc-provider'
+import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { Login } from '../session/login-sessions.ts'
 import { errorPage } from '../pages/error-page.ts'
 import { PAGE_HEADERS } from '../pages/page.ts'
@@ -19,6 +20,7 @@ export interface ProviderDeps {
   readonly accounts: Accounts
   readonly store: ProviderStore
   readonly logger: Logger
+  readonly audit: Pick<GatewayAudit, 'clientRegistered' | 'tokenReused'>
   /** The login of the browser that sent a request. */
   readonly loginOf: (request: object) => Login | undefined
 }
@@ -47,6 +49,17 @@ export function createProvider(deps: ProviderDeps, options: ProviderOptions): Pr
     } else {
       deps.logger.error({ component: 'accounts', action: ctx.path, err: error }, 'request failed')
     }
+  })
+  const { audit } = deps
+  provider.on('registration_create.success', (_, { clientId, clientName }) =>
+    audit.clientRegistered(clientId, clientName),
+  )
+  provider.on('grant.revoked', ({ oidc: { route, entities } }) => {
+    // At the other routes, clients end their own grants.
+    if (route !== 'token') return
+    const account = (entities.RefreshToken ?? entities.AuthorizationCode)?.accountId
+    const principal = account === undefined ? 'nobody' : accountPrincipalId(account)
+    audit.tokenReused(principal, entities.Client?.clientId ?? '')
   })
   return provider
 }

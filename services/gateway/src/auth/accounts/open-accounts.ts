@@ -26,6 +26,7 @@ export interface AccountsDeps {
   readonly revocations: Revocations
   readonly logins: LoginSessions
   readonly address: PublicAddress
+  readonly audit: GatewayAudit
   /** See `ProviderOptions`. */
   readonly internalHosts: readonly string[]
 }
@@ -58,6 +59,7 @@ export async function openAccounts({
   counter,
   revocations,
   logins,
+  audit: ownAudit,
   internalHosts,
   address: { publicUrl, origins },
 }: AccountsDeps): Promise<LocalAccounts> {
@@ -91,7 +93,7 @@ export async function openAccounts({
     let found = built.byIssuer.get(issuer)
     if (found === undefined) {
       const options = { issuer, keys: ring, cookieSuffix, isResource, internalHosts }
-      found = createProvider({ accounts, store, logger, loginOf }, options)
+      found = createProvider({ accounts, store, logger, loginOf, audit: ownAudit }, options)
       built.byIssuer.set(issuer, found)
     }
     return found

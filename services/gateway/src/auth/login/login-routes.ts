@@ -1,4 +1,6 @@
+import { accountPrincipalId } from '@mcp-host/auth'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { GatewayAudit } from '../../gateway-audit.ts'
 import { loggedInPage, loggedOutPage, loginPage } from '../pages/login-page.ts'
 import { pageHeaders } from '../pages/page.ts'
 import type { Login, LoginSessions } from '../session/login-sessions.ts'
@@ -29,6 +31,7 @@ export interface LoginRoutesDeps {
   readonly hasPasswords: boolean
   readonly provider: ProviderPages | undefined
   readonly describeReturn: (path: string) => Promise<ReturnTarget | undefined>
+  readonly audit: Pick<GatewayAudit, 'loggedOut'>
 }
 
 /** Sends the form for a name and a password. */
@@ -69,7 +72,7 @@ export function addLoginRoutes(
   app: FastifyInstance,
   deps: LoginRoutesDeps & { readonly sendForm: LoginForm },
 ): void {
-  const { logins, publicUrl, hasPasswords, provider, describeReturn, sendForm } = deps
+  const { logins, publicUrl, hasPasswords, provider, describeReturn, sendForm, audit } = deps
 
   app.get<{ Querystring: { return?: string; again?: string } }>(
     '/login',
@@ -96,6 +99,8 @@ export function addLoginRoutes(
   app.post('/logout', async ({ headers }, reply) => {
     const login = await logins.find(headers)
     reply.header('set-cookie', await logins.end(headers))
+    const { principal, account = '' } = login ?? {}
+    if (login !== undefined) audit.loggedOut(principal?.id ?? accountPrincipalId(account))
     const elsewhere = login === undefined ? undefined : await provider?.logoutUrl(login)
     return elsewhere === undefined
       ? reply.type(HTML).send(loggedOutPage())

@@ -48,6 +48,9 @@ export function addPasswordRoutes(app: FastifyInstance, deps: PasswordRoutesDeps
     } catch (error) {
       const { code, message } = BusError.from(error)
       if (code !== 'exhausted') throw error
+      // As above: only names of accounts are logged.
+      const about = accounts.find(name) === undefined ? 'unknown account' : `account ${name}`
+      audit.credentialRefused(address, '/login', `${about}: locked after wrong passwords`)
       reply.header('retry-after', '60')
       return answer(message, 429)
     }

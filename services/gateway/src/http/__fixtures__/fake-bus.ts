@@ -31,6 +31,9 @@ export class FakeBus {
       this.#follow(options),
   }
 
+  /** Without entries. */
+  readonly audit = { read: async function* () {} }
+
   readonly storage = { checkRoom: () => Promise.resolve() }
 
   readonly directory = {

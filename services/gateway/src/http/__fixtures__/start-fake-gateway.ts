@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { AuditRecord } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { CatalogEntry, LogFact, ServerName, SessionId } from '@mcp-host/contracts'
 import { catalogKey, generationId } from '@mcp-host/contracts'
@@ -58,14 +59,25 @@ export interface FakeGatewayOptions {
   readonly policy?: ToolPolicy
   /** Default: one server `a`. */
   readonly catalog?: readonly CatalogEntry[]
+  /** Gets the entries of the audit log. Default: there is none. */
+  readonly record?: (entry: AuditRecord) => void
 }
 
 export async function startFakeGateway({
   auth = openDoor('http://127.0.0.1:3000'),
   policy = new ToolPolicy(),
   catalog: catalogEntries = CATALOG,
+  record,
 }: FakeGatewayOptions = {}): Promise<FakeGateway> {
   const bus = new AnsweringBus()
+  const audit = new GatewayAudit(
+    record && {
+      record(entry) {
+        record(entry)
+        return undefined
+      },
+    },
+  )
   const errors: unknown[] = []
   const quiet = (): void => undefined
   // Only the parts that the gateway uses.
@@ -81,10 +93,7 @@ export async function startFakeGateway({
   const virtualServers = new VirtualServers(catalog)
   virtualServers.setBundles({ all: {} })
   const connections = new Set<Connection>()
-  const queue = new ApprovalQueue(
-    { bus: bus.asBus(), audit: new GatewayAudit(undefined) },
-    { timeoutMs: 60_000 },
-  )
+  const queue = new ApprovalQueue({ bus: bus.asBus(), audit }, { timeoutMs: 60_000 })
   const routes: { method: string; url: string }[] = []
   const common = {
     bus: bus.asBus(),
@@ -97,7 +106,7 @@ export async function startFakeGateway({
     welcome: () => 'Welcome',
     limits: UNLIMITED,
     maintenance: await MaintenanceState.open(bus.asBus()),
-    audit: new GatewayAudit(undefined),
+    audit,
   }
   const app = await buildApp(
     {

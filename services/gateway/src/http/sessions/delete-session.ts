@@ -3,16 +3,18 @@ import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults } from '../../edge/api.ts'
 import type { SignSession } from '../../mcp/core/signed-id.ts'
-import { checkSession } from '../../session/check-session.ts'
+import type { GatewayAudit } from '../../gateway-audit.ts'
+import { checkSession, ownerOf } from '../../session/check-session.ts'
 import { eraseSession } from '../../session/erase-session.ts'
 import { SessionParams } from './session-params.ts'
 
 export interface DeleteSessionDeps {
   readonly bus: Bus
   readonly signSession: SignSession
+  readonly audit: Pick<GatewayAudit, 'sessionDeleted'>
 }
 
-export function addDeleteSession(api: Api, { bus, signSession }: DeleteSessionDeps): void {
+export function addDeleteSession(api: Api, { bus, signSession, audit }: DeleteSessionDeps): void {
   api.delete(
     '/session/:id',
     {
@@ -31,7 +33,9 @@ export function addDeleteSession(api: Api, { bus, signSession }: DeleteSessionDe
     },
     async ({ params: { id }, principal, envelope }, reply) => {
       await checkSession(bus, id, principal)
+      const owner = await ownerOf(bus, id)
       await eraseSession(bus, id, envelope, signSession)
+      audit.sessionDeleted(principal, id, owner)
       return reply.code(204).send()
     },
   )

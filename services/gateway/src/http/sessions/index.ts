@@ -1,6 +1,7 @@
 import type { Api } from '../../edge/api.ts'
 import type { CreateSessionDeps } from './create-session.ts'
 import { addCreateSession } from './create-session.ts'
+import type { DeleteSessionDeps } from './delete-session.ts'
 import { addDeleteSession } from './delete-session.ts'
 import { addGetSession } from './get-session.ts'
 import type { ListConnectionsDeps } from './list-connections.ts'
@@ -9,7 +10,8 @@ import { addListMessages } from './list-messages.ts'
 import { addListSessions } from './list-sessions.ts'
 import { addUpdateSession } from './update-session.ts'
 
-export interface SessionRoutesDeps extends CreateSessionDeps, ListConnectionsDeps {}
+export interface SessionRoutesDeps
+  extends CreateSessionDeps, DeleteSessionDeps, ListConnectionsDeps {}
 
 /** Routes for sessions and their messages. */
 export function addSessionRoutes(api: Api, deps: SessionRoutesDeps): void {

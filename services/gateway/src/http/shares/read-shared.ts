@@ -1,6 +1,9 @@
+import type { IncomingMessage } from 'node:http'
 import type { Principal } from '@mcp-host/contracts'
 import { BusError, getSession, newEnvelope, NOBODY, sessionHistory } from '@mcp-host/contracts'
 import { z } from 'zod'
+import type { GatewayAudit } from '../../gateway-audit.ts'
+import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { ChatDeps } from '../chat/chat-deps.ts'
@@ -26,12 +29,20 @@ const SharedSession = z
 
 export interface ReadSharedDeps extends ChatDeps {
   readonly shares: Shares
+  readonly audit: ChatDeps['audit'] & Pick<GatewayAudit, 'shareRead'>
+  readonly limits: ChatDeps['limits'] & Pick<GatewayLimits, 'addressOf'>
 }
 
 /** The routes of a share link, which need no credential. */
 export function addReadShared(api: Api, deps: ReadSharedDeps): void {
-  const { bus, shares } = deps
+  const { bus, shares, audit, limits } = deps
   const tags = ['sharing']
+  /** The share of a link that is opened. `part`: the end of the route. */
+  const open = async (raw: IncomingMessage, token: string, part: string): Promise<Share> => {
+    const share = await shares.find(token)
+    audit.shareRead(share, limits.addressOf(raw), `GET /api/shared/:token${part}`)
+    return share
+  }
   // The address is a secret, which no other page may learn.
   api.addHook('onRequest', async (_, reply) => void reply.header('referrer-policy', 'no-referrer'))
 
@@ -46,8 +57,8 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
         response: { 200: jsonAnswer('It.', SharedSession), ...faults(400, 404, 503, 504) },
       },
     },
-    async ({ params: { token } }) => {
-      const share = await shares.find(token)
+    async ({ raw, params: { token } }) => {
+      const share = await open(raw, token, '')
       const record = await asOwner(share, (owner) =>
         askOrchestrator(bus, getSession, { session: share.session }, newEnvelope(owner)),
       )
@@ -68,8 +79,8 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
         response: { 200: MessagesPage, ...faults(400, 404, 503, 504) },
       },
     },
-    async ({ params: { token }, query: { limit, before } }) => {
-      const share = await shares.find(token)
+    async ({ raw, params: { token }, query: { limit, before } }) => {
+      const share = await open(raw, token, '/messages')
       const page = { session: share.session, limit, ...(before === undefined ? {} : { before }) }
       return asOwner(share, (owner) =>
         askOrchestrator(bus, sessionHistory, page, newEnvelope(owner)),
@@ -88,8 +99,8 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
         response: faults(400, 404, 503),
       },
     },
-    async ({ params: { token, key } }, reply) => {
-      const { session } = await shares.find(token)
+    async ({ raw, params: { token, key } }, reply) => {
+      const { session } = await open(raw, token, '/file/:key')
       return sendFile(bus, reply, session, key)
     },
   )
@@ -108,8 +119,8 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
         response: { ...streamAnswer, ...faults(400, 404) },
       },
     },
-    async ({ params: { token }, query, headers }, reply) => {
-      const share = await shares.find(token)
+    async ({ raw, params: { token }, query, headers }, reply) => {
+      const share = await open(raw, token, '/events')
       const over = new AbortController()
       using _watch = await shares.abortAtEnd(share, over)
       const draining = AbortSignal.any([deps.draining, over.signal])

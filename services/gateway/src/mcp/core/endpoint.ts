@@ -31,6 +31,7 @@ import type { ClientVirtualServers } from './client-virtual-servers.ts'
 import type { Route } from './route-request.ts'
 import { mayBeListedLater, routeRequest } from './route-request.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
+import type { OnRead } from './forward-route.ts'
 import { forwardRoute } from './forward-route.ts'
 import { checkParameters } from './parameter-headers.ts'
 import { resumedStream } from './resumed-stream.ts'
@@ -61,6 +62,7 @@ export interface EndpointDeps {
   readonly approvals?: Approvals | undefined
   /** The virtual servers of clients with dedicated processes. */
   readonly clientVirtualServers?: ClientVirtualServers
+  readonly onRead?: OnRead | undefined
   /** Called once per answered request; batches count as none. */
   readonly onAnswered?: (method: string, isError: boolean, seconds: number) => void
 }
@@ -356,9 +358,10 @@ export class McpEndpoint {
       listener,
       isResumable,
     }
-    const { upstream, approvals, policy, limits } = this.#deps
+    const { upstream, approvals, policy, limits, onRead } = this.#deps
     const { principal } = exchange
-    const forward = (): Promise<ForwardedReply> => forwardRoute({ upstream, listing }, route, about)
+    const forward = (): Promise<ForwardedReply> =>
+      forwardRoute({ upstream, listing, onRead }, route, about)
     if (method !== 'tools/call' || policy === undefined || approvals === undefined) return forward()
     const decision = policy.check(principal, route, listing)
     const run = (): Promise<ForwardedReply> =>

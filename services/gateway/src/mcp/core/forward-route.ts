@@ -1,4 +1,7 @@
+import type { Caller } from '@mcp-host/contracts'
+import type { Params } from './json-rpc.ts'
 import type { MergedListing } from './merged-listing.ts'
+import type { ItemAddress } from './server-listing.ts'
 import type { Route } from './route-request.ts'
 import { noResource } from './route-request.ts'
 import { renameLinks } from './result-links.ts'
@@ -17,7 +20,24 @@ const UNKNOWN = new Set<number | undefined>([
 export interface ForwardRouteDeps {
   readonly upstream: Pick<Upstream, 'forward'>
   readonly listing: MergedListing
+  readonly onRead?: OnRead | undefined
 }
+
+/** Called when a request for a prompt or a resource has ended, for each server that was asked. */
+export type OnRead = (
+  caller: Caller | undefined,
+  read: {
+    readonly kind: 'prompt' | 'resource'
+    readonly place: ItemAddress
+    readonly params: Params
+  },
+  outcome: 'ok' | 'error' | 'unknown',
+) => void
+
+const READS: ReadonlyMap<string, 'prompt' | 'resource'> = new Map([
+  ['prompts/get', 'prompt'],
+  ['resources/read', 'resource'],
+])
 
 /**
  * Forwards a request to its server. Not an async function, since most requests pass here. Throws as `Upstream.forward`.
@@ -27,7 +47,7 @@ export function forwardRoute(
   route: Route,
   about: About,
 ): Promise<ForwardedReply> {
-  const { upstream, listing } = deps
+  const { upstream, listing, onRead } = deps
   const { place, params, isReadOnly, isOutputWrapped, others = [] } = route
   if (others.length > 0) return passInTurn(deps, route, about)
   const { server } = place
@@ -39,6 +59,15 @@ export function forwardRoute(
     isOutputWrapped,
     isOwn,
   })
+  const kind = onRead && READS.get(about.method)
+  if (kind !== undefined) {
+    const tell = (outcome: Parameters<OnRead>[2]): void =>
+      onRead?.(about.caller, { kind, place, params }, outcome)
+    forwarded.then(
+      ({ type }) => tell(type === 'result' ? 'ok' : 'error'),
+      (error: unknown) => tell(error === MOVED ? 'unknown' : 'error'),
+    )
+  }
   return listing.servers.length === 1
     ? forwarded
     : forwarded.then((each) => withLinks(each, listing, server))

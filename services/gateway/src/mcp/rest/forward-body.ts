@@ -3,6 +3,7 @@ import { callerAt, OPTIONS_META_KEY } from '@mcp-host/contracts'
 import type { Decision } from '@mcp-host/policy'
 import type { InFlight } from '@mcp-host/service'
 import type { FastifyReply } from 'fastify'
+import type { OnRead } from '../core/forward-route.ts'
 import { forwardRoute } from '../core/forward-route.ts'
 import { JsonRpcError } from '../core/json-rpc.ts'
 import { MAX_REQUEST_BYTES } from '../core/limits.ts'
@@ -25,6 +26,7 @@ import { untilDisconnected } from './until-disconnected.ts'
 
 export interface ForwardDeps extends FindServersDeps {
   readonly upstream: Upstream
+  readonly onRead?: OnRead | undefined
   readonly limits: Pick<GatewayLimits, 'toolCall'>
   readonly queue: Pick<ApprovalQueue, 'ask' | 'use'>
   /** Requests in flight, which a drain waits for. */
@@ -41,7 +43,7 @@ export async function forwardBody(
   body: RestRequest['params'] & Handling & { readonly approval?: string | undefined },
 ): Promise<FastifyReply> {
   try {
-    const { upstream, passing, limits, policy } = deps
+    const { upstream, passing, limits, policy, onRead } = deps
     const { headers, principal } = reply.request
     const request = toRequest(method, body)
     checkSize(request)
@@ -56,7 +58,7 @@ export async function forwardBody(
     const trace = typeof traceparent === 'string' ? { traceparent } : {}
     const { timeoutMs } = body
     const forwarded = await untilDisconnected(reply, { passing, timeoutMs }, (signal) =>
-      forwardRoute({ upstream, listing }, route, {
+      forwardRoute({ upstream, listing, onRead }, route, {
         method,
         era: 'legacy',
         caller: callerAt('rest', principal),
