@@ -611,6 +611,16 @@ describe('a registration', () => {
     ],
     ['a fragment in it', { redirect_uris: ['https://a.example/#b'] }, 'invalid_redirect_uri'],
     ['another host without TLS', { redirect_uris: ['http://a.example/'] }, 'invalid_redirect_uri'],
+    [
+      'another host without TLS, for a web application',
+      { application_type: 'web', redirect_uris: ['http://localhost.evil.example/'] },
+      'invalid_redirect_uri',
+    ],
+    [
+      'a user name in it',
+      { redirect_uris: ['https://localhost@evil.example/'] },
+      'invalid_redirect_uri',
+    ],
     ['a grant that is not offered', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
     ['tokens in the redirect', { response_types: ['token'] }, 'invalid_client_metadata'],
   ])('with %s is refused', async (_, more, error) => {
@@ -618,6 +628,30 @@ describe('a registration', () => {
     expect([status, value.error]).toEqual([400, error])
   })
 })
+
+test.each([
+  [{ application_type: 'web' }, 'https://127.0.0.1.evil.example/', '127.0.0.1.evil.example'],
+  [{ application_type: 'web' }, 'https://localhost:4321/', 'a program on this computer'],
+  [{}, 'http://localhost:4321/', 'a program on this computer (localhost:4321)'],
+  [{}, 'cursor://mcp/callback', 'the program that this computer opens for cursor:// addresses'],
+])(
+  'the consent page of a client %o tells from %s that it goes back to %s',
+  async (more, to, words) => {
+    const browser = await loggedIn('bob')
+    const metadata = { ...new ClientState().clientMetadata, redirect_uris: [to], ...more }
+    const { value: client } = await json('/auth/register', { body: metadata })
+    const query = new URLSearchParams({
+      client_id: client.client_id,
+      redirect_uri: to,
+      response_type: 'code',
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+    })
+    const page = await browser.open(`${url}/auth/authorize?${query.toString()}`)
+    expect(page.text).toContain(words)
+    expect(page.text.includes('this computer')).toBe(words.includes('this computer'))
+  },
+)
 
 describe('an authorization answer', () => {
   test('names this host as its issuer, also when it is an error', async () => {

@@ -161,6 +161,15 @@ const at = (path: string): string => clientId.replace('client.json', path)
 test.each<[string, (id: string) => object | string]>([
   ['of another client', () => metadata()],
   ['without redirect addresses', (id) => metadata({ client_id: id, redirect_uris: [] })],
+  [
+    'with a redirect to a host without TLS',
+    (id) =>
+      metadata({
+        client_id: id,
+        application_type: 'web',
+        redirect_uris: [REDIRECT, 'http://evil.example/'],
+      }),
+  ],
   ['with a secret', (id) => metadata({ client_id: id, client_secret: 'x'.repeat(32) })],
   [
     'with a shared secret as its method',

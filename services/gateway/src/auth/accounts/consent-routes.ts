@@ -57,7 +57,6 @@ export function addConsentRoutes(app: FastifyInstance, deps: ConsentRoutesDeps):
         clientName: target.client,
         clientHost: target.clientHost,
         redirect: target.redirect,
-        isThisComputer: target.isThisComputer,
         scopes,
       }),
     )

@@ -8,6 +8,7 @@ import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { Login } from '../session/login-sessions.ts'
 import { errorPage } from '../pages/error-page.ts'
 import { PAGE_HEADERS } from '../pages/page.ts'
+import { CHECKED_FIELDS, checkClientField } from './check-client.ts'
 import { clientDocumentFetch } from './client-document.ts'
 import { GRANT_CLAIM } from './local-tokens.ts'
 import type { ProviderStore } from './provider-store.ts'
@@ -96,6 +97,10 @@ function configure(
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
+    },
+    extraClientMetadata: {
+      properties: CHECKED_FIELDS,
+      validator: (_, field, value) => checkClientField(field, value),
     },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     responseTypes: ['code'],

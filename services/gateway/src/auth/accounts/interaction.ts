@@ -2,6 +2,7 @@ import { ownValue } from '@mcp-host/contracts'
 import type { Interaction, Provider } from 'oidc-provider'
 import type { Login } from '../session/login-sessions.ts'
 import type { ReturnTarget } from '../login/login-routes.ts'
+import { describeRedirect } from './redirect-address.ts'
 
 /** The path of interactions, before their id. */
 export const INTERACTION_PATH = '/auth/interaction/'
@@ -10,9 +11,8 @@ export const INTERACTION_PATH = '/auth/interaction/'
 export interface ClientTarget extends ReturnTarget {
   /** The host name in the client's id, if the id is a URL. */
   readonly clientHost: string | undefined
-  /** The address to which the browser is sent back. */
+  /** The target to which the browser is sent back, in words. */
   readonly redirect: string
-  readonly isThisComputer: boolean
 }
 
 /** A parameter of the request of the client; empty where it is missing. */
@@ -35,8 +35,7 @@ export async function targetOf(
   return {
     client: client?.clientName ?? clientHost ?? 'a program without a name',
     clientHost,
-    redirect: url === null ? '' : isHttp ? url.host : `${url.protocol}//`,
-    isThisComputer: url?.protocol === 'http:',
+    redirect: url === null ? '' : describeRedirect(url),
     // A content security policy cannot have IPv6 addresses.
     formTargets:
       url === null ? [] : [isHttp && !url.host.startsWith('[') ? url.origin : url.protocol],

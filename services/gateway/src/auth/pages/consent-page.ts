@@ -8,9 +8,8 @@ export interface ConsentPage {
   readonly clientName: string
   /** The host name in the client's id, if the id proves it. */
   readonly clientHost: string | undefined
-  /** The address to which the browser is sent afterwards. */
+  /** The target to which the browser is sent afterwards, in words. */
   readonly redirect: string
-  readonly isThisComputer: boolean
   /** Names of scopes. */
   readonly scopes: readonly string[]
 }
@@ -25,7 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** The page that asks a user whether a client may act for them. */
 export function consentPage(about: ConsentPage): string {
-  const { uid, account, clientName, clientHost, redirect, isThisComputer, scopes } = about
+  const { uid, account, clientName, clientHost, redirect, scopes } = about
   const listed = scopes.filter((scope) => Object.hasOwn(WORDS, scope))
   return page(
     `Allow ${clientName} to connect?`,
@@ -35,7 +34,7 @@ export function consentPage(about: ConsentPage): string {
       </ul>
       <dl class="sheet">
         ${row('Published by', clientHost)}
-        ${row('Goes back to', isThisComputer ? `a program on this computer (${redirect})` : redirect)}
+        ${row('Goes back to', redirect)}
       </dl>
       <p class="soft">${advice(clientHost)} Allow only what you have just started yourself.</p>
       <form class="acts" method="post" action="/auth/interaction/${uid}">

@@ -23,7 +23,6 @@ test('the question names the client, the account, what is asked for and where it
     clientName: '<i>Tool</i>',
     clientHost: 'tool.example',
     redirect: 'tool.example',
-    isThisComputer: false,
     scopes: ['mcp', 'openid'],
   })
   expect(text).toContain('Allow &lt;i&gt;Tool&lt;/i&gt; to connect?')
