@@ -130,7 +130,7 @@ test('an SDK client logs in by its document, whose host the user sees, without r
   const user = browser()
   const login = await user.open(authProvider.authorizeUrl)
   const consent = await user.submit(login, { name: 'ann', password: PASSWORD })
-  expect(consent.text).toContain('Allow A published client to connect?')
+  expect(consent.text).toContain('Allow <bdi>A published client</bdi> to connect?')
   expect(consent.text).toContain(new URL(clientId).host)
   await user.submit(consent, { decision: 'allow' })
   await first.finishAuth(new URL(user.leftFor ?? '').searchParams)

@@ -51,3 +51,4 @@ export type {
   SessionClientOptions,
 } from './session-client.ts'
 export { SessionClient } from './session-client.ts'
+export { visibleText } from '@mcp-host/contracts/visible-text'

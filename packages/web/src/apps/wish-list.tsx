@@ -1,9 +1,9 @@
+import { visibleText } from '@mcp-host/client'
 import type { MouseEvent, ReactNode } from 'react'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { focusAround } from '../parts/focus-around.ts'
 import { Mark } from '../parts/icon.tsx'
 import { pretty } from '../state/pretty.ts'
-import { visibleText } from '../state/visible-text.ts'
 import type { Wish } from './app-actions.ts'
 
 /** A wish that waits for the user. */

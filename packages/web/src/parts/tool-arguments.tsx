@@ -1,6 +1,6 @@
+import { visibleText } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { pretty } from '../state/pretty.ts'
-import { visibleText } from '../state/visible-text.ts'
 import { LongText } from './long-text.tsx'
 
 /** A longer value scrolls. */

@@ -1,5 +1,5 @@
 import type { Html } from './page.ts'
-import { html, page } from './page.ts'
+import { html, nameOf, page } from './page.ts'
 
 export interface ConnectedClient {
   /** The id of the grant, sent by the form. */
@@ -18,7 +18,7 @@ export function clientsPage(
 ): string {
   return page(
     'Connected programs',
-    html`<p>These may act as <strong>${account}</strong>.</p>
+    html`<p>These may act as <strong>${nameOf(account)}</strong>.</p>
       ${clients.length === 0 ? html`<p>None.</p>` : html`<div class="rows">${clients.map((client) => row(client, path))}</div>`}
       <p class="soft">
         A program that is disconnected loses its access at once and has to ask again.
@@ -30,7 +30,7 @@ export function clientsPage(
 function row({ id, name, scopes, allowedAt }: ConnectedClient, path: string): Html {
   return html`<form class="row" method="post" action="${path}">
     <dl>
-      <dt>${name}</dt>
+      <dt>${nameOf(name)}</dt>
       <dd>
         ${scopes.join(', ')}, allowed on
         ${new Date(allowedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC

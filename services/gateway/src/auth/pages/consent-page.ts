@@ -1,5 +1,5 @@
 import type { Html } from './page.ts'
-import { html, page } from './page.ts'
+import { html, isolated, nameOf, page } from './page.ts'
 
 export interface ConsentPage {
   readonly uid: string
@@ -27,15 +27,12 @@ export function consentPage(about: ConsentPage): string {
   const { uid, account, clientName, clientHost, redirect, scopes } = about
   const listed = scopes.filter((scope) => Object.hasOwn(WORDS, scope))
   return page(
-    `Allow ${clientName} to connect?`,
-    html`<p>It asks to act as <strong>${account}</strong>:</p>
+    'Allow a program to connect?',
+    html`<p>It asks to act as <strong>${nameOf(account)}</strong>:</p>
       <ul>
         ${listed.map((scope) => html`<li>${WORDS[scope]} <span class="soft">(${scope})</span></li>`)}
       </ul>
-      <dl class="sheet">
-        ${row('Published by', clientHost)}
-        ${row('Goes back to', redirect)}
-      </dl>
+      <dl class="sheet">${row('Published by', clientHost)} ${row('Goes back to', redirect)}</dl>
       <p class="soft">${advice(clientHost)} Allow only what you have just started yourself.</p>
       <form class="acts" method="post" action="/auth/interaction/${uid}">
         <button class="move" name="decision" value="allow">Allow</button>
@@ -44,6 +41,7 @@ export function consentPage(about: ConsentPage): string {
       <form method="post" action="/auth/interaction/${uid}">
         <button class="bare" name="decision" value="switch">Use another account</button>
       </form>`,
+    html`Allow ${nameOf(clientName)} to connect?`,
   )
 }
 
@@ -51,7 +49,7 @@ function row(name: string, value: string | undefined): Html | undefined {
   return value === undefined
     ? undefined
     : html`<dt>${name}</dt>
-        <dd>${value}</dd>`
+        <dd>${isolated(value)}</dd>`
 }
 
 function advice(clientHost: string | undefined): string {

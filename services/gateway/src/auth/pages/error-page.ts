@@ -1,4 +1,4 @@
-import { html, page } from './page.ts'
+import { alert, html, page } from './page.ts'
 
 /** The page with an error and its remedy. */
 export function errorPage({
@@ -15,8 +15,7 @@ export function errorPage({
 }): string {
   return page(
     title,
-    html`<p class="alert" role="alert">${text}</p>
-      ${advice === undefined ? undefined : html`<p>${advice}</p>`}
-      ${again === undefined ? undefined : html`<p><a href="${again}">Try again</a></p>`}`,
+    html`${alert(text)} ${advice === undefined ? undefined : html`<p>${advice}</p>`}
+    ${again === undefined ? undefined : html`<p><a href="${again}">Try again</a></p>`}`,
   )
 }

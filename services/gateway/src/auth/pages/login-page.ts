@@ -1,4 +1,4 @@
-import { alert, html, page } from './page.ts'
+import { alert, html, nameOf, page } from './page.ts'
 
 export interface LoginPage {
   /** The name of the program that the user connects, as the program calls itself. */
@@ -15,7 +15,7 @@ export interface LoginPage {
 export function loginPage({ client, name, returnTo, fault, provider }: LoginPage): string {
   return page(
     'Log in',
-    html`${client === undefined ? undefined : html`<p>to connect <strong>${client}</strong></p>`}
+    html`${client === undefined ? undefined : html`<p>to connect <strong>${nameOf(client)}</strong></p>`}
       ${alert(fault)}
       <form method="post" action="/login">
         <input type="hidden" name="return" value="${returnTo}" />
@@ -65,7 +65,7 @@ export const CLIENTS_PATH = '/login/clients'
 export function loggedInPage(name: string, mcpUrl: string, hasClients: boolean): string {
   return page(
     'You are logged in',
-    html`<p>as <strong>${name}</strong>.</p>
+    html`<p>as <strong>${nameOf(name)}</strong>.</p>
       <p>Connect MCP clients to</p>
       <p class="well"><code>${mcpUrl}</code></p>
       <p class="soft">They open this browser and ask for your permission.</p>

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { clientsPage } from './clients-page.ts'
 import { consentPage } from './consent-page.ts'
+import { errorPage } from './error-page.ts'
+import { invitationPage } from './invitation-page.ts'
+import { loggedInPage, loginPage } from './login-page.ts'
 import { html, page, pageHeaders } from './page.ts'
 
 test('values in a page are escaped, and its own parts are not', () => {
@@ -25,7 +29,46 @@ test('the question names the client, the account, what is asked for and where it
     redirect: 'tool.example',
     scopes: ['mcp', 'openid'],
   })
-  expect(text).toContain('Allow &lt;i&gt;Tool&lt;/i&gt; to connect?')
+  expect(text).toContain('Allow <bdi>&lt;i&gt;Tool&lt;/i&gt;</bdi> to connect?')
   for (const part of ['ann', 'tool.example', 'use the tools']) expect(text).toContain(part)
   expect(text).not.toContain('openid')
+})
+
+describe.each<[string, (name: string) => string]>([
+  [
+    'question',
+    (clientName) =>
+      consentPage({
+        uid: 'u',
+        account: 'ann',
+        clientName,
+        clientHost: undefined,
+        redirect: '',
+        scopes: [],
+      }),
+  ],
+  [
+    'list of programs',
+    (name) => clientsPage('ann', [{ id: 'g', name, scopes: ['mcp'], allowedAt: 0 }], '/clients'),
+  ],
+  ['login form', (client) => loginPage({ client, returnTo: '' })],
+  ['page of a login', (name) => loggedInPage(name, 'https://host.example/mcp', true)],
+])('a name on the %s', (_, show) => {
+  test('has no hidden characters, and does not turn the text around it', () => {
+    const text = show('Safe\u202Eelif\u200B\u0007')
+    expect(text).toContain(String.raw`<bdi>Safe\u{202e}elif\u{200b}\u{7}</bdi>`)
+  })
+
+  test('is cut', () => {
+    const text = show('😀'.repeat(40_000))
+    expect(text).toContain(`<bdi>${'😀'.repeat(100)}…</bdi>`)
+    expect(text.length).toBeLessThan(4_000)
+  })
+})
+
+test('an error and a form show the characters that a reader cannot see', () => {
+  const hidden = 'a\u2066b'
+  expect(errorPage({ title: hidden, text: hidden })).not.toContain('\u2066')
+  const about = { token: 't', account: undefined, name: hidden, fault: hidden }
+  expect(invitationPage(about)).not.toContain('\u2066')
 })

@@ -1,3 +1,8 @@
+import { visibleText } from '@mcp-host/contracts/visible-text'
+
+/** The limit for a name that a stranger has chosen. */
+const MAX_NAME_LENGTH = 100
+
 /** HTML that is safe to put into a page. */
 export class Html {
   readonly text: string
@@ -9,7 +14,7 @@ export class Html {
 
 type Part = string | number | Html | undefined | readonly Part[]
 
-/** A template whose values are escaped; `undefined` is left out. */
+/** A template whose values are escaped and have no hidden characters; `undefined` is left out. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const text = strings.map((each, index) => (index === 0 ? '' : toText(parts[index - 1])) + each)
   return new Html(text.join(''))
@@ -19,12 +24,24 @@ function toText(part: Part): string {
   if (part === undefined) return ''
   if (part instanceof Html) return part.text
   if (typeof part === 'object') return part.map(toText).join('')
-  return String(part)
+  return visibleText(String(part))
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;')
+}
+
+/** A text that does not change the direction of the text around it. */
+export function isolated(text: string): Html {
+  return html`<bdi>${text}</bdi>`
+}
+
+/** A name that a stranger has chosen. */
+export function nameOf(text: string): Html {
+  const characters = Array.from(text.slice(0, 2 * MAX_NAME_LENGTH + 1))
+  const isCut = characters.length > MAX_NAME_LENGTH
+  return isolated(isCut ? `${characters.slice(0, MAX_NAME_LENGTH).join('')}…` : text)
 }
 
 export const STYLE_PATH = '/auth/style.css'
@@ -46,8 +63,8 @@ export function pageHeaders(formTargets: readonly string[] = []): Record<string,
 
 export const PAGE_HEADERS = pageHeaders()
 
-/** A whole page. */
-export function page(title: string, content: Html): string {
+/** A whole page. `heading`: for a heading with a name, which a title cannot isolate. */
+export function page(title: string, content: Html, heading: Html | string = title): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -60,7 +77,7 @@ export function page(title: string, content: Html): string {
       <body>
         <main>
           <p class="brand"><span class="dial"></span>mcp-host</p>
-          <h1>${title}</h1>
+          <h1>${heading}</h1>
           ${content}
         </main>
       </body>
@@ -69,5 +86,5 @@ export function page(title: string, content: Html): string {
 
 /** A message that screen readers announce. */
 export function alert(text: string | undefined): Html | undefined {
-  return text === undefined ? undefined : html`<p class="alert" role="alert">${text}</p>`
+  return text === undefined ? undefined : html`<p class="alert" role="alert">${isolated(text)}</p>`
 }
