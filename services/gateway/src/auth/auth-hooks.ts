@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { AuthError } from '@mcp-host/auth'
 import type { Envelope, Principal } from '@mcp-host/contracts'
 import { BusError, callerAt, LOCAL, newEnvelope, NOBODY } from '@mcp-host/contracts'
@@ -38,16 +37,17 @@ export function addAuthHooks(
   app: FastifyInstance,
   { auth, tickets, guard, limits, audit, events }: AuthHooksDeps,
 ): void {
-  const admit = async (request: IncomingMessage, path: string): Promise<Principal> => {
-    const principal = await auth.authenticate(request, path)
-    if (request.headers.upgrade === undefined) return principal
-    const credential = auth.credentialOf(request)
-    if (credential !== undefined) guard.admit(request, { credential, principal })
-    return principal
-  }
-  const admitTicket = async (request: IncomingMessage, ticket: string): Promise<Principal> => {
-    const { credential, principal } = await tickets.redeem(ticket)
-    if (credential !== undefined) guard.admit(request, { credential, principal })
+  const admit = async ({ raw, ws, url }: FastifyRequest, path: string): Promise<Principal> => {
+    // A ticket opens sockets only, whatever a plain request has as its header Upgrade.
+    const ticket = ws ? ticketOf(url) : undefined
+    if (ticket !== undefined) {
+      const admission = await tickets.redeem(ticket)
+      guard.admit(raw, admission)
+      return admission.principal
+    }
+    const principal = await auth.authenticate(raw, path)
+    const credential = ws ? auth.credentialOf(raw) : undefined
+    if (credential !== undefined) guard.admit(raw, { credential, principal })
     return principal
   }
   // Set below for every request.
@@ -57,7 +57,7 @@ export function addAuthHooks(
     if (accessOf(url) === undefined) throw new Error(`access.ts has no line for ${url}`)
   })
   app.addHook('onRequest', async (request, reply) => {
-    const { routeOptions, headers, url } = request
+    const { routeOptions, url } = request
     const access = accessOf(routeOptions.url ?? '*') ?? 'admin'
     const [path = ''] = url.split('?', 1)
     const isPublic = access === 'public'
@@ -68,12 +68,8 @@ export function addAuthHooks(
       // A valid credential shows more of a public page. An invalid one is ignored.
       request.principal = await authenticateVisitor(auth, request.raw, path)
     } else {
-      const ticket = headers.upgrade === undefined ? undefined : ticketOf(url)
       try {
-        request.principal =
-          ticket === undefined
-            ? await admit(request.raw, path)
-            : await admitTicket(request.raw, ticket)
+        request.principal = await admit(request, path)
         checkAccess(request.principal, access)
         events.authenticated('accepted')
         if (mayLast(request)) guard.watchStream(reply.raw, request.raw, request.principal)

@@ -82,8 +82,8 @@ export function addAuthRoutes(api: Api, { bus, tickets, auth, audit }: AuthRoute
         },
       },
     },
-    async ({ principal, raw }, reply) => {
-      const ticket = await tickets.issue(principal, auth.credentialOf(raw))
+    async ({ raw }, reply) => {
+      const ticket = await tickets.issue(auth.credentialOf(raw))
       return reply.code(201).send({ ticket, expiresInMs: TICKET_MS })
     },
   )

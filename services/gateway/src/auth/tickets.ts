@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { AuthError } from '@mcp-host/auth'
 import type { Bucket, Bus } from '@mcp-host/bus'
-import { BusError, defineBucket, Principal } from '@mcp-host/contracts'
+import { BusError, defineBucket } from '@mcp-host/contracts'
 import { z } from 'zod'
+import type { Authenticator } from './authenticator.ts'
+import type { Admission } from './connection-guard.ts'
 import { Credential } from './credential.ts'
 
 /** The lifetime of a ticket. Browsers connect right after they get one. */
@@ -11,8 +13,7 @@ const FORMAT = /^[\w-]{43}$/
 
 const tickets = defineBucket('TICKETS', {
   record: z.object({
-    principal: Principal,
-    /** The credential with which the client got the ticket. When it ends, the socket ends. */
+    /** The credential with which the client got the ticket. When it ends, the ticket and the socket end. */
     credential: Credential.optional(),
     expiresAt: z.number(),
   }),
@@ -26,22 +27,25 @@ type Ticket = z.infer<typeof tickets.record>
  */
 export class Tickets {
   readonly #bus: Pick<Bus, 'bucket'>
+  readonly #auth: Pick<Authenticator, 'principalOf'>
   #bucket: Promise<Bucket<Ticket>> | undefined
 
-  constructor(bus: Pick<Bus, 'bucket'>) {
+  constructor(bus: Pick<Bus, 'bucket'>, auth: Pick<Authenticator, 'principalOf'>) {
     this.#bus = bus
+    this.#auth = auth
   }
 
-  async issue(principal: Principal, credential: Credential | undefined): Promise<string> {
+  /** Without `credential`, where clients need none, the ticket opens nothing once they need one. */
+  async issue(credential: Credential | undefined): Promise<string> {
     const ticket = randomBytes(32).toString('base64url')
     const about = credential === undefined ? {} : { credential }
-    const record = { principal, ...about, expiresAt: Date.now() + TICKET_MS }
+    const record = { ...about, expiresAt: Date.now() + TICKET_MS }
     await (await this.#open()).put(ticket, record, { ttlMs: TICKET_MS })
     return ticket
   }
 
-  /** The contents of a ticket, which is then used up. Throws `AuthError`. */
-  async redeem(ticket: string): Promise<Ticket> {
+  /** The credential of a ticket with its present principal; the ticket is then used up. Throws `AuthError`. */
+  async redeem(ticket: string): Promise<Admission> {
     const invalid = new AuthError('invalid_token', 'ticket: is not valid any more; get another')
     if (!FORMAT.test(ticket)) throw invalid
     const bucket = await this.#open()
@@ -54,7 +58,10 @@ export class Tickets {
       if (BusError.from(error).code === 'conflict') throw invalid
       throw error
     }
-    return found.record
+    const { credential } = found.record
+    const principal = credential && this.#auth.principalOf(credential)
+    if (credential === undefined || principal === undefined) throw invalid
+    return { credential, principal }
   }
 
   #open(): Promise<Bucket<Ticket>> {

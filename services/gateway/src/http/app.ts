@@ -241,7 +241,7 @@ export async function buildApp(
   })
   app.addHook('onClose', async () => guard[Symbol.dispose]())
   compressAnswers(app)
-  const tickets = new Tickets(deps.bus)
+  const tickets = new Tickets(deps.bus, deps.auth)
   const shares = new Shares(deps.bus)
   app.websocketServer.on('connection', (socket, request) => guard.watch(socket, request))
   addAuthHooks(app, { ...deps, tickets, guard })

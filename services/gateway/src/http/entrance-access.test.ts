@@ -1,5 +1,6 @@
 // Every frame of a chat socket and every MCP method, for every kind of caller.
 import type { AuditAction, AuditRecord } from '@mcp-host/audit'
+import { request } from 'node:http'
 import type { LogFact, SessionId } from '@mcp-host/contracts'
 import { Up } from '@mcp-host/contracts'
 import { ChatSocket } from '@mcp-host/testkit'
@@ -159,6 +160,39 @@ describe('a chat socket', () => {
     })
     revoked.add('owner')
     await vi.waitFor(() => expect(chat.closed).toBeDefined(), 3_000)
+  })
+})
+
+describe('a ticket', () => {
+  const getTicket = async (): Promise<string> => {
+    const response = await fetch(`${gateway.url}/api/tickets`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headersOf('owner') },
+      body: '{}',
+    })
+    return ((await response.json()) as { ticket: string }).ticket
+  }
+
+  test('opens no socket once the credential that got it is revoked', async () => {
+    const ticket = await getTicket()
+    revoked.add('owner')
+    expect(await openMcp(`/mcp/ws?ticket=${ticket}`, 'nobody')).toBe(401)
+  })
+
+  test('opens no plain route, whatever the request wants to upgrade to', async () => {
+    const ticket = await getTicket()
+    const statusOf = async (headers: Record<string, string>): Promise<number | undefined> => {
+      const { promise, resolve, reject } = Promise.withResolvers<number | undefined>()
+      const asked = request(`${gateway.url}/api/me?ticket=${ticket}`, { headers })
+      asked.on('response', (response) => resolve(response.resume().statusCode))
+      asked.on('error', reject).end()
+      return promise
+    }
+    expect(await statusOf({ upgrade: 'x' })).toBe(401)
+    expect(await statusOf({ upgrade: 'websocket', connection: 'upgrade' })).toBe(400)
+    const socket = await openMcp(`/mcp/ws?ticket=${ticket}`, 'nobody')
+    if (typeof socket === 'number') throw new Error('no socket')
+    socket.close()
   })
 })
 
