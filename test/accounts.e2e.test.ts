@@ -150,7 +150,7 @@ test('the first admin is made by a link that works once, at any gateway', async 
   const env = { AUTH: 'local', PUBLIC_URL: url }
   const broker = findBroker(stack.broker.env, '/', stack.broker.url)
   const { link = '' } = await firstAdminLink(broker, env, '/')
-  expect((await new FormBrowser(url).open(old)).status).toBe(404)
+  expect((await new FormBrowser(url).open(old)).status).toBe(200)
   const second = new FormBrowser(url)
   admin = new FormBrowser(url)
   const form = await admin.open(link)
@@ -163,6 +163,7 @@ test('the first admin is made by a link that works once, at any gateway', async 
   expect((await json('/api/me')).value).toMatchObject({ id: 'user:ann', roles: ['admin'] })
   const again = await second.submit(late, { name: 'eve', password: PASSWORD, again: PASSWORD })
   expect([again.status, again.text]).toEqual([404, expect.stringContaining('was used already')])
+  expect((await new FormBrowser(url).open(old)).status).toBe(404)
   expect(await firstAdminLink(broker, env, '/')).toEqual({})
 })
 
@@ -339,6 +340,51 @@ describe('an account', () => {
     await expect(command('disable', 'ann')).rejects.toThrow('last admin')
     await expect(command('invite', 'nobody')).rejects.toThrow('there is no account "nobody"')
   })
+})
+
+test('what stands for an account is refused while the account is disabled', async () => {
+  const made = await json('/api/accounts', { body: { name: 'fred', roles: ['admin'] } })
+  const { url: link } = made.value.invitation
+  const change = async (disabled: boolean) =>
+    json('/api/accounts/fred', { method: 'PATCH', body: { disabled } })
+  const second = await json('/api/accounts/fred/invitation', { method: 'POST' })
+  expect((await new FormBrowser(url).open(link)).status).toBe(404)
+  const fred = new FormBrowser(url)
+  const form = await fred.open(second.value.url)
+  await fred.submit(form, { password: PASSWORD, again: PASSWORD })
+
+  const about = { roles: ['admin'], scopes: ['mcp', 'chat', 'admin'] }
+  const key = await json('/api/keys', { browser: fred, body: { name: 'fred', ...about } })
+  const headers = { cookie: '', authorization: `Bearer ${key.value.key}` }
+  await eventually(async () => (await statusOf(key.value.key)) === 200)
+  const child = await json('/api/keys', { headers, body: { name: 'child', ...about } })
+  expect(child.value).toMatchObject({ createdBy: 'key:fred', owner: 'user:fred' })
+  await eventually(async () => (await statusOf(child.value.key)) === 200)
+  const { value: session } = await json('/api/chat/session', {
+    browser: fred,
+    body: { title: 'shared' },
+  })
+  const shares = `/api/chat/session/${session.sessionId}/shares`
+  const { value: share } = await json(shares, { browser: fred, body: {} })
+  const statuses = async () => [
+    await statusOf(key.value.key),
+    await statusOf(child.value.key),
+    (await fetch(share.url)).status,
+  ]
+  expect(await statuses()).toEqual([200, 200, 200])
+  const { value: last } = await json('/api/accounts/fred/invitation', { method: 'POST' })
+  await change(true)
+  await eventually(async () => (await statuses()).join() === '401,401,404')
+  await change(false)
+  await eventually(async () => (await statuses()).join() === '200,200,200')
+  expect((await new FormBrowser(url).open(last.url)).status).toBe(404)
+
+  const { value: next } = await json('/api/accounts/fred/invitation', { method: 'POST' })
+  expect((await new FormBrowser(url).open(next.url)).status).toBe(200)
+  await json('/api/accounts/fred/invitation', { method: 'DELETE' })
+  expect((await new FormBrowser(url).open(next.url)).status).toBe(404)
+  expect(await command('invite', 'fred')).toContain('/invite/')
+  expect(await command('revoke-link', 'fred')).toBe('fred has no link')
 })
 
 describe('a second user', () => {

@@ -23,6 +23,7 @@ import { findBroker } from './servers/find-broker.ts'
 
 const usage = `Usage: npm run accounts -- create NAME     create an account and print a link for its owner
        npm run accounts -- invite NAME     print another link, such as for a forgotten password
+       npm run accounts -- revoke-link NAME   end the link of an account
        npm run accounts -- list            list the accounts
        npm run accounts -- roles NAME      give an account other roles, by --role
        npm run accounts -- disable NAME    end its logins and tokens, and refuse it from then on
@@ -40,6 +41,7 @@ A link works once, for a week. Its owner sets the password there; nobody else ne
 const COMMANDS = [
   'create',
   'invite',
+  'revoke-link',
   'list',
   'roles',
   'disable',
@@ -99,7 +101,7 @@ async function run({ command, name, roles, isAtOnce, natsUrl }: Options): Promis
   const env = readEnv(process.env, root)
   await using bus = await connectQuietly(findBroker(env, root, natsUrl), 'accounts')
   const accounts = await Accounts.open(bus)
-  const invitations = await Invitations.open(bus)
+  const invitations = await Invitations.open(bus, accounts)
   await using audit = await openCommandAudit(bus, 'npm run accounts')
   const invite = async (): Promise<void> => {
     if ((await accounts.read(name)) === undefined) throw noAccount(name)
@@ -129,6 +131,9 @@ async function run({ command, name, roles, isAtOnce, natsUrl }: Options): Promis
         break
       case 'invite':
         await invite()
+        break
+      case 'revoke-link':
+        await change('has no link', { invitation: 'revoked' }, () => invitations.revoke(name))
         break
       case 'list':
         list(accounts, env)

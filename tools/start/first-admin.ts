@@ -14,7 +14,7 @@ export interface FirstAdmin {
 }
 
 /**
- * The link for the first admin of a host with AUTH=local, for its console. It replaces the link in the gateway's log.
+ * A link for the first admin of a host with AUTH=local, for its console. The links in the logs of gateways are as good.
  */
 export async function firstAdminLink(
   broker: BrokerAddress,
@@ -31,7 +31,8 @@ export async function firstAdminLink(
         }
       : {}
   await using bus = await connectQuietly(broker, 'starter')
-  if ((await Accounts.open(bus)).hasAdmin) return note
-  const offer = await (await Invitations.open(bus)).offerFirstAdmin(0)
-  return offer === undefined ? note : { ...note, link: invitationLink(url, offer.token) }
+  const accounts = await Accounts.open(bus)
+  if (accounts.hasAdmin) return note
+  const { token } = await (await Invitations.open(bus, accounts)).offerFirstAdmin()
+  return { ...note, link: invitationLink(url, token) }
 }

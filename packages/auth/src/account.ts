@@ -28,6 +28,11 @@ export const AccountRecord = z.object({
   createdAt: z.number(),
   createdBy: PrincipalId,
   isDisabled: z.boolean(),
+  /**
+   * SHA-256 of the token of its valid invitation, in hexadecimal digits; empty: it has none. Absent: each of its
+   * invitations is valid until it expires.
+   */
+  invitation: z.string().optional(),
   /** Logins and tokens that were issued earlier are invalid. Epoch milliseconds, a whole second. */
   validFrom: z.number(),
 })
@@ -41,8 +46,15 @@ export function accountKey(name: string): string {
   return Buffer.from(name).toString('base64url')
 }
 
+const PRINCIPAL = 'user:'
+
 export function accountPrincipalId(name: string): string {
-  return PrincipalId.parse(`user:${name}`)
+  return PrincipalId.parse(PRINCIPAL + name)
+}
+
+/** The name of the account that a principal may be; `undefined` for other principals. */
+export function accountNameOf(principal: string): string | undefined {
+  return principal.startsWith(PRINCIPAL) ? principal.slice(PRINCIPAL.length) : undefined
 }
 
 /** The principal of an account that has logged in. */

@@ -27,7 +27,7 @@ beforeEach(async () => {
   stack.use(other)
   accounts = await Accounts.open(bus)
   others = await Accounts.open(other)
-  invitations = await Invitations.open(bus)
+  invitations = await Invitations.open(bus, accounts)
 })
 
 const about = { roles: ['user'], createdBy: 'local' }
@@ -55,6 +55,14 @@ describe('an account', () => {
     expect(await isValid(Date.now())).toBe(false)
   })
 
+  test('is disabled as a principal, too', async () => {
+    await accounts.create({ name: 'fay', ...about })
+    expect(accounts.isDisabled('user:fay')).toBe(false)
+    await accounts.change('fay', { isDisabled: true })
+    await eventually(() => accounts.isDisabled('user:fay'))
+    expect(accounts.isDisabled('key:fay')).toBe(false)
+  })
+
   test('stays admin while it is the last one that can log in', async () => {
     const admin = { roles: ['admin'], createdBy: 'local', password: 'a hash' }
     expect(accounts.hasAdmin).toBe(false)
@@ -70,6 +78,7 @@ describe('an account', () => {
 
 describe('an invitation', () => {
   test('is found by its token and used once, by one of several requests', async () => {
+    await accounts.create({ name: 'ann', ...about })
     const { token } = await invitations.create('ann', 'user:root')
     const found = await Promise.all([1, 2, 3].map(() => invitations.find(token)))
     expect(found.map((each) => each?.account)).toEqual(['ann', 'ann', 'ann'])
@@ -79,15 +88,45 @@ describe('an invitation', () => {
     expect(await invitations.find('x'.repeat(43))).toBeUndefined()
   })
 
-  test('of the first admin is made for one of several processes', async () => {
-    const offers = await Promise.all([1, 2, 3].map(() => invitations.offerFirstAdmin()))
-    const made = offers.filter((each) => each !== undefined)
-    expect(made).toHaveLength(1)
-    const found = await invitations.find(made[0]!.token)
-    expect(found?.account).toBeUndefined()
-    // A later one replaces it.
-    const later = await invitations.offerFirstAdmin(0)
-    expect(await invitations.find(made[0]!.token)).toBeUndefined()
-    expect(await invitations.find(later!.token)).toBeDefined()
+  test.each([
+    ['a newer one', (name: string) => invitations.create(name, 'user:root')],
+    ['a password', (name: string) => accounts.endLogins(name, { password: 'a hash' })],
+    ['an admin', (name: string) => invitations.revoke(name)],
+    [
+      'the end of its account, for good',
+      async (name: string) => {
+        await accounts.change(name, { isDisabled: true })
+        await accounts.change(name, { isDisabled: false })
+      },
+    ],
+  ])('is ended by %s, also while its form is open', async (by, end) => {
+    const { name } = await accounts.create({ name: by.replaceAll(/\W+/g, '-'), ...about })
+    const { token } = await invitations.create(name, 'user:root')
+    const open = await invitations.find(token)
+    await end(name)
+    expect(await invitations.find(token)).toBeUndefined()
+    await expect(open!.redeem()).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  test('of a disabled account sets no password', async () => {
+    await accounts.create({ name: 'dan', ...about })
+    await accounts.change('dan', { isDisabled: true })
+    const { token } = await invitations.create('dan', 'user:root')
+    expect(await invitations.find(token)).toBeUndefined()
+  })
+
+  test('of the first admin is good at each of several starts, until there is an admin', async () => {
+    await using empty = await startBroker()
+    const bus = await empty.connect()
+    const none = await Accounts.open(bus)
+    const ofNone = await Invitations.open(bus, none)
+    const offers = await Promise.all([1, 2, 3].map(() => ofNone.offerFirstAdmin()))
+    for (const { token } of offers) expect(await ofNone.find(token)).toBeDefined()
+    const [used, ...others] = await Promise.all(offers.map(({ token }) => ofNone.find(token)))
+    await used!.redeem()
+    await none.create({ name: 'root', roles: ['admin'], createdBy: 'system', password: 'a hash' })
+    await eventually(() => none.hasAdmin)
+    for (const { token } of offers) expect(await ofNone.find(token)).toBeUndefined()
+    for (const other of others) await expect(other!.redeem()).rejects.toThrow('ended')
   })
 })

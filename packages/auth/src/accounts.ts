@@ -1,7 +1,7 @@
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, isAdmin } from '@mcp-host/contracts'
 import type { AccountRecord } from './account.ts'
-import { accountKey, accountsBucket } from './account.ts'
+import { accountKey, accountNameOf, accountsBucket } from './account.ts'
 import { delayUntil } from './delay-until.ts'
 
 /** Limit for the tries of a change, each of which fails when another process writes first. */
@@ -46,6 +46,12 @@ export class Accounts {
     return this.#view.records.get(accountKey(name))
   }
 
+  /** Whether a principal is an account that is disabled, from the watched copy. */
+  isDisabled(principal: string): boolean {
+    const name = accountNameOf(principal)
+    return name !== undefined && this.find(name)?.isDisabled === true
+  }
+
   /** An account, read from the broker, since another process may have changed it just before. */
   async read(name: string): Promise<AccountRecord | undefined> {
     return (await this.#bucket.get(accountKey(name)))?.record
@@ -77,15 +83,20 @@ export class Accounts {
     return record
   }
 
-  /** Changes an account. Throws `not-found`, and `conflict` when no admin could log in any more. */
+  /**
+   * Changes an account; another password and its end as a whole end its invitations. Throws `not-found`, and `conflict`
+   * when no admin could log in any more.
+   */
   async change(
     name: string,
-    changes: AccountChanges & Partial<Pick<AccountRecord, 'validFrom'>>,
+    changes: AccountChanges & Partial<Pick<AccountRecord, 'validFrom' | 'invitation'>>,
   ): Promise<AccountRecord> {
+    const endsInvitations = changes.isDisabled === true || changes.password !== undefined
+    const ended = endsInvitations ? { invitation: '' } : {}
     for (let tried = 1; ; tried++) {
       const found = await this.#bucket.get(accountKey(name))
       if (found === undefined) throw noAccount(name)
-      const record = { ...found.record, ...changes }
+      const record = { ...found.record, ...changes, ...ended }
       if (isActiveAdmin(found.record) && !isActiveAdmin(record) && !this.#hasOtherAdmin(name)) {
         const message = `${name} is the last admin who can log in; make another account admin first`
         throw new BusError('conflict', message)

@@ -19,6 +19,8 @@ export const ApiKeyRecord = z.object({
   /** Epoch milliseconds. */
   createdAt: z.number(),
   createdBy: PrincipalId,
+  /** The principal at the beginning of the chain, where a key has created the key. Absent: `createdBy`. */
+  owner: PrincipalId.optional(),
   /** Epoch milliseconds; absent: the key is valid until it is revoked. */
   expiresAt: z.number().optional(),
 })
@@ -26,6 +28,11 @@ export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>
 
 /** All API keys by their ids. */
 export const apiKeys = defineBucket('APIKEYS', { record: ApiKeyRecord, what: 'API keys' })
+
+/** The principals for which a key stands: it is good for nothing while one of them is disabled. */
+export function holdersOfKey({ principal, createdBy, owner }: ApiKeyRecord): readonly string[] {
+  return [principal, createdBy, owner ?? createdBy]
+}
 
 /** Creates a key. `key` is shown to its owner once. */
 export function newApiKey(

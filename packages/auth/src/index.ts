@@ -5,6 +5,7 @@ export {
   ApiKeyRecord,
   apiKeys,
   holderOfKey,
+  holdersOfKey,
   newApiKey,
   parseApiKey,
   principalOfKey,

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Bucket, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket, PrincipalId } from '@mcp-host/contracts'
 import { z } from 'zod'
+import type { Accounts } from './accounts.ts'
 
 const HOUR_MS = 3_600_000
 const INVITATION_MS = 7 * 24 * HOUR_MS
 const FIRST_ADMIN_MS = 24 * HOUR_MS
-const FIRST_ADMIN_KEY = 'first-admin'
 const TOKEN = /^[\w-]{43}$/
 
 /** A link by which its owner sets the password of an account. Only the hash of its token is stored. */
@@ -26,10 +26,15 @@ const invitationsBucket = defineBucket('INVITATIONS', {
   what: 'invitations',
 })
 
+interface StoredInvitation {
+  readonly record: InvitationRecord
+  readonly revision: number
+}
+
 /** An invitation that can be used. */
 export interface Invitation {
   readonly account: string | undefined
-  /** Uses the invitation up. Throws `not-found` when another request has used it. */
+  /** Uses the invitation up. Throws `not-found` when it was used or ended meanwhile. */
   redeem(): Promise<void>
 }
 
@@ -48,72 +53,73 @@ export function invitationLink(publicUrl: string, token: string): string {
 /** Single-use links for accounts without a password, or with a forgotten one. */
 export class Invitations {
   readonly #bucket: Bucket<InvitationRecord>
+  readonly #accounts: Accounts
 
-  private constructor(bucket: Bucket<InvitationRecord>) {
+  private constructor(bucket: Bucket<InvitationRecord>, accounts: Accounts) {
     this.#bucket = bucket
+    this.#accounts = accounts
   }
 
-  static async open(bus: Pick<Bus, 'bucket'>): Promise<Invitations> {
-    return new Invitations(await bus.bucket(invitationsBucket))
+  static async open(bus: Pick<Bus, 'bucket'>, accounts: Accounts): Promise<Invitations> {
+    return new Invitations(await bus.bucket(invitationsBucket), accounts)
   }
 
-  /** Creates an invitation for an account. */
+  /** Creates an invitation for an account, which ends the earlier one. Throws `not-found` for an unknown account. */
   async create(account: string, createdBy: string): Promise<InvitationToken> {
-    const { token, record } = newInvitation({ account, createdBy }, INVITATION_MS)
-    await this.#bucket.put(keyOf(record.digest), record, { ttlMs: INVITATION_MS })
-    return { token, expiresAt: record.expiresAt }
+    const { token, expiresAt } = await this.#store({ account, createdBy }, INVITATION_MS)
+    await this.#accounts.change(account, { invitation: digestOf(token) })
+    return { token, expiresAt }
   }
 
-  /**
-   * Creates the invitation of the first admin; `undefined` when one exists that is younger than `renewAfterMs`. When
-   * several processes call this at the same time, one gets the invitation.
-   */
-  async offerFirstAdmin(renewAfterMs = Infinity): Promise<InvitationToken | undefined> {
-    const found = await this.#bucket.get(FIRST_ADMIN_KEY)
-    const isThere = found !== undefined && found.record.expiresAt > Date.now()
-    if (isThere && Date.now() - found.record.createdAt < renewAfterMs) return undefined
-    const { token, record } = newInvitation({ createdBy: 'system' }, FIRST_ADMIN_MS)
-    try {
-      const revision = found?.revision ?? 0
-      await this.#bucket.put(FIRST_ADMIN_KEY, record, { revision, ttlMs: FIRST_ADMIN_MS })
-    } catch (error) {
-      if (BusError.from(error).code === 'conflict') return undefined
-      throw error
-    }
-    return { token, expiresAt: record.expiresAt }
+  /** Ends the invitation of an account. Throws `not-found` for an unknown account. */
+  async revoke(account: string): Promise<void> {
+    await this.#accounts.change(account, { invitation: '' })
   }
 
-  /** The invitation of a token; `undefined` when the token is unknown, used or expired. */
+  /** Creates an invitation for the first admin. Each one is good until it expires or an admin can log in. */
+  async offerFirstAdmin(): Promise<InvitationToken> {
+    return this.#store({ createdBy: 'system' }, FIRST_ADMIN_MS)
+  }
+
+  /** The invitation of a token; `undefined` when the token is unknown, used, ended or expired. */
   async find(token: string): Promise<Invitation | undefined> {
     if (!TOKEN.test(token)) return undefined
-    const digest = digestOf(token)
-    for (const key of [keyOf(digest), FIRST_ADMIN_KEY]) {
-      const found = await this.#bucket.get(key)
-      if (found === undefined || found.record.digest !== digest) continue
-      if (found.record.expiresAt <= Date.now()) continue
-      return { account: found.record.account, redeem: () => this.#redeem(key, found.revision) }
-    }
-    return undefined
+    const found = await this.#bucket.get(keyOf(digestOf(token)))
+    if (found === undefined || found.record.expiresAt <= Date.now()) return undefined
+    if (!(await this.#isValid(found.record))) return undefined
+    return { account: found.record.account, redeem: () => this.#redeem(found) }
   }
 
-  async #redeem(key: string, revision: number): Promise<void> {
+  async #store(
+    about: Pick<InvitationRecord, 'account' | 'createdBy'>,
+    ttlMs: number,
+  ): Promise<InvitationToken> {
+    const token = randomBytes(32).toString('base64url')
+    const digest = digestOf(token)
+    const createdAt = Date.now()
+    const expiresAt = createdAt + ttlMs
+    await this.#bucket.put(keyOf(digest), { ...about, digest, createdAt, expiresAt }, { ttlMs })
+    return { token, expiresAt }
+  }
+
+  /** Whether no newer invitation, password or admin has ended an invitation. */
+  async #isValid({ account, digest }: InvitationRecord): Promise<boolean> {
+    // The first admin may have been created in another way.
+    if (account === undefined) return !this.#accounts.hasAdmin
+    const record = await this.#accounts.read(account)
+    return record?.isDisabled === false && (record.invitation ?? digest) === digest
+  }
+
+  async #redeem({ record, revision }: StoredInvitation): Promise<void> {
     try {
-      await this.#bucket.remove(key, revision)
+      await this.#bucket.remove(keyOf(record.digest), revision)
     } catch (error) {
       if (BusError.from(error).code !== 'conflict') throw error
       throw new BusError('not-found', 'the link was used already', { cause: error })
     }
+    // It may have been ended while the form was filled in.
+    if (!(await this.#isValid(record))) throw new BusError('not-found', 'the link was ended')
   }
-}
-
-function newInvitation(
-  about: Pick<InvitationRecord, 'account' | 'createdBy'>,
-  lifeMs: number,
-): { readonly token: string; readonly record: InvitationRecord } {
-  const token = randomBytes(32).toString('base64url')
-  const createdAt = Date.now()
-  const record = { ...about, digest: digestOf(token), createdAt, expiresAt: createdAt + lifeMs }
-  return { token, record }
 }
 
 /** The broker compares the hash by its look-up, whose time reveals nothing about the token. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Bus } from '@mcp-host/bus'
+import { Accounts } from '@mcp-host/auth'
 import type { Principal } from '@mcp-host/contracts'
 import { approvalRule } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
@@ -90,11 +91,13 @@ export async function createGateway(
   const refusing = new AbortController()
   const live = new LiveConnections({ bus, connections })
   const address = publicAddress(config)
-  const logins = await openLogins({ bus, logger, address, audit }, config)
+  const accounts = await Accounts.open(bus)
+  const logins = await openLogins({ bus, accounts, logger, address, audit }, config)
   await logins?.local?.offerFirstAdmin()
   const auth = await createAuthenticator(
     {
       bus,
+      accounts,
       localTokens: logins?.local?.tokens,
       logins: logins?.sessions,
       onLogin: (principal) => audit.loggedIn(principal),

@@ -22,6 +22,8 @@ import type { GatewayConfig } from './config.ts'
 
 export interface LoginsDeps {
   readonly bus: Pick<Bus, 'bucket' | 'secret' | 'counter'>
+  /** The accounts of this host. */
+  readonly accounts: Accounts
   readonly logger: Logger
   readonly address: PublicAddress
   readonly audit: GatewayAudit
@@ -45,7 +47,7 @@ export interface Logins {
 
 /** Opens the logins of browsers; `undefined` when the settings allow none. */
 export async function openLogins(
-  { bus, logger, address, audit }: LoginsDeps,
+  { bus, accounts, logger, address, audit }: LoginsDeps,
   config: GatewayConfig,
 ): Promise<Logins | undefined> {
   const { publicUrl, origins } = address
@@ -55,17 +57,22 @@ export async function openLogins(
   const counter = bus.counter()
   counter.catch(() => undefined)
   const revocations = await Revocations.open(bus)
-  let accounts: Accounts | undefined
-  const principalOf = (login: Login): Principal | undefined => principalOfLogin(accounts, login)
+  const principalOf = (login: Login): Principal | undefined =>
+    principalOfLogin(isLocal ? accounts : undefined, login)
   const logins = await LoginSessions.open({ bus, revocations, principalOf }, origins)
   const parts = { bus, logger, counter, logins, audit }
   // Libraries are loaded only when the settings need them.
   const local = isLocal
     ? await import('./auth/accounts/open-accounts.ts').then(({ openAccounts }) =>
-        openAccounts({ ...parts, revocations, address, internalHosts: config.clientDocumentHosts }),
+        openAccounts({
+          ...parts,
+          accounts,
+          revocations,
+          address,
+          internalHosts: config.clientDocumentHosts,
+        }),
       )
     : undefined
-  accounts = local?.accounts
   const provider = hasProvider
     ? await import('./auth/identity-provider/open-provider-login.ts').then(
         ({ openProviderLogin }) => openProviderLogin({ ...parts, publicUrl }, config),

@@ -40,7 +40,10 @@ const NewAccount = z.object({
 const Changes = z
   .object({
     roles: z.array(RoleName).max(32).describe('Count at once, for tokens in use, too.').optional(),
-    disabled: z.boolean().describe('Ends its logins and tokens at all gateways.').optional(),
+    disabled: z
+      .boolean()
+      .describe('Ends its logins, tokens and link; refuses its keys and share links meanwhile.')
+      .optional(),
     signOut: z
       .literal(true)
       .describe('Ends its logins and tokens. The account can log in again.')
@@ -156,7 +159,10 @@ export function addAccountRoutes(api: Api, { local, publicUrl, audit }: AccountR
         summary: 'Get another link for the owner of an account, such as for a forgotten password',
         params: byName,
         response: {
-          201: jsonAnswer('The link. The password stays until it is used.', InvitationAbout),
+          201: jsonAnswer(
+            'The link, which ends the earlier one. The password stays until it is used.',
+            InvitationAbout,
+          ),
           ...faults(400, 404, 503),
         },
       },
@@ -165,6 +171,30 @@ export function addAccountRoutes(api: Api, { local, publicUrl, audit }: AccountR
       if ((await open().accounts.read(name)) === undefined) throw noAccount(name)
       await audit.accountChanged('account-invited', principal, { account: name })
       return reply.code(201).send(await invite(name, principal.id))
+    },
+  )
+
+  api.delete(
+    '/accounts/:name/invitation',
+    {
+      schema: {
+        tags,
+        operationId: 'revokeInvitation',
+        summary: 'End the link for the owner of an account',
+        params: byName,
+        response: {
+          204: z.undefined().describe('No link of the account sets a password.'),
+          ...faults(400, 404, 503),
+        },
+      },
+    },
+    async ({ params: { name }, principal }, reply) => {
+      const { accounts, invitations } = open()
+      if ((await accounts.read(name)) === undefined) throw noAccount(name)
+      const detail = { account: name, invitation: 'revoked' }
+      await audit.accountChanged('account-changed', principal, detail)
+      await invitations.revoke(name)
+      return reply.code(204).send()
     },
   )
 }

@@ -20,6 +20,9 @@ const KeyAbout = z
     scopes: z.array(Scope).describe('Scopes of the key.'),
     createdAt: z.number().describe('Epoch milliseconds.'),
     createdBy: PrincipalId.describe('The admin.'),
+    owner: PrincipalId.optional().describe(
+      'Where another key created the key: the principal that created the first one.',
+    ),
     expiresAt: z.number().optional().describe('Epoch milliseconds.'),
   })
   .meta({ id: 'ApiKey', description: 'An API key, without its secret.' })
@@ -128,6 +131,10 @@ export function addAuthRoutes(api: Api, { bus, tickets, auth, audit }: AuthRoute
       const { name, principal = `key:${name.replaceAll(/\s+/g, '-')}`, ...body } = request.body
       const { roles, scopes, expiresInDays } = body
       const now = Date.now()
+      const bucket = await keys()
+      const credential = auth.credentialOf(request.raw)
+      const creator = credential?.kind === 'key' ? await bucket.get(credential.id) : undefined
+      const { createdBy, owner = createdBy } = creator?.record ?? {}
       const made = newApiKey(
         {
           name,
@@ -135,12 +142,13 @@ export function addAuthRoutes(api: Api, { bus, tickets, auth, audit }: AuthRoute
           roles,
           scopes,
           createdBy: request.principal.id,
+          ...(owner === undefined ? {} : { owner }),
           ...(expiresInDays === undefined ? {} : { expiresAt: now + expiresInDays * 86_400_000 }),
         },
         now,
       )
       await audit.keyChanged('key-created', request.principal, toAbout(made.id, made.record))
-      await (await keys()).put(made.id, made.record, { revision: 0 })
+      await bucket.put(made.id, made.record, { revision: 0 })
       return reply.code(201).send({ ...toAbout(made.id, made.record), key: made.key })
     },
   )

@@ -1,6 +1,9 @@
-import type { VerifiedToken } from '@mcp-host/auth'
+import type { ApiKeyRecord, VerifiedToken } from '@mcp-host/auth'
+import { newApiKey } from '@mcp-host/auth'
+import type { Bucket } from '@mcp-host/bus'
 import { loadConfig } from '@mcp-host/service'
 import { describe, expect, test } from 'vitest'
+import { FakeBus } from '../http/__fixtures__/fake-bus.ts'
 import { authSettings } from './auth-settings.ts'
 import { createAuthenticator } from './authenticator.ts'
 
@@ -26,6 +29,7 @@ const localTokens = {
 const auth = await createAuthenticator(
   {
     bus: { bucket: () => Promise.reject(new Error('not needed')) },
+    accounts: { isDisabled: () => false },
     localTokens,
     onLogin: () => undefined,
   },
@@ -52,5 +56,40 @@ describe('a host with several names', () => {
     const find = async () => auth.authenticate(request, path)
     if (isTaken) expect(await find()).toEqual(principal)
     else await expect(find()).rejects.toMatchObject({ fault: 'invalid_token' })
+  })
+})
+
+describe('an API key', () => {
+  test.each([
+    ['that acts for an account', { principal: 'user:eve', createdBy: 'local' }],
+    ['that an account has created', { principal: 'key:ci', createdBy: 'user:eve' }],
+    [
+      'that a key of an account has created',
+      { principal: 'key:ci', createdBy: 'key:eve', owner: 'user:eve' },
+    ],
+  ])('%s is refused while the account is disabled', async (_, holders) => {
+    const bucket: Bucket<ApiKeyRecord> = await new FakeBus().bucket()
+    const disabled = new Set<string>()
+    const keys = await createAuthenticator(
+      {
+        // Only the bucket of keys is opened.
+        bus: { bucket: async () => bucket as never },
+        accounts: { isDisabled: (id) => disabled.has(id) },
+        onLogin: () => undefined,
+      },
+      loadConfig(authSettings, { AUTH: 'keys' }),
+      { publicUrl: origins[0]!, origins },
+    )
+    const about = { name: 'k', roles: ['user'], scopes: ['mcp' as const], ...holders }
+    const { id, key, record } = newApiKey(about, Date.now())
+    await bucket.put(id, record)
+    const request = { method: 'POST', headers: { authorization: `Bearer ${key}` } }
+    const find = async () => keys.authenticate(request, '/mcp')
+    expect(await find()).toMatchObject({ id: holders.principal })
+    disabled.add('user:eve')
+    await expect(find()).rejects.toMatchObject({ fault: 'invalid_token' })
+    expect(keys.principalOf({ kind: 'key', id })).toBeUndefined()
+    disabled.clear()
+    expect(keys.principalOf({ kind: 'key', id })).toMatchObject({ id: holders.principal })
   })
 })

@@ -1,8 +1,9 @@
-import type { ApiKeyRecord, VerifiedToken } from '@mcp-host/auth'
+import type { Accounts, ApiKeyRecord, VerifiedToken } from '@mcp-host/auth'
 import {
   apiKeys,
   AuthError,
   holderOfKey,
+  holdersOfKey,
   issuerOf,
   operatorKeyRecord,
   OidcVerifier,
@@ -57,12 +58,15 @@ export interface Authenticator {
   credentialOf(request: BrowserRequest): Credential | undefined
   /** The principal of a credential, from watched records; `undefined` when the credential is not valid any more. */
   principalOf(credential: Credential): Principal | undefined
+  /** Whether a principal is an account that is disabled. */
+  isDisabled(principal: string): boolean
   /** The address of a path under the host name that the client uses. */
   urlOf(path: string, host: string | undefined): string
 }
 
 export interface AuthenticatorDeps {
   readonly bus: Pick<Bus, 'bucket'>
+  readonly accounts: Pick<Accounts, 'isDisabled'>
   /** Verifies tokens of the accounts of this host. */
   readonly localTokens?: TokenAuthority | undefined
   readonly logins?: LoginCheck | undefined
@@ -72,7 +76,7 @@ export interface AuthenticatorDeps {
 
 /** Creates the authenticator that the setting `AUTH` selects. */
 export async function createAuthenticator(
-  { bus, localTokens, logins, onLogin }: AuthenticatorDeps,
+  { bus, accounts, localTokens, logins, onLogin }: AuthenticatorDeps,
   config: AuthConfig,
   address: PublicAddress,
 ): Promise<Authenticator> {
@@ -80,13 +84,16 @@ export async function createAuthenticator(
   const keys = config.auth.includes('keys') ? await (await bus.bucket(apiKeys)).watch() : undefined
   const operator =
     config.operatorKey === undefined ? undefined : operatorKeyRecord(config.operatorKey)
-  const keyOf = (id: string): ApiKeyRecord | undefined =>
-    id === operator?.id ? operator.record : keys?.records.get(id)
+  const isDisabled = (principal: string): boolean => accounts.isDisabled(principal)
+  const keyOf = (id: string): ApiKeyRecord | undefined => {
+    const record = id === operator?.id ? operator.record : keys?.records.get(id)
+    return record === undefined || holdersOfKey(record).some(isDisabled) ? undefined : record
+  }
   const oidc = config.auth.includes('oidc') ? oidcAuthority(config, address) : undefined
   const authorities = config.auth.flatMap(
     (method) => (method === 'local' ? localTokens : method === 'oidc' ? oidc : undefined) ?? [],
   )
-  return new CredentialCheck({ keyOf, authorities, logins, onLogin }, config, address)
+  return new CredentialCheck({ keyOf, isDisabled, authorities, logins, onLogin }, config, address)
 }
 
 /** The authenticator of `AUTH=none`: every client is the local admin. */
@@ -99,6 +106,7 @@ export function openDoor(publicUrl: string): Authenticator {
     authenticate: () => LOCAL,
     credentialOf: () => undefined,
     principalOf: () => LOCAL,
+    isDisabled: () => false,
     urlOf: (path) => publicUrl + path,
   }
 }
@@ -130,7 +138,9 @@ function oidcAuthority(
 }
 
 interface Credentials {
+  /** The record of a key; `undefined` also while an account for which it stands is disabled. */
   readonly keyOf: (id: string) => ApiKeyRecord | undefined
+  readonly isDisabled: (principal: string) => boolean
   readonly authorities: readonly TokenAuthority[]
   readonly logins: LoginCheck | undefined
   readonly onLogin: (principal: Principal) => void
@@ -224,6 +234,10 @@ class CredentialCheck implements Authenticator {
       if (error instanceof AuthError) return undefined
       throw error
     }
+  }
+
+  isDisabled(principal: string): boolean {
+    return this.#credentials.isDisabled(principal)
   }
 
   authorizationServers(host: string | undefined): readonly string[] {

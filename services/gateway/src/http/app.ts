@@ -242,7 +242,7 @@ export async function buildApp(
   app.addHook('onClose', async () => guard[Symbol.dispose]())
   compressAnswers(app)
   const tickets = new Tickets(deps.bus, deps.auth)
-  const shares = new Shares(deps.bus)
+  const shares = new Shares(deps.bus, deps.auth)
   app.websocketServer.on('connection', (socket, request) => guard.watch(socket, request))
   addAuthHooks(app, { ...deps, tickets, guard })
   app.addHook('onRoute', ({ method, url }) => {

@@ -96,6 +96,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'POST /api/accounts': { status: 404, body: { name: 'ann' } },
   'PATCH /api/accounts/:name': { status: 404, body: { disabled: true } },
   'POST /api/accounts/:name/invitation': { status: 404 },
+  'DELETE /api/accounts/:name/invitation': { status: 404 },
 
   'GET /capabilities': { status: 200 },
   'POST /mcp/tools/list': { status: 200 },

@@ -8,7 +8,7 @@ import type { LoginSessions } from '../session/login-sessions.ts'
 import { field, HTML } from '../login/pages-scope.ts'
 
 const GONE =
-  'This link was used already, or it has expired. Ask an admin of this host for another one.'
+  'This link was used already, was ended, or has expired. Ask an admin of this host for another one.'
 
 export interface InvitationRoutesDeps {
   readonly accounts: Accounts
@@ -24,11 +24,7 @@ export function addInvitationRoutes(
 ): void {
   const find = async (token: string): Promise<Invitation> => {
     const invitation = await invitations.find(token)
-    const isForFirst = invitation !== undefined && invitation.account === undefined
-    // The first admin may have been created in another way.
-    if (invitation === undefined || (isForFirst && accounts.hasAdmin)) {
-      throw new BusError('not-found', GONE)
-    }
+    if (invitation === undefined) throw new BusError('not-found', GONE)
     return invitation
   }
 

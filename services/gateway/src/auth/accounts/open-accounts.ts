@@ -1,4 +1,5 @@
-import { Accounts, invitationLink, Invitations, KeyRing, TOKEN_SECONDS } from '@mcp-host/auth'
+import type { Accounts } from '@mcp-host/auth'
+import { invitationLink, Invitations, KeyRing, TOKEN_SECONDS } from '@mcp-host/auth'
 import type { Bus, Counter } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
@@ -21,6 +22,7 @@ import { ProviderStore } from './provider-store.ts'
 
 export interface AccountsDeps {
   readonly bus: Pick<Bus, 'bucket'>
+  readonly accounts: Accounts
   readonly logger: Logger
   readonly counter: Promise<Counter>
   readonly revocations: Revocations
@@ -48,13 +50,14 @@ export interface LocalAccounts {
   addPages(app: FastifyInstance, deps: AccountPagesDeps): void
   /** The client for which a user logs in; `undefined` when there is none. */
   describeReturn(path: string): Promise<ReturnTarget | undefined>
-  /** Logs a link for the first admin, unless there is an admin or another gateway has logged such a link. */
+  /** Logs a link for the first admin, unless there is an admin. */
   offerFirstAdmin(): Promise<void>
 }
 
 /** Opens the accounts of `AUTH=local`. Its modules are loaded only with this setting, since they take 20 MB. */
 export async function openAccounts({
   bus,
+  accounts,
   logger,
   counter,
   revocations,
@@ -64,9 +67,8 @@ export async function openAccounts({
   address: { publicUrl, origins },
 }: AccountsDeps): Promise<LocalAccounts> {
   const tokenLifeMs = (TOKEN_SECONDS + 60) * 1_000
-  const [accounts, invitations, keys, store, consents] = await Promise.all([
-    Accounts.open(bus),
-    Invitations.open(bus),
+  const [invitations, keys, store, consents] = await Promise.all([
+    Invitations.open(bus, accounts),
     KeyRing.open(bus),
     ProviderStore.open(bus, revocations, tokenLifeMs),
     Consents.open(bus),
@@ -105,15 +107,8 @@ export async function openAccounts({
     async offerFirstAdmin() {
       if (accounts.hasAdmin) return
       const fields = { component: 'accounts', action: 'first-admin' }
-      const offer = await invitations.offerFirstAdmin()
-      if (offer === undefined) {
-        const text =
-          'no admin exists; the link for the first one was shown at an earlier start, and another one is made by: npm run accounts -- create NAME --role admin'
-        logger.warn(fields, text)
-      } else {
-        const link = invitationLink(publicUrl, offer.token)
-        logger.warn(fields, `no admin exists; create the first one within a day at ${link}`)
-      }
+      const link = invitationLink(publicUrl, (await invitations.offerFirstAdmin()).token)
+      logger.warn(fields, `no admin exists; create the first one within a day at ${link}`)
     },
     describeReturn: (path) => describeInteraction(provider(undefined), path),
     async addEndpoints(app, { limits }) {

@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket, PrincipalId, SessionId } from '@mcp-host/contracts'
 import { z } from 'zod'
+import type { Authenticator } from '../../auth/authenticator.ts'
 
 const ID_BYTES = 9
 const SECRET_BYTES = 32
@@ -47,10 +48,12 @@ export function newShare(
 /** Links by which anybody reads a session until they expire or are revoked, at every gateway. */
 export class Shares {
   readonly #bus: Pick<Bus, 'bucket'>
+  readonly #auth: Pick<Authenticator, 'isDisabled'>
   #opened: Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> | undefined
 
-  constructor(bus: Pick<Bus, 'bucket'>) {
+  constructor(bus: Pick<Bus, 'bucket'>, auth: Pick<Authenticator, 'isDisabled'>) {
     this.#bus = bus
+    this.#auth = auth
   }
 
   /** Stores a new link. */
@@ -92,16 +95,17 @@ export class Shares {
     if (id === undefined || secret === undefined) throw invalid
     const { bucket } = await this.#open()
     const record = (await bucket.get(id))?.record
-    if (record === undefined || record.expiresAt <= Date.now()) throw invalid
+    if (record === undefined || this.#isOver(record)) throw invalid
     if (!timingSafeEqual(digestOf(secret), Buffer.from(record.digest, 'hex'))) throw invalid
     return { id, ...withoutDigest(record) }
   }
 
-  /** Aborts `controller` when a link is revoked or expires, until disposed. */
-  async abortAtEnd({ id, expiresAt }: Share, controller: AbortController): Promise<Disposable> {
+  /** Aborts `controller` when a link is revoked, expires or ends with its account, until disposed. */
+  async abortAtEnd(share: Share, controller: AbortController): Promise<Disposable> {
+    const { id } = share
     const { bucket, view } = await this.#open()
     const stack = new DisposableStack()
-    const timer = setInterval(() => Date.now() >= expiresAt && controller.abort(), 1_000).unref()
+    const timer = setInterval(() => this.#isOver(share) && controller.abort(), 1_000).unref()
     stack.defer(() => clearInterval(timer))
     // The view may not have a new record yet. It keeps each record that it once had.
     let wasThere = view.records.has(id)
@@ -113,6 +117,13 @@ export class Shares {
     // The link may have been revoked just before.
     if ((await bucket.get(id)) === undefined) controller.abort()
     return stack
+  }
+
+  /** Whether a link has expired, or an account for which it stands is disabled. */
+  #isOver({ owner, createdBy, expiresAt }: Omit<ShareRecord, 'digest'>): boolean {
+    return (
+      expiresAt <= Date.now() || this.#auth.isDisabled(owner) || this.#auth.isDisabled(createdBy)
+    )
   }
 
   #open(): Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> {
