@@ -31,3 +31,9 @@ test('keys and windows are counted by themselves', async () => {
   expect(await counter.add('a', 5, { window: 2, windowMs: 1_000 })).toBe(5)
   expect(await counter.add('a', 1, { window: 1, windowMs: 1_000 })).toBe(4)
 })
+
+test('an amount can be taken back', async () => {
+  const about = { window: 3, windowMs: 86_400_000 }
+  expect(await counters[0].add('back', 2, about)).toBe(2)
+  expect(await counters[1].add('back', -1, about)).toBe(1)
+})

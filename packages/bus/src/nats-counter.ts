@@ -68,7 +68,7 @@ export class NatsCounter implements Counter {
     // Keys are ids of principals and addresses, whose characters subjects cannot have.
     const token = createHash('sha256').update(key).digest('base64url')
     const increment = headers()
-    increment.set('Nats-Incr', `+${amount}`)
+    increment.set('Nats-Incr', amount < 0 ? String(amount) : `+${amount}`)
     try {
       const ack = await this.#jetstream.publish(`${kind}.${token}.${windowMs}.${window}`, '', {
         headers: increment,

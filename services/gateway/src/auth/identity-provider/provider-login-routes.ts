@@ -96,17 +96,20 @@ async function comeBack(
   cookieName: string,
 ): Promise<{ readonly user: ProvenUser; readonly returnTo: string | undefined }> {
   const address = addressOf(raw)
+  let giveBack: (() => Promise<void>) | undefined
   try {
-    await attempts.check(address)
+    giveBack = await attempts.begin(address)
     const state = new URLSearchParams(url.slice(url.indexOf('?'))).get('state') ?? ''
     const start = await starts.take(state, readCookie(headers, cookieName) ?? '')
     if (start === undefined) throw new BusError('denied', FOREIGN)
-    return { user: await provider.finish(url, { ...start, state }), returnTo: start.returnTo }
+    const user = await provider.finish(url, { ...start, state })
+    await giveBack()
+    return { user, returnTo: start.returnTo }
   } catch (error) {
     const { code, message } = BusError.from(error)
-    if (code === 'denied') await attempts.failed(address)
     if (code === 'denied' || code === 'exhausted')
       audit.credentialRefused(address, CALLBACK_PATH, message)
+    if (code !== 'denied') await giveBack?.()
     throw error
   }
 }

@@ -14,25 +14,26 @@ export class Attempts {
   }
 
   /**
-   * Throws `exhausted` after too many failed logins. Accounts that do not exist have the same limits. A login at the
-   * identity provider has no name here, so only its address counts.
+   * Counts a login as failed, and resolves with a function that takes this back: logins that come at once must not all
+   * pass a limit that the first of them reaches. Throws `exhausted` after too many failed logins. Accounts that do not
+   * exist have the same limits. A login at the identity provider has no name here, so only its address counts.
    */
-  async check(address: string, name?: string): Promise<void> {
-    const sums = await this.#add(address, name, 0)
-    if (sums.every(({ sum, limit }) => sum < limit)) return
+  async begin(address: string, name?: string): Promise<() => Promise<void>> {
+    const window = Math.floor(Date.now() / WINDOW_MS)
+    const sums = await this.#add(window, 1, address, name)
+    const giveBack = async (): Promise<void> => void (await this.#add(window, -1, address, name))
+    if (sums.every(({ sum, limit }) => sum <= limit)) return giveBack
+    // A refused login tells nothing about its password. Counted, it would use up the limit of the account.
+    await giveBack()
     const minutes = Math.ceil((WINDOW_MS - (Date.now() % WINDOW_MS)) / 60_000)
     const what = name === undefined ? 'failed logins' : 'wrong passwords'
     const message = `Too many ${what}. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`
     throw new BusError('exhausted', message)
   }
 
-  async failed(address: string, name?: string): Promise<void> {
-    await this.#add(address, name, 1)
-  }
-
-  async #add(address: string, name: string | undefined, amount: number) {
+  async #add(window: number, amount: number, address: string, name: string | undefined) {
     const counter = await this.#counter
-    const about = { window: Math.floor(Date.now() / WINDOW_MS), windowMs: WINDOW_MS }
+    const about = { window, windowMs: WINDOW_MS }
     const byAccount = [
       [`login:pair:${address} ${name}`, LIMITS.pair],
       [`login:account:${name}`, LIMITS.account],

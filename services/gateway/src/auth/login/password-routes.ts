@@ -35,16 +35,16 @@ export function addPasswordRoutes(app: FastifyInstance, deps: PasswordRoutesDeps
       sendForm(reply.code(status), { name, returnTo, fault })
     let account: AccountRecord | undefined
     try {
-      await attempts.check(address, name)
+      const giveBack = await attempts.begin(address, name)
       account = name === '' ? undefined : await accounts.read(name)
       const isRight = await isPassword(field(body, 'password'), account?.password)
       if (account === undefined || account.isDisabled || !isRight) {
-        await attempts.failed(address, name)
         // The name of an unknown account is not logged: a user may have typed the password there.
         const about = account === undefined ? 'unknown account' : `account ${account.name}`
         audit.credentialRefused(address, '/login', `${about}: wrong password or disabled`)
         return await answer(WRONG, 401)
       }
+      await giveBack()
     } catch (error) {
       const { code, message } = BusError.from(error)
       if (code !== 'exhausted') throw error

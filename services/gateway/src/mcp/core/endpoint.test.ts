@@ -1,4 +1,4 @@
-import { LOCAL } from '@mcp-host/contracts'
+import { BusError, LOCAL } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import type { EndpointReply } from './endpoint-reply.ts'
@@ -53,13 +53,16 @@ const noUpstream: Omit<Upstream, 'forward'> = {
 
 let forwarded: { server: string; request: ForwardedRequest }[]
 let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
+let takeRequest: () => undefined
 let endpoint: McpEndpoint
 let listing: MergedListing
 beforeEach(() => {
   forwarded = []
   answer = () => ({ type: 'result', json: bytes.encode('{"content":[],"x-new":1}') })
+  takeRequest = () => undefined
   endpoint = new McpEndpoint({
     signSession,
+    limits: { request: () => takeRequest(), toolCall: () => undefined },
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {
@@ -357,6 +360,26 @@ test('a batch is answered with one list of answers', async () => {
     { id: 2, result: { content: [] } },
     { id: 3, error: { code: -32_601 } },
   ])
+})
+
+test('each message of a batch counts as a request, and none runs beyond the limit', async () => {
+  let left = 5
+  takeRequest = () => {
+    if (left-- === 0) throw new BusError('exhausted', 'too many requests')
+  }
+  const batch = (count: number) =>
+    send(
+      Array.from({ length: count }, (_, id) => ({
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
+        params: { name: 'a__add' },
+      })),
+    )
+  expect((await batch(3)).status).toBe(200)
+  expect(forwarded).toHaveLength(3)
+  expect(JSON.parse(await bodyOf(await batch(3)))).toMatchObject({ error: {} })
+  expect(forwarded).toHaveLength(3)
 })
 
 test('a list of some thousand tools is one page', async () => {

@@ -300,6 +300,8 @@ export class McpEndpoint {
       const message = `a batch has 1 to ${MAX_BATCH} messages`
       throw new JsonRpcError(JsonRpcCode.invalidRequest, message, { status: 400 })
     }
+    // The first message is counted already.
+    for (const _ of messages.slice(1)) await this.#deps.limits?.request(exchange.principal)
     const incoming = messages.map((message): JsonRpcMessage => classify(message, headers))
     if (incoming.some((each) => each.kind !== 'response' && each.era === 'modern')) {
       const message = 'from 2026-07-28 on there are no batches'
