@@ -15,11 +15,11 @@ async function connectError(url: string): Promise<unknown> {
 }
 
 /** A server that sends this information, as a nats-server does, and answers pings. */
-async function startFakeServer(info: object): Promise<AsyncDisposable & { url: string }> {
+async function startFakeServer(info: object, answer = 'PONG'): Promise<AsyncDisposable & { url: string }> {
   const server = createServer((socket) => {
     socket.write(`INFO ${JSON.stringify({ max_payload: 1_048_576, headers: true, ...info })}\r\n`)
     socket.on('data', (data) => {
-      if (data.toString().includes('PING')) socket.write('PONG\r\n')
+      if (data.toString().includes('PING')) socket.write(`${answer}\r\n`)
     })
     socket.on('error', () => {})
   })
@@ -58,6 +58,16 @@ test('an error for a broker that does not answer has its address without the tok
   expect(error).toMatchObject({ code: 'unavailable' })
   expect(String(error)).toContain('nats-server at nats://127.0.0.1:1: it does not answer')
   expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('my-token')
+})
+
+test.each([
+  ['Authentication Timeout', 'unavailable', 'it does not answer'],
+  ['Authorization Violation', 'denied', 'it refuses our credentials'],
+])('a broker that answers "%s" is %s', async (answer, code, message) => {
+  await using server = await startFakeServer({ version: '2.12.0' }, `-ERR '${answer}'`)
+  const error = await connectError(server.url)
+  expect(error).toMatchObject({ code })
+  expect(String(error)).toContain(message)
 })
 
 test('an error for an invalid URL does not contain the URL', async () => {

@@ -99,7 +99,9 @@ export async function connectNats(
     })
   } catch (error) {
     if (error instanceof BusError) throw error
-    if (error instanceof errors.AuthorizationError) {
+    // The library gives a busy broker's time-out the class of a refusal.
+    const isTimeout = error instanceof Error && /timeout/i.test(error.message)
+    if (error instanceof errors.AuthorizationError && !isTimeout) {
       const message = `nats-server at ${where}: it refuses our credentials; see NATS_URL and NATS_NKEY_SEED_FILE`
       throw new BusError('denied', message, { cause: error })
     }
