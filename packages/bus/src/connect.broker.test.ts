@@ -15,7 +15,10 @@ async function connectError(url: string): Promise<unknown> {
 }
 
 /** A server that sends this information, as a nats-server does, and answers pings. */
-async function startFakeServer(info: object, answer = 'PONG'): Promise<AsyncDisposable & { url: string }> {
+async function startFakeServer(
+  info: object,
+  answer = 'PONG',
+): Promise<AsyncDisposable & { url: string }> {
   const server = createServer((socket) => {
     socket.write(`INFO ${JSON.stringify({ max_payload: 1_048_576, headers: true, ...info })}\r\n`)
     socket.on('data', (data) => {

@@ -93,3 +93,10 @@ describe('an API key', () => {
     expect(keys.principalOf({ kind: 'key', id })).toMatchObject({ id: holders.principal })
   })
 })
+
+test('a key at a host without keys is told which setting turns them on', async () => {
+  const about = { name: 'k', principal: 'key:k', roles: [], scopes: [], createdBy: 'local' }
+  const { key } = newApiKey(about, Date.now())
+  const request = { method: 'POST', headers: { authorization: `Bearer ${key}` } }
+  await expect(async () => auth.authenticate(request, '/mcp')).rejects.toThrow('AUTH=local,keys')
+})

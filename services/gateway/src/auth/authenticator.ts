@@ -93,7 +93,12 @@ export async function createAuthenticator(
   const authorities = config.auth.flatMap(
     (method) => (method === 'local' ? localTokens : method === 'oidc' ? oidc : undefined) ?? [],
   )
-  return new CredentialCheck({ keyOf, isDisabled, authorities, logins, onLogin }, config, address)
+  const hasKeys = keys !== undefined
+  return new CredentialCheck(
+    { keyOf, hasKeys, isDisabled, authorities, logins, onLogin },
+    config,
+    address,
+  )
 }
 
 /** The authenticator of `AUTH=none`: every client is the local admin. */
@@ -140,6 +145,8 @@ function oidcAuthority(
 interface Credentials {
   /** The record of a key; `undefined` also while an account for which it stands is disabled. */
   readonly keyOf: (id: string) => ApiKeyRecord | undefined
+  /** Whether keys besides the operator's are accepted. */
+  readonly hasKeys: boolean
   readonly isDisabled: (principal: string) => boolean
   readonly authorities: readonly TokenAuthority[]
   readonly logins: LoginCheck | undefined
@@ -265,8 +272,11 @@ class CredentialCheck implements Authenticator {
   #principalOfKey({ id, secret }: { readonly id: string; readonly secret: string }): Principal {
     const record = this.#credentials.keyOf(id)
     const principal = record && principalOfKey(record, secret, Date.now())
-    if (principal === undefined) throw new AuthError('invalid_token', 'this API key is not valid')
-    return principal
+    if (principal !== undefined) return principal
+    const message = this.#credentials.hasKeys
+      ? 'this API key is not valid'
+      : 'API keys are off at this host; the setting AUTH turns them on, such as AUTH=local,keys'
+    throw new AuthError('invalid_token', message)
   }
 
   /** The principal of a token on a path. A token for one server or bundle is accepted only there. */
