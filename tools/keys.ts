@@ -50,7 +50,8 @@ function parse(args: string[]): Options | undefined {
     },
   })
   if (values.help === true) return undefined
-  const [command, word = '', ...rest] = positionals
+  const [command, given = '', ...rest] = positionals
+  const word = given.trim()
   if (command !== 'create' && command !== 'list' && command !== 'revoke') {
     throw new UsageError(
       command === undefined ? 'a command is missing' : `there is no command "${command}"`,

@@ -39,6 +39,11 @@ function claims(more: JWTPayload = {}): JWTPayload {
   return { iss: issuer.url, aud: RESOURCE, sub: 'ann', iat: now(), exp: now() + 300, ...more }
 }
 
+test.each(['', ' ', '\t'])('a token whose user is %j names no principal', async (sub) => {
+  const token = await issuer.sign(claims({ sub }))
+  await expect(verifier.verify(token)).rejects.toMatchObject({ fault: 'invalid_token' })
+})
+
 describe('a good token', () => {
   test('names the principal with its roles and scopes', async () => {
     const token = await issuer.sign(

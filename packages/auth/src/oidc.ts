@@ -206,6 +206,8 @@ export function principalOfClaims(
   if (typeof user !== 'string' && typeof user !== 'number') {
     throw new AuthError('invalid_token', `the claim ${userClaim} must be a text`)
   }
+  // Without a text, the prefix alone would be one principal for all such users.
+  if (user === '') throw new AuthError('invalid_token', `the claim ${userClaim} is empty`)
   const id = PrincipalId.safeParse(`${prefix}:${user}`)
   if (!id.success) {
     throw new AuthError('invalid_token', `the claim ${userClaim} ${id.error.issues[0]?.message}`)

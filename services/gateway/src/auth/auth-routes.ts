@@ -28,7 +28,7 @@ const KeyAbout = z
   .meta({ id: 'ApiKey', description: 'An API key, without its secret.' })
 
 const NewKey = z.object({
-  name: z.string().min(1).max(100).describe('Purpose of the key, for its owner.'),
+  name: z.string().trim().min(1).max(100).describe('Purpose of the key, for its owner.'),
   principal: PrincipalId.optional().describe('Default: `key:` and the name.'),
   roles: z.array(RoleName).max(32).default(['user']),
   scopes: z.array(Scope).min(1).default(['mcp', 'chat']),
