@@ -1,12 +1,16 @@
 import type { Bus } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
-import { BusError, cleanType } from '@mcp-host/contracts'
+import { BusError, cleanType, UNKNOWN_TYPE } from '@mcp-host/contracts'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults } from '../../edge/api.ts'
 import { checkSession } from '../../session/check-session.ts'
 import { SessionParams } from '../sessions/session-params.ts'
+
+/** The types that pages show. A page of this host would run or apply others, such as scripts and style sheets. */
+const SHOWN =
+  /^(?:image\/(?:png|jpeg|gif|webp)|audio\/(?:aac|flac|mp4|mpeg|ogg|wav|webm|x-wav)|application\/pdf|text\/plain)$/
 
 export function addGetFile(api: Api, { bus }: { readonly bus: Bus }): void {
   api.get(
@@ -41,6 +45,8 @@ export async function sendFile(
   // A stored file must not run scripts on this origin.
   reply.header('content-security-policy', "default-src 'none'; sandbox")
   reply.header('x-content-type-options', 'nosniff')
-  reply.type(cleanType(found.mimeType))
+  const type = cleanType(found.mimeType)
+  if (SHOWN.test(type)) reply.type(type)
+  else reply.type(UNKNOWN_TYPE).header('content-disposition', 'attachment')
   return reply.send(Buffer.from(await bus.blobs.get(key)))
 }
