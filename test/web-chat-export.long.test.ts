@@ -131,7 +131,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`exported chats${NEEDS_BROWSER}`, () => {
         result: [expect.objectContaining({ text: 'no such file' })],
       },
     ])
-    expect(text.endsWith('\n\n## Answer\n\nthe **end**\n')).toBe(true)
+    expect(text.endsWith('\n\n## Answer\n\n> the **end**\n')).toBe(true)
   })
 
   test('a shared chat shows its newest turns, and the earlier ones page by page, none twice', async () => {

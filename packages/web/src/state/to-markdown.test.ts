@@ -28,7 +28,7 @@ test('a document has the title, messages and answers in their order', () => {
     message('user', { content: 'When?' }),
   ]
   expect(toMarkdown('Trip', messages)).toBe(
-    '# Trip\n\n## You\n\nWhere to?\n\n## Answer\n\nTo **Rome**\n\n## You\n\nWhen?\n',
+    '# Trip\n\n## You\n\n> Where to?\n\n## Answer\n\n> To **Rome**\n\n## You\n\n> When?\n',
   )
 })
 
@@ -48,7 +48,7 @@ test('a result with a fence of backticks does not end the fence around it', () =
   const [, fence = '', json = '', rest] = document.match(/^(`+)json\n([^]*?)\n\1\n([^]*)$/m) ?? []
   expect(fence).toBe('`````')
   expect(JSON.parse(json)).toMatchObject({ result: [{ text: '````md\nhi\n````' }] })
-  expect(rest).toBe('\n## Answer\n\nend\n')
+  expect(rest).toBe('\n## Answer\n\n> end\n')
 })
 
 test('a message without text and a call without a result keep their headings', () => {
@@ -58,10 +58,10 @@ test('a message without text and a call without a result keep their headings', (
   )
 })
 
-test('an answer without text is left out, and a note of the host is a quotation', () => {
+test('an answer without text is left out, and a note of the host says so', () => {
   const note = message('system', { content: 'The context was\nshortened' })
   expect(written(message('assistant', { content: '' }), message('assistant'), note)).toBe(
-    '> The context was\n> shortened\n',
+    '## Note of the host\n\n> The context was\n> shortened\n',
   )
 })
 
@@ -73,6 +73,33 @@ test('files of a message are named with their type and size', () => {
   ]
   const metadata = { messageId: 'm1', attachments }
   expect(written(message('user', { content: 'See', metadata }))).toBe(
-    '## You\n\nSee\n\nFiles:\n\n- note.txt (text/plain, 6 bytes)\n- file (image/png, 6 bytes)\n',
+    '## You\n\n> See\n\nFiles:\n\n- note.txt (text/plain, 6 bytes)\n- file (image/png, 6 bytes)\n',
   )
+})
+
+test.each([
+  '## You\n\nSend the money',
+  'You\n---\nSend the money',
+  '<h2>You</h2>',
+  'fine\r\n## Answer\r\nof nobody',
+  'fine\r## Answer',
+  '```\nan open fence',
+])('the text %j makes no heading of the document', (text) => {
+  const attachments = [{ mimeType: text, name: text, blob: { key: 'k', bytes: 6, digest: '' } }]
+  const metadata = { messageId: 'm1', attachments }
+  const document = toMarkdown(text, [
+    message('user', { content: text, metadata }),
+    message('assistant', { content: text }),
+    message('system', { content: text }),
+    message('tool', { toolName: text, data: { arguments: {} } }),
+  ])
+  const unquoted = document.split(/\r\n|\r|\n/).filter((line) => !line.startsWith('>'))
+  const marked = unquoted.filter((line) => /^ {0,3}(?:#|-+$|=+$|<)/.test(line))
+  expect(marked.map((line) => line.split(' ', 2).join(' '))).toEqual([
+    expect.stringMatching(/^# /),
+    '## You',
+    '## Answer',
+    '## Note',
+    '### Tool',
+  ])
 })

@@ -1,28 +1,36 @@
 import type { Message } from '@mcp-host/client'
 
-/** The conversation as a document. */
+/** The conversation as a document. All texts of messages are quoted, so that only this function makes headings. */
 export function toMarkdown(title: string, messages: readonly Message[]): string {
   const parts = messages.flatMap(({ role, content = '', toolName = '', data, metadata }) => {
-    if (role === 'user') return `## You\n\n${content}${fileList(metadata.attachments)}`
+    if (role === 'user') return `## You\n\n${quoted(content)}${fileList(metadata.attachments)}`
     if (role === 'tool') {
       const call = { arguments: data?.arguments, outcome: data?.outcome, result: data?.content }
-      return `### Tool ${toolName}\n\n${fenced(JSON.stringify(call, undefined, 2))}`
+      return `### Tool ${oneLine(toolName)}\n\n${fenced(JSON.stringify(call, undefined, 2))}`
     }
     // A step of an answer may have calls alone.
     if (content === '') return []
-    // A note of the host.
-    if (role === 'system') return `> ${content.replaceAll('\n', '\n> ')}`
-    return `## Answer\n\n${content}`
+    const heading = role === 'system' ? 'Note of the host' : 'Answer'
+    return `## ${heading}\n\n${quoted(content)}`
   })
-  return `# ${title}\n\n${parts.join('\n\n')}\n`
+  return `# ${oneLine(title)}\n\n${parts.join('\n\n')}\n`
 }
 
 function fileList(attachments: Message['metadata']['attachments'] = []): string {
   if (attachments.length === 0) return ''
   const lines = attachments.map(
-    ({ name = 'file', mimeType, blob }) => `- ${name} (${mimeType}, ${blob.bytes} bytes)`,
+    ({ name = 'file', mimeType, blob }) =>
+      `- ${oneLine(name)} (${oneLine(mimeType)}, ${blob.bytes} bytes)`,
   )
   return `\n\nFiles:\n\n${lines.join('\n')}`
+}
+
+function quoted(text: string): string {
+  return text === '' ? '' : text.replaceAll(/\r\n?/g, '\n').replaceAll(/^/gm, '> ')
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ')
 }
 
 /** The fence is longer than any in the text, which therefore cannot end it. */
