@@ -102,8 +102,9 @@ async function dispatch(
   const { supervisor } = await eventually(
     async () => {
       try {
-        const envelope = { ...newEnvelope('local'), deadline: Date.now() + ACCEPT_MS }
-        return await bus.call(runTool, { server }, request, { envelope, timeoutMs: ACCEPT_MS })
+        const envelope = newEnvelope('local')
+        const options = { envelope, timeoutMs: ACCEPT_MS, expires: true }
+        return await bus.call(runTool, { server }, request, options)
       } catch (error) {
         // The supervisor died or froze. A retry is safe, because an attempt runs once.
         if (!['unavailable', 'deadline'].includes(BusError.from(error).code)) throw error

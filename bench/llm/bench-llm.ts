@@ -104,6 +104,7 @@ async function askWorker(bus: Bus, { tokens, tokensPerSecond }: Answer): Promise
       generation: generationId(session, 0),
       messages: [{ role: 'user', text: JSON.stringify({ tokens, tokensPerSecond }) }],
       tools: [],
+      limitMs: ANSWER_LIMIT_MS,
       deadline: Date.now() + ANSWER_LIMIT_MS,
     },
     { envelope: newEnvelope('local'), timeoutMs: 10_000 },

@@ -100,9 +100,9 @@ async function callUntilDone(bus: Bus): Promise<void> {
   const call = toolCallId(generationId(session, 0), 0)
   const request = { session, call, attempt: 1, tool: 'echo', arguments: {}, after: 0 }
   await eventually(async () => {
-    const envelope = { ...newEnvelope('local'), deadline: Date.now() + ACCEPT_MS }
+    const options = { envelope: newEnvelope('local'), timeoutMs: ACCEPT_MS, expires: true }
     try {
-      await bus.call(runTool, { server: 'test' }, request, { envelope, timeoutMs: ACCEPT_MS })
+      await bus.call(runTool, { server: 'test' }, request, options)
       return true
     } catch (error) {
       if (!['unavailable', 'deadline'].includes(BusError.from(error).code)) throw error

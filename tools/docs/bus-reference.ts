@@ -12,7 +12,8 @@ const HEAD = `# Messages on the bus
 Made from the code by \`npm run generate\`; do not edit. Version ${contracts.CONTRACT_VERSION}. Parts of a subject in braces are parameters.
 [bus.schema.json](bus.schema.json) has the JSON Schema of every request, answer and payload.
 Every message also carries headers: \`Request-Id\`, \`Parent-Request-Id\`, \`traceparent\`, \`Principal\` and, where
-the sender waits, \`Deadline\` (epoch milliseconds); live text carries none. [ARCHITECTURE.md](../../ARCHITECTURE.md)
+a late request must not be begun, \`Expires-At\` (epoch milliseconds by the clock of nats-server; \`Deadline\` is the same
+for receivers of earlier versions); live text carries none. [ARCHITECTURE.md](../../ARCHITECTURE.md)
 describes the order of the messages.
 
 | Delivery | |

@@ -22,11 +22,23 @@ export interface CallOptions {
   readonly envelope: Envelope
   /** The time limit for the answer, in milliseconds. */
   readonly timeoutMs: number
+  /** Whether a receiver refuses the request after that time, for instance because it was frozen. Default: `false`. */
+  readonly expires?: boolean
 }
 
 export interface ServedRequest<Request> {
   readonly request: Request
   readonly envelope: Envelope
+  /** The time for which the caller still waits, in milliseconds, if it has said so. */
+  readonly timeLeftMs?: number | undefined
+}
+
+/** The broker's clock, by which processes compare times: the clocks of their machines may differ. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number
+  /** How far the clock of this machine is ahead of the broker's, in milliseconds. */
+  offsetMs(): number
 }
 
 /** The caller of an opaque call. It has callbacks instead of promises, since this is the hottest path. */
@@ -58,13 +70,14 @@ export interface Bus extends AsyncDisposable {
   readonly mcpClients: McpClients
   readonly storage: Storage
   readonly audit: AuditStream
+  readonly clock: Clock
 
   /** Milliseconds since the end of the last outage: 0 during one, `Infinity` when there was none. */
   sinceOutageMs(): number
 
   /**
-   * Sends a request and waits for the answer. Errors: `unavailable` when there is no listener, so nothing was started;
-   * `deadline` when no answer came in time, so the outcome is unknown; otherwise the error of the other side.
+   * Sends a request and waits for the answer. Errors: `unavailable` when there is no listener or the
+   * request had expired when it arrived, so nothing was started; `deadline` when no answer came in time, so the outcome is unknown; otherwise the error of the other side.
    */
   call<S extends string, Request, Reply>(
     contract: CallContract<S, Request, Reply>,

@@ -54,7 +54,7 @@ describe('a call', () => {
       return { worker: 'w' }
     })
     await other.ping()
-    const sentOptions = { envelope: childEnvelope(envelope, Date.now() + 10_000), timeoutMs: 2_000 }
+    const sentOptions = { envelope: childEnvelope(envelope), timeoutMs: 2_000 }
     expect(await bus.call(generationControl, params, ping, sentOptions)).toEqual({ worker: 'w' })
     expect(served.at(-1)).toEqual({ request: ping, envelope: sentOptions.envelope })
   })
@@ -123,7 +123,7 @@ describe('a call', () => {
     expect(warnings).toContainEqual(expect.objectContaining({ err: fault }))
   })
 
-  test('a call after its deadline is refused without running', async () => {
+  test('a call that arrives after its time is refused as not begun', async () => {
     const params = uniqueParams()
     let handled = 0
     using _ = other.serve(generationControl, params, () => {
@@ -131,12 +131,77 @@ describe('a call', () => {
       return { worker: 'w' }
     })
     await other.ping()
-    const late = { envelope: childEnvelope(envelope, Date.now() - 1), timeoutMs: 2_000 }
+    const late = { ...options, envelope: { ...envelope, expiresAt: bus.clock.now() - 1 } }
     await expect(bus.call(generationControl, params, ping, late)).rejects.toMatchObject({
-      code: 'deadline',
-      message: expect.stringContaining('came too late'),
+      code: 'unavailable',
+      message: expect.stringContaining('came too late and was not begun'),
     })
     expect(handled).toBe(0)
+  })
+
+  test('a call that expires is not begun by a server that got it after that time', async () => {
+    const params = uniqueParams()
+    await using proxy = await BrokerProxy.open(broker.url)
+    await using far = await connectBus({ url: proxy.url, name: 'far', logger: silentLogger })
+    let handled = 0
+    using _ = far.serve(generationControl, params, () => ({ worker: `w${handled++}` }))
+    await far.ping()
+    proxy.hold()
+    const short = { envelope, timeoutMs: 100, expires: true }
+    await expect(bus.call(generationControl, params, ping, short)).rejects.toMatchObject({
+      code: 'deadline',
+    })
+    proxy.release()
+    // This answer comes after the decision about the first request.
+    await bus.call(generationControl, params, ping, options)
+    expect(handled).toBe(1)
+  })
+
+  test.each([-60_000, -5_000, 5_000, 60_000])(
+    'a clock that is off by %i ms does not change the time that a server has for a call',
+    async (offsetMs) => {
+      const params = uniqueParams()
+      const about = { url: broker.url, logger: silentLogger, now: () => Date.now() + offsetMs }
+      await using moved = await connectBus({ ...about, name: 'moved' })
+      const lefts: unknown[] = []
+      const expiring = { ...options, timeoutMs: 10_000, expires: true }
+      for (const [from, to] of [
+        [moved, other],
+        [bus, moved],
+      ] as const) {
+        using _ = to.serve(generationControl, params, ({ timeLeftMs }) => {
+          lefts.push(timeLeftMs)
+          return { worker: 'w' }
+        })
+        await to.ping()
+        expect(await from.call(generationControl, params, ping, expiring)).toEqual({ worker: 'w' })
+        await from.ping()
+      }
+      // Half of the time is room for a busy machine.
+      for (const left of lefts) expect(Math.abs(Number(left) - 7_500)).toBeLessThan(2_600)
+      expect(lefts).toHaveLength(2)
+    },
+  )
+
+  test('the deadline of a sender of an earlier version, whose clock is behind, is not taken literally', async () => {
+    const params = uniqueParams()
+    using _ = other.serve(generationControl, params, () => ({ worker: 'w' }))
+    await other.ping()
+    const old = { ...options, envelope: { ...envelope, deadline: Date.now() - 20_000 } }
+    expect(await bus.call(generationControl, params, ping, old)).toEqual({ worker: 'w' })
+  })
+
+  test('a receiver of an earlier version gets a deadline by the clock of the broker', async () => {
+    const params = uniqueParams()
+    let sent: ServedRequest<unknown>['envelope'] | undefined
+    using _ = other.serve(generationControl, params, (served) => {
+      sent = served.envelope
+      return { worker: 'w' }
+    })
+    await other.ping()
+    await bus.call(generationControl, params, ping, { ...options, expires: true })
+    expect(sent?.expiresAt).toBeGreaterThan(Date.now() - 2_000)
+    expect(sent?.deadline).toBe(sent?.expiresAt)
   })
 
   test('a call without an answer ends with the code deadline', async () => {

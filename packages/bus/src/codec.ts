@@ -44,6 +44,7 @@ const HEADERS = {
   principal: 'Principal',
   roles: 'Roles',
   entrance: 'Entrance',
+  expiresAt: 'Expires-At',
   deadline: 'Deadline',
 } as const satisfies Record<keyof Envelope, string>
 
@@ -60,7 +61,10 @@ export function envelopeHeaders(envelope: Envelope): MsgHdrs {
 export function readEnvelope(message: { headers?: MsgHdrs | undefined }, what: string): Envelope {
   const given = message.headers
   const field = (key: keyof Envelope): string | undefined => given?.get(HEADERS[key]) || undefined
-  const deadline = field('deadline')
+  const time = (key: 'expiresAt' | 'deadline'): number | undefined => {
+    const value = field(key)
+    return value === undefined ? undefined : Number(value)
+  }
   const parsed = Envelope.safeParse({
     requestId: field('requestId'),
     parentRequestId: field('parentRequestId'),
@@ -68,7 +72,8 @@ export function readEnvelope(message: { headers?: MsgHdrs | undefined }, what: s
     principal: field('principal'),
     roles: field('roles')?.split(','),
     entrance: field('entrance'),
-    deadline: deadline === undefined ? undefined : Number(deadline),
+    expiresAt: time('expiresAt'),
+    deadline: time('deadline'),
   })
   if (!parsed.success) throw BusError.fromZod(parsed.error, `${what} headers`)
   return parsed.data

@@ -35,6 +35,7 @@ import {
 } from './codec.ts'
 import type { Credential } from './connect.ts'
 import { connectNats } from './connect.ts'
+import { BrokerClock, brokerTime } from './broker-clock.ts'
 import { decodeFrame, encodeFrame, withEnvelope } from './frame.ts'
 import { NatsAudit } from './nats-audit.ts'
 import { NatsBucket } from './nats-bucket.ts'
@@ -61,8 +62,14 @@ const ANSWER_LIMIT_MS = 2_000
 /** The lifetime of blobs. Stores of an earlier version have no limit. */
 const BLOBS_MS = 30 * 24 * 3_600_000
 
+const CLOCK_OFF =
+  'the clock of this machine differs from that of nats-server; synchronise both by NTP'
+
 const LOST_END =
   'the end of the session logs is lost: the data of nats-server was damaged; run npm run doctor'
+
+/** The offset that the clock of a sender of an earlier version may have. */
+const OLD_SENDER_OFFSET_MS = 60_000
 
 /** Short, because the publisher and the readers of an entry retry by themselves. */
 const CATALOG_PATIENCE_MS = 2_000
@@ -86,6 +93,8 @@ export interface ConnectBusOptions {
   readonly store?: StoreFolder | undefined
   /** The credential of the process. Default: the one in the URL. */
   readonly credential?: Credential | undefined
+  /** The clock of this machine, in epoch milliseconds. */
+  readonly now?: () => number
 }
 
 /**
@@ -99,6 +108,7 @@ export async function connectBus({
   replicas = 1,
   store: folder,
   credential = {},
+  now = Date.now,
 }: ConnectBusOptions): Promise<Bus> {
   const id = `${name}-${crypto.randomUUID().slice(0, 8)}`
   const connection = await connectNats(url, id, credential)
@@ -130,7 +140,17 @@ export async function connectBus({
     })
     if (isOwner) await ensureStores(broker, replicas)
     await head.check()
-    const bus = new NatsBus({ id, broker, storage, head, replicas, isOwner })
+    const clock = new BrokerClock({
+      ask: () => brokerTime(broker),
+      wall: now,
+      onOffset: (offsetMs, isLarge) => {
+        const fields = { component: 'bus', action: 'clock', offsetMs: Math.round(offsetMs) }
+        if (isLarge) logger.warn(fields, CLOCK_OFF)
+        else logger.info(fields, 'the clock of this machine agrees with that of nats-server again')
+      },
+    })
+    await clock.start()
+    const bus = new NatsBus({ id, broker, storage, head, clock, replicas, isOwner })
     void bus.watchConnection(logger)
     return bus
   } catch (error) {
@@ -220,10 +240,9 @@ function responderOf({ to }: { readonly to: readonly Participant[] }): AccountNa
   return ACCOUNTS[to[0] ?? 'tools']
 }
 
-function checkDeadline({ deadline }: Envelope, what: string): void {
-  if (deadline !== undefined && deadline < Date.now()) {
-    throw new BusError('deadline', `${what} came too late`)
-  }
+/** When a request expires by the broker's clock. Senders of earlier versions wrote the time of their own clock. */
+function expiryOf({ expiresAt, deadline }: Envelope): number {
+  return expiresAt ?? (deadline === undefined ? Infinity : deadline + OLD_SENDER_OFFSET_MS)
 }
 
 interface NatsBusDeps {
@@ -231,6 +250,7 @@ interface NatsBusDeps {
   readonly broker: Broker
   readonly storage: StorageHealth
   readonly head: NatsLogHead
+  readonly clock: BrokerClock
   readonly replicas: number
   /** Whether this process may create streams and buckets. */
   readonly isOwner: boolean
@@ -247,6 +267,7 @@ class NatsBus implements Bus {
   readonly mcpClients: NatsMcpClients
   readonly storage: StorageHealth
   readonly audit: NatsAudit
+  readonly clock: BrokerClock
   readonly #head: NatsLogHead
   readonly #broker: Broker
   readonly #replicas: number
@@ -257,7 +278,7 @@ class NatsBus implements Bus {
   /** Live events of this turn of the event loop, which are sent in one write, since writes are expensive. */
   #outbox: { subject: string; data: Uint8Array }[] = []
 
-  constructor({ id, broker, storage, head, replicas, isOwner }: NatsBusDeps) {
+  constructor({ id, broker, storage, head, clock, replicas, isOwner }: NatsBusDeps) {
     const inbox = new ReplyInbox(broker.connection, id)
     const deps = { ...broker, inbox }
     this.id = id
@@ -266,6 +287,7 @@ class NatsBus implements Bus {
     this.#isOwner = isOwner
     this.#head = head
     this.#inbox = inbox
+    this.clock = clock
     this.storage = storage
     this.blobs = new NatsBlobs(deps)
     this.sessions = new NatsSessionLog({ ...deps, storage, head })
@@ -330,21 +352,22 @@ class NatsBus implements Bus {
     contract: CallContract<S, Request, Reply>,
     params: SubjectParams<S>,
     request: Request,
-    { envelope, timeoutMs }: CallOptions,
+    options: CallOptions,
   ): Promise<Reply> {
     const subject = fillSubject(contract.subject, params)
     const partner = partnerName(contract.subject)
     const data = encode(contract.request, request, requestTo(contract))
     try {
-      const headers = envelopeHeaders(envelope)
       const reply = await this.#inbox.request(subject, data, {
-        timeoutMs,
-        headers,
+        timeoutMs: options.timeoutMs,
+        headers: envelopeHeaders(this.#stamped(options)),
         responder: responderOf(contract),
       })
       throwErrorReply(reply)
       return decode(contract.reply, reply.data, `the answer of the ${partner}`)
     } catch (error) {
+      // The request may have been refused because the broker's clock was set.
+      if (options.expires === true) void this.clock.measure()
       throw toBusError(error, partner)
     }
   }
@@ -358,9 +381,25 @@ class NatsBus implements Bus {
     return this.#answer(contract, params, async (message) => {
       const request = decode(contract.request, message.data, what)
       const envelope = readEnvelope(message, what)
-      checkDeadline(envelope, what)
-      return encode(contract.reply, await handler({ request, envelope }), `answer to ${what}`)
+      if (this.clock.mayBeOver(expiryOf(envelope))) await this.#refuseExpired(envelope, what)
+      const { expiresAt } = envelope
+      const timeLeftMs = expiresAt === undefined ? undefined : expiresAt - this.clock.now()
+      const reply = await handler({ request, envelope, timeLeftMs })
+      return encode(contract.reply, reply, `answer to ${what}`)
     })
+  }
+
+  /** The envelope to send, with the time at which the request expires. */
+  #stamped({ envelope, timeoutMs, expires = false }: CallOptions): Envelope {
+    if (!expires) return envelope
+    const expiresAt = this.clock.now() + timeoutMs
+    return { ...envelope, expiresAt, deadline: expiresAt }
+  }
+
+  /** Throws `unavailable`, since an expired request is not begun. */
+  async #refuseExpired(envelope: Envelope, what: string): Promise<void> {
+    if (!(await this.clock.isOver(expiryOf(envelope)))) return
+    throw new BusError('unavailable', `${what} came too late and was not begun`)
   }
 
   /** Answers every message on a contract's subject until disposed. */
@@ -404,15 +443,15 @@ class NatsBus implements Bus {
     contract: OpaqueCallContract<S, Request, Reply>,
     params: SubjectParams<S>,
     { head, body }: { readonly head: Request; readonly body: Uint8Array | string },
-    { envelope, timeoutMs }: CallOptions,
+    options: CallOptions,
     listener: OpaqueReplyListener<Reply>,
   ): void {
-    const asker = new OpaqueCallAsker(contract, timeoutMs, listener)
+    const asker = new OpaqueCallAsker(contract, options.timeoutMs, listener)
     try {
       const subject = fillSubject(contract.subject, params)
       // Messages during an outage would be dropped at the reconnect.
       if (this.sinceOutageMs() === 0) throw new BusError('unavailable', 'nats-server is away')
-      this.#inbox.begin(subject, encodeFrame([envelope, head], body), asker, {
+      this.#inbox.begin(subject, encodeFrame([this.#stamped(options), head], body), asker, {
         responder: responderOf(contract),
       })
     } catch (error) {
@@ -429,7 +468,7 @@ class NatsBus implements Bus {
     return this.#answer(contract, params, async (message) => {
       const { head, body } = decodeFrame(withEnvelope(contract.request), message.data, what)
       const [envelope, request] = head
-      checkDeadline(envelope, what)
+      if (this.clock.mayBeOver(expiryOf(envelope))) await this.#refuseExpired(envelope, what)
       const last = await handler({ head: request, body, envelope }, (part, partBody) => {
         message.respond(encodeFrame(part, partBody))
       })
@@ -489,6 +528,7 @@ class NatsBus implements Bus {
   async [Symbol.asyncDispose](): Promise<void> {
     this.leases.close()
     this.storage[Symbol.dispose]()
+    this.clock[Symbol.dispose]()
     await this.#head.close()
     await this.#broker.connection.close()
   }

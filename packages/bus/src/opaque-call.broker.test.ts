@@ -21,11 +21,16 @@ const text = new TextDecoder()
 const head = { method: 'tools/call', id: 'a', era: 'legacy' } as const
 const result = { type: 'result' } as const
 
-const pass = async (server: string, body: string | Uint8Array, parts: unknown[] = []) => {
+const pass = async (
+  server: string,
+  body: string | Uint8Array,
+  parts: unknown[] = [],
+  envelope = newEnvelope('ann'),
+) => {
   // The broker must know the subscription before the request arrives.
   await responder.ping()
   return new Promise<Frame<McpReplyHead>>((resolve, reject) => {
-    const options = { envelope: newEnvelope('ann'), timeoutMs: 1_000 }
+    const options = { envelope, timeoutMs: 1_000 }
     caller.callOpaque(mcpRequest, { server }, { head, body }, options, {
       onAnswer(answer) {
         parts.push([answer.head, text.decode(answer.body)])
@@ -89,6 +94,20 @@ test('a call without a server is unavailable, and a call without an answer excee
   const never = new Promise<never>(() => undefined)
   using _served = responder.serveOpaque(mcpRequest, { server: 'mute' }, () => never)
   await expect(pass('mute', '{}')).rejects.toMatchObject({ code: 'deadline' })
+})
+
+test('a call that arrives after its time is unavailable, and its handler does not run', async () => {
+  let runs = 0
+  using _served = responder.serveOpaque(mcpRequest, { server: 'late' }, async () => {
+    runs++
+    return { head: result, body: '{}' }
+  })
+  const late = { ...newEnvelope('ann'), expiresAt: caller.clock.now() - 1 }
+  await expect(pass('late', '{}', [], late)).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('was not begun'),
+  })
+  expect(runs).toBe(0)
 })
 
 test('an error of the handler is the answer', async () => {

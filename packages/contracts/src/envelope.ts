@@ -3,7 +3,7 @@ import type { Principal } from './principal.ts'
 
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** The headers of every message: the request, its trace, principal and deadline. Log lines have the same fields. */
+/** The headers of every message: the request, its trace, principal and time limit. Log lines have the same fields. */
 export const Envelope = z.object({
   requestId: z.string(),
   parentRequestId: z.string().optional(),
@@ -15,7 +15,9 @@ export const Envelope = z.object({
   roles: z.array(z.string()).optional(),
   /** The entrance of that principal's request: one of `Entrance`, or one that a later version knows. */
   entrance: z.string().optional(),
-  /** Epoch milliseconds after which the caller does not wait for the answer. */
+  /** Epoch milliseconds by the broker's clock after which the caller does not wait for the answer. */
+  expiresAt: z.number().optional(),
+  /** The same for receivers of earlier versions, which judge it by their own clock; theirs is by the sender's clock. */
   deadline: z.number().optional(),
 })
 export type Envelope = z.infer<typeof Envelope>
@@ -64,7 +66,7 @@ export function newEnvelope(caller: Caller | string, traceparent?: string): Enve
 }
 
 /** The envelope of a request made on behalf of another: same trace, new span. */
-export function childEnvelope(parent: Envelope, deadline?: number): Envelope {
+export function childEnvelope(parent: Envelope): Envelope {
   return {
     requestId: newId(SHORT_ID),
     parentRequestId: parent.requestId,
@@ -72,7 +74,6 @@ export function childEnvelope(parent: Envelope, deadline?: number): Envelope {
     principal: parent.principal,
     ...(parent.roles === undefined ? {} : { roles: parent.roles }),
     ...(parent.entrance === undefined ? {} : { entrance: parent.entrance }),
-    ...(deadline === undefined ? {} : { deadline }),
   }
 }
 

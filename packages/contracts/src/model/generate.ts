@@ -21,7 +21,9 @@ export const GenerateRequest = z.object({
   ...Prompt.shape,
   /** The JSON of a `Prompt` that is too large for this message: `messages` and `tools` are then empty. */
   prompt: BlobReference.optional(),
-  /** Epoch milliseconds; a generation that runs longer fails. */
+  /** A generation that takes longer fails, in milliseconds. */
+  limitMs: z.number().positive().optional(),
+  /** The end of that time in epoch milliseconds, for workers of earlier versions. */
   deadline: z.number(),
 })
 export type GenerateRequest = z.infer<typeof GenerateRequest>

@@ -70,9 +70,8 @@ export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {
     this.#answered = Promise.withResolvers()
     this.#pingAt = performance.now() + PING_MS
     const envelope = newEnvelope(this.#caller, this.#traceparent)
-    // The deadline keeps a supervisor from beginning the request later.
-    envelope.deadline = Date.now() + QUIET_MS
-    begin({ envelope, timeoutMs: QUIET_MS })
+    // A supervisor that was frozen must not begin the request later.
+    begin({ envelope, timeoutMs: QUIET_MS, expires: true })
     return this.#answered.promise
   }
 

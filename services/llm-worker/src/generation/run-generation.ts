@@ -13,6 +13,9 @@ import { usageMeter } from '../usage.ts'
 import { DeltaCoalescer } from './delta-coalescer.ts'
 import type { GenerationText } from './generation-text.ts'
 
+/** The time limit of orchestrators of earlier versions, which send a time of their own clock. */
+const LIMIT_MS = 600_000
+
 export interface RunGenerationDeps {
   readonly model: Model
   readonly text: GenerationText
@@ -42,7 +45,7 @@ export async function runGeneration(
     model: name,
     ...(notices.length === 0 ? {} : { notices }),
   })
-  const late = AbortSignal.timeout(Math.max(0, request.deadline - Date.now()))
+  const late = AbortSignal.timeout(request.limitMs ?? LIMIT_MS)
   const either = AbortSignal.any([signal, late])
   const offered = new Map<string, OfferedTool>()
   using coalescer = new DeltaCoalescer(emit)

@@ -30,8 +30,9 @@ export class SessionProcesses extends DedicatedProcesses<SessionId> {
     const located = await this.#locateSession(request.session)
     if (!('peer' in located)) return located((server) => server.runTool(served))
     const options = {
-      envelope: childEnvelope(envelope, Date.now() + FORWARD_TIMEOUT_MS),
+      envelope: childEnvelope(envelope),
       timeoutMs: FORWARD_TIMEOUT_MS,
+      expires: true,
     }
     const call = { ...request, server: this.server }
     return this.deps.bus.call(runSessionTool, { supervisor: located.peer }, call, options)

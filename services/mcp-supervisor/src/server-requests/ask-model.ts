@@ -31,8 +31,9 @@ export async function askModel(
   if (over.aborted) throw unwanted
   const id = crypto.randomUUID() as GenerationId
   const options = {
-    envelope: childEnvelope(envelope, Date.now() + TIMEOUT_MS),
+    envelope: childEnvelope(envelope),
     timeoutMs: TIMEOUT_MS,
+    expires: true,
   }
   const reply = bus.call(sample, {}, { ...request, id }, options)
   const cancelled = Promise.withResolvers<never>()

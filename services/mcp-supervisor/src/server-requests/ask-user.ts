@@ -35,7 +35,7 @@ export async function askUser(
   { params, signal }: Extract<ServerRequest, { kind: 'elicitation' }>,
 ): Promise<UserAnswer> {
   const { logger, inputTimeoutMs = 300_000 } = deps
-  const question = toQuestion(call, params, Date.now() + inputTimeoutMs)
+  const question = toQuestion(call, params, deps.bus.clock.now() + inputTimeoutMs)
   const fields = {
     ...requestFields(call.envelope),
     component: 'input',

@@ -72,8 +72,9 @@ export async function summarise(
     const answered = new AbortController()
     try {
       const options = {
-        envelope: childEnvelope(envelope, Date.now() + LIMIT_MS),
+        envelope: childEnvelope(envelope),
         timeoutMs: LIMIT_MS,
+        expires: true,
       }
       const reply = bus.call(sample, {}, request, options)
       const death = whenDead(bus, id, envelope, { watchMs, signal: answered.signal })

@@ -38,6 +38,7 @@ afterEach(() => {
 
 const bus = {
   id: 'me',
+  clock: { now: () => Date.now() },
   snapshots: { get: async () => undefined },
   sessions: {
     lastSequence: () => log.lastSequence(),

@@ -3,7 +3,7 @@ import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 
 /** Asks the user whether a call may run. */
 export async function askApproval(
-  { limits }: Pick<TurnDeps, 'limits'>,
+  { bus, limits }: Pick<TurnDeps, 'bus' | 'limits'>,
   { writer }: Pick<ClaimedTurn, 'writer'>,
   { block }: ToolCall,
 ): Promise<void> {
@@ -16,7 +16,7 @@ export async function askApproval(
     id: crypto.randomUUID(),
     message: `May ${server}.${tool} be called?`,
     arguments: block.arguments,
-    expiresAt: Date.now() + limits.approvalTimeoutMs,
+    expiresAt: bus.clock.now() + limits.approvalTimeoutMs,
   })
   await writer.folded()
 }

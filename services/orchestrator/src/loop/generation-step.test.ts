@@ -89,6 +89,7 @@ async function request(contextTokens: number, ...facts: LogFact[]): Promise<Gene
   const requests: GenerateRequest[] = []
   const deps = {
     bus: {
+      clock: { now: () => Date.now() },
       call: async (_contract: unknown, _params: unknown, sent: GenerateRequest) =>
         requests.push(sent),
     },

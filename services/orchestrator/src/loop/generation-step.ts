@@ -89,7 +89,8 @@ export async function requestGeneration(
     ...(model === undefined ? {} : { model }),
     ...(avoid.length === 0 ? {} : { avoid }),
     ...(await toSend(deps, turn, prompt)),
-    deadline: Date.now() + GENERATION_LIMIT_MS,
+    limitMs: GENERATION_LIMIT_MS,
+    deadline: bus.clock.now() + GENERATION_LIMIT_MS,
     ...(systemPrompt === '' ? {} : { system: systemPrompt }),
     ...(temperature === undefined ? {} : { temperature }),
   }
@@ -97,9 +98,10 @@ export async function requestGeneration(
   while (!isUnwanted(turn)) {
     try {
       await bus.call(generate, {}, request, {
-        // The deadline keeps a worker that was frozen from beginning a generation that was given up.
-        envelope: childEnvelope(envelope, Date.now() + ACCEPT_TIMEOUT_MS),
+        envelope: childEnvelope(envelope),
         timeoutMs: ACCEPT_TIMEOUT_MS,
+        // A worker that was frozen must not begin a generation that was given up.
+        expires: true,
       })
       return
     } catch (error) {

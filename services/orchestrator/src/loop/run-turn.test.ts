@@ -37,6 +37,7 @@ const quiet = (): void => undefined
 const deps = {
   bus: {
     id: 'o',
+    clock: { now: () => Date.now() },
     sessions: { lostRanges: [] },
     async call({ subject }: { subject: string }, _: unknown, { action }: { action: string }) {
       steps.push(`${subject} ${action}`)

@@ -119,7 +119,7 @@ async function takeStep(
         await startGeneration(deps, turn, { withTools })
         return undefined
       }
-      const early = again.at - Date.now()
+      const early = again.at - deps.bus.clock.now()
       if (early > 0) await pause(turn, early)
       else {
         deps.events.modelAskedAgain()
@@ -214,7 +214,7 @@ function nextStep(
     effectOf,
     usesServer: (server: string) => usesServer(settings, server),
     isRunning,
-    now: Date.now(),
+    now: deps.bus.clock.now(),
   }
   return decide(state, inputs.get(input) ?? {}, rules)
 }

@@ -17,6 +17,7 @@ test('a long wait of queued messages leaks no promises', async () => {
   let news = Promise.withResolvers<void>()
   const bus = {
     id: 'me',
+    clock: { now: () => Date.now() },
     sessions: {
       read: log.read.bind(log),
       lastSequence: log.lastSequence.bind(log),

@@ -110,7 +110,7 @@ export class SessionRun {
           return
         }
         if (end.state === 'waiting' && end.until > 0) {
-          this.#retryMs = Math.min(WAITING_MS, Math.max(0, end.until - Date.now()))
+          this.#retryMs = Math.min(WAITING_MS, Math.max(0, end.until - this.#deps.bus.clock.now()))
           return
         }
         await view.keepSnapshot().catch((err: unknown) => {
@@ -187,8 +187,9 @@ export class SessionRun {
           .values()
           .some((call) => isOpen(call) && (call.approval?.end ?? call.cancelledAt) !== undefined),
       )
-      if (isHeard || Date.now() >= waiting.until) return false
-      this.#retryMs = Math.min(WAITING_MS, waiting.until - Date.now())
+      const leftMs = waiting.until - bus.clock.now()
+      if (isHeard || leftMs <= 0) return false
+      this.#retryMs = Math.min(WAITING_MS, leftMs)
       return true
     }
     if (orchestrator === bus.id) return false
@@ -220,7 +221,7 @@ async function openView(
   { bus, views }: TurnDeps,
   { session, seq, time }: LogEntry,
 ): Promise<UsedView> {
-  const hasWaited = Date.now() - time > WAITED_MS
+  const hasWaited = bus.clock.now() - time > WAITED_MS
   return views.use(
     session,
     hasWaited ? Math.max(seq, await bus.sessions.lastSequence(session)) : seq,

@@ -27,7 +27,8 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-const bus: Pick<Bus, 'call'> = {
+const bus: Pick<Bus, 'call' | 'clock'> = {
+  clock: { now: () => Date.now(), offsetMs: () => 0 },
   async call(contract, params) {
     const subject = contract.subject.replace(/\{(\w+)\}/, (_, name: string) =>
       String((params as Record<string, string>)[name]),

@@ -34,7 +34,7 @@ export async function stopTurn(
   ])
   const since = view.state.inputs.get(input)?.cancelledAt
   if (since !== undefined && (isModelTold || areTold.includes(true))) {
-    deps.events.cancelReached((Date.now() - since) / 1_000)
+    deps.events.cancelReached((deps.bus.clock.now() - since) / 1_000)
   }
   const giveUpAt = Date.now() + GRACE_MS
   const isAwaited = (): boolean =>
@@ -49,9 +49,9 @@ export async function stopTurn(
 
 /** Ends one call that its user stopped, also one that waits for its user or for a server. */
 export async function stopCall(deps: TurnDeps, turn: ClaimedTurn, call: ToolCall): Promise<void> {
-  const { cancelledAt = Date.now() } = call
+  const { cancelledAt = deps.bus.clock.now() } = call
   if (await tellCall(deps, turn, call, `stopped: ${STOPPED}`)) {
-    deps.events.cancelReached((Date.now() - cancelledAt) / 1_000)
+    deps.events.cancelReached((deps.bus.clock.now() - cancelledAt) / 1_000)
     const giveUpAt = Date.now() + GRACE_MS
     while (isOpen(call) && Date.now() < giveUpAt) await turn.view.change(giveUpAt - Date.now())
   }

@@ -171,11 +171,11 @@ async function dispatch(
   const giveUpAt = Date.now() + SUPERVISOR_PATIENCE_MS
   while (!isLeft(turn, call)) {
     try {
-      // The deadline keeps a supervisor that was frozen from running a call that was settled meanwhile.
-      const deadline = Date.now() + ACCEPT_TIMEOUT_MS
       const options = {
-        envelope: childEnvelope(envelope, deadline),
+        envelope: childEnvelope(envelope),
         timeoutMs: ACCEPT_TIMEOUT_MS,
+        // A supervisor that was frozen must not run a call that was settled meanwhile.
+        expires: true,
       }
       await bus.call(runTool, { server }, request, options)
       return undefined
