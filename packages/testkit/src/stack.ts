@@ -11,6 +11,7 @@ import type { JournalEntry } from './journal.ts'
 import { readJournal } from './journal.ts'
 import { isReady } from './ready.ts'
 import { testDist } from './test-dist.ts'
+import { movedClock } from './moved-clock.ts'
 import { testFolder } from './test-folder.ts'
 import type { ToolScript } from './tool-server.ts'
 import { toolServer } from './tool-server.ts'
@@ -30,6 +31,8 @@ export interface StackOptions {
   readonly dist?: string
   /** Additional settings of all services. */
   readonly env?: Readonly<Record<string, string>>
+  /** How far the clocks of services are ahead, in milliseconds. */
+  readonly clockOffsetsMs?: Readonly<Partial<Record<ServiceName, number>>>
 }
 
 /** The whole host as separate processes, with a nats-server of its own. */
@@ -74,6 +77,7 @@ export async function startStack({
   dist = testDist(),
   brokerFolder,
   env = {},
+  clockOffsetsMs = {},
 }: StackOptions = {}): Promise<Stack> {
   await using stack = new AsyncDisposableStack()
   const folder = stack.use(await testFolder())
@@ -116,6 +120,7 @@ export async function startStack({
         // Tests find the processes of servers by the pids that those report.
         SANDBOX: 'none',
         ...unreachableProviders,
+        ...movedClock(clockOffsetsMs[name]),
         ...env,
       },
     })
