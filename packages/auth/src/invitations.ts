@@ -85,7 +85,7 @@ export class Invitations {
   async find(token: string): Promise<Invitation | undefined> {
     if (!TOKEN.test(token)) return undefined
     const found = await this.#bucket.get(keyOf(digestOf(token)))
-    if (found === undefined || found.record.expiresAt <= Date.now()) return undefined
+    if (found === undefined || found.record.expiresAt <= this.#bucket.now()) return undefined
     if (!(await this.#isValid(found.record))) return undefined
     return { account: found.record.account, redeem: () => this.#redeem(found) }
   }
@@ -96,7 +96,7 @@ export class Invitations {
   ): Promise<InvitationToken> {
     const token = randomBytes(32).toString('base64url')
     const digest = digestOf(token)
-    const createdAt = Date.now()
+    const createdAt = this.#bucket.now()
     const expiresAt = createdAt + ttlMs
     await this.#bucket.put(keyOf(digest), { ...about, digest, createdAt, expiresAt }, { ttlMs })
     return { token, expiresAt }

@@ -94,10 +94,14 @@ test('the broker is asked after a suspension of the machine, in which its monoto
 
 test('a large offset is reported at its begin, at a large change and at its end', async () => {
   const clock = newClock()
+  const states = []
   for (const wall of [499, 500, 700, 1_000, 1_200, 499, 300, -500]) {
     wallMs = brokerMs + wall
     await clock.measure()
+    states.push(clock.state())
   }
+  const wrong = 'wrong'
+  expect(states).toEqual(['right', wrong, wrong, wrong, wrong, 'right', 'right', wrong])
   expect(offsets).toEqual([
     [500, true],
     [1_000, true],

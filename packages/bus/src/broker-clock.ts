@@ -48,6 +48,10 @@ export class BrokerClock implements Clock, Disposable {
     return this.#deps.wall() - this.now()
   }
 
+  state(): 'right' | 'wrong' {
+    return this.#reportedMs === 0 ? 'right' : 'wrong'
+  }
+
   /**
    * Whether a time seems to be over. The broker is asked first, since its clock may have been set and the monotonic
    * clock stops while a machine is suspended.
@@ -101,7 +105,7 @@ export class BrokerClock implements Clock, Disposable {
 
   #report(offsetMs: number): void {
     const isLarge = Math.abs(offsetMs) >= REPORTED_MS
-    const wasLarge = this.#reportedMs !== 0
+    const wasLarge = this.state() === 'wrong'
     if (isLarge === wasLarge && (!isLarge || Math.abs(offsetMs - this.#reportedMs) < REPORTED_MS)) {
       return
     }

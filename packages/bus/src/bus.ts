@@ -39,6 +39,8 @@ export interface Clock {
   now(): number
   /** How far the clock of this machine is ahead of the broker's, in milliseconds. */
   offsetMs(): number
+  /** `wrong` once the difference is large enough to be reported. */
+  state(): 'right' | 'wrong'
 }
 
 /** The caller of an opaque call. It has callbacks instead of promises, since this is the hottest path. */
@@ -347,6 +349,8 @@ export interface BucketRecord<T> {
  * throw `conflict` when another process has written since the given revision.
  */
 export interface Bucket<T> {
+  /** The time for times in records, by the broker's clock, in epoch milliseconds. */
+  now(): number
   /** Reads from the leader, since replicas may lag. */
   get(key: string): Promise<BucketRecord<T> | undefined>
   /** Writes and returns the revision. */

@@ -4,7 +4,7 @@ import { BusError } from '@mcp-host/contracts'
 import { isEndMark, keySubject, lastOfKey, removeKey, wholeSeconds } from './bucket-key.ts'
 import type { BucketWatchDeps } from './bucket-watch.ts'
 import { watchBucket } from './bucket-watch.ts'
-import type { Bucket, BucketRecord, BucketView, PutRecordOptions } from './bus.ts'
+import type { Bucket, BucketRecord, BucketView, Clock, PutRecordOptions } from './bus.ts'
 import { ChangeEmitter } from './change-emitter.ts'
 import { decode, encode } from './codec.ts'
 import { isFenced } from './nats-error.ts'
@@ -12,14 +12,22 @@ import { retryWhileUnavailable } from './retry-while-unavailable.ts'
 
 const PUBLISH_LIMIT_MS = 2_000
 
+export interface BucketDeps extends BucketWatchDeps {
+  readonly clock: Clock
+}
+
 /** Records of one kind in a key-value bucket. */
 export class NatsBucket<T> implements Bucket<T> {
-  readonly #deps: BucketWatchDeps
+  readonly #deps: BucketDeps
   readonly #definition: BucketDefinition<T>
 
-  constructor(deps: BucketWatchDeps, definition: BucketDefinition<T>) {
+  constructor(deps: BucketDeps, definition: BucketDefinition<T>) {
     this.#deps = deps
     this.#definition = definition
+  }
+
+  now(): number {
+    return this.#deps.clock.now()
   }
 
   async get(key: string): Promise<BucketRecord<T> | undefined> {

@@ -291,7 +291,7 @@ class NatsBus implements Bus {
     this.storage = storage
     this.blobs = new NatsBlobs(deps)
     this.sessions = new NatsSessionLog({ ...deps, storage, head })
-    this.directory = new NatsDirectory(deps)
+    this.directory = new NatsDirectory({ ...deps, clock })
     this.snapshots = new NatsSnapshots({ ...broker, blobs: this.blobs })
     const blobs = new NatsBlobs(deps, { patienceMs: CATALOG_PATIENCE_MS })
     this.catalog = new NatsCatalog({ ...deps, blobs })
@@ -303,7 +303,7 @@ class NatsBus implements Bus {
   async bucket<T>(definition: BucketDefinition<T>): Promise<Bucket<T>> {
     try {
       await this.#createBucket(definition.name)
-      return new NatsBucket({ ...this.#broker, inbox: this.#inbox }, definition)
+      return new NatsBucket({ ...this.#broker, inbox: this.#inbox, clock: this.clock }, definition)
     } catch (error) {
       throw toBusError(error, 'broker')
     }

@@ -1,7 +1,7 @@
 import type { SessionId } from '@mcp-host/contracts'
 import { defineBucket, SessionRecord } from '@mcp-host/contracts'
 import type { DirectoryView, PutRecordOptions, SessionDirectory } from './bus.ts'
-import type { BucketWatchDeps } from './bucket-watch.ts'
+import type { BucketDeps } from './nats-bucket.ts'
 import { NatsBucket } from './nats-bucket.ts'
 
 export const DIRECTORY_BUCKET = 'SESSIONS'
@@ -15,7 +15,7 @@ const sessionRecords = defineBucket(DIRECTORY_BUCKET, {
 export class NatsDirectory implements SessionDirectory {
   readonly #bucket: NatsBucket<SessionRecord>
 
-  constructor(deps: BucketWatchDeps) {
+  constructor(deps: BucketDeps) {
     this.#bucket = new NatsBucket(deps, sessionRecords)
   }
 

@@ -38,6 +38,8 @@ export class RateLimits {
       return counter
     }
     this.#deps = {
+      // Windows are the same in all processes.
+      now: () => bus.clock.now(),
       counter: { add: async (...count) => (await open()).add(...count) },
       onFault: (err) =>
         logger.warn(

@@ -52,8 +52,9 @@ export class ApprovalQueue {
       throw new BusError('invalid', message, { field: 'arguments' })
     }
     const hash = await digest(args)
-    const { bucket, view } = await this.#open()
-    const waiting = open(view, ({ principal, state }) => {
+    const queue = await this.#open()
+    const { bucket } = queue
+    const waiting = open(queue, ({ principal, state }) => {
       return principal === caller.id && state === 'pending'
     })
     const known = waiting.find((each) => isSame(each, { server, tool, hash }))
@@ -62,7 +63,7 @@ export class ApprovalQueue {
       const message = `${MAX_PENDING} calls wait for a decision; decide on them first`
       throw new BusError('exhausted', message)
     }
-    const now = Date.now()
+    const now = bucket.now()
     const record: ApprovalRecord = {
       principal: caller.id,
       server,
@@ -81,10 +82,10 @@ export class ApprovalQueue {
 
   /** The calls that wait for a decision, oldest first: those of the caller, or all for an admin. */
   async list(caller: Caller): Promise<QueuedApproval[]> {
-    const { view } = await this.#open()
-    return open(view, (record) => record.state === 'pending' && maySee(caller, record)).toSorted(
-      (one, other) => one.createdAt - other.createdAt,
-    )
+    return open(
+      await this.#open(),
+      (record) => record.state === 'pending' && maySee(caller, record),
+    ).toSorted((one, other) => one.createdAt - other.createdAt)
   }
 
   /** A call in the queue. Throws `not-found`, also for the call of another principal. */
@@ -125,11 +126,11 @@ export class ApprovalQueue {
 
   /** Uses up an approval of an equal call, for callers that cannot send its id. Returns `false` when there is none. */
   async take(caller: Caller, call: NamedCall): Promise<boolean> {
-    const { view } = await this.#open()
+    const queue = await this.#open()
     const { server, tool } = call
     const hash = await digest(call.arguments)
     // One that was allowed a moment ago may still read as pending.
-    const found = open(view, ({ principal, state, ...name }) => {
+    const found = open(queue, ({ principal, state, ...name }) => {
       const isOwn = principal === caller.id && (state === 'allowed' || state === 'pending')
       return isOwn && isSame(name, { server, tool, hash })
     })
@@ -149,7 +150,7 @@ export class ApprovalQueue {
     const id = question.replaceAll('-', '')
     if (!ID.test(id)) return false
     const { bucket } = await this.#open()
-    const now = Date.now()
+    const now = bucket.now()
     const record: ApprovalRecord = {
       principal: caller.id,
       server: call.server,
@@ -181,14 +182,14 @@ export class ApprovalQueue {
     if (!ID.test(id)) throw notFound()
     const { bucket } = await this.#open()
     const found = await bucket.get(id)
-    const isOver = found === undefined || found.record.expiresAt <= Date.now()
+    const isOver = found === undefined || found.record.expiresAt <= bucket.now()
     if (isOver || !maySee(caller, found.record)) throw notFound()
     return found
   }
 
   async #change(id: string, record: ApprovalRecord, revision: number): Promise<void> {
     const { bucket } = await this.#open()
-    const ttlMs = Math.max(1_000, record.expiresAt - Date.now())
+    const ttlMs = Math.max(1_000, record.expiresAt - bucket.now())
     await bucket.put(id, record, { revision, ttlMs })
   }
 
@@ -202,10 +203,10 @@ export class ApprovalQueue {
 }
 
 function open(
-  { records }: BucketView<ApprovalRecord>,
+  { bucket, view: { records } }: OpenQueue,
   isWanted: (record: ApprovalRecord) => boolean,
 ): QueuedApproval[] {
-  const now = Date.now()
+  const now = bucket.now()
   return Array.from(records).flatMap(([id, record]) =>
     record.expiresAt > now && isWanted(record) ? [{ id, ...record }] : [],
   )

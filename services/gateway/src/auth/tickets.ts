@@ -39,8 +39,9 @@ export class Tickets {
   async issue(credential: Credential | undefined): Promise<string> {
     const ticket = randomBytes(32).toString('base64url')
     const about = credential === undefined ? {} : { credential }
-    const record = { ...about, expiresAt: Date.now() + TICKET_MS }
-    await (await this.#open()).put(ticket, record, { ttlMs: TICKET_MS })
+    const bucket = await this.#open()
+    const record = { ...about, expiresAt: bucket.now() + TICKET_MS }
+    await bucket.put(ticket, record, { ttlMs: TICKET_MS })
     return ticket
   }
 
@@ -50,7 +51,7 @@ export class Tickets {
     if (!FORMAT.test(ticket)) throw invalid
     const bucket = await this.#open()
     const found = await bucket.get(ticket)
-    if (found === undefined || found.record.expiresAt <= Date.now()) throw invalid
+    if (found === undefined || found.record.expiresAt <= bucket.now()) throw invalid
     try {
       await bucket.remove(ticket, found.revision)
     } catch (error) {

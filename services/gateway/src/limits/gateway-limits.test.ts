@@ -16,8 +16,8 @@ test('limits are listed with what one principal has used of them', async () => {
   }
   const rates = new RateLimits({
     // Only the parts that limits use.
-    // Limits use only the counter of the bus, and warnings of the logger.
-    bus: { counter: async () => ({ add }) } as unknown as Bus,
+    // Limits use only the counter and the clock of the bus, and warnings of the logger.
+    bus: { clock: { now: () => Date.now() }, counter: async () => ({ add }) } as unknown as Bus,
     logger: { warn: () => undefined } as unknown as Logger,
     metrics: new Registry(),
   })

@@ -28,7 +28,7 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers())
 
 const bus: Pick<Bus, 'call' | 'clock'> = {
-  clock: { now: () => Date.now(), offsetMs: () => 0 },
+  clock: { now: () => Date.now(), offsetMs: () => 0, state: () => 'right' as const },
   async call(contract, params) {
     const subject = contract.subject.replace(/\{(\w+)\}/, (_, name: string) =>
       String((params as Record<string, string>)[name]),

@@ -39,7 +39,11 @@ export class LoginStarts {
     browser: string,
     about: Pick<LoginStart, 'nonce' | 'verifier' | 'returnTo'>,
   ): Promise<void> {
-    const record = { ...about, browser: digestOf(browser), expiresAt: Date.now() + START_MS }
+    const record = {
+      ...about,
+      browser: digestOf(browser),
+      expiresAt: this.#bucket.now() + START_MS,
+    }
     await this.#bucket.put(digestOf(state), record, { revision: 0, ttlMs: START_MS })
   }
 
@@ -47,7 +51,7 @@ export class LoginStarts {
   async take(state: string, browser: string): Promise<LoginStart | undefined> {
     const key = digestOf(state)
     const found = await this.#bucket.get(key)
-    if (found === undefined || found.record.expiresAt <= Date.now()) return undefined
+    if (found === undefined || found.record.expiresAt <= this.#bucket.now()) return undefined
     if (found.record.browser !== digestOf(browser)) return undefined
     try {
       await this.#bucket.remove(key, found.revision)

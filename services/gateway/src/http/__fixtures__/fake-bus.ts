@@ -82,6 +82,8 @@ export class FakeBus {
     for (const hold of this.#holds) hold()
   }
 
+  readonly clock = { now: () => Date.now(), offsetMs: () => 0, state: () => 'right' as const }
+
   /** A bucket in memory. */
   async bucket<T>(): Promise<Bucket<T>> {
     const records = new Map<string, T>()
@@ -90,6 +92,7 @@ export class FakeBus {
     const revisions = new Map<string, number>()
     let last = 0
     return {
+      now: () => this.clock.now(),
       get: async (key) => {
         const record = records.get(key)
         return record === undefined ? undefined : { record, revision: revisions.get(key) ?? 0 }

@@ -65,7 +65,7 @@ export function addManageShares(
       await checkSession(bus, session, principal)
       const owner = (await ownerOf(bus, session)) ?? principal.id
       const about = { session, owner, createdBy: principal.id }
-      const { share, token, digest } = newShare(about, expiresInDays)
+      const { share, token, digest } = newShare(about, expiresInDays, bus.clock.now())
       await shares.checkRoom(session)
       await audit.shareChanged('share-created', principal, share)
       await shares.add(share, digest)

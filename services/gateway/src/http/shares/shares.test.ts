@@ -11,7 +11,7 @@ test.each([
 ])('a link shows nothing while the account that %s is disabled', async (_, about) => {
   const disabled = new Set<string>()
   const shares = new Shares(new FakeBus().asBus(), { isDisabled: (id) => disabled.has(id) })
-  const { share, token, digest } = newShare({ session, ...about }, 1)
+  const { share, token, digest } = newShare({ session, ...about }, 1, Date.now())
   await shares.add(share, digest)
   expect(await shares.find(token)).toEqual(share)
   const stream = new AbortController()

@@ -37,10 +37,10 @@ export interface Share extends Omit<ShareRecord, 'digest'> {
 export function newShare(
   about: Pick<ShareRecord, 'session' | 'owner' | 'createdBy'>,
   days: number,
+  createdAt: number,
 ): { readonly share: Share; readonly token: string; readonly digest: string } {
   const id = randomBytes(ID_BYTES).toString('base64url')
   const secret = randomBytes(SECRET_BYTES).toString('base64url')
-  const createdAt = Date.now()
   const share = { id, ...about, createdAt, expiresAt: createdAt + days * DAY_MS }
   return { share, token: id + secret, digest: digestOf(secret).toString('hex') }
 }
@@ -71,9 +71,10 @@ export class Shares {
 
   /** The valid links of a session, oldest first. */
   async list(session: SessionId): Promise<Share[]> {
-    const { view } = await this.#open()
+    const { bucket, view } = await this.#open()
+    const now = bucket.now()
     return Array.from(view.records, ([id, record]) => ({ id, ...withoutDigest(record) }))
-      .filter((share) => share.session === session && share.expiresAt > Date.now())
+      .filter((share) => share.session === session && share.expiresAt > now)
       .toSorted((one, other) => one.createdAt - other.createdAt)
   }
 
@@ -95,7 +96,7 @@ export class Shares {
     if (id === undefined || secret === undefined) throw invalid
     const { bucket } = await this.#open()
     const record = (await bucket.get(id))?.record
-    if (record === undefined || this.#isOver(record)) throw invalid
+    if (record === undefined || this.#isOver(record, bucket.now())) throw invalid
     if (!timingSafeEqual(digestOf(secret), Buffer.from(record.digest, 'hex'))) throw invalid
     return { id, ...withoutDigest(record) }
   }
@@ -105,7 +106,7 @@ export class Shares {
     const { id } = share
     const { bucket, view } = await this.#open()
     const stack = new DisposableStack()
-    const timer = setInterval(() => this.#isOver(share) && controller.abort(), 1_000).unref()
+    const timer = setInterval(() => this.#isOver(share, bucket.now()) && controller.abort(), 1_000).unref()
     stack.defer(() => clearInterval(timer))
     // The view may not have a new record yet. It keeps each record that it once had.
     let wasThere = view.records.has(id)
@@ -120,10 +121,8 @@ export class Shares {
   }
 
   /** Whether a link has expired, or an account for which it stands is disabled. */
-  #isOver({ owner, createdBy, expiresAt }: Omit<ShareRecord, 'digest'>): boolean {
-    return (
-      expiresAt <= Date.now() || this.#auth.isDisabled(owner) || this.#auth.isDisabled(createdBy)
-    )
+  #isOver({ owner, createdBy, expiresAt }: Omit<ShareRecord, 'digest'>, now: number): boolean {
+    return expiresAt <= now || this.#auth.isDisabled(owner) || this.#auth.isDisabled(createdBy)
   }
 
   #open(): Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> {
