@@ -14,6 +14,7 @@ import {
   smallDisk,
   startStack,
 } from '@mcp-host/testkit'
+import type { ServiceName } from '@mcp-host/tools/host'
 import { SERVICES } from '@mcp-host/tools/host'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Prometheus } from './prometheus.ts'
@@ -31,6 +32,7 @@ const LIMIT_MS = 90_000
 /** A route that needs a credential and an orchestrator. */
 const MESSAGES = `/api/chat/session/${'a'.repeat(32)}/messages`
 const seen = new Set<string>()
+const clockOffsetsMs: Partial<Record<ServiceName, number>> = {}
 let stack: Stack
 let prometheus: Prometheus
 
@@ -111,6 +113,7 @@ describe.skipIf(!isPresent)(`a host${skipReason}`, { timeout: 240_000 }, () => {
         ],
         servers: { other: { timeoutMs: 200, circuitBreaker: { openMs: 1_000 } } },
         env: { AUDIT: 'async' },
+        clockOffsetsMs,
       }),
     120_000,
   )
@@ -209,6 +212,20 @@ describe.skipIf(!isPresent)(`a host${skipReason}`, { timeout: 240_000 }, () => {
         await eventually(async () => (await restarts()) === 2 * kills, { what: 'a restart' })
       }
     })
+  })
+
+  test('ClockWrong', async () => {
+    const restart = async (offsetMs: number): Promise<void> => {
+      clockOffsetsMs['llm-worker'] = offsetMs
+      await stack.kill('llm-worker')
+      await stack.restart('llm-worker')
+      await watch()
+    }
+    await observe(
+      'ClockWrong',
+      () => restart(5_000),
+      () => restart(0),
+    )
   })
 
   test('BreakerOpen', async () => {

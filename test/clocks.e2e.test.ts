@@ -32,7 +32,17 @@ test.each(SERVICES.map((name, index) => [name, SERVICES.at(index - 1) ?? name] a
       { text: 'chat' },
       { text: 'mcp' },
     ])
-    for (const name of [ahead, behind]) {
+    const health: unknown = await (await fetch(new URL('/health', stack.url))).json()
+    expect(health).toMatchObject({
+      clock: ahead === 'gateway' || behind === 'gateway' ? 'wrong' : 'right',
+    })
+    for (const [name, offset] of [
+      [ahead, 5],
+      [behind, -5],
+    ] as const) {
+      const metrics = await (await fetch(new URL('/metrics', stack.urlOf(name)))).text()
+      const [, seconds] = /^mcp_host_clock_offset_seconds{.*} (.*)$/m.exec(metrics) ?? []
+      expect(Math.abs(Number(seconds) - offset)).toBeLessThan(2)
       expect(await stack.log(name)).toContain('the clock of this machine differs')
     }
   },

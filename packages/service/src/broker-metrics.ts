@@ -6,12 +6,19 @@ import { exposeSamples } from './expose-samples.ts'
 /** The state of nats-server as this process sees it, and of its disk where that is on this machine. */
 export function exposeBroker(
   registry: Registry,
-  bus: Pick<Bus, 'sinceOutageMs'> & { readonly storage: Pick<Bus['storage'], 'fault' | 'disk'> },
+  bus: Pick<Bus, 'sinceOutageMs' | 'clock'> & {
+    readonly storage: Pick<Bus['storage'], 'fault' | 'disk'>
+  },
 ): void {
   exposeSamples(registry, Gauge, {
     name: 'mcp_host_broker_connected',
     help: 'Whether the process is connected to nats-server',
     read: () => [[{}, bus.sinceOutageMs() === 0 ? 0 : 1]],
+  })
+  exposeSamples(registry, Gauge, {
+    name: 'mcp_host_clock_offset_seconds',
+    help: 'How far the clock of this machine is ahead of that of nats-server',
+    read: () => [[{}, bus.clock.offsetMs() / 1_000]],
   })
   exposeSamples(registry, Gauge, {
     name: 'mcp_host_storage_faulty',

@@ -140,6 +140,7 @@ export async function createGateway(
         ],
         details: ({ principal }) => ({
           ...able.summary(principal, visibleTo(principal), hiddenFrom(principal)),
+          clock: bus.clock.state(),
           maintenance: maintenance.current && {
             notice: maintenance.current.notice,
             since: new Date(maintenance.current.since).toISOString(),
