@@ -83,6 +83,7 @@ export async function startComposeFleet({
     natsServers: 1,
     replicas: (target) => all.get(target) ?? [],
     runHostileServer: () => Promise.reject(new Error('containers have no hostile servers')),
+    moveClock: () => Promise.reject(new Error('the clocks of containers are not moved')),
     corrupt: () => Promise.reject(new Error('the data of containers is not damaged')),
     hasConnected: () => false,
     journal: () => readJournal(journalFile),

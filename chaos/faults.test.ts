@@ -72,3 +72,19 @@ test('hostile servers of every kind strike the supervisors, whatever the targets
   expect(new Set(faults.map(({ target }) => target))).toEqual(new Set(['mcp-supervisor']))
   expect(faults.map(({ server }) => server).toSorted()).toEqual(HOSTILE_KINDS.toSorted())
 })
+
+test('the clock of every service is moved by every offset, ahead and behind, whatever the targets are', () => {
+  const faults = planFaults({ ...plan, kinds: ['clock'], targets: ['nats'] })
+    .take(24)
+    .filter((fault) => fault.kind === 'clock')
+    .toArray()
+  expect(
+    Object.values(Object.groupBy(faults, ({ target }) => target)).map((each) => each?.length),
+  ).toEqual([6, 6, 6, 6])
+  const offsets = Object.groupBy(faults, ({ offsetMs }) => offsetMs)
+  expect(
+    Object.keys(offsets)
+      .map(Number)
+      .toSorted((a, b) => a - b),
+  ).toEqual([-60_000, -5_000, -1_000, 1_000, 5_000, 60_000])
+})

@@ -23,16 +23,22 @@ type ProcessFaultKind = (typeof PROCESS_FAULTS)[number] | 'disk-full' | typeof R
 
 /**
  * `hostile-server`: an MCP server that misbehaves is added, called, and removed. `corrupt`: nats-server is killed, and
- * the end of its session log is damaged before the restart.
+ * the end of its session log is damaged before the restart. `clock`: SIGTERM of a service, whose clock is moved when it
+ * starts again.
  */
-export type FaultKind = ProcessFaultKind | 'hostile-server' | 'corrupt'
+export type FaultKind = ProcessFaultKind | 'hostile-server' | 'corrupt' | 'clock'
 /** The default kinds. */
 export const FAULT_KINDS: readonly FaultKind[] = [...PROCESS_FAULTS, 'hostile-server']
 /**
  * All kinds that can be combined. `disk-full` mounts a file system, which needs root. After `corrupt` less can be
  * checked.
  */
-export const ALL_FAULT_KINDS: readonly FaultKind[] = [...FAULT_KINDS, 'disk-full', 'corrupt']
+export const ALL_FAULT_KINDS: readonly FaultKind[] = [
+  ...FAULT_KINDS,
+  'disk-full',
+  'corrupt',
+  'clock',
+]
 
 /** Duration of SIGSTOP. */
 export const FROZEN_MS = 8_000
@@ -40,6 +46,8 @@ export const FROZEN_MS = 8_000
 const HOSTILE_MS = 5_000
 /** Duration of a full disk, longer than the services need to notice it. */
 const FULL_MS = 6_000
+/** How far clocks are moved: ahead or behind. */
+const OFFSETS_MS: readonly number[] = [1_000, -1_000, 5_000, -5_000, 60_000, -60_000]
 /** Pause before damage. Turns that end within it must survive. */
 const BEFORE_DAMAGE_MS = 8_000
 /** The maximum of damaged bytes: about the last two seconds of 20 sessions. */
@@ -73,7 +81,13 @@ export interface CorruptFault extends AnyFault {
   readonly damage: Damage
 }
 
-export type Fault = ProcessFault | HostileFault | CorruptFault
+export interface ClockFault extends AnyFault {
+  readonly kind: 'clock'
+  readonly target: ServiceName
+  readonly offsetMs: number
+}
+
+export type Fault = ProcessFault | HostileFault | CorruptFault | ClockFault
 
 export interface FaultPlan {
   readonly seed: number
@@ -91,16 +105,31 @@ const OWN_TARGET: Partial<Record<FaultKind, Target>> = {
 
 /**
  * Plans an endless sequence of faults: the same for the same plan, with every kind on every target equally often.
- * Hostile servers always strike the supervisors; a full disk and damage always strike nats-server.
+ * Hostile servers always strike the supervisors; a full disk and damage always strike nats-server; clocks are those of
+ * any service.
  */
 export function* planFaults({ seed, targets, kinds, replicas }: FaultPlan): Generator<Fault> {
   const random = seededRandom(seed, 'faults')
   const nextKind = shuffleBag(random, kinds)
   const nextServer = shuffleBag(random, HOSTILE_KINDS)
   const nextDamage = shuffleBag(random, DAMAGE_KINDS)
+  const nextOffset = shuffleBag(random, OFFSETS_MS)
+  const nextService = shuffleBag(random, SERVICES)
   const nextTarget = new Map(kinds.map((kind) => [kind, shuffleBag(random, targets)]))
   for (;;) {
     const kind = nextKind()
+    if (kind === 'clock') {
+      const service = nextService()
+      yield {
+        kind,
+        target: service,
+        replica: between(random, 0, replicas(service) - 1),
+        offsetMs: nextOffset(),
+        pauseBeforeMs: between(random, 200, 1_500),
+        downMs: between(random, 200, 1_500),
+      }
+      continue
+    }
     const target = OWN_TARGET[kind] ?? nextTarget.get(kind)?.() ?? 'nats'
     const replica = between(random, 0, replicas(target) - 1)
     const common = { target, replica, pauseBeforeMs: between(random, 200, 1_500) }

@@ -7,6 +7,7 @@ import {
   eventually,
   hostileServer,
   isReady,
+  movedClock,
   readJournal,
   smallDisk,
   testDist,
@@ -24,7 +25,7 @@ import {
 import type { GuardedProcess } from 'mcp-host/process'
 import { Guardian } from 'mcp-host/process'
 import { damageLog, fillBlock } from './damage.ts'
-import type { CorruptFault, Target } from './faults.ts'
+import type { ClockFault, CorruptFault, Target } from './faults.ts'
 import { Replica } from './replica.ts'
 import { TOOL_COUNT, toolServers } from './tool-servers.ts'
 
@@ -63,6 +64,8 @@ export interface Fleet extends AsyncDisposable {
   runHostileServer(kind: HostileKind, ms: number): Promise<void>
   /** Kills nats-server and damages its session log before it starts again. */
   corrupt(fault: CorruptFault): Promise<void>
+  /** Restarts a process of a service with a moved clock. */
+  moveClock(fault: ClockFault): Promise<void>
   /**
    * Whether this run was connected to the broker at a time in epoch milliseconds. It may report losses like the host.
    */
@@ -109,6 +112,8 @@ export async function startFleet({
   if (hasAccounts) await createStreams({ NATS_REPLICAS }, broker)
   const gatewayPorts = await Promise.all(Array.from({ length: instances }, freePort))
   const urls = gatewayPorts.map((port) => `http://127.0.0.1:${port}`)
+  /** How far the clocks of processes are ahead, by name. */
+  const offsetsMs = new Map<string, number>()
   const services = await Promise.all(
     SERVICES.map(async (name) => {
       const replicas = gatewayPorts.map((port, index) =>
@@ -128,6 +133,7 @@ export async function startFleet({
               PORT: String(port),
               DEMO_SCRIPTED: 'true',
               LLM_PROVIDER: 'demo',
+              ...movedClock(offsetsMs.get(`${name}-${index}`)),
               ...env,
               ...(instances === 1 ? { SUCCESSOR_LIMIT_MS } : {}),
             },
@@ -168,6 +174,10 @@ export async function startFleet({
       }
       const dataDir = disks[0]?.path ?? natsFolders[0] ?? ''
       await nodes[0]?.inject({ kind: 'kill', downMs }, () => damageLog(dataDir, damage))
+    },
+    async moveClock({ target, replica, offsetMs, downMs }) {
+      offsetsMs.set(`${target}-${replica}`, offsetMs)
+      await all.get(target)?.[replica]?.inject({ kind: 'term', downMs })
     },
     hasConnected: (at) => connected.some(({ from, to }) => at >= from && at <= to),
     journal: () => readJournal(journalFile),

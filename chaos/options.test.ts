@@ -85,7 +85,7 @@ test('one error names all wrong options', () => {
     '--turns must be a whole number from 1 to 4294967295, not "0"',
     '--seconds must be a whole number from 1 to 86400, not "x"',
     '--kill must be all or some of gateway, orchestrator, mcp-supervisor, llm-worker, nats, not "router"',
-    '--signal must be all or some of kill, term, stop, hostile-server, disk-full, corrupt, not ""',
+    '--signal must be all or some of kill, term, stop, hostile-server, disk-full, corrupt, clock, not ""',
   ])
   expect(options('--tunrs', '5')).toEqual([expect.stringContaining('--tunrs')])
   expect(options('500')).toEqual([expect.stringContaining('500')])

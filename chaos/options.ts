@@ -21,7 +21,8 @@ sessions chat and call tools. Checks the whole stream of every client against th
                   hostile-server (an MCP server that misbehaves is added, whatever --kill says); default: these.
                   disk-full: nats-server can store nothing for 6 s; needs root. corrupt: nats-server is killed, and
                   the newest data of its session log is cut off, overwritten or deleted; messages that a reported
-                  loss explains are counted and not checked. term-one-instance, alone: SIGTERM of one service after
+                  loss explains are counted and not checked. clock: SIGTERM of a service whose clock is 1 s, 5 s or
+                  60 s off when it starts again. term-one-instance, alone: SIGTERM of one service after
                   another, with one instance of each, whose successor starts first
   --sessions N    number of sessions (20)
   --pages N       follow N sessions in pages of the web UI, whose text must equal the history (0); needs Chromium

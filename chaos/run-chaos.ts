@@ -235,6 +235,7 @@ async function injectFaults(
     )
     injected.push({ fault, at: performance.now(), sessions: running })
     if (fault.kind === 'hostile-server') await fleet.runHostileServer(fault.server, fault.downMs)
+    else if (fault.kind === 'clock') await fleet.moveClock(fault)
     else if (fault.kind === 'corrupt') {
       await fleet.corrupt(fault)
       const backAt = performance.now()
@@ -277,7 +278,8 @@ function progressLine(
 function describeFault(fault: Fault): string {
   if (fault.kind === 'hostile-server') return `${fault.kind} ${fault.server}`
   if (fault.kind === 'corrupt') return `${fault.kind} ${fault.damage.how} ${fault.damage.bytes}`
-  return `${fault.kind} ${fault.target}-${fault.replica}`
+  const offset = fault.kind === 'clock' ? ` by ${fault.offsetMs} ms` : ''
+  return `${fault.kind} ${fault.target}-${fault.replica}${offset}`
 }
 
 async function writeEvidence(
