@@ -28,16 +28,19 @@ export interface PacedOptions {
  */
 export class PacedConnection extends Duplex {
   readonly #connection: Socket
-  readonly #pieces: AsyncIterator<Buffer, void>
+  readonly #options: () => PacedOptions
+  #pieces: AsyncIterator<Buffer, void> | undefined
 
-  constructor(connection: Socket, options: PacedOptions) {
+  /** `options` is called at the first read. */
+  constructor(connection: Socket, options: () => PacedOptions) {
     super()
     this.#connection = connection
-    this.#pieces = pacedFrames(connection, options)
+    this.#options = options
     connection.setNoDelay(true)
   }
 
   override _read(): void {
+    this.#pieces ??= pacedFrames(this.#connection, this.#options())
     this.#pieces.next().then(
       ({ value }) => void this.push(value ?? null),
       (error: Error) => void this.destroy(error),

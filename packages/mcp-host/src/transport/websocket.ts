@@ -108,11 +108,11 @@ export class WebSocketTransport implements Transport {
     const connection = isSecure
       ? connectSecure({ ...options, path: undefined, servername: isIP(host) === 0 ? host : '' })
       : connectPlain(options)
-    return new PacedConnection(connection, {
+    return new PacedConnection(connection, () => ({
       pace: (bytes, frames) => this.#options.intake.pace(Math.max(bytes, frames * FRAME_BYTES)),
       maxFrames: MAX_FRAMES,
       hasPreface: true,
-    })
+    }))
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -37,9 +37,9 @@ export function addAuthHooks(
   app: FastifyInstance,
   { auth, tickets, guard, limits, audit, events }: AuthHooksDeps,
 ): void {
-  const admit = async ({ raw, ws, url }: FastifyRequest, path: string): Promise<Principal> => {
+  const admit = async ({ raw, ws, query }: FastifyRequest, path: string): Promise<Principal> => {
     // A ticket opens sockets only, whatever a plain request has as its header Upgrade.
-    const ticket = ws ? ticketOf(url) : undefined
+    const ticket = ws ? ticketOf(query) : undefined
     if (ticket !== undefined) {
       const admission = await tickets.redeem(ticket)
       guard.admit(raw, admission)
@@ -72,7 +72,8 @@ export function addAuthHooks(
         request.principal = await admit(request, path)
         checkAccess(request.principal, access)
         events.authenticated('accepted')
-        if (mayLast(request)) guard.watchStream(reply.raw, request.raw, request.principal)
+        // Any answer may last, so no list of routes decides.
+        if (!request.ws) guard.watchStream(reply.raw, request.raw, request.principal)
       } catch (error) {
         recordRefusal({ audit, events }, limits.addressOf(request.raw), path, error)
         throw error
@@ -95,11 +96,6 @@ function envelopeOf(this: FastifyRequest): Envelope {
   const envelope = newEnvelope(callerAt('http', principal), trace)
   envelopes.set(this, envelope)
   return envelope
-}
-
-/** Whether a request may be answered with an event stream. */
-function mayLast({ ws, method, url }: FastifyRequest): boolean {
-  return !ws && (method === 'POST' || /\/events(\?|$)/.test(url))
 }
 
 async function authenticateVisitor(
@@ -133,8 +129,7 @@ export function recordRefusal(
   if (!isMissing) audit.credentialRefused(address, path, message)
 }
 
-function ticketOf(url: string): string | undefined {
-  const query = url.indexOf('?')
-  if (query === -1) return undefined
-  return new URLSearchParams(url.slice(query)).get('ticket') ?? undefined
+function ticketOf(query: unknown): string | undefined {
+  const { ticket } = query as { readonly ticket?: unknown }
+  return typeof ticket === 'string' ? ticket : undefined
 }

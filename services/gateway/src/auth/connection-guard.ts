@@ -47,7 +47,7 @@ export class ConnectionGuard implements Disposable {
     socket.once('close', () => this.#open.delete(socket))
   }
 
-  /** Called for a response that may be a stream. */
+  /** Called for a response before its end: it may be a stream. */
   watchStream(response: ServerResponse, request: IncomingMessage, principal: Principal): void {
     const credential = this.#auth.credentialOf(request)
     if (credential === undefined) return

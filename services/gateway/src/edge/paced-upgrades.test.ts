@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import type { IsMcp } from './paced-upgrades.ts'
 import { FRAME_PIECES, PacedUpgrades } from './paced-upgrades.ts'
 import { ReadBudget } from './read-budget.ts'
 
@@ -21,7 +22,8 @@ beforeEach(async () => {
   received = []
   budget = new ReadBudget()
   server = createServer()
-  upgrades = new PacedUpgrades(server, budget, { totalBytes: 3 * MIB })
+  const isMcp: IsMcp = ({ url }) => url === '/mcp/ws'
+  upgrades = new PacedUpgrades(server, isMcp, budget, { totalBytes: 3 * MIB })
   sockets = new WebSocketServer({ server: upgrades.server as Server, ...FRAME_PIECES })
   upgrades.watch(sockets)
   sockets.on('connection', (socket) => {

@@ -35,6 +35,9 @@ const CHAT: FrameLimits = {
   sharedPerMs: 1,
   byteCost: 3,
 }
+/** Whether the route of an upgrade is one of MCP; all others are of chats. */
+export type IsMcp = (request: IncomingMessage) => boolean
+
 /** So many bytes of a small message count as a frame. */
 const FRAME_BYTES = 4 * 1024
 /** Time that a client has to answer the close of its socket. */
@@ -54,15 +57,20 @@ export class PacedUpgrades {
   /** The time until which the shared rate is used up. */
   #usedUntil = 0
 
-  /** `budget` is for large messages. */
-  constructor(server: Server, budget = new ReadBudget(), { totalBytes = TOTAL_BYTES } = {}) {
+  /** `isMcp` is asked once the request has its route. `budget` is for large messages. */
+  constructor(
+    server: Server,
+    isMcp: IsMcp,
+    budget = new ReadBudget(),
+    { totalBytes = TOTAL_BYTES } = {},
+  ) {
     this.#budget = budget
     this.#unfinished = new OldestFirst(totalBytes, (request) => this.#close(request))
     server.on('upgrade', (request, socket, received) => {
-      const limits = request.url?.startsWith('/mcp') === true ? MCP : CHAT
-      const { maxFrames } = limits
-      const pace = this.#pace(request, limits)
-      const connection = new PacedConnection(socket as Socket, { pace, maxFrames, received })
+      const connection = new PacedConnection(socket as Socket, () => {
+        const limits = isMcp(request) ? MCP : CHAT
+        return { pace: this.#pace(request, limits), maxFrames: limits.maxFrames, received }
+      })
       connection.on('close', () => this.#unfinished.set(request, 0))
       this.server.emit('upgrade', request, connection, Buffer.alloc(0))
     })

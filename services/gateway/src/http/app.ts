@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:http'
 import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
@@ -197,7 +198,9 @@ export async function buildApp(
     return503OnClosing: false,
   })
   bodies.watch(app.server)
-  const upgrades = new PacedUpgrades(app.server, budget)
+  const mcpRequests = new WeakSet<IncomingMessage>()
+  const isMcp = (request: IncomingMessage): boolean => mcpRequests.has(request)
+  const upgrades = new PacedUpgrades(app.server, isMcp, budget)
   await app.register(websocket, {
     // A faulty connection closes itself, with a code that says why; the default cuts it before that.
     errorHandler: () => undefined,
@@ -209,7 +212,7 @@ export async function buildApp(
         offered.has(SUBPROTOCOL) ? SUBPROTOCOL : (offered.values().next().value ?? false),
     },
   })
-  limitFrames(app.websocketServer)
+  limitFrames(app.websocketServer, isMcp)
   upgrades.watch(app.websocketServer)
   app.addHook('onRequest', async (request, reply) => {
     // Until it is authenticated below.
@@ -262,7 +265,8 @@ export async function buildApp(
     if (status !== undefined) return replyError(reply, invalid(error, status), status)
     if (BusError.from(error).code === 'internal') {
       const fields = { ...requestFields(request.envelope), component: 'http' }
-      logger.error({ ...fields, action: pathOf(request.url), err: error }, 'request failed')
+      // The path may hold the secret of a share link.
+      logger.error({ ...fields, action: request.routeOptions.url, err: error }, 'request failed')
     }
     return replyError(reply, error)
   })
@@ -325,7 +329,10 @@ export async function buildApp(
     { prefix: '/api' },
   )
   await deps.logins?.addTo(app, { ...deps, bodies })
-  await app.register((scope) => addMcpSockets(scope, mcp, settings))
+  await app.register(async (scope) => {
+    scope.addHook('onRequest', async ({ raw }) => void mcpRequests.add(raw))
+    await addMcpSockets(scope, mcp, settings)
+  })
   await app.register(async (scope) => {
     readBodies(scope, bodies)
     addRestRoutes(scope.withTypeProvider<ZodTypeProvider>(), mcp)

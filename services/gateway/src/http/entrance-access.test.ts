@@ -1,6 +1,7 @@
 // Every frame of a chat socket and every MCP method, for every kind of caller.
+import type { IncomingMessage } from 'node:http'
+import { get, request } from 'node:http'
 import type { AuditAction, AuditRecord } from '@mcp-host/audit'
-import { request } from 'node:http'
 import type { LogFact, SessionId } from '@mcp-host/contracts'
 import { Up } from '@mcp-host/contracts'
 import { ChatSocket } from '@mcp-host/testkit'
@@ -196,6 +197,38 @@ describe('a ticket', () => {
   })
 })
 
+/** Ways to write the address of a stream; the router serves some of them. */
+const STREAM = `/api/chat/session/${SESSION}/events`
+const SPELLINGS: readonly (readonly [name: string, path: string, isServed: boolean])[] = [
+  ['as documented', STREAM, true],
+  ['with a query', `${STREAM}?x=/events`, true],
+  ['with an encoded letter', STREAM.replace('events', '%65vents'), true],
+  ['with encoded letters', STREAM.replace('/chat/', '/%63%68at/'), true],
+  ['with a fragment', `${STREAM}#x`, true],
+  ['with a fragment and a query', `${STREAM}#x?y`, true],
+  ['with an absolute address', `http://127.0.0.1${STREAM}`, true],
+  ['with a double slash', STREAM.replace('/events', '//events'), false],
+  ['with upper case', STREAM.replace('events', 'EVENTS'), false],
+  ['with a slash at its end', `${STREAM}/`, false],
+  ['with a parameter', `${STREAM};x`, false],
+  ['with a dot segment', STREAM.replace('/events', '/./events'), false],
+]
+
+describe('a stream', () => {
+  test.each(SPELLINGS)('of an address %s ends once its credential is revoked', async (...row) => {
+    const [, path, isServed] = row
+    // `fetch` would write the address in its own way.
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(gateway.url, { path, headers: headersOf('owner') }, resolve).on('error', reject)
+    })
+    expect(answer.statusCode).toBe(isServed ? 200 : 404)
+    const ended = new Promise((resolve) => answer.on('close', resolve))
+    answer.on('error', () => undefined).resume()
+    revoked.add('owner')
+    await ended
+  })
+})
+
 interface MethodRow {
   readonly params: object
   readonly eras: readonly ('legacy' | 'modern')[]
@@ -388,6 +421,17 @@ describe.each(['/mcp/ws', '/mcp/bundles/all/ws'])('at %s', (path) => {
     if (typeof socket === 'number') throw new Error('no socket')
     revoked.add('owner')
     await vi.waitFor(() => expect(socket.readyState).toBe(WebSocket.CLOSED), 3_000)
+  })
+
+  test('a message may be as large as one of MCP, however the address is written', async () => {
+    const socket = await openMcp(path.replace('mcp', '%6dcp'), 'owner')
+    if (typeof socket === 'number') throw new Error('no socket')
+    const answered = new Promise((resolve) => socket.addEventListener('message', resolve))
+    const closed = new Promise((resolve) => socket.addEventListener('close', resolve))
+    const params = { padding: 'x'.repeat(3 * 1024 * 1024) }
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params }))
+    expect(await Promise.race([answered, closed])).toMatchObject({ type: 'message' })
+    socket.close()
   })
 
   describe.each(rows)('$method of the $era era', (row) => {

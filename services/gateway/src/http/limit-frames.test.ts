@@ -9,7 +9,7 @@ const MIB = 1024 * 1024
 let server: WebSocketServer
 beforeEach(async () => {
   server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
-  limitFrames(server)
+  limitFrames(server, ({ url }) => url === '/mcp/ws')
   server.on('connection', (socket) => {
     socket.on('error', () => undefined)
     socket.on('message', (data) => socket.send(String((data as Buffer).length)))

@@ -67,9 +67,10 @@ export async function sendEvents(
     if (draining.aborted) raw.write(': this gateway is going down; come back with the last id\n\n')
   } catch (err) {
     if (left.signal.aborted) return
-    const { url, envelope } = reply.request
+    const { routeOptions, envelope } = reply.request
     const fields = { ...requestFields(envelope), component: 'http', action: 'stream' }
-    logger.error({ ...fields, path: url.split('?')[0], err }, 'a stream broke off')
+    // The path may hold the secret of a share link.
+    logger.error({ ...fields, route: routeOptions.url, err }, 'a stream broke off')
     raw.write(': the stream broke off; come back with the last id\n\n')
   } finally {
     clearInterval(heartbeat)
