@@ -6,6 +6,8 @@ import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { SessionId } from '@mcp-host/contracts'
+import { newEnvelope } from '@mcp-host/contracts'
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script, startStack, testFolder } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -270,6 +272,63 @@ describe('a chat session', () => {
     using joined = ChatSocket.start({ url: otherGateway, sessionId, headers: bearer('bob') })
     await eventually(() => joined.closed !== undefined)
     expect(joined.closed).toMatchObject({ code: 1008 })
+  })
+
+  test('without a message is there only for the principal who began it', async () => {
+    const begun = await ask('ann', 'POST', '/api/chat/session', {})
+    const { sessionId } = JSON.parse(begun.text) as { sessionId: string }
+    const path = `/api/chat/session/${sessionId}`
+    const ways: [string, string, object?][] = [
+      ['GET', '/events'],
+      ['GET', '/connections'],
+      ['POST', '/message', { message: 'hi' }],
+      ['POST', '/shares', {}],
+      ['POST', '/file', { any: 'bytes' }],
+      ['DELETE', ''],
+    ]
+    for (const user of ['bob', 'root']) {
+      for (const [method, rest, body] of ways) {
+        const { status } = await ask(user, method, path + rest, body, otherGateway)
+        expect([user, method, rest, status]).toEqual([user, method, rest, 404])
+      }
+      using socket = ChatSocket.start({ url: stack.url, sessionId, headers: bearer(user) })
+      expect(await socket.hasClosed()).toMatchObject({ code: 1008 })
+    }
+    using chat = await ChatSocket.open({ url: otherGateway, sessionId, headers: bearer('ann') })
+    chat.say(script({ text: 'hello ann' }))
+    await chat.turnsDone()
+    using admin = await ChatSocket.open({ url: stack.url, sessionId, headers: bearer('root') })
+    expect(admin.closed).toBeUndefined()
+  })
+
+  test('gets one of two first messages that two principals send at once', async () => {
+    const begun = await ask('ann', 'POST', '/api/chat/session', {})
+    const { sessionId } = JSON.parse(begun.text) as { sessionId: string }
+    const path = `/api/chat/session/${sessionId}/message`
+    const message = script({ text: 'an answer' })
+    const [bob, ann] = await Promise.all([
+      ask('bob', 'POST', path, { message }),
+      ask('ann', 'POST', path, { message }, otherGateway),
+    ])
+    expect([ann.status, bob.status]).toEqual([200, 404])
+    expect(ann.text).toContain('an answer')
+  })
+
+  test('refuses a message that a gateway stored for another principal', async () => {
+    using chat = await ChatSocket.open({ url: stack.url, headers: bearer('ann') })
+    chat.say(script({ text: 'the first answer' }))
+    await chat.turnsDone()
+    const bus = await stack.broker.connect()
+    const sessionId = chat.sessionId as SessionId
+    const fact = { id: 'foreign', text: script({ text: 'a foreign answer' }) }
+    const envelope = newEnvelope({ id: 'user:bob', roles: ['user'] })
+    const options = { envelope, messageId: fact.id }
+    await bus.sessions.append(sessionId, { kind: 'input', fact }, options)
+    await chat.turnsDone(2)
+    expect(chat.text).not.toContain('a foreign answer')
+    const { text } = await ask('ann', 'GET', `/api/chat/session/${sessionId}/messages`)
+    expect(text).toContain('the first answer')
+    expect(text).not.toContain('foreign')
   })
 
   test('opens by a ticket, once', async () => {

@@ -11,6 +11,7 @@ import { generationId, newEnvelope, toolCallId } from '@mcp-host/contracts'
 import { describe, expect, test } from 'vitest'
 import { applyEntry } from './fold.ts'
 import { nextInput } from './queue.ts'
+import { fromSnapshot, toSnapshot } from './snapshot.ts'
 import type { SessionState } from './session-state.ts'
 import { branchOf, emptySession } from './session-state.ts'
 
@@ -166,6 +167,49 @@ describe('a user message', () => {
       [10, { id: 'a', text: 'first', envelope }],
       [20, { id: 'b', text: 'b', envelope }],
     ])
+  })
+
+  describe('of another principal than the first', () => {
+    const by = (principal: string, roles: string[], fact: LogFact): LogEntry[] =>
+      log(fact).map((entry) => ({ ...entry, envelope: newEnvelope({ id: principal, roles }) }))
+    const inOrder = (...entries: LogEntry[][]): LogEntry[] =>
+      entries.flat().map((entry, index) => ({ ...entry, seq: (index + 1) * 10 }))
+
+    test('is refused: it ends at once, is on no branch and cancels nothing', () => {
+      const state = fold(
+        inOrder(
+          by('ann', ['user'], input('a')),
+          by('bob', ['user'], replacement('b', 'a')),
+          by('ann', ['user'], input('c')),
+          by('ann', ['user'], { kind: 'input', fact: { id: 'd', text: 'd', follows: 'b' } }),
+        ),
+      )
+      const { inputs } = state
+      expect(inputs.get(20)).toMatchObject({ id: 'b', text: '', cancelledAt: 1 })
+      expect(inputs.get(10)?.cancelledAt).toBeUndefined()
+      expect(branchOf(state, 30).map(({ seq }) => seq)).toEqual([10, 30])
+      expect(branchOf(state, 40).map(({ text }) => text)).not.toContain('b')
+      expect([state.owner, state.head]).toEqual(['ann', 40])
+      const kept = fromSnapshot(toSnapshot(state) ?? '')
+      applyEntry(kept!, { ...by('bob', ['user'], input('e'))[0]!, seq: 50 })
+      expect(kept?.inputs.get(50)).toMatchObject({ text: '', cancelledAt: 1 })
+    })
+
+    test('is accepted of an admin, who may also be the first', () => {
+      const { inputs } = fold(
+        inOrder(
+          by('root', ['admin'], input('a')),
+          by('ann', ['user'], input('b')),
+          by('root', ['admin'], input('c')),
+        ),
+      )
+      const texts = Array.from(inputs.values(), ({ text, cancelledAt }) => [text, cancelledAt])
+      expect(texts).toEqual([
+        ['a', undefined],
+        ['b', undefined],
+        ['c', undefined],
+      ])
+    })
   })
 
   test('a user message is next when all earlier messages are answered', () => {

@@ -1,6 +1,7 @@
 import type {
   AddedUsage,
   ControlFact,
+  Envelope,
   GenerationId,
   GenerationResult,
   LogEntry,
@@ -10,12 +11,15 @@ import type {
   TurnEvent,
   UserMessage,
 } from '@mcp-host/contracts'
-import { addUsage, changeSettings } from '@mcp-host/contracts'
+import { addUsage, changeSettings, isAdmin } from '@mcp-host/contracts'
 import type { AskedQuestion } from './question-end.ts'
 import { questionEnd } from './question-end.ts'
 import { cancelledBy, isRepeated, nextInput } from './queue.ts'
 import { isAbandoned, isStillborn } from './rules.ts'
 import type { Generation, Question, SessionState, ToolCall, Turn } from './session-state.ts'
+
+/** The place of messages that are on no branch. No entry has this sequence. */
+const NO_BRANCH = -1
 
 /** Applies the next entry of the log. An entry that was applied before changes nothing. */
 export function applyEntry(state: SessionState, entry: LogEntry): void {
@@ -55,6 +59,14 @@ export function applyEntry(state: SessionState, entry: LogEntry): void {
 function applyInput(state: SessionState, entry: LogEntry & { kind: 'input' }): void {
   const { fact, seq, time, envelope } = entry
   if (isRepeated(state, fact.id)) return
+  if (isForeign(state, envelope)) {
+    // Its turn ends at once. It is on no branch and its text is left out, so that no model gets it.
+    const refused = { id: fact.id, text: '', parent: NO_BRANCH, cancelledAt: time }
+    state.inputs.set(seq, { ...refused, seq, time, envelope })
+    state.messageIds.set(fact.id, seq)
+    state.unfinished.add(seq)
+    return
+  }
   const parent = parentOf(state, fact)
   cancel(state, cancelledBy(state, entry), time)
   const { model = state.model } = fact
@@ -71,6 +83,16 @@ function applyInput(state: SessionState, entry: LogEntry & { kind: 'input' }): v
   })
   state.unfinished.add(seq)
   state.head = seq
+}
+
+/**
+ * Whether a message is of a principal who may not write here. Gateways refuse such messages; this holds also where one
+ * of them does not. Admins may write into every session, also before its owner does.
+ */
+function isForeign(state: SessionState, { principal, roles = [] }: Envelope): boolean {
+  if (isAdmin({ roles })) return false
+  state.author ??= principal
+  return state.author !== principal
 }
 
 /** The log sequence of the message before a new one on its branch; `undefined` for the first one. */

@@ -108,6 +108,8 @@ export interface SessionState {
   updatedAt: number
   /** The author of the first message. */
   owner?: string
+  /** The author of the first message that is not of an admin. Others but admins may not write. */
+  author?: string
   /** The model that a user chose for messages that name none. */
   model?: string
   /** The session's own settings. */

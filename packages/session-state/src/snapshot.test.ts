@@ -175,5 +175,5 @@ test('a session with an open input request has no snapshot, and a snapshot of an
   const text = toSnapshot(state) ?? ''
   applyEntry(state, { kind: 'tool', fact, session, envelope, seq: 50, time: 0 })
   expect(toSnapshot(state)).toBeUndefined()
-  expect(fromSnapshot(text.replace('"version":5', '"version":4'))).toBeUndefined()
+  expect(fromSnapshot(text.replace('"version":6', '"version":5'))).toBeUndefined()
 })

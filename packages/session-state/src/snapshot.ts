@@ -13,7 +13,7 @@ import { branchOf } from './session-state.ts'
  * The version of snapshots. Raise it when the shape of the state changes, or when a log folds to another state: other
  * versions are not read.
  */
-const SNAPSHOT_VERSION = 5
+const SNAPSHOT_VERSION = 6
 
 /** The limit for finished turns that a snapshot keeps with their content, newest first, in characters of JSON. */
 const MAX_WHOLE_LENGTH = 1024 * 1024
@@ -98,6 +98,7 @@ function plainFields(
     createdAt,
     updatedAt,
     owner,
+    author,
     model,
     settings,
     toolCalls,
@@ -114,6 +115,7 @@ function plainFields(
     createdAt,
     updatedAt,
     ...(owner === undefined ? {} : { owner }),
+    ...(author === undefined ? {} : { author }),
     ...(model === undefined ? {} : { model }),
     settings,
     toolCalls,

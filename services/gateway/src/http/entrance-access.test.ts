@@ -1,5 +1,6 @@
 // Every frame of a chat socket and every MCP method, for every kind of caller.
 import type { IncomingMessage } from 'node:http'
+import { hash } from 'node:crypto'
 import { get, request } from 'node:http'
 import type { AuditAction, AuditRecord } from '@mcp-host/audit'
 import type { LogFact, SessionId } from '@mcp-host/contracts'
@@ -8,6 +9,8 @@ import { ChatSocket } from '@mcp-host/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { MCP_METHODS } from '../events.ts'
 import { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import { Story } from '../projection/__fixtures__/story.ts'
+import { newChatId } from '../session/chat-id.ts'
 import type { CallerName } from './__fixtures__/callers.ts'
 import { callersDoor, headersOf, INSIDERS, OUTSIDERS, STRANGERS } from './__fixtures__/callers.ts'
 import type { FakeGateway } from './__fixtures__/start-fake-gateway.ts'
@@ -21,6 +24,9 @@ const META = 'io.modelcontextprotocol'
 const revoked = new Set<string>()
 const records: AuditRecord[] = []
 let gateway: FakeGateway
+/** A log that another principal began. */
+const story = new Story()
+story.input('hello')
 
 beforeAll(async () => {
   const policy = new ToolPolicy()
@@ -150,6 +156,60 @@ describe('a chat socket', () => {
       // No session has such an open question or call.
       const expected = { ping: 'pong', answer: 'error', 'cancel-call': 'error' }
       expect(answer.type).toBe(expected[name as keyof typeof expected] ?? 'accepted')
+    })
+  })
+
+  describe('in a chat without a message', () => {
+    /** Of the fake gateway. */
+    const sign = (text: string): string => hash('sha256', text)
+    const made = newChatId(sign, { id: 'user:bob' })
+    beforeEach(() => void (gateway.bus.entries.length = 0))
+
+    test.each(['owner', 'admin'] as const)(
+      'is refused to %s, who did not make it',
+      async (caller) => {
+        using chat = ChatSocket.start({
+          url: gateway.url,
+          sessionId: made,
+          headers: headersOf(caller),
+        })
+        await vi.waitFor(() => expect(chat.closed).toMatchObject({ code: 1008 }))
+        const stream = await fetch(`${gateway.url}/api/chat/session/${made}/events`, {
+          headers: headersOf(caller),
+        })
+        expect(stream.status).toBe(404)
+      },
+    )
+
+    test('ends when another principal begins it, and shows nothing of it', async () => {
+      const headers = headersOf('other')
+      const at = { url: gateway.url, sessionId: made, headers }
+      using chat = await ChatSocket.open(at)
+      const stream = await fetch(`${gateway.url}/api/chat/session/${made}/events`, { headers })
+      gateway.bus.store(made, { kind: 'input', fact: { id: 'm1', text: 'a secret' } })
+      for (const entry of gateway.bus.entries) entry.envelope.principal = 'user:ann'
+      const stored = gateway.bus.entries.length
+      chat.send(FRAMES.message)
+      await vi.waitFor(() => expect(chat.closed).toMatchObject({ code: 1008 }))
+      expect(JSON.stringify(chat.frames)).not.toContain('secret')
+      expect(await stream.text()).not.toContain('secret')
+      expect(gateway.bus.entries).toHaveLength(stored)
+    })
+
+    test('refuses a frame of a client that came before the owner', async () => {
+      using chat = await ChatSocket.open({
+        url: gateway.url,
+        sessionId: made,
+        headers: headersOf('other'),
+      })
+      // The log is there, and no event of it has arrived.
+      using read = vi.spyOn(gateway.bus.sessions, 'read')
+      const [entry] = story.entries
+      read.mockResolvedValue(entry === undefined ? [] : [entry])
+      chat.send(FRAMES.message)
+      const refusal = await chat.waitFor(({ type }) => type === 'error')
+      expect(refusal).toMatchObject({ payload: { code: 'not-found', messageId: 'm2' } })
+      expect(gateway.bus.entries).toEqual([])
     })
   })
 

@@ -2,7 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { Envelope, SessionId } from '@mcp-host/contracts'
 import { BusError, childEnvelope, deleteSession } from '@mcp-host/contracts'
 import type { SignSession } from '../mcp/core/signed-id.ts'
-import { isSigned } from '../mcp/core/signed-id.ts'
+import { isChatIdOf } from './chat-id.ts'
 import { ownerOf } from './check-session.ts'
 
 /** The time limit for storing the deletion. */
@@ -24,7 +24,8 @@ export async function eraseSession(
   envelope: Envelope,
   sign: SignSession,
 ): Promise<void> {
-  if ((await ownerOf(bus, session)) === undefined && !isSigned(session, sign)) {
+  const isMade = isChatIdOf({ id: envelope.principal }, session, sign)
+  if (!isMade && (await ownerOf(bus, session)) === undefined) {
     throw new BusError('not-found', `there is no session "${session}"`, { field: 'id' })
   }
   await bus.sessions.append(

@@ -60,6 +60,7 @@ async function follow(
   const options = {
     envelope: newEnvelope('local'),
     signal: AbortSignal.any([]),
+    access: { check: () => undefined },
     ...(readsAll ? { watch: { after: 0, item: (item: FollowItem) => watched.push(item) } } : {}),
   }
   const received: ReceivedEvent[] = []

@@ -9,12 +9,15 @@ import {
 } from '@mcp-host/contracts'
 import type { StreamEvent } from '../projection/session-reader.ts'
 import { SessionReader } from '../projection/session-reader.ts'
+import type { SessionAccess } from './session-access.ts'
 
 const SNAPSHOT_TIMEOUT_MS = 1_000
 
 export interface FollowOptions {
   readonly envelope: Envelope
   readonly signal: AbortSignal
+  /** Checked before the events of entries are yielded. Text and progress follow from entries. */
+  readonly access: Pick<SessionAccess, 'check'>
   /** Whether the end of each turn carries its final answer. */
   readonly withAnswers?: boolean
   /** Gets all that is read, before its events are yielded. */
@@ -27,17 +30,18 @@ export interface FollowOptions {
 
 /**
  * A session's events from a cursor on, without gaps or repetitions, until its end or the signal. Progress of tools is
- * interleaved as it arrives.
+ * interleaved as it arrives. Throws `not-found` once the session is of another principal.
  */
 export async function* followSession(
   bus: Bus,
   session: SessionId,
   start: Cursor,
-  { envelope, signal, watch, withAnswers = false }: FollowOptions,
+  { envelope, signal, access, watch, withAnswers = false }: FollowOptions,
 ): AsyncIterable<StreamEvent | ToolProgressDown> {
   const reader = new SessionReader(start, { withAnswers })
   const after = Math.min(reader.readAfter, watch?.after ?? reader.readAfter)
   for await (const item of bus.sessions.follow(session, { after, deltas: true, signal })) {
+    if (item.type === 'entry') await access.check()
     watch?.item(item)
     switch (item.type) {
       case 'entry':

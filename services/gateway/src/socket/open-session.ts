@@ -4,8 +4,8 @@ import type { Cursor, Principal } from '@mcp-host/contracts'
 import { BusError, cursorAfter, parseCursor, SessionId } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { SignSession } from '../mcp/core/signed-id.ts'
-import { signedId } from '../mcp/core/signed-id.ts'
-import { checkOwner } from '../session/check-session.ts'
+import { newChatId } from '../session/chat-id.ts'
+import { SessionAccess } from '../session/session-access.ts'
 import { deletedSession } from '../session/deleted-session.ts'
 import { newestTurn } from '../session/follow-session.ts'
 
@@ -21,6 +21,7 @@ const Query = z.object({
 /** A session that a client has opened. */
 export interface OpenedSession {
   readonly sessionId: SessionId
+  readonly access: SessionAccess
   /** The start of the stream. */
   readonly cursor: Cursor
   /** Waiting messages are found in the log after this sequence. */
@@ -32,10 +33,12 @@ export interface OpenedSession {
 
 /** Opens the session that a client requests. Throws `invalid` for a bad query, `not-found` when it was deleted. */
 export async function openSession(
-  { bus, signSession }: { readonly bus: Bus; readonly signSession: SignSession },
+  deps: { readonly bus: Bus; readonly signSession: SignSession },
   query: unknown,
   principal: Principal,
 ): Promise<OpenedSession> {
+  const { bus, signSession } = deps
+  const accessTo = (id: SessionId) => new SessionAccess(deps, id, principal, 'sessionId')
   const parsed = Query.safeParse(query)
   if (!parsed.success) throw BusError.fromZod(parsed.error, 'query')
   const { sessionId, after } = parsed.data
@@ -43,17 +46,20 @@ export async function openSession(
     if (after !== undefined) {
       throw new BusError('invalid', 'query: after needs a sessionId', { field: 'sessionId' })
     }
-    const cursor = cursorAfter(0)
+    const made = newChatId(signSession, principal)
     return {
-      sessionId: signedId(signSession) as SessionId,
-      cursor,
+      sessionId: made,
+      access: accessTo(made),
+      cursor: cursorAfter(0),
       queueAfter: 0,
       isReconnect: false,
     }
   }
-  await checkOwner(bus, sessionId, principal, 'sessionId')
+  const access = accessTo(sessionId)
   using held = new DisposableStack()
+  // Before the check: an owner who begins after it is in the log that is followed.
   const end = held.use(await bus.sessions.listen(sessionId))
+  await access.check()
   const isLost = after !== undefined && wasLost(end.lost ?? [], after.seq)
   const isBeyond = after !== undefined && (isLost || after.seq > end.seq)
   // The log of a deleted session is empty, so a place within the log shows that the session exists. This saves a read
@@ -69,6 +75,7 @@ export async function openSession(
   const { cursor, before } = await newestTurn(bus, sessionId, end)
   return {
     sessionId,
+    access,
     cursor: after ?? cursor,
     queueAfter: before,
     isReconnect: after !== undefined,

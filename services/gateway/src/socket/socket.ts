@@ -6,6 +6,7 @@ import type { RawData, WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { auditForeignSession } from '../session/audit-foreign-session.ts'
+import type { SessionAccess } from '../session/session-access.ts'
 import { followSession } from '../session/follow-session.ts'
 import { Connection } from '../connection/connection.ts'
 import { errorFrame } from '../connection/error-frame.ts'
@@ -50,7 +51,7 @@ export async function serveSocket(
     const { message } = opened
     return refuse(socket, { state: 'error', message, ...refused }, isFaulty ? 1008 : 1013)
   }
-  const { sessionId, cursor, queueAfter, isReconnect } = opened
+  const { sessionId, access, cursor, queueAfter, isReconnect } = opened
   auditForeignSession(deps, request.principal, sessionId, 'GET /ws')
   const userAgent = request.headers['user-agent'] ?? ''
   const id = formatCursor(cursor)
@@ -79,12 +80,13 @@ export async function serveSocket(
     })
     socket.on('message', (data, isBinary) => {
       // The socket delivers whole frames.
-      takeFrame(deps, connection, data, isBinary)
+      takeFrame(deps, connection, access, data, isBinary)
     })
     socket.resume()
     const options = {
       envelope: newEnvelope(request.principal),
       signal: closed.signal,
+      access,
       watch: { after: queueAfter, item: (item: FollowItem) => connection.queue.item(item) },
     }
     for await (const event of followSession(bus, sessionId, cursor, options)) {
@@ -93,8 +95,10 @@ export async function serveSocket(
       if (event.type === 'session') connection.close(1000, 'session deleted')
     }
   } catch (err) {
+    const isRefused = BusError.from(err).code === 'not-found'
     logger.error({ ...fields, action: 'follow', err }, 'a stream broke off')
-    connection.close(1011, 'reconnect with the last id')
+    if (isRefused) connection.close(1008, 'there is no such session')
+    else connection.close(1011, 'reconnect with the last id')
   } finally {
     stopHeartbeat()
     connection.queue[Symbol.dispose]()
@@ -117,6 +121,7 @@ function refuse(socket: WebSocket, payload: ConnectionDown['payload'], code: num
 function takeFrame(
   deps: SocketDeps,
   connection: Connection,
+  access: SessionAccess,
   data: RawData,
   isBinary: boolean,
 ): void {
@@ -127,6 +132,12 @@ function takeFrame(
     deps.events.requestAnswered({ entrance: 'socket', method, outcome, seconds })
   }
   let parsed: unknown
+  const refuseFrame = (error: unknown): void => {
+    const messageId = frameId(parsed)
+    void connection.send(errorFrame(error, { sessionId: connection.sessionId, messageId }))
+    // A refused frame may have any type.
+    note('other', outcomeOf(error))
+  }
   try {
     try {
       parsed = parseFrame(data, isBinary)
@@ -142,15 +153,15 @@ function takeFrame(
     const handle = handlers[frame.type] as (
       ...args: [SocketDeps, Connection, typeof frame]
     ) => Promise<FrameOutcome> | FrameOutcome
-    void Promise.resolve(handle(deps, connection, frame)).then((outcome) =>
-      note(frame.type, outcome),
-    )
+    const begin = (): void =>
+      void Promise.resolve(handle(deps, connection, frame)).then((outcome) =>
+        note(frame.type, outcome),
+      )
+    const checking = access.check()
+    if (checking === undefined) begin()
+    else checking.then(begin, refuseFrame)
   } catch (error) {
-    const { sessionId } = connection
-    const messageId = frameId(parsed)
-    void connection.send(errorFrame(error, { sessionId, messageId }))
-    // A refused frame may have any type.
-    note('other', outcomeOf(error))
+    refuseFrame(error)
   }
 }
 

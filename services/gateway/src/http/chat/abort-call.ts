@@ -7,7 +7,8 @@ import { storeCallCancel } from '../../session/store-call-cancel.ts'
 import { SessionParams } from '../sessions/session-params.ts'
 import type { ChatDeps } from './chat-deps.ts'
 
-export function addAbortCall(api: Api, { bus, logger, events }: ChatDeps): void {
+export function addAbortCall(api: Api, deps: ChatDeps): void {
+  const { bus, logger, events } = deps
   const body = CancelCallUp.shape.payload
   api.post(
     '/session/:id/abort-call',
@@ -25,7 +26,7 @@ export function addAbortCall(api: Api, { bus, logger, events }: ChatDeps): void 
       },
     },
     async ({ params: { id: sessionId }, body: { callId }, principal, envelope }, reply) => {
-      await checkSession(bus, sessionId, principal)
+      await checkSession(deps, sessionId, principal)
       const { duplicate } = await storeCallCancel(bus, sessionId, callId, envelope)
       if (!duplicate) events.cancelAccepted()
       const fields = { ...requestFields(envelope), component: 'http', sessionId, call: callId }

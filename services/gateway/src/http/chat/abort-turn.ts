@@ -9,7 +9,8 @@ import { checkSession } from '../../session/check-session.ts'
 import { SessionParams } from '../sessions/session-params.ts'
 import type { ChatDeps } from './chat-deps.ts'
 
-export function addAbortTurn(api: Api, { bus, logger, events }: ChatDeps): void {
+export function addAbortTurn(api: Api, deps: ChatDeps): void {
+  const { bus, logger, events } = deps
   api.post(
     '/session/:id/abort',
     {
@@ -26,7 +27,7 @@ export function addAbortTurn(api: Api, { bus, logger, events }: ChatDeps): void 
       },
     },
     async ({ params: { id: sessionId }, body, principal, envelope }, reply) => {
-      await checkSession(bus, sessionId, principal)
+      await checkSession(deps, sessionId, principal)
       const messageId = await messageToEnd(bus, sessionId, body.messageId, envelope)
       const { duplicate } = await storeCancel(bus, sessionId, messageId, envelope)
       if (!duplicate) events.cancelAccepted()

@@ -8,7 +8,8 @@ import { checkSession } from '../../session/check-session.ts'
 import { SessionParams } from '../sessions/session-params.ts'
 import type { ChatDeps } from './chat-deps.ts'
 
-export function addAnswerQuestion(api: Api, { bus, audit, logger }: ChatDeps): void {
+export function addAnswerQuestion(api: Api, deps: ChatDeps): void {
+  const { bus, audit, logger } = deps
   api.post(
     '/session/:id/answer',
     {
@@ -27,7 +28,7 @@ export function addAnswerQuestion(api: Api, { bus, audit, logger }: ChatDeps): v
       },
     },
     async ({ params: { id: sessionId }, body, principal, envelope }, reply) => {
-      await checkSession(bus, sessionId, principal)
+      await checkSession(deps, sessionId, principal)
       await storeAnswer({ bus, audit }, sessionId, body, envelope)
       const { id: question, action: answer } = body
       const fields = { ...requestFields(envelope), component: 'http', sessionId }

@@ -6,8 +6,8 @@ import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults } from '../../edge/api.ts'
 import { parseFrameId } from '../../projection/sse.ts'
-import { checkOwner } from '../../session/check-session.ts'
 import { deletedSession } from '../../session/deleted-session.ts'
+import { SessionAccess } from '../../session/session-access.ts'
 import { newestTurn } from '../../session/follow-session.ts'
 import { SessionParams } from '../sessions/session-params.ts'
 import type { ChatDeps } from './chat-deps.ts'
@@ -67,13 +67,15 @@ export async function serveSessionEvents(
 ): Promise<void> {
   const { bus } = deps
   const place = headers['last-event-id'] ?? query.after
+  const access = new SessionAccess(deps, id, principal, 'id')
   using held = new DisposableStack()
   const open = async () => {
-    await checkOwner(bus, id, principal, 'id')
+    // Before the check: an owner who begins after it is in the log that is followed.
+    const end = held.use(await bus.sessions.listen(id))
+    await access.check()
     // For a session that is being erased, the stream reports the deletion and ends.
     const known = await bus.directory.get(id)
     if (known?.record.state === 'deleted') throw deletedSession(known.record, 'id')
-    const end = held.use(await bus.sessions.listen(id))
     const isLost = place !== undefined && wasLost(end.lost ?? [], place.cursor.seq)
     const isBeyond = place !== undefined && (isLost || place.cursor.seq > end.seq)
     if (!isBeyond) return newestTurn(bus, id, end)
@@ -91,6 +93,7 @@ export async function serveSessionEvents(
   const start = place ?? { cursor, skip: 0 }
   await streamSession(deps, reply, id, start.cursor, {
     envelope: reply.request.envelope,
+    access,
     queueAfter: before,
     skip: start.skip,
     ...(place === undefined ? { place: formatCursor(cursor) } : {}),

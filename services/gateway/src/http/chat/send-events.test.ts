@@ -34,7 +34,11 @@ function send(follow: Follow): Promise<void> {
         headers = sent
       },
     }),
-    request: { url: '/stream?after=secret', envelope: newEnvelope('local') },
+    request: {
+      url: '/secret?after=secret',
+      routeOptions: { url: '/:token' },
+      envelope: newEnvelope('local'),
+    },
     getHeaders: () => ({ vary: 'Origin' }),
     hijack: () => undefined,
     // Only the members that sendEvents uses.
@@ -144,13 +148,14 @@ test('a draining gateway ends its streams with a comment', async () => {
   expect(raw.writableEnded).toBe(true)
 })
 
-test('a failed stream ends with a comment, and the error is logged without the query', async () => {
+test('a failed stream ends with a comment, and the error is logged with the route alone', async () => {
   await send(async function* () {
     yield frame('before')
     throw new Error('an internal error')
   })
   expect(raw.read()).toMatch(/\n: the stream broke off[^\n]*\n\n$/)
-  expect(logged).toMatchObject([{ path: '/stream', err: { message: 'an internal error' } }])
+  expect(JSON.stringify(logged)).not.toContain('secret')
+  expect(logged).toMatchObject([{ route: '/:token', err: { message: 'an internal error' } }])
 })
 
 test('a heartbeat comment is sent every 15 seconds, except to a client that does not read', async () => {

@@ -7,7 +7,8 @@ import { findStored } from '../../session/find-message.ts'
 import { readQueue } from '../../session/read-queue.ts'
 import { checkSame } from '../../session/same-message.ts'
 import { storeMessage } from '../../session/store-message.ts'
-import { checkSession } from '../../session/check-session.ts'
+import { checkDeleted } from '../../session/check-session.ts'
+import { SessionAccess } from '../../session/session-access.ts'
 import { SessionParams } from '../sessions/session-params.ts'
 import type { ChatDeps } from './chat-deps.ts'
 import { streamAnswer, streamSession } from './stream-session.ts'
@@ -31,7 +32,9 @@ export async function serveTurn(
   const { bus, events } = deps
   const { isSame, compose } = draft
   const { principal, envelope } = reply.request
-  await checkSession(bus, session, principal)
+  const access = new SessionAccess(deps, session, principal, 'id')
+  await access.check()
+  await checkDeleted(bus, session, 'id')
   const sentAt = performance.now()
   const messageId = id ?? crypto.randomUUID()
   const known = id === undefined ? undefined : await findStored(bus, session, id, envelope)
@@ -47,6 +50,7 @@ export async function serveTurn(
   }
   await streamSession(deps, reply, session, cursorAfter(seq - 1), {
     envelope,
+    access,
     queueAfter: before,
     messageId,
     onText: () => {

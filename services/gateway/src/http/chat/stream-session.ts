@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { turnOf } from '../../projection/sse-turn.ts'
 import { sseFrames } from '../../projection/sse.ts'
 import { followSession } from '../../session/follow-session.ts'
+import type { SessionAccess } from '../../session/session-access.ts'
 import { QueueNotifier } from '../../session/queue-notifier.ts'
 import { SseEvent } from '../../projection/sse-event.ts'
 import type { ChatDeps } from './chat-deps.ts'
@@ -20,6 +21,7 @@ export const streamAnswer = {
 
 export interface StreamSessionOptions {
   readonly envelope: Envelope
+  readonly access: SessionAccess
   /** Waiting messages are found in the log after this sequence. */
   readonly queueAfter: number
   /** Only the events about this message are sent. Default: all. */
@@ -38,7 +40,7 @@ export async function streamSession(
   reply: FastifyReply,
   session: SessionId,
   start: Cursor,
-  { envelope, queueAfter, messageId, skip = 0, onText, place }: StreamSessionOptions,
+  { envelope, access, queueAfter, messageId, skip = 0, onText, place }: StreamSessionOptions,
 ): Promise<void> {
   const frames: Follow = async function* (signal, aside) {
     using queue = new QueueNotifier((item) => {
@@ -49,7 +51,7 @@ export async function streamSession(
       if (isTold) for (const frame of sseFrames(item)) aside(frame)
     })
     const watch = { after: queueAfter, item: (item: FollowItem) => queue.item(item) }
-    const options = { envelope, signal, watch, withAnswers: true }
+    const options = { envelope, access, signal, watch, withAnswers: true }
     const all = followSession(deps.bus, session, start, options)
     let left = skip
     let hasText = false

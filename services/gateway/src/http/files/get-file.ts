@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults } from '../../edge/api.ts'
+import type { StoreFileDeps } from './store-file.ts'
 import { checkSession } from '../../session/check-session.ts'
 import { SessionParams } from '../sessions/session-params.ts'
 
@@ -12,7 +13,7 @@ import { SessionParams } from '../sessions/session-params.ts'
 const SHOWN =
   /^(?:image\/(?:png|jpeg|gif|webp)|audio\/(?:aac|flac|mp4|mpeg|ogg|wav|webm|x-wav)|application\/pdf|text\/plain)$/
 
-export function addGetFile(api: Api, { bus }: { readonly bus: Bus }): void {
+export function addGetFile(api: Api, deps: Pick<StoreFileDeps, 'bus' | 'signSession'>): void {
   api.get(
     '/session/:id/file/:key',
     {
@@ -25,8 +26,8 @@ export function addGetFile(api: Api, { bus }: { readonly bus: Bus }): void {
       },
     },
     async ({ params: { id, key }, principal }, reply) => {
-      await checkSession(bus, id, principal)
-      return sendFile(bus, reply, id, key)
+      await checkSession(deps, id, principal)
+      return sendFile(deps.bus, reply, id, key)
     },
   )
 }

@@ -6,7 +6,7 @@ import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { BodyReader } from '../../edge/body-reader.ts'
 import type { SignSession } from '../../mcp/core/signed-id.ts'
-import { isSigned } from '../../mcp/core/signed-id.ts'
+import { isChatIdOf } from '../../session/chat-id.ts'
 import { checkSession } from '../../session/check-session.ts'
 import { SessionParams } from '../sessions/session-params.ts'
 import type { UploadedFile } from './multipart-file.ts'
@@ -72,15 +72,16 @@ export function addStoreFile(api: Api, deps: StoreFileDeps): void {
   )
 }
 
-/** Throws `not-found` for a session that no gateway has issued and that has no message. */
+/** Throws `not-found` for a session whose id no gateway has made and that has no message. */
 async function checkBegun(
-  { bus, signSession }: StoreFileDeps,
+  deps: StoreFileDeps,
   session: SessionId,
   principal: Principal,
 ): Promise<void> {
-  await checkSession(bus, session, principal)
+  const { bus, signSession } = deps
+  await checkSession(deps, session, principal)
   const isBegun =
-    isSigned(session, signSession) ||
+    isChatIdOf(principal, session, signSession) ||
     (await bus.directory.get(session)) !== undefined ||
     (await bus.sessions.lastSequence(session)) > 0
   if (isBegun) return

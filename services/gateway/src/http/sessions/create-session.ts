@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { SignSession } from '../../mcp/core/signed-id.ts'
-import { signedId } from '../../mcp/core/signed-id.ts'
+import { newChatId } from '../../session/chat-id.ts'
 import { describeFields } from '../../projection/describe-fields.ts'
 import type { ToolState } from '../../status-summary.ts'
 import { askOrchestrator } from './ask-orchestrator.ts'
@@ -52,7 +52,7 @@ export function addCreateSession(api: Api, { bus, tools, signSession }: CreateSe
         body: NewSession.prefault({}),
         response: {
           201: jsonAnswer(
-            'The new session. Its id is a secret: who knows it may read and write the session.',
+            'The new session. It belongs to the caller. Without logins its id is a secret: who knows it may read and write the session.',
             z.object({
               sessionId: SessionId,
               session: Session.optional().describe('With a title, a model or settings.'),
@@ -64,7 +64,7 @@ export function addCreateSession(api: Api, { bus, tools, signSession }: CreateSe
       },
     },
     async ({ body, envelope, principal }, reply) => {
-      const session = signedId(signSession) as SessionId
+      const session = newChatId(signSession, principal)
       const isKnown = Object.values(body).some((value) => value !== undefined)
       const record = isKnown
         ? {

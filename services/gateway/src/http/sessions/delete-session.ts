@@ -14,7 +14,8 @@ export interface DeleteSessionDeps {
   readonly audit: Pick<GatewayAudit, 'sessionDeleted'>
 }
 
-export function addDeleteSession(api: Api, { bus, signSession, audit }: DeleteSessionDeps): void {
+export function addDeleteSession(api: Api, deps: DeleteSessionDeps): void {
+  const { bus, signSession, audit } = deps
   api.delete(
     '/session/:id',
     {
@@ -32,7 +33,7 @@ export function addDeleteSession(api: Api, { bus, signSession, audit }: DeleteSe
       },
     },
     async ({ params: { id }, principal, envelope }, reply) => {
-      await checkSession(bus, id, principal)
+      await checkSession(deps, id, principal)
       const owner = await ownerOf(bus, id)
       await eraseSession(bus, id, envelope, signSession)
       audit.sessionDeleted(principal, id, owner)

@@ -5,6 +5,7 @@ import type { LiveConnections } from '../../connection/live-connections.ts'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import { describeFields } from '../../projection/describe-fields.ts'
+import type { CheckSessionDeps } from '../../session/check-session.ts'
 import { checkSession } from '../../session/check-session.ts'
 import { SessionParams } from './session-params.ts'
 
@@ -16,12 +17,12 @@ const Connection = describeFields(ConnectionInfo, {
   userAgent: 'As the client said.',
 })
 
-export interface ListConnectionsDeps {
+export interface ListConnectionsDeps extends CheckSessionDeps {
   readonly bus: Bus
   readonly connections: Pick<LiveConnections, 'of'>
 }
 
-export function addListConnections(api: Api, { bus, connections }: ListConnectionsDeps): void {
+export function addListConnections(api: Api, deps: ListConnectionsDeps): void {
   api.get(
     '/session/:id/connections',
     {
@@ -37,8 +38,8 @@ export function addListConnections(api: Api, { bus, connections }: ListConnectio
       },
     },
     async ({ params: { id }, principal }) => {
-      await checkSession(bus, id, principal)
-      return { connections: await connections.of(id) }
+      await checkSession(deps, id, principal)
+      return { connections: await deps.connections.of(id) }
     },
   )
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { GatewayAudit } from '../../gateway-audit.ts'
+import type { CheckSessionDeps } from '../../session/check-session.ts'
 import { checkSession, ownerOf } from '../../session/check-session.ts'
 import { SessionParams } from '../sessions/session-params.ts'
 import type { Share, Shares } from './shares.ts'
@@ -25,18 +26,16 @@ const NewShare = z.object({
   expiresInDays: z.number().int().min(1).max(MAX_DAYS).default(DEFAULT_DAYS),
 })
 
-export interface ManageSharesDeps {
-  readonly bus: Bus
+export interface ManageSharesDeps extends CheckSessionDeps {
+  readonly bus: Pick<Bus, 'clock' | 'directory' | 'sessions'>
   readonly shares: Shares
   readonly publicUrl: string
   readonly audit: Pick<GatewayAudit, 'shareChanged'>
 }
 
 /** Share links for the owner of a session. */
-export function addManageShares(
-  api: Api,
-  { bus, shares, publicUrl, audit }: ManageSharesDeps,
-): void {
+export function addManageShares(api: Api, deps: ManageSharesDeps): void {
+  const { bus, shares, publicUrl, audit } = deps
   const tags = ['sharing']
 
   api.post(
@@ -62,7 +61,7 @@ export function addManageShares(
       },
     },
     async ({ params: { id: session }, body: { expiresInDays }, principal }, reply) => {
-      await checkSession(bus, session, principal)
+      await checkSession(deps, session, principal)
       const owner = (await ownerOf(bus, session)) ?? principal.id
       const about = { session, owner, createdBy: principal.id }
       const { share, token, digest } = newShare(about, expiresInDays, bus.clock.now())
@@ -88,7 +87,7 @@ export function addManageShares(
       },
     },
     async ({ params: { id: session }, principal }) => {
-      await checkSession(bus, session, principal)
+      await checkSession(deps, session, principal)
       return { shares: (await shares.list(session)).map(toAbout) }
     },
   )
@@ -114,7 +113,7 @@ export function addManageShares(
       },
     },
     async ({ params: { id: session, share }, principal }, reply) => {
-      await checkSession(bus, session, principal)
+      await checkSession(deps, session, principal)
       await shares.check(session, share)
       await audit.shareChanged('share-revoked', principal, { session, id: share })
       await shares.revoke(share)
