@@ -106,7 +106,10 @@ export class Shares {
     const { id } = share
     const { bucket, view } = await this.#open()
     const stack = new DisposableStack()
-    const timer = setInterval(() => this.#isOver(share, bucket.now()) && controller.abort(), 1_000).unref()
+    const timer = setInterval(
+      () => this.#isOver(share, bucket.now()) && controller.abort(),
+      1_000,
+    ).unref()
     stack.defer(() => clearInterval(timer))
     // The view may not have a new record yet. It keeps each record that it once had.
     let wasThere = view.records.has(id)
