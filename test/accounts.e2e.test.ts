@@ -667,6 +667,14 @@ describe('a registration', () => {
       { redirect_uris: ['https://localhost@evil.example/'] },
       'invalid_redirect_uri',
     ],
+    [
+      'many redirect addresses',
+      {
+        redirect_uris: Array.from({ length: 1_500 }, (_, port) => `http://127.0.0.1:${port + 1}/`),
+      },
+      'invalid_redirect_uri',
+    ],
+    ['a long name', { client_name: 'x'.repeat(201) }, 'invalid_client_metadata'],
     ['a grant that is not offered', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
     ['tokens in the redirect', { response_types: ['token'] }, 'invalid_client_metadata'],
   ])('with %s is refused', async (_, more, error) => {
@@ -696,6 +704,18 @@ test.each([
     const page = await browser.open(`${url}/auth/authorize?${query.toString()}`)
     expect(page.text).toContain(words)
     expect(page.text.includes('this computer')).toBe(words.includes('this computer'))
+  },
+)
+
+test.each([
+  ['state', 2_049, 'state must have at most 2048 characters'],
+  ['nonce', 8_192, 'the parameters must have at most 8192 characters together'],
+])(
+  'an authorization with a %s of %d characters is refused on a page',
+  async (name, length, fault) => {
+    const browser = new FormBrowser(url)
+    const page = await browser.open(`${url}/auth/authorize?${name}=${'x'.repeat(length)}`)
+    expect([page.status, page.text]).toEqual([400, expect.stringContaining(fault)])
   },
 )
 

@@ -184,6 +184,15 @@ test.each<[string, (id: string) => object | string]>([
   expect([page.status, leftFor]).toEqual([400, undefined])
 })
 
+test('a document that many logins need at the same time is fetched once', async () => {
+  const id = at('popular.json')
+  document = metadata({ client_id: id })
+  const before = connections
+  const opened = await Promise.all(Array.from({ length: 20 }, () => authorize(id)))
+  expect(opened.map(({ page }) => page.status)).toEqual(opened.map(() => 200))
+  expect(connections).toBe(before + 1)
+})
+
 test('a redirect address that the document lacks is refused', async () => {
   const { page, leftFor } = await authorize(clientId, 'http://127.0.0.1:9/other')
   expect([page.status, leftFor]).toEqual([400, undefined])

@@ -1,4 +1,4 @@
-import { defineBucket } from '@mcp-host/contracts'
+import { BUCKETS, defineBucket } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,6 +10,8 @@ const things = defineBucket('THINGS', {
   what: 'things',
 })
 type Thing = z.infer<typeof things.record>
+
+const texts = defineBucket('TEXTS', { record: z.object({ text: z.string() }), what: 'texts' })
 
 let broker: Broker
 let bus: Bus
@@ -64,6 +66,15 @@ test('a view has what other processes write, and loses what expires', async () =
   await eventually(() => view.records.get('short')?.size === 6)
   expect(view.records.get('seen')).toEqual({ size: 5 })
   await eventually(() => !view.records.has('short'))
+})
+
+test('a bucket with a limit evicts the oldest records', async () => {
+  const full = await bus.bucket({ ...texts, name: 'OAUTHCLIENTS' satisfies keyof typeof BUCKETS })
+  const large = { text: 'x'.repeat(1_000_000) }
+  const count = Math.ceil((BUCKETS.OAUTHCLIENTS.maxBytes ?? 0) / 1_000_000)
+  for (let number = 0; number <= count; number++) await full.put(`large-${number}`, large)
+  expect(await full.get('large-0')).toBeUndefined()
+  expect(await full.get(`large-${count}`)).toBeDefined()
 })
 
 test('a record that is not of the schema is refused', async () => {

@@ -197,7 +197,7 @@ function createBucket(
   replicas: number,
 ): Promise<void> {
   const access: BucketAccess | undefined = ownValue(BUCKETS, name)
-  return ensureBucket(client, manager, name, { replicas, maxAgeMs: access?.maxAgeMs })
+  return ensureBucket(client, manager, name, { replicas, ...access })
 }
 
 /** Connects the reply inbox with the caller of an opaque call. */

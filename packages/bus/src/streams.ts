@@ -3,6 +3,7 @@ import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/j
 import {
   AckPolicy,
   DeliverPolicy,
+  DiscardPolicy,
   JetStreamApiError,
   RetentionPolicy,
   StorageType,
@@ -10,6 +11,7 @@ import {
 import { Kvm } from '@nats-io/kv'
 import { Objm } from '@nats-io/obj'
 import { nanos } from '@nats-io/transport-node'
+import type { BucketAccess } from '@mcp-host/contracts'
 import { ALL_AUDIT, ALL_INPUTS, ALL_LOGS, ALL_LOGS_LIVE } from '@mcp-host/contracts'
 import { changesSubject, EXPIRY_NOTICE_MS, keySubject } from './bucket-key.ts'
 
@@ -105,7 +107,7 @@ export async function ensureBucket(
   client: JetStreamClient,
   manager: JetStreamManager,
   name: string,
-  { replicas, maxAgeMs }: Replication & { readonly maxAgeMs?: number | undefined },
+  { replicas, maxAgeMs, maxBytes }: Replication & Pick<BucketAccess, 'maxAgeMs' | 'maxBytes'>,
 ): Promise<void> {
   const created = new Kvm(client).create(name, {
     history: 1,
@@ -119,6 +121,8 @@ export async function ensureBucket(
     subject_delete_marker_ttl: nanos(EXPIRY_NOTICE_MS),
     num_replicas: replicas,
     republish: { src: keySubject(name, '>'), dest: changesSubject(name) },
+    // Otherwise a full bucket refuses values.
+    ...(maxBytes === undefined ? {} : { max_bytes: maxBytes, discard: DiscardPolicy.Old }),
   })
 }
 

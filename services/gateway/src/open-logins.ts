@@ -6,6 +6,7 @@ import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import type { BodyReader } from './edge/body-reader.ts'
 import type { GatewayAudit } from './gateway-audit.ts'
+import { clientAddress } from './limits/client-address.ts'
 import type { GatewayLimits } from './limits/gateway-limits.ts'
 import type { LocalAccounts } from './auth/accounts/open-accounts.ts'
 import { Attempts } from './auth/login/attempts.ts'
@@ -70,6 +71,7 @@ export async function openLogins(
           revocations,
           address,
           internalHosts: config.clientDocumentHosts,
+          addressOf: clientAddress(config.trustedProxies),
         }),
       )
     : undefined

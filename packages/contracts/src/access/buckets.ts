@@ -6,12 +6,15 @@ export interface BucketAccess {
   readonly purpose: string
   /** The lifetime of its values. Default: no limit. */
   readonly maxAgeMs?: number
+  /** The room for its values, beyond which the oldest are evicted. Default: no limit. */
+  readonly maxBytes?: number
   readonly readers: readonly ServiceParticipant[]
   /** The keys that a service writes, as patterns: `*` is one token, `>` the rest. A reader that writes is in both lists. */
   readonly writers: Readonly<Partial<Record<ServiceParticipant, readonly string[]>>>
 }
 
 const DAY_MS = 86_400_000
+const MIB = 1_048_576
 const ALL = ['>']
 
 /** Every key-value bucket. A test compares the list with the sources. */
@@ -83,6 +86,18 @@ export const BUCKETS = {
   },
   OAUTH: {
     purpose: 'clients, codes and grants of the authorization server',
+    readers: ['gateway'],
+    writers: { gateway: ALL },
+  },
+  OAUTHCLIENTS: {
+    purpose: 'registrations of clients that no user has allowed',
+    maxBytes: 32 * MIB,
+    readers: ['gateway'],
+    writers: { gateway: ALL },
+  },
+  OAUTHSTARTS: {
+    purpose: 'authorizations that wait for a user',
+    maxBytes: 64 * MIB,
     readers: ['gateway'],
     writers: { gateway: ALL },
   },

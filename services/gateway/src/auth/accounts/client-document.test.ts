@@ -1,8 +1,11 @@
+import type { Server } from 'node:http'
 import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { clientDocumentFetch, isInternal } from './client-document.ts'
+import { ClientDocuments, isInternal } from './client-document.ts'
 
-const fetchClientDocument = clientDocumentFetch(['intranet.example'])
+const documents = new ClientDocuments(['intranet.example'], () => undefined)
+const fetchClientDocument: typeof fetch = (url, init) => documents.fetch(url, init)
 
 describe('the document of a client', () => {
   test.each([
@@ -34,6 +37,53 @@ describe('the document of a client', () => {
     server.close()
   })
 })
+
+describe('documents of clients', () => {
+  test('are fetched a few at a time for one address, and so many in all', async () => {
+    await using silent = await listen(createServer(() => undefined))
+    let address = 'a'
+    const some = new ClientDocuments(['localhost'], () => address)
+    const begin = (count: number) =>
+      Array.from({ length: count }, () => some.fetch(`https://localhost:${silent.port}/`))
+    const running = begin(8)
+    expect(() => some.checkRoom()).toThrow(
+      expect.objectContaining({
+        error_description: expect.stringMatching(/^8 .* for one address/),
+      }),
+    )
+    for (address of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) running.push(...begin(8))
+    address = 'i'
+    expect(() => some.checkRoom()).toThrow(
+      expect.objectContaining({ error_description: expect.stringMatching(/^64 /) }),
+    )
+    silent.cut()
+    const ends = await Promise.allSettled(running)
+    expect(ends.map(({ status }) => status)).toEqual(ends.map(() => 'rejected'))
+    some.checkRoom()
+  })
+})
+
+/** A server that accepts connections and never answers, until they are cut. */
+async function listen(server: Server) {
+  const sockets = new Set<Socket>()
+  let isCut = false
+  server.on('connection', (socket) => {
+    socket.on('error', () => undefined)
+    if (isCut) socket.destroy()
+    else sockets.add(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      isCut = true
+      for (const socket of sockets) socket.destroy()
+    },
+    async [Symbol.asyncDispose]() {
+      server.close()
+    },
+  }
+}
 
 test.each([
   ['8.8.8.8', false],

@@ -2,9 +2,12 @@ import { lookup } from 'node:dns/promises'
 import { get } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { BlockList, isIP } from 'node:net'
+import { errors } from 'oidc-provider'
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 * 1024
+/** Limits for fetches at the same time, in all and for one address of clients. */
+const MAX_FETCHES = { all: 64, address: 8 }
 
 /** Addresses outside of the public Internet. */
 const INTERNAL = new BlockList()
@@ -45,8 +48,49 @@ for (const [net, prefix] of [
  * so that no client reaches internal services through this host. Redirects are not followed. `internalHosts`: names
  * that may have an internal address.
  */
-export function clientDocumentFetch(internalHosts: readonly string[]): typeof fetch {
-  return (input, init) => fetchClientDocument(internalHosts, input, init)
+export class ClientDocuments {
+  readonly #internalHosts: readonly string[]
+  readonly #currentAddress: () => string | undefined
+  readonly #running = new Map<string | undefined, number>()
+  #count = 0
+
+  /** `currentAddress`: the address of the client whose request is handled. */
+  constructor(internalHosts: readonly string[], currentAddress: () => string | undefined) {
+    this.#internalHosts = internalHosts
+    this.#currentAddress = currentAddress
+  }
+
+  /** Throws when too many fetches run. The library coalesces fetches of the same document. */
+  checkRoom(): void {
+    const running = this.#running.get(this.#currentAddress())
+    const isFull = this.#count >= MAX_FETCHES.all
+    if (!isFull && (running ?? 0) < MAX_FETCHES.address) return
+    throw new errors.TemporarilyUnavailable(
+      isFull
+        ? `${MAX_FETCHES.all} documents of clients are fetched at a time; try again`
+        : `${MAX_FETCHES.address} documents of clients are fetched for one address at a time; try again`,
+    )
+  }
+
+  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    this.checkRoom()
+    const address = this.#currentAddress()
+    this.#add(address, 1)
+    try {
+      return await fetchClientDocument(this.#internalHosts, input, init)
+    } finally {
+      this.#add(address, -1)
+    }
+  }
+
+  #add(address: string | undefined, amount: number): void {
+    this.#count += amount
+    // Pages for users fetch outside of a request that the library handles, for many addresses.
+    if (address === undefined) return
+    const left = (this.#running.get(address) ?? 0) + amount
+    if (left === 0) this.#running.delete(address)
+    else this.#running.set(address, left)
+  }
 }
 
 function fetchClientDocument(

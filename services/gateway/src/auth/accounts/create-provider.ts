@@ -9,7 +9,7 @@ import type { Login } from '../session/login-sessions.ts'
 import { errorPage } from '../pages/error-page.ts'
 import { PAGE_HEADERS } from '../pages/page.ts'
 import { CHECKED_FIELDS, checkClientField } from './check-client.ts'
-import { clientDocumentFetch } from './client-document.ts'
+import type { ClientDocuments } from './client-document.ts'
 import { GRANT_CLAIM } from './local-tokens.ts'
 import type { ProviderStore } from './provider-store.ts'
 
@@ -24,6 +24,7 @@ export interface ProviderDeps {
   readonly audit: Pick<GatewayAudit, 'clientRegistered' | 'tokenReused'>
   /** The login of the browser that sent a request. */
   readonly loginOf: (request: object) => Login | undefined
+  readonly documents: ClientDocuments
 }
 
 export interface ProviderOptions {
@@ -32,8 +33,6 @@ export interface ProviderOptions {
   readonly keys: KeyRing['current']
   /** The suffix of cookie names, since all ports of a host name share cookies. */
   readonly cookieSuffix: string
-  /** Hosts of the internal network from which documents of clients may be fetched. */
-  readonly internalHosts: readonly string[]
   /** Whether an address is a resource of this host. */
   readonly isResource: (resource: string) => boolean
 }
@@ -66,8 +65,8 @@ export function createProvider(deps: ProviderDeps, options: ProviderOptions): Pr
 }
 
 function configure(
-  { accounts, store, loginOf }: ProviderDeps,
-  { issuer, keys, cookieSuffix, isResource, internalHosts }: ProviderOptions,
+  { accounts, store, loginOf, documents }: ProviderDeps,
+  { issuer, keys, cookieSuffix, isResource }: ProviderOptions,
 ): Configuration {
   const cookie = { httpOnly: true, sameSite: 'lax', signed: true } as const
   const isSecure = issuer.startsWith('https:')
@@ -100,7 +99,7 @@ function configure(
     },
     extraClientMetadata: {
       properties: CHECKED_FIELDS,
-      validator: (_, field, value) => checkClientField(field, value),
+      validator: (_, field, value, metadata) => checkClientField(field, value, metadata),
     },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     responseTypes: ['code'],
@@ -114,7 +113,14 @@ function configure(
       userinfo: { enabled: false },
       registration: { enabled: true, issueRegistrationAccessToken: false },
       revocation: { enabled: true },
-      clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+      clientIdMetadataDocument: {
+        enabled: true,
+        ack: 'draft-02',
+        allowFetch: async () => {
+          documents.checkRoom()
+          return true
+        },
+      },
       resourceIndicators: {
         enabled: true,
         defaultResource: (_, __, oneOf) => oneOf ?? `${issuer}/mcp`,
@@ -167,7 +173,7 @@ function configure(
       })
     },
     clientBasedCORS: () => true,
-    fetch: clientDocumentFetch(internalHosts),
+    fetch: (input, init) => documents.fetch(input, init),
     discovery: { service_documentation: undefined },
   }
 }

@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import type { Accounts } from '@mcp-host/auth'
 import { invitationLink, Invitations, KeyRing, TOKEN_SECONDS } from '@mcp-host/auth'
 import type { Bus, Counter } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
-import type { Provider } from 'oidc-provider'
+import { Provider } from 'oidc-provider'
 import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import type { ReturnTarget } from '../login/login-routes.ts'
@@ -11,6 +12,7 @@ import type { PublicAddress } from '../public-address.ts'
 import type { Revocations } from '../session/revocations.ts'
 import type { Login, LoginSessions } from '../session/login-sessions.ts'
 import { addClientsRoutes } from './clients-routes.ts'
+import { ClientDocuments } from './client-document.ts'
 import { addConsentRoutes } from './consent-routes.ts'
 import { Consents } from './consents.ts'
 import { createProvider } from './create-provider.ts'
@@ -31,11 +33,13 @@ export interface AccountsDeps {
   readonly audit: GatewayAudit
   /** See `ProviderOptions`. */
   readonly internalHosts: readonly string[]
+  /** The address of a client, through trusted proxies. */
+  readonly addressOf: (request: IncomingMessage) => string
 }
 
 /** The parts of the gateway that the pages use. */
 interface AccountPagesDeps {
-  readonly limits: Pick<GatewayLimits, 'addressOf' | 'connection'>
+  readonly limits: Pick<GatewayLimits, 'connection'>
   readonly audit: GatewayAudit
 }
 
@@ -64,13 +68,15 @@ export async function openAccounts({
   logins,
   audit: ownAudit,
   internalHosts,
+  addressOf,
   address: { publicUrl, origins },
 }: AccountsDeps): Promise<LocalAccounts> {
   const tokenLifeMs = (TOKEN_SECONDS + 60) * 1_000
+  const currentAddress = (): string | undefined => Provider.ctx && addressOf(Provider.ctx.req)
   const [invitations, keys, store, consents] = await Promise.all([
     Invitations.open(bus, accounts),
     KeyRing.open(bus),
-    ProviderStore.open(bus, revocations, tokenLifeMs),
+    ProviderStore.open({ bus, counter, revocations, currentAddress }, tokenLifeMs),
     Consents.open(bus),
   ])
   const isResource = (resource: string): boolean => isOwnResource(resource, origins)
@@ -81,6 +87,7 @@ export async function openAccounts({
   )
   /** The logins of the browsers whose requests the library handles. */
   const current = new WeakMap<object, Login>()
+  const documents = new ClientDocuments(internalHosts, currentAddress)
   const cookieSuffix = logins.cookieName.slice(-8)
   const loginOf = (request: object): Login | undefined => current.get(request)
   let built: { readonly of: object; readonly byIssuer: Map<string, Provider> } | undefined
@@ -94,8 +101,9 @@ export async function openAccounts({
     const issuer = origins.find((each) => each.endsWith(`://${host}`)) ?? publicUrl
     let found = built.byIssuer.get(issuer)
     if (found === undefined) {
-      const options = { issuer, keys: ring, cookieSuffix, isResource, internalHosts }
-      found = createProvider({ accounts, store, logger, loginOf, audit: ownAudit }, options)
+      const options = { issuer, keys: ring, cookieSuffix, isResource }
+      const parts = { accounts, store, logger, loginOf, documents, audit: ownAudit }
+      found = createProvider(parts, options)
       built.byIssuer.set(issuer, found)
     }
     return found
@@ -115,7 +123,7 @@ export async function openAccounts({
       await app.register((scope) =>
         addProviderRoutes(scope, {
           provider,
-          counter,
+          logger,
           limits,
           async prepare(request) {
             const login = await logins.find(request.headers)

@@ -1,21 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import { BusError, Scope } from '@mcp-host/contracts'
-import type { Counter } from '@mcp-host/bus'
+import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Provider } from 'oidc-provider'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
+import { pageErrors } from '../login/pages-scope.ts'
 
 const DISCOVERY = '/.well-known/openid-configuration'
-const HOUR_MS = 3_600_000
-/** The limit for registrations from one address in an hour. */
-const MAX_REGISTRATIONS = 100
+/** Limits for the state of a client, and for all parameters of its authorization request, which are stored. */
+const MAX_STATE_LENGTH = 2_048
+const MAX_QUERY_LENGTH = 8_192
 /** The scope of clients that request none of this host. */
 const DEFAULT_SCOPE = 'mcp'
 
 export interface ProviderRoutesDeps {
   readonly provider: (host: string | undefined) => Provider
-  readonly counter: Promise<Counter>
-  readonly limits: Pick<GatewayLimits, 'addressOf' | 'connection'>
+  readonly logger: Logger
+  readonly limits: Pick<GatewayLimits, 'connection'>
   /** Called before the library gets a request. */
   readonly prepare: (request: IncomingMessage) => Promise<void>
 }
@@ -23,7 +24,7 @@ export interface ProviderRoutesDeps {
 /** The endpoints of the authorization server, and the documents by which clients find them. */
 export async function addProviderRoutes(
   app: FastifyInstance,
-  { provider, counter, limits, prepare }: ProviderRoutesDeps,
+  { provider, logger, limits, prepare }: ProviderRoutesDeps,
 ): Promise<void> {
   // The library reads bodies itself.
   app.removeAllContentTypeParsers()
@@ -53,22 +54,31 @@ export async function addProviderRoutes(
   app.get('/.well-known/oauth-authorization-server', (request, reply) =>
     handle(request, reply, DISCOVERY),
   )
-  app.get('/auth/authorize', (request, reply) =>
-    handle(request, reply, withScope(request.raw.url ?? '')),
-  )
+  await app.register(async (pages) => {
+    pages.setErrorHandler(pageErrors(logger))
+    pages.get('/auth/authorize', async (request, reply) => {
+      const url = request.raw.url ?? ''
+      checkQuery(url)
+      return handle(request, reply, withScope(url))
+    })
+  })
   app.get('/auth/authorize/:uid', (request, reply) => handle(request, reply))
   app.get('/auth/jwks', (request, reply) => handle(request, reply))
   app.post('/auth/token', (request, reply) => handle(request, reply))
   app.post('/auth/revoke', (request, reply) => handle(request, reply))
-  app.post('/auth/register', async (request, reply) => {
-    const address = limits.addressOf(request.raw)
-    const about = { window: Math.floor(Date.now() / HOUR_MS), windowMs: HOUR_MS }
-    const sum = await (await counter).add(`register:${address}`, 1, about)
-    if (sum > MAX_REGISTRATIONS) {
-      throw new BusError('exhausted', 'too many clients were registered; try again in an hour')
-    }
-    return handle(request, reply)
-  })
+  app.post('/auth/register', (request, reply) => handle(request, reply))
+}
+
+function checkQuery(url: string): void {
+  const [, query = ''] = url.split('?', 2)
+  const states = new URLSearchParams(query).getAll('state')
+  if (states.some((state) => state.length > MAX_STATE_LENGTH)) {
+    throw new BusError('invalid', `state must have at most ${MAX_STATE_LENGTH} characters`)
+  }
+  if (query.length > MAX_QUERY_LENGTH) {
+    const message = `the parameters must have at most ${MAX_QUERY_LENGTH} characters together`
+    throw new BusError('invalid', message)
+  }
 }
 
 function withScope(url: string): string {

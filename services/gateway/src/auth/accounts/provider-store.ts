@@ -1,20 +1,26 @@
 import { createHash } from 'node:crypto'
-import type { Bucket, Bus } from '@mcp-host/bus'
+import type { Bucket, Bus, Counter } from '@mcp-host/bus'
 import { BusError, defineBucket } from '@mcp-host/contracts'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import { errors } from 'oidc-provider'
 import { z } from 'zod'
 import type { Revocations } from '../session/revocations.ts'
 
+const DAY_MS = 86_400_000
 /**
  * Time in which a second use of a refresh token counts as a retry: a client may refresh twice at once, or lose the
  * answer.
  */
 const REUSE_TOLERANCE_SECONDS = 10
 /** The lifetime of a registration without a consent: anybody may register a client. */
-const UNUSED_CLIENT_MS = 86_400_000
+const UNUSED_CLIENT_MS = DAY_MS
 /** The lifetime of a registration with a consent: longer than grants last, so that clients in use stay registered. */
-const CLIENT_MS = 365 * UNUSED_CLIENT_MS
+const CLIENT_MS = 365 * DAY_MS
+/**
+ * The limit for unused registrations, and for authorizations that wait for a user, of one address in a day. One more
+ * evicts the oldest of the same address. Users of an office share an address, so a faulty client must not block others.
+ */
+const MAX_UNPROVEN = 1_000
 
 /** The kind of records that find sessions by their public id. */
 const SESSION_UID = 'SessionUid'
@@ -27,38 +33,60 @@ const providerBucket = defineBucket('OAUTH', {
 })
 type ProviderRecord = z.infer<typeof ProviderRecord>
 
+/** The buckets of records that anybody can have stored, apart from the records of users. */
+const unprovenBuckets = {
+  Client: defineBucket('OAUTHCLIENTS', {
+    record: ProviderRecord,
+    what: 'registrations of clients',
+  }),
+  Interaction: defineBucket('OAUTHSTARTS', { record: ProviderRecord, what: 'authorizations' }),
+}
+
+export interface ProviderStoreDeps {
+  readonly bus: Pick<Bus, 'bucket'>
+  readonly counter: Promise<Counter>
+  readonly revocations: Revocations
+  /** The address whose request the library handles; `undefined` outside of one. */
+  readonly currentAddress: () => string | undefined
+}
+
 /** The state of the authorization server: clients, grants, codes, refresh tokens and interactions. */
 export class ProviderStore {
   readonly #bucket: Bucket<ProviderRecord>
-  readonly #revocations: Revocations
+  readonly #unproven: ReadonlyMap<string, Bucket<ProviderRecord>>
+  readonly #deps: ProviderStoreDeps
   readonly #tokenLifeMs: number
 
   private constructor(
     bucket: Bucket<ProviderRecord>,
-    revocations: Revocations,
+    unproven: ReadonlyMap<string, Bucket<ProviderRecord>>,
+    deps: ProviderStoreDeps,
     tokenLifeMs: number,
   ) {
     this.#bucket = bucket
-    this.#revocations = revocations
+    this.#unproven = unproven
+    this.#deps = deps
     this.#tokenLifeMs = tokenLifeMs
   }
 
   /** `tokenLifeMs`: the lifetime of access tokens, which are not stored. */
-  static async open(
-    bus: Pick<Bus, 'bucket'>,
-    revocations: Revocations,
-    tokenLifeMs: number,
-  ): Promise<ProviderStore> {
-    return new ProviderStore(await bus.bucket(providerBucket), revocations, tokenLifeMs)
+  static async open(deps: ProviderStoreDeps, tokenLifeMs: number): Promise<ProviderStore> {
+    const unproven = Object.entries(unprovenBuckets).map(
+      async ([model, definition]) => [model, await deps.bus.bucket(definition)] as const,
+    )
+    const bucket = await deps.bus.bucket(providerBucket)
+    return new ProviderStore(bucket, new Map(await Promise.all(unproven)), deps, tokenLifeMs)
   }
 
   /** The storage of one kind of record, as the library requires it. */
   adapter(model: string): Adapter {
-    const bucket = this.#bucket
+    const unproven = this.#unproven.get(model)
+    const bucket = unproven ?? this.#bucket
     const keyOf = (id: string): string => recordKey(model, id)
     return {
       find: async (id) => {
-        const found = await bucket.get(keyOf(id))
+        const own = await this.#bucket.get(keyOf(id))
+        const found = own ?? (await unproven?.get(keyOf(id)))
         return found === undefined ? undefined : toPayload(model, found.record)
       },
       upsert: async (id, payload, expiresIn) => {
@@ -73,6 +101,7 @@ export class ProviderStore {
         const record = { ...(model === 'Client' ? client : payload) }
         const options = ttlMs === undefined ? {} : { ttlMs }
         await bucket.put(keyOf(id), record, options)
+        if (unproven !== undefined) await this.#evict(unproven, model, id)
         // The public id of a session stays the same when the library replaces its secret id.
         if (model === 'Session' && payload.uid !== undefined) {
           await bucket.put(recordKey(SESSION_UID, payload.uid), { id }, options)
@@ -98,10 +127,26 @@ export class ProviderStore {
   /** Keeps the registration of a client with a consent. */
   async keepClient(id: string): Promise<void> {
     const key = recordKey('Client', id)
-    const found = await this.#bucket.get(key)
+    const unused = this.#unproven.get('Client')
+    const found = (await this.#bucket.get(key)) ?? (await unused?.get(key))
     // Clients with a metadata document are not stored.
     if (found === undefined) return
     await this.#bucket.put(key, found.record, { ttlMs: CLIENT_MS })
+    await unused?.remove(key)
+  }
+
+  /** Counts a record that anybody can have stored, and evicts the oldest one of the address beyond its limit. */
+  async #evict(bucket: Bucket<ProviderRecord>, model: string, id: string): Promise<void> {
+    const address = this.#deps.currentAddress()
+    if (address === undefined) return
+    const counter = await this.#deps.counter
+    const window = Math.floor(Date.now() / DAY_MS)
+    const sum = await counter.add(`unproven:${model}:${address}`, 1, { window, windowMs: DAY_MS })
+    const slot = recordKey('Slot', `${address} ${sum % MAX_UNPROVEN}`)
+    const evicted = (await bucket.get(slot))?.record['key']
+    const key = recordKey(model, id)
+    await bucket.put(slot, { key }, { ttlMs: DAY_MS })
+    if (typeof evicted === 'string' && evicted !== key) await bucket.remove(evicted)
   }
 
   /** Ends a grant, so that all gateways refuse its tokens. */
@@ -114,7 +159,7 @@ export class ProviderStore {
   }
 
   async #revokeGrant(id: string): Promise<void> {
-    await this.#revocations.add(grantRevocation(id), this.#tokenLifeMs)
+    await this.#deps.revocations.add(grantRevocation(id), this.#tokenLifeMs)
     await this.#bucket.remove(recordKey('Grant', id))
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BodyReader } from '../../edge/body-reader.ts'
 import { errorAnswer } from '../../edge/error-reply.ts'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
@@ -44,7 +44,12 @@ export function addPages(
     }
     return undefined
   })
-  app.setErrorHandler((error, { routeOptions }, reply) => {
+  app.setErrorHandler(pageErrors(logger))
+}
+
+/** Sends errors as pages. */
+export function pageErrors(logger: Logger) {
+  return (error: unknown, { routeOptions }: FastifyRequest, reply: FastifyReply) => {
     const fault = BusError.from(error)
     if (fault.code === 'internal' && statusOf(error) === undefined) {
       const fields = { component: 'accounts', action: routeOptions.url, err: error }
@@ -59,7 +64,7 @@ export function addPages(
       .headers({ ...headers, ...PAGE_HEADERS })
       .type(HTML)
       .send(errorPage({ title: 'This did not work', text }))
-  })
+  }
 }
 
 /** The status of a request that Fastify refused. */
