@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ApiKeyRecord } from '@mcp-host/auth'
-import { apiKeys, newApiKey } from '@mcp-host/auth'
+import { apiKeys, newApiKey, scopesOfKey } from '@mcp-host/auth'
 import type { Bucket } from '@mcp-host/bus'
 import { LOCAL, PrincipalId, RoleName, Scope, SCOPES } from '@mcp-host/contracts'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
@@ -72,7 +72,7 @@ function parse(args: string[]): Options | undefined {
     about: {
       principal: command === 'create' ? valid(PrincipalId, principal, '--as') : LOCAL.id,
       roles,
-      scopes: scopes ?? (roles.includes('admin') ? [...SCOPES] : ['mcp', 'chat']),
+      scopes: scopes ?? (roles.includes('admin') ? [...SCOPES] : ['mcp', 'chat', 'decide']),
     },
     days,
     natsUrl: values.nats,
@@ -135,10 +135,11 @@ async function revoke({ bucket, audit }: Stores, id: string): Promise<void> {
 async function list(bucket: Bucket<ApiKeyRecord>): Promise<void> {
   const { records } = await bucket.watch()
   if (records.size === 0) process.stdout.write('There is no API key yet.\n')
-  for (const [id, { name, principal, roles, scopes, expiresAt }] of records) {
+  for (const [id, record] of records) {
+    const { name, principal, roles, expiresAt } = record
     const until =
       expiresAt === undefined ? 'never expires' : `until ${new Date(expiresAt).toISOString()}`
-    const fields = [id, name, principal, roles.join(','), scopes.join(','), until]
+    const fields = [id, name, principal, roles.join(','), scopesOfKey(record).join(','), until]
     process.stdout.write(plain(`${fields.join('   ')}\n`))
   }
 }

@@ -51,3 +51,15 @@ test.each([
 ])('%j is no key', (text) => {
   expect(parseApiKey(text)).toBeUndefined()
 })
+
+test.each([
+  ['a key', true, ['mcp', 'chat'], ['mcp', 'chat']],
+  ['a key', true, ['chat', 'decide'], ['chat', 'decide']],
+  ['a record without the mark', undefined, ['mcp', 'chat'], ['mcp', 'chat', 'decide']],
+  ['a record without the mark', undefined, ['mcp'], ['mcp']],
+  ['a record without the mark', undefined, ['chat', 'decide'], ['chat', 'decide']],
+] as const)('%s (%s) that lists %j has %j', (_, namesDecide, scopes, expected) => {
+  const { key, record } = newApiKey({ ...about, scopes: [...scopes] }, 1_000)
+  const { secret = '' } = parseApiKey(key) ?? {}
+  expect(principalOfKey({ ...record, namesDecide }, secret, 2_000)?.scopes).toEqual(expected)
+})

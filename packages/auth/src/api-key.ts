@@ -16,6 +16,8 @@ export const ApiKeyRecord = z.object({
   principal: PrincipalId,
   roles: z.array(RoleName).max(32),
   scopes: z.array(Scope),
+  /** Whether `scopes` names `decide` where the key has it. Without this mark a key has it together with `chat`. */
+  namesDecide: z.literal(true).optional(),
   /** Epoch milliseconds. */
   createdAt: z.number(),
   createdBy: PrincipalId,
@@ -36,7 +38,7 @@ export function holdersOfKey({ principal, createdBy, owner }: ApiKeyRecord): rea
 
 /** Creates a key. `key` is shown to its owner once. */
 export function newApiKey(
-  about: Omit<ApiKeyRecord, 'digest' | 'createdAt'>,
+  about: Omit<ApiKeyRecord, 'digest' | 'createdAt' | 'namesDecide'>,
   now: number,
 ): { readonly id: string; readonly key: string; readonly record: ApiKeyRecord } {
   const id = randomBytes(ID_BYTES).toString('hex')
@@ -44,7 +46,12 @@ export function newApiKey(
   return {
     id,
     key: `mh_${id}_${secret}`,
-    record: { ...about, digest: digestOf(secret).toString('hex'), createdAt: now },
+    record: {
+      ...about,
+      namesDecide: true,
+      digest: digestOf(secret).toString('hex'),
+      createdAt: now,
+    },
   }
 }
 
@@ -81,13 +88,20 @@ const holders = new WeakMap<ApiKeyRecord, Principal>()
 
 /** The principal of a key whose secret was checked before, always the same object; `undefined` when the key has expired. */
 export function holderOfKey(record: ApiKeyRecord, now: number): Principal | undefined {
-  const { principal, roles, scopes, expiresAt = Infinity } = record
+  const { principal, roles, expiresAt = Infinity } = record
   if (expiresAt <= now) return undefined
   const known = holders.get(record)
   if (known !== undefined) return known
+  const scopes = scopesOfKey(record)
   const holder: Principal = { id: principal, issuer: 'host', method: 'key', roles, scopes }
   holders.set(record, holder)
   return holder
+}
+
+/** The scopes of a key. */
+export function scopesOfKey({ scopes, namesDecide }: ApiKeyRecord): Scope[] {
+  const isAdded = namesDecide !== true && scopes.includes('chat') && !scopes.includes('decide')
+  return isAdded ? [...scopes, 'decide'] : scopes
 }
 
 function digestOf(secret: string): Buffer {

@@ -9,6 +9,7 @@ export {
   newApiKey,
   parseApiKey,
   principalOfKey,
+  scopesOfKey,
 } from './api-key.ts'
 export type { AuthFault } from './auth-error.ts'
 export { AuthError } from './auth-error.ts'

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 
-/** The possible scopes of a token. A principal without tokens has all of them. */
-export const SCOPES = ['mcp', 'chat', 'audit', 'admin'] as const
+/**
+ * The possible scopes of a token. A principal without tokens has all of them. `decide`: to approve tool calls and to share
+ * sessions, which `chat` alone does not allow.
+ */
+export const SCOPES = ['mcp', 'chat', 'decide', 'audit', 'admin'] as const
 export const Scope = z.enum(SCOPES)
 export type Scope = z.infer<typeof Scope>
 

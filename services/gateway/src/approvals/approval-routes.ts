@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { checkAccess } from '../auth/access.ts'
 import type { Api } from '../edge/api.ts'
 import { faults, jsonAnswer } from '../edge/api.ts'
 import type { ApprovalQueue } from './approval-queue.ts'
@@ -68,7 +69,8 @@ export function addApprovalRoutes(api: Api, { queue }: { readonly queue: Approva
         tags,
         operationId: 'answerApproval',
         summary: 'Allow or refuse a tool call',
-        description: 'The first decision counts. An allowed call runs when it is sent again, once.',
+        description:
+          'Needs the scope `decide`. The first decision counts. An allowed call runs when it is sent again, once.',
         params,
         body: Answer,
         response: {
@@ -78,6 +80,7 @@ export function addApprovalRoutes(api: Api, { queue }: { readonly queue: Approva
       },
     },
     async ({ principal, params: { id }, body: { action } }, reply) => {
+      checkAccess(principal, 'decide')
       await queue.answer(principal, id, action === 'accept' ? 'allowed' : 'refused')
       return reply.code(204).send()
     },

@@ -52,7 +52,9 @@ export function checkAccess(principal: Principal, access: Access): void {
   }
   if (!isScope(access)) return
   if (!principal.scopes.includes(access)) {
-    throw new AuthError('insufficient_scope', `this needs the scope ${access}`, [access])
+    // Decisions are about chats: a client that requests `decide` alone would lose its access to them.
+    const needed: Scope[] = access === 'decide' ? ['chat', access] : [access]
+    throw new AuthError('insufficient_scope', `this needs the scope ${access}`, needed)
   }
   if (access === 'admin' && !isAdmin(principal)) {
     throw new BusError('denied', 'this needs the role admin')

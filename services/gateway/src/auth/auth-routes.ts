@@ -1,5 +1,11 @@
 import type { ApiKeyRecord } from '@mcp-host/auth'
-import { apiKeys, describedResource, newApiKey, resourceMetadata } from '@mcp-host/auth'
+import {
+  apiKeys,
+  describedResource,
+  newApiKey,
+  resourceMetadata,
+  scopesOfKey,
+} from '@mcp-host/auth'
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, Principal, PrincipalId, RoleName, Scope, SCOPES } from '@mcp-host/contracts'
 import type { FastifyInstance } from 'fastify'
@@ -31,7 +37,7 @@ const NewKey = z.object({
   name: z.string().trim().min(1).max(100).describe('Purpose of the key, for its owner.'),
   principal: PrincipalId.optional().describe('Default: `key:` and the name.'),
   roles: z.array(RoleName).max(32).default(['user']),
-  scopes: z.array(Scope).min(1).default(['mcp', 'chat']),
+  scopes: z.array(Scope).min(1).default(['mcp', 'chat', 'decide']),
   expiresInDays: z.number().int().min(1).max(3_650).optional().describe('Default: never.'),
 })
 
@@ -190,13 +196,15 @@ export function addResourceMetadata(app: FastifyInstance, auth: Authenticator): 
       throw new BusError('not-found', 'there is no such protected resource')
     }
     const address = auth.urlOf(resource === '/' ? '' : resource, headers.host)
-    const scopes = resource === '/' ? SCOPES : (['mcp'] as const)
+    // Clients that find no other hint request all of these; `decide` is for those that name it.
+    const scopes: readonly Scope[] =
+      resource === '/' ? SCOPES.filter((each) => each !== 'decide') : ['mcp']
     reply.header('access-control-allow-origin', '*').header('cache-control', 'public, max-age=300')
     return resourceMetadata(address, auth.authorizationServers(headers.host), scopes)
   })
 }
 
 function toAbout(id: string, record: ApiKeyRecord): z.infer<typeof KeyAbout> {
-  const { digest: _, ...about } = record
-  return { id, ...about }
+  const { digest: _, namesDecide: __, ...about } = record
+  return { id, ...about, scopes: scopesOfKey(record) }
 }

@@ -89,7 +89,7 @@ export const authSettings = {
     schema: values.list.pipe(z.array(Scope)),
     default: 'mcp,chat',
     describe:
-      'Scopes of bearer tokens of OIDC_ISSUER that name no scope of this host, by commas: mcp, chat, audit, admin.',
+      'Scopes of bearer tokens of OIDC_ISSUER that name no scope of this host, by commas: mcp, chat, decide, audit, admin.',
   }),
   defaultRoles: setting({
     env: 'DEFAULT_ROLES',

@@ -1,8 +1,16 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Entrance, Envelope, InputAnswered, SessionId, Up } from '@mcp-host/contracts'
+import type {
+  Entrance,
+  Envelope,
+  InputAnswered,
+  Principal,
+  SessionId,
+  Up,
+} from '@mcp-host/contracts'
 import type { Question, QuestionEnd } from '@mcp-host/session-state'
 import { BusError } from '@mcp-host/contracts'
 import { applyEntry, emptySession } from '@mcp-host/session-state'
+import { checkAccess } from '../auth/access.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
 import { checkAnswer } from './check-answer.ts'
 import { newestTurn } from './follow-session.ts'
@@ -20,13 +28,14 @@ export interface StoreAnswerDeps {
 
 /**
  * Stores a user's answer to a question in the session's log. Resolves when it is the first answer. Errors: `not-found`
- * when no such question is open, `invalid` when the answer does not fit; both name the field.
+ * when no such question is open, `invalid` when the answer does not fit; both name the field. `AuthError` when
+ * the principal may not approve tool calls.
  */
 export async function storeAnswer(
   { bus, audit }: StoreAnswerDeps,
   session: SessionId,
   { id, action, content }: Answer,
-  envelope: Envelope,
+  { principal: user, envelope }: { readonly principal: Principal; readonly envelope: Envelope },
 ): Promise<void> {
   const state = emptySession()
   const readOn = async (after: number, through: number): Promise<Question | undefined> => {
@@ -44,6 +53,7 @@ export async function storeAnswer(
   }
   if (question.end !== undefined) throw closed(question.end)
   const { asked } = question
+  if (asked.type === 'approval-required') checkAccess(user, 'decide')
   const isForm = asked.type === 'input-required' && asked.mode === 'form'
   const values = action === 'accept' && isForm ? (content ?? {}) : undefined
   const faults =

@@ -6,6 +6,7 @@ import { listOf } from '../../state/list-of.ts'
 const SCOPES = [
   { scope: 'mcp', about: 'tools' },
   { scope: 'chat', about: 'conversations' },
+  { scope: 'decide', about: 'approvals and share links' },
   { scope: 'audit', about: 'the audit log' },
   { scope: 'admin', about: 'administration' },
 ] as const
@@ -20,7 +21,7 @@ export function KeyForm({
   const [name, setName] = useState('')
   const [principal, setPrincipal] = useState('')
   const [roles, setRoles] = useState('user')
-  const [scopes, setScopes] = useState<readonly Scope[]>(['mcp', 'chat'])
+  const [scopes, setScopes] = useState<readonly Scope[]>(['mcp', 'chat', 'decide'])
   const [days, setDays] = useState('')
   const create = async (event: React.FormEvent): Promise<void> => {
     event.preventDefault()

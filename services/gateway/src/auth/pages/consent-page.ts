@@ -18,6 +18,7 @@ export interface ConsentPage {
 const WORDS: Readonly<Record<string, string>> = {
   mcp: 'use the tools, prompts and resources of the MCP servers',
   chat: 'read, continue and delete your conversations',
+  decide: 'approve tool calls in your name, its own too, and publish your conversations by links',
   audit: 'read the audit log',
   admin: 'administer this host: accounts, API keys and metrics',
 }

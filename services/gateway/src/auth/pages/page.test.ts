@@ -20,6 +20,19 @@ test('a page runs no script, is in no frame, and its form leads to named places 
   expect(policy).toContain("form-action 'self' http://127.0.0.1:1234;")
 })
 
+test('the question tells that a program asks for decisions of its user', () => {
+  const about = {
+    uid: 'u',
+    account: 'ann',
+    clientName: 'Tool',
+    clientHost: undefined,
+    redirect: '',
+  }
+  const isTold = (scopes: string[]) =>
+    consentPage({ ...about, scopes }).includes('approve tool calls in your name')
+  expect([isTold(['mcp', 'chat', 'decide']), isTold(['mcp', 'chat'])]).toEqual([true, false])
+})
+
 test('the question names the client, the account, what is asked for and where it goes', () => {
   const text = consentPage({
     uid: 'u1',

@@ -18,7 +18,7 @@ export function addAnswerQuestion(api: Api, deps: ChatDeps): void {
         operationId: 'answerQuestion',
         summary: 'Answer a question of a tool, or allow a tool to be called',
         description:
-          'The question came as a `status` event with `input`. The first answer counts. A form is checked by its `requestedSchema`; one that does not fit leaves the question open.',
+          'To allow or refuse a tool call needs the scope `decide`. The question came as a `status` event with `input`. The first answer counts. A form is checked by its `requestedSchema`; one that does not fit leaves the question open.',
         params: SessionParams,
         body: AnswerUp.shape.payload,
         response: {
@@ -29,7 +29,7 @@ export function addAnswerQuestion(api: Api, deps: ChatDeps): void {
     },
     async ({ params: { id: sessionId }, body, principal, envelope }, reply) => {
       await checkSession(deps, sessionId, principal)
-      await storeAnswer({ bus, audit }, sessionId, body, envelope)
+      await storeAnswer({ bus, audit }, sessionId, body, { principal, envelope })
       const { id: question, action: answer } = body
       const fields = { ...requestFields(envelope), component: 'http', sessionId }
       logger.info({ ...fields, action: 'answer', question, answer }, 'answer accepted')

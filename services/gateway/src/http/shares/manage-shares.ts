@@ -1,6 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import { PrincipalId } from '@mcp-host/contracts'
 import { z } from 'zod'
+import { checkAccess } from '../../auth/access.ts'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { GatewayAudit } from '../../gateway-audit.ts'
@@ -46,7 +47,7 @@ export function addManageShares(api: Api, deps: ManageSharesDeps): void {
         operationId: 'createShare',
         summary: 'Share a session: get a link by which anybody reads it',
         description:
-          'The link shows the messages and files of the session, also later ones, and the answer that is being written. It changes nothing. It ends when it is revoked, when it expires and with the session.',
+          'Needs the scope `decide`. The link shows the messages and files of the session, also later ones, and the answer that is being written. It changes nothing. It ends when it is revoked, when it expires and with the session.',
         params: SessionParams,
         body: NewShare.prefault({}),
         response: {
@@ -62,6 +63,7 @@ export function addManageShares(api: Api, deps: ManageSharesDeps): void {
     },
     async ({ params: { id: session }, body: { expiresInDays }, principal }, reply) => {
       await checkSession(deps, session, principal)
+      checkAccess(principal, 'decide')
       const owner = (await ownerOf(bus, session)) ?? principal.id
       const about = { session, owner, createdBy: principal.id }
       const { share, token, digest } = newShare(about, expiresInDays, bus.clock.now())

@@ -61,7 +61,7 @@ beforeEach(async () => {
       expiresAt: 0,
     },
   })
-  tabs = buses.map(openTab)
+  tabs = buses.map((bus) => openTab(bus))
 })
 
 async function append(fact: LogFact): Promise<number> {
@@ -70,7 +70,7 @@ async function append(fact: LogFact): Promise<number> {
   return seq
 }
 
-function openTab(bus: Bus) {
+function openTab(bus: Bus, principal = LOCAL) {
   const frames: Down[] = []
   // Only what answering uses.
   const socket = {
@@ -80,7 +80,7 @@ function openTab(bus: Bus) {
   const connection = new Connection(socket, {
     sessionId: session,
     userAgent: '',
-    principal: LOCAL,
+    principal,
     lastEventId: '',
     isReconnect: false,
   })
@@ -161,6 +161,26 @@ test('an approval needs no content', async () => {
   ])
   expect(await tabs[1]?.answer('decline', undefined, 'a1')).toEqual(closed('answered already'))
   expect(tabs[1]?.records).toEqual([])
+})
+
+test('a tool call is approved and refused by principals with the scope for that alone', async () => {
+  const base = { turn: turnSeq, seen: turnSeq }
+  const about = { call, server: 'test', tool: 'ask', message: 'may it?', arguments: {} }
+  await append({
+    kind: 'turn',
+    fact: { type: 'approval-required', ...base, ...about, id: 'a1', expiresAt: 0 },
+  })
+  const program = openTab(buses[0] as Bus, { ...LOCAL, scopes: ['mcp', 'chat'] })
+  for (const action of ['accept', 'decline'] as const) {
+    expect(await program.answer(action, undefined, 'a1')).toMatchObject({
+      type: 'error',
+      payload: { code: 'denied', message: 'this needs the scope decide' },
+    })
+  }
+  expect(await stored()).toEqual([])
+  expect(program.records).toEqual([])
+  // It may answer the questions of tools.
+  expect(await program.answer('accept', { name: 'Ann' })).toEqual(accepted)
 })
 
 test('one of two concurrent answers is accepted', async () => {

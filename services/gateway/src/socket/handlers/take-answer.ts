@@ -37,7 +37,8 @@ async function take(
     answer: action,
   }
   try {
-    await storeAnswer({ bus, audit }, sessionId, payload, envelope)
+    const { principal } = connection
+    await storeAnswer({ bus, audit }, sessionId, payload, { principal, envelope })
     logger.info(fields, 'answer accepted')
     void connection.send({ type: 'accepted', payload: { messageId: id, duplicate: false } })
     return 'ok'
