@@ -41,7 +41,7 @@ export class BrokerClock implements Clock, Disposable {
   }
 
   now(): number {
-    return this.#deps.monotonic() + this.#base
+    return Math.round(this.#deps.monotonic() + this.#base)
   }
 
   offsetMs(): number {

@@ -33,6 +33,7 @@ export type {
   ServerConfig,
   StdioInstance,
   StdioServerConfig,
+  SandboxKind,
   ToolFilter,
   ValidationMode,
 } from './config/mcp-config.ts'
@@ -90,7 +91,7 @@ export type {
 export type { ResourceIdentity } from './routing/find-resource.ts'
 export type { PromptIdentity, ToolIdentity } from './names/name-table.ts'
 export { openSandbox, type SandboxOptions } from './sandbox/open-sandbox.ts'
-export { Sandbox, type SandboxKind, type SandboxPaths } from './sandbox/sandbox.ts'
+export { Sandbox, type SandboxPaths } from './sandbox/sandbox.ts'
 export type { StartPolicy } from './server/server-group.ts'
 export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
 export type { ServerState } from './server/server-state.ts'

@@ -1,4 +1,3 @@
-import type { SandboxKind } from '../sandbox/sandbox.ts'
 import type { ConfigFault } from '../errors/configuration-error.ts'
 
 /** The servers of a host, by name. */
@@ -27,6 +26,12 @@ export interface StdioServerConfig extends CommonServerConfig {
   /** A number of equal processes that share the requests, or a list with the differences of each. */
   readonly instances?: number | readonly StdioInstance[]
 }
+
+/**
+ * The separation of the processes of servers from the host and from each other. `bwrap`: namespaces of bubblewrap, in
+ * which a process sees only its own processes. `none`: a server can do what the user of the host can do.
+ */
+export type SandboxKind = 'none' | 'bwrap'
 
 export interface StdioInstance extends InstanceConfig {
   /** Replaces the arguments of the server. */

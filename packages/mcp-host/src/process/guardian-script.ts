@@ -1,4 +1,3 @@
-import { ORDERLY_SIGNALS } from '../sandbox/bwrap-prefix.ts'
 import { TAG_NAME } from './process-table.ts'
 
 /**
@@ -87,5 +86,8 @@ done
  */
 export const REGISTER_SCRIPT = 'echo "+$$" >&3 && exec 3>&- && exec "$@"'
 
-/** The same for a program in a sandbox; see `bwrapPrefix`. */
+/** Signals that end a process in an orderly way. */
+export const ORDERLY_SIGNALS = 'TERM,INT,HUP'
+
+/** The same for a program in a sandbox, whose own processes must not end by these signals; see `bwrapPrefix`. */
 export const SANDBOX_SCRIPT = `trap '' ${ORDERLY_SIGNALS.replaceAll(',', ' ')}; ${REGISTER_SCRIPT}`

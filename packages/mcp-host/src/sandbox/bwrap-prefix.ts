@@ -1,12 +1,11 @@
+import { ORDERLY_SIGNALS } from '../process/guardian-script.ts'
+
 /** The view of the file system within a sandbox. */
 interface View {
   readonly hiddenFolders: readonly string[]
   readonly hiddenFiles: readonly string[]
   readonly readOnly: readonly string[]
 }
-
-/** Signals that end a process in an orderly way, and that the caller of bwrap has to ignore. */
-export const ORDERLY_SIGNALS = 'TERM,INT,HUP'
 
 /**
  * The command line that runs the program behind it in namespaces of its own. It sees no other processes, and the whole

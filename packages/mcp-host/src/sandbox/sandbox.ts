@@ -1,13 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 
+import type { SandboxKind } from '../config/mcp-config.ts'
 import { LaunchError } from '../process/launch.ts'
 import { bwrapPrefix } from './bwrap-prefix.ts'
-
-/**
- * The separation of the processes of servers from the host and from each other. `bwrap`: namespaces of bubblewrap, in
- * which a process sees only its own processes. `none`: a server can do what the user of the host can do.
- */
-export type SandboxKind = 'none' | 'bwrap'
 
 export interface SandboxPaths {
   /** Absolute paths of files and folders that no server sees. */

@@ -1,13 +1,12 @@
 import type { Implementation, ProtocolEra, ServerCapabilities } from '@modelcontextprotocol/client'
 
-import type { ServerConfig } from '../config/mcp-config.ts'
+import type { SandboxKind, ServerConfig } from '../config/mcp-config.ts'
 import type { ServerStartupError } from '../errors/server-startup-error.ts'
 import type { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import type { ListCaching } from '../inventory/list-caching.ts'
 import type { Prompt, Resource, ResourceTemplate } from '../inventory/listed.ts'
 import type { Tool } from '../inventory/tool.ts'
-import type { SandboxKind } from '../sandbox/sandbox.ts'
 import type { ServerState } from './server-state.ts'
 
 /** The recent health of a server. */

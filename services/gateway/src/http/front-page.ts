@@ -43,7 +43,7 @@ POST   /api/chat/session/:id/answer        answer a question
 POST   /api/chat/session/:id/shares        get a link by which anybody reads it
 GET    /api/chat/session/:id/shares        its links
 DELETE /api/chat/session/:id/shares/:share revoke one
-GET    /api/shared/:token                  what a link shares; without a credential, as are the next three
+GET    /api/shared/:token                  what a link shares; without a credential, as are the next four
 GET    /api/shared/:token/messages         what was said
 GET    /api/shared/:token/file/:key        a file of it
 GET    /api/shared/:token/events           follow it
@@ -69,6 +69,7 @@ GET    /api/accounts                       the accounts; for admins, as are the 
 POST   /api/accounts                       create one, get a link for its owner
 PATCH  /api/accounts/:name                 change its roles, disable it, log it out
 POST   /api/accounts/:name/invitation      get another link
+DELETE /api/accounts/:name/invitation      end its link
 
 GET    /app-sandbox                        the frame in which the web UI shows apps of MCP servers
 

@@ -189,6 +189,7 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'POST /api/accounts': 'there are no accounts here; else account-created',
   'PATCH /api/accounts/:name': 'there are no accounts here; else account-changed',
   'POST /api/accounts/:name/invitation': 'there are no accounts here; else account-invited',
+  'DELETE /api/accounts/:name/invitation': 'there are no accounts here; else account-changed',
 
   'GET /capabilities': READ_OWN,
   'POST /mcp/tools/list': READ_OWN,
