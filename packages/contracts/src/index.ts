@@ -122,6 +122,7 @@ export { InputRequired, ToolFact, toolFact, ToolFinished } from './session/tool-
 export type { AddedUsage } from './session/add-usage.ts'
 export { addUsage } from './session/add-usage.ts'
 export { comparable } from './comparable.ts'
+export { JsonObject, JsonValue } from './json-value.ts'
 export { ownValue } from './own-value.ts'
 export { changeSettings, SessionSettings, SettingsChange } from './session/session-settings.ts'
 export { toolOutcome } from './session/tool-outcome.ts'

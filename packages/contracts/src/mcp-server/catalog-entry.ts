@@ -1,19 +1,10 @@
 import { z } from 'zod'
 import { ServerName } from '../ids.ts'
+import { JsonObject } from '../json-value.ts'
 import { BlobReference } from '../model/media.ts'
 
 /** A hint of a server; any other value than a boolean counts as absent. */
 const hint = z.boolean().optional().catch(undefined)
-
-/** Supervisors leave out tools with deeper schemas, so that readers of the catalog may recurse into schemas. */
-const MAX_SCHEMA_DEPTH = 256
-
-/** JSON of a server. Only its depth is checked: it may be large, and every process reads it. */
-const JsonObject = z
-  .looseObject({})
-  .refine((schema) => !isDeeper(schema, MAX_SCHEMA_DEPTH), 'nested too deeply') as z.ZodType<
-  Record<string, z.core.util.JSONType>
->
 
 /** A tool as its server lists it, with unknown fields. */
 export const CatalogTool = z.looseObject({
@@ -249,10 +240,4 @@ export function catalogKey(entry: CatalogEntry): string {
     default:
       return entry satisfies never
   }
-}
-
-/** Whether a value has more levels of objects and arrays. Stops at the first that exceeds the limit. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1))
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { JsonObject, JsonValue } from '../json-value.ts'
 import { ToolCallId } from '../ids.ts'
 import { Media } from './media.ts'
 
 /** Opaque data of the provider that must be sent back with the block, such as thought signatures. */
-const providerMetadata = z.record(z.string(), z.record(z.string(), z.json())).optional()
+const providerMetadata = z.record(z.string(), JsonObject).optional()
 
 const TextBlock = z.object({ type: z.literal('text'), text: z.string(), providerMetadata })
 
@@ -22,7 +23,7 @@ export const ToolCallBlock = z.object({
   server: z.string().optional(),
   tool: z.string().optional(),
   /** An object, or the text of the model when it is not valid JSON. */
-  arguments: z.json(),
+  arguments: JsonValue,
   providerMetadata,
 })
 export type ToolCallBlock = z.infer<typeof ToolCallBlock>
@@ -77,6 +78,6 @@ export const OfferedTool = z.object({
   server: z.string(),
   tool: z.string(),
   description: z.string().optional(),
-  inputSchema: z.record(z.string(), z.json()),
+  inputSchema: JsonObject,
 })
 export type OfferedTool = z.infer<typeof OfferedTool>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JsonValue } from '../json-value.ts'
 import { ErrorInfo } from '../error.ts'
 import { ModelUsage, Usage } from '../model/content.ts'
 import { Attachment } from '../model/media.ts'
@@ -14,7 +15,7 @@ export const HistoryMessage = z.object({
   createdAt: z.number(),
   content: z.string().optional(),
   /** For a tool call: its arguments, and its result once there is one. */
-  data: z.object({ arguments: z.json(), ...ToolResult.partial().shape }).optional(),
+  data: z.object({ arguments: JsonValue, ...ToolResult.partial().shape }).optional(),
   /** `server.tool`. */
   toolName: z.string().optional(),
   /** For tool calls and answers: whether more follows. */

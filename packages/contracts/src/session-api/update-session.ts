@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JsonObject } from '../json-value.ts'
 import { defineCall } from '../contract.ts'
 import { SessionId } from '../ids.ts'
 import { SessionRecord } from '../session/session-record.ts'
@@ -19,7 +20,7 @@ export const updateSession = defineCall('session.update', {
     model: z.string().nullable().optional(),
     ...SettingsChange.shape,
     /** Data of the caller; `null` removes it. */
-    metadata: z.record(z.string(), z.json()).nullable().optional(),
+    metadata: JsonObject.nullable().optional(),
     /** Creates the record of the session before its first message. */
     create: z.boolean().optional(),
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JsonObject } from '../json-value.ts'
 import { SessionId } from '../ids.ts'
 import { ModelUsage } from '../model/content.ts'
 import { SessionSettings } from './session-settings.ts'
@@ -23,7 +24,7 @@ export const SessionRecord = z.object({
   /** The log sequence of the last change of settings. */
   settingsSeq: z.number().int().positive().optional(),
   /** Data of the caller, which the host does not read. */
-  metadata: z.record(z.string(), z.json()).optional(),
+  metadata: JsonObject.optional(),
   /** `running`: a turn of it runs; `waiting`: a question of it waits for a user; absent: no message is unanswered. */
   activity: z.enum(['running', 'waiting']).optional(),
   /** The number of user messages on all branches. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JsonObject, JsonValue } from '../json-value.ts'
 import { defineEvent } from '../contract.ts'
 import { ErrorInfo } from '../error.ts'
 import { ToolCallId } from '../ids.ts'
@@ -27,7 +28,7 @@ export const ToolFinished = z.object({
   isOutcomeUnknown: z.boolean().optional(),
   /** MCP content blocks, as the server sent them. */
   content: z.array(z.looseObject({ type: z.string() })),
-  structuredContent: z.json().optional(),
+  structuredContent: JsonValue.optional(),
   /** Set when the host, not the tool, reports the failure. */
   error: ErrorInfo.optional(),
   /** The whole result, when it is too large for the log: `content` is then an excerpt of it. */
@@ -54,7 +55,7 @@ export const InputRequired = z.object({
   /** `form`: the answer has the fields of `requestedSchema`; `url`: the user visits `url`. */
   mode: z.enum(['form', 'url']),
   message: z.string(),
-  requestedSchema: z.record(z.string(), z.json()).optional(),
+  requestedSchema: JsonObject.optional(),
   url: z.string().optional(),
   /** Epoch milliseconds. */
   expiresAt: z.number(),

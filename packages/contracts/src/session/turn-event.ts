@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JsonValue } from '../json-value.ts'
 import { defineEvent } from '../contract.ts'
 import { ErrorInfo } from '../error.ts'
 import { GenerationId, ToolCallId } from '../ids.ts'
@@ -66,7 +67,7 @@ export const ApprovalRequired = z.object({
   id: z.string(),
   message: z.string(),
   /** Arguments of the call. */
-  arguments: z.json(),
+  arguments: JsonValue,
   /** Epoch milliseconds after which the call is refused. */
   expiresAt: z.number(),
 })

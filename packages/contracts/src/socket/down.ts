@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JsonObject, JsonValue } from '../json-value.ts'
 import { ErrorInfo } from '../error.ts'
 import { SessionId } from '../ids.ts'
 import { InputAnswered } from '../session/control.ts'
@@ -37,7 +38,7 @@ const StatusDown = z.object({
     state: z.enum(['processing', 'complete']),
     tool: z.string().optional(),
     message: z.string(),
-    data: z.json().optional(),
+    data: JsonValue.optional(),
   }),
 })
 
@@ -73,7 +74,7 @@ const ToolDown = z.object({
       callId: z.string(),
       server: z.string().optional(),
       tool: z.string(),
-      arguments: z.json(),
+      arguments: JsonValue,
     }),
     z.object({
       state: z.literal('result'),
@@ -121,9 +122,9 @@ export const InputDown = z.object({
       /** With `approval` the answer is `accept` or `decline` and nothing more. */
       mode: z.enum(['form', 'url', 'approval']),
       /** JSON Schema of a flat object; with `form`. */
-      requestedSchema: z.record(z.string(), z.json()).optional(),
+      requestedSchema: JsonObject.optional(),
       /** Arguments of the call; with `approval`. */
-      arguments: z.json().optional(),
+      arguments: JsonValue.optional(),
       /** The page for the user; with `url`. */
       url: z.string().optional(),
       /** Epoch milliseconds. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JsonObject } from '../json-value.ts'
 import { defineCall } from '../contract.ts'
 import { SessionId, ToolCallId } from '../ids.ts'
 import { RequestOptions } from './request-options.ts'
@@ -9,7 +10,7 @@ export const RunToolRequest = z.object({
   /** Counts from 1. The first start of an attempt in the log runs. */
   attempt: z.number().int().positive(),
   tool: z.string(),
-  arguments: z.record(z.string(), z.json()),
+  arguments: JsonObject,
   /** Log sequence of the generation's result; the facts of the call come after it. */
   after: z.number().int().nonnegative(),
   options: RequestOptions.optional(),

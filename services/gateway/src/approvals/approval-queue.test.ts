@@ -40,3 +40,12 @@ test('a call that was refused a moment ago does not run', async () => {
   await queue.answer(caller, id, 'refused')
   expect(await queue.take(caller, call)).toBe(false)
 })
+
+test('a user sees every key of the arguments that would run', async () => {
+  const text =
+    '{"__proto__":{"all":true},"list":[{"__proto__":1}],"name":"\\ud800","size":9007199254740993}'
+  const args: unknown = JSON.parse(text)
+  const { id } = await queue.ask(caller, { ...call, arguments: args })
+  const shown = await queue.get(caller, id)
+  expect(JSON.stringify(shown.arguments)).toBe(JSON.stringify(args))
+})

@@ -1,4 +1,4 @@
-import { defineBucket, PrincipalId } from '@mcp-host/contracts'
+import { defineBucket, JsonValue, PrincipalId } from '@mcp-host/contracts'
 import { z } from 'zod'
 
 /** A tool call that waits for the decision of a user, or has one. */
@@ -7,7 +7,7 @@ export const ApprovalRecord = z.object({
   principal: PrincipalId,
   server: z.string(),
   tool: z.string(),
-  arguments: z.json(),
+  arguments: JsonValue,
   /** SHA-256 of the arguments as JSON with sorted names. */
   hash: z.string(),
   /** `used`: the call has run, or may have. */

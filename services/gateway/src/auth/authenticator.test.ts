@@ -1,6 +1,5 @@
-import type { ApiKeyRecord, VerifiedToken } from '@mcp-host/auth'
-import { newApiKey } from '@mcp-host/auth'
-import type { Bucket } from '@mcp-host/bus'
+import type { VerifiedToken } from '@mcp-host/auth'
+import { apiKeys, newApiKey } from '@mcp-host/auth'
 import { loadConfig } from '@mcp-host/service'
 import { describe, expect, test } from 'vitest'
 import { FakeBus } from '../http/__fixtures__/fake-bus.ts'
@@ -68,7 +67,7 @@ describe('an API key', () => {
       { principal: 'key:ci', createdBy: 'key:eve', owner: 'user:eve' },
     ],
   ])('%s is refused while the account is disabled', async (_, holders) => {
-    const bucket: Bucket<ApiKeyRecord> = await new FakeBus().bucket()
+    const bucket = await new FakeBus().bucket(apiKeys)
     const disabled = new Set<string>()
     const keys = await createAuthenticator(
       {

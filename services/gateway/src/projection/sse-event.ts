@@ -1,4 +1,4 @@
-import { ContextDown, InputDown, QueueDown, UserDown } from '@mcp-host/contracts'
+import { ContextDown, InputDown, JsonValue, QueueDown, UserDown } from '@mcp-host/contracts'
 import { z } from 'zod'
 import {
   Attachments,
@@ -129,7 +129,7 @@ export const SseEvent = z
         type: z.literal('tool_start'),
         content: z.string().describe('In words, with the arguments, shortened.'),
         ...toolCall,
-        arguments: z.json().describe(WORDS.arguments),
+        arguments: JsonValue.describe(WORDS.arguments),
       })
       .describe('The model calls a tool.'),
     z
@@ -152,7 +152,7 @@ export const SseEvent = z
         data: z
           .object({
             content: ContentBlocks,
-            structuredContent: z.json().optional().describe(WORDS.structuredContent),
+            structuredContent: JsonValue.optional().describe(WORDS.structuredContent),
           })
           .describe('All of the result; with `blob` an excerpt of it.'),
         error: Failure.optional().describe(WORDS.toolError),

@@ -1,5 +1,12 @@
 import type { Bucket, Bus, FollowItem } from '@mcp-host/bus'
-import type { Envelope, HistoryMessage, LogEntry, LogFact, SessionId } from '@mcp-host/contracts'
+import type {
+  BucketDefinition,
+  Envelope,
+  HistoryMessage,
+  LogEntry,
+  LogFact,
+  SessionId,
+} from '@mcp-host/contracts'
 import { BusError, newEnvelope } from '@mcp-host/contracts'
 import { endOf } from '../../projection/__fixtures__/story.ts'
 
@@ -84,8 +91,8 @@ export class FakeBus {
 
   readonly clock = { now: () => Date.now(), offsetMs: () => 0, state: () => 'right' as const }
 
-  /** A bucket in memory. */
-  async bucket<T>(): Promise<Bucket<T>> {
+  /** A bucket in memory. Its records pass their schema, as at the broker. */
+  async bucket<T>({ record: schema }: BucketDefinition<T>): Promise<Bucket<T>> {
     const records = new Map<string, T>()
     let shown = records
     this.#holds.push(() => (shown = new Map(records)))
@@ -101,7 +108,7 @@ export class FakeBus {
         if (revision !== undefined && revision !== (revisions.get(key) ?? 0)) {
           throw new BusError('conflict', 'changed by another process; read again')
         }
-        records.set(key, record)
+        records.set(key, schema.parse(record))
         revisions.set(key, ++last)
         return last
       },

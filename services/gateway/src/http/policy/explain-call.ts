@@ -1,5 +1,5 @@
 import type { CatalogView } from '@mcp-host/bus'
-import { PrincipalId, RoleName, viewServers } from '@mcp-host/contracts'
+import { JsonObject, PrincipalId, RoleName, viewServers } from '@mcp-host/contracts'
 import { Effect, ITEM_KINDS, ruleName } from '@mcp-host/policy'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
@@ -18,7 +18,7 @@ const Call = z
     resource: name
       .optional()
       .describe('Instead of `tool`: URI of a resource there, or a template.'),
-    arguments: z.looseObject({}).default({}).describe('What the tool would be called with.'),
+    arguments: JsonObject.default({}).describe('What the tool would be called with.'),
   })
   .refine((call) => ITEM_KINDS.filter((kind) => call[kind] !== undefined).length === 1, {
     error: 'must be given, or else prompt or resource, and only one of them',

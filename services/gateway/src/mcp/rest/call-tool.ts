@@ -1,3 +1,4 @@
+import { JsonObject } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { jsonAnswer } from '../../edge/api.ts'
@@ -8,10 +9,7 @@ import { bodyLimit, handling, restFaults } from './rest-schemas.ts'
 
 const Body = z.object({
   name: z.string().min(1).describe('Listed name of the tool: `server__tool`.'),
-  arguments: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("As the tool's `inputSchema` has them."),
+  arguments: JsonObject.optional().describe("As the tool's `inputSchema` has them."),
   approval: z
     .string()
     .max(100)

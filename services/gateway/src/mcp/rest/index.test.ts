@@ -369,7 +369,7 @@ describe('invalid requests', () => {
       'tools/call',
       { name: 'a__add', arguments: [1] },
       'arguments',
-      'expected record',
+      'must be an object',
     ],
     [
       'with an argument of a prompt that is not a string',
