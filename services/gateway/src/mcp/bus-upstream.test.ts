@@ -175,7 +175,10 @@ describe('requests whose supervisor is silent', () => {
     const forwarded = await to.forward('s', { ...call, isReadOnly: true })
     expect([forwarded.type, requests.length]).toEqual(['result', 2])
     const { requests: retried, upstream: silent } = losing(2)
-    await expect(silent.forward('s', { ...call, isReadOnly: true })).rejects.toMatchObject(fault)
+    await expect(silent.forward('s', { ...call, isReadOnly: true })).rejects.toMatchObject({
+      ...fault,
+      message: expect.stringContaining('and again when the request was repeated'),
+    })
     expect(retried).toHaveLength(2)
   })
 

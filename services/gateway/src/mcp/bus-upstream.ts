@@ -250,6 +250,9 @@ export class BusUpstream implements Upstream {
       const patienceMs = isAnybodyThere === undefined ? PATIENCE_MS : TAKE_OVER_MS
       const mayWait = code === 'unavailable' && performance.now() < askedAt + patienceMs
       const isLost = code === 'deadline' && mayRepeat
+      if (code === 'deadline' && isReadOnly === true && !mayRepeat) {
+        throw unknownOutcome(call.server, GONE_AGAIN)
+      }
       if (!mayWait && !isLost) throw toFault(failure, call.server)
       // The request may have frozen its supervisor, and a retry could freeze the next one.
       if (isLost && (await isAnySilent(this.#bus, this.#supervisors()))) {
@@ -337,6 +340,7 @@ interface Question {
 }
 
 const GONE = 'it went away during the request'
+const GONE_AGAIN = `${GONE}, and again when the request was repeated`
 const STOPPED_ANSWERING = 'a supervisor stopped answering during the request'
 
 /** Converts parameters to JSON. Throws `JsonRpcError`. */

@@ -243,14 +243,19 @@ test('a repeatable call whose supervisor dies is retried, also after a long run'
   expect([runs(), settled]).toEqual([1, []])
 })
 
-test.each<[string, () => void]>([
-  ['is accepted by no supervisor', () => void (refusals['good'] = new BusError('invalid', 'gone'))],
-  ['dies with its supervisor', () => undefined],
-])('a retried call that %s is settled as unknown', async (_, prepare) => {
+test('a repeatable call with which a second supervisor dies is settled as unknown, not repeated', async () => {
   isRepeatable = true
   const one = startedCall(0)
-  prepare()
   onRun = () => one.attempt++
+  await run(one)
+  expect([runs(), outcomes]).toEqual([1, ['unknown']])
+  expect(settled).toEqual([expect.stringContaining('died, and so did the one that repeated it')])
+})
+
+test('a retried call that is accepted by no supervisor is settled as unknown', async () => {
+  isRepeatable = true
+  const one = startedCall(0)
+  refusals['good'] = new BusError('invalid', 'gone')
   await run(one)
   expect(outcomes).toEqual(['unknown'])
   expect(settled).toEqual([expect.stringContaining('Whether it took effect is not known')])

@@ -11,11 +11,13 @@ import { watchCall } from './watch-call.ts'
 /** The time limit for finding the supervisor of the server. */
 const SUPERVISOR_PATIENCE_MS = 5_000
 const ACCEPT_TIMEOUT_MS = 2_000
-const MAX_ATTEMPTS = 3
+/** A call with which this number of supervisors died counts as the cause. */
+const MAX_DEATHS = 2
 /** The time for which one attempt waits for a frozen supervisor. */
 const START_PATIENCE_MS = 20_000
 const NOT_KNOWN = 'whether it took effect is not known. Do not simply repeat it.'
 const DIED = `the process that ran this tool died; ${NOT_KNOWN}`
+const DIED_AGAIN = `the process that ran this tool died, and so did the one that repeated it; ${NOT_KNOWN}`
 const STOPPED_ANSWERING = `the process that ran this tool stopped answering; ${NOT_KNOWN}`
 
 /** The tool calls of a turn that this process runs, concurrently. */
@@ -72,8 +74,9 @@ async function runCall(
     if (!isOpen(call) || isLeft(turn, call)) return
     // A call that froze its supervisor is not retried, since it may freeze the next one.
     const isFrozen = absence === 'silent'
-    if (isFrozen || (call.attempt > 0 && !deps.tools.isRepeatable(call.block))) {
-      const message = isFrozen ? STOPPED_ANSWERING : DIED
+    const isCause = call.attempt >= MAX_DEATHS
+    if (isFrozen || isCause || (call.attempt > 0 && !deps.tools.isRepeatable(call.block))) {
+      const message = isFrozen ? STOPPED_ANSWERING : isCause ? DIED_AGAIN : DIED
       logFailure(deps, turn, call, 'tell-model', message)
       return settleCall(turn, call, 'unknown', message)
     }
@@ -83,11 +86,11 @@ async function runCall(
       asked = call.attempt
       giveUpAt = Date.now() + START_PATIENCE_MS
     }
-    const isHopeless = call.attempt >= MAX_ATTEMPTS || Date.now() > giveUpAt
-    const refused = isHopeless
-      ? 'the tool could not be run'
-      : ((await overLimit(deps, turn, call, tries)) ??
-        (await dispatch(deps, turn, generation, call, call.attempt + 1)))
+    const refused =
+      Date.now() > giveUpAt
+        ? 'the tool could not be run'
+        : ((await overLimit(deps, turn, call, tries)) ??
+          (await dispatch(deps, turn, generation, call, call.attempt + 1)))
     if (isLeft(turn, call)) return
     if (refused !== undefined) {
       logFailure(deps, turn, call, 'tell-model', refused)
