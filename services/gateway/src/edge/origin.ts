@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
 import { isLoopback, readHost } from '@mcp-host/service'
 
@@ -29,6 +29,13 @@ export function originGuard(allowed: readonly string[]): OriginGuard {
       field: 'Origin',
     })
   }
+}
+
+/** Throws `invalid` for two `Host` headers: a proxy may have checked the other one. Node keeps the first. */
+export function refuseSecondHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
+  // Names and values take turns.
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name))
+  if (hosts.length > 1) throw new BusError('invalid', 'Host: is sent twice', { field: 'Host' })
 }
 
 type AnswerHeaders = Readonly<Record<string, string>>

@@ -49,6 +49,7 @@ import { addAuditRoutes } from './audit/index.ts'
 import { addFileRoutes } from './files/index.ts'
 import type { ChatDeps } from './chat/chat-deps.ts'
 import { addChatRoutes } from './chat/index.ts'
+import { DATA_HEADERS } from '../edge/data-headers.ts'
 import { compressAnswers } from '../edge/compress-answers.ts'
 import { replyError } from '../edge/error-reply.ts'
 import { addAppSandbox } from './app-sandbox.ts'
@@ -58,7 +59,7 @@ import { addMaintenance } from './maintenance-routes.ts'
 import { limitFrames } from './limit-frames.ts'
 import { addListModels } from './models/list-models.ts'
 import { refuseUpgrades } from './refuse-upgrades.ts'
-import { originGuard, originHeaders, preflightHeaders } from '../edge/origin.ts'
+import { originGuard, originHeaders, preflightHeaders, refuseSecondHost } from '../edge/origin.ts'
 import { readBodies } from '../edge/read-bodies.ts'
 import { ReadBudget } from '../edge/read-budget.ts'
 import { FRAME_PIECES, PacedUpgrades } from '../edge/paced-upgrades.ts'
@@ -192,7 +193,11 @@ export async function buildApp(
     bodyLimit: MAX_BODY_BYTES,
     frameworkErrors: (error, _, reply) => {
       const message = error.message.slice(0, MAX_SHOWN_PATH)
-      void replyError(reply, new BusError('invalid', message), error.statusCode)
+      void replyError(
+        reply.headers(DATA_HEADERS),
+        new BusError('invalid', message),
+        error.statusCode,
+      )
     },
     // The hook below says it better.
     return503OnClosing: false,
@@ -217,7 +222,9 @@ export async function buildApp(
   app.addHook('onRequest', async (request, reply) => {
     // Until it is authenticated below.
     request.principal = NOBODY
+    reply.headers(DATA_HEADERS)
     // Before the upgrade: a foreign page must not even get a socket.
+    refuseSecondHost(request.raw)
     checkOrigin(request.headers)
     if (draining.aborted) reply.header('connection', 'close')
     if (refusing.aborted && !UNTIL_THE_END.has(request.routeOptions.url ?? '')) {
@@ -265,8 +272,9 @@ export async function buildApp(
     if (status !== undefined) return replyError(reply, invalid(error, status), status)
     if (BusError.from(error).code === 'internal') {
       const fields = { ...requestFields(request.envelope), component: 'http' }
-      // The path may hold the secret of a share link.
-      logger.error({ ...fields, action: request.routeOptions.url, err: error }, 'request failed')
+      // Not the path: that of a shared session is its secret.
+      const action = request.routeOptions.url ?? 'unknown address'
+      logger.error({ ...fields, action, err: error }, 'request failed')
     }
     return replyError(reply, error)
   })
@@ -296,7 +304,6 @@ export async function buildApp(
     async (scope) => {
       readBodies(scope, bodies)
       const api = scope.withTypeProvider<ZodTypeProvider>()
-      api.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
       api.addHook('preHandler', async ({ method, params, principal, routeOptions }) => {
         const { id } = params as { readonly id?: SessionId }
         if (id !== undefined)
@@ -313,7 +320,6 @@ export async function buildApp(
   await app.register(
     async (scope) => {
       readBodies(scope, bodies)
-      scope.addHook('onRequest', async (_, reply) => void reply.header('cache-control', 'no-store'))
       const api = scope.withTypeProvider<ZodTypeProvider>()
       addAuthRoutes(api, { ...deps, tickets })
       addChangedTools(api, deps)

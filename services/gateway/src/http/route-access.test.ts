@@ -1,6 +1,9 @@
 // Every HTTP route for every kind of caller: the table of access decides who may use it.
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { AuditAction, AuditRecord } from '@mcp-host/audit'
 import type { SessionId } from '@mcp-host/contracts'
+import { BusError } from '@mcp-host/contracts'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { accessOf, isOpen } from '../auth/access.ts'
@@ -121,6 +124,13 @@ function expectedOf(route: string, caller: CallerName): number {
   if (CALLERS[caller] === undefined) return 401
   if (access === 'admin' && !isAdmin) return 403
   return isOwned && !INSIDERS.some((name) => name === caller) ? 404 : status
+}
+
+/** Answers that others may keep, or that are checked before each use. */
+const KEPT: Readonly<Record<string, string>> = {
+  'GET /.well-known/oauth-protected-resource*': 'public, max-age=300',
+  'GET /app-sandbox': 'no-cache',
+  'GET /capabilities': 'private, no-cache',
 }
 
 const FOREIGN = 'foreign-session-used'
@@ -305,6 +315,10 @@ describe.each(Object.entries(ROWS))('%s', (route, { isOwned, isAsked }) => {
     const answer = await send(route, caller)
     const expected = expectedOf(route, caller)
     expect(answer.status).toBe(expected)
+    const isKept = expected < 400 && KEPT[route] !== undefined
+    expect(answer.headers.get('cache-control')).toBe(isKept ? KEPT[route] : 'no-store')
+    expect(answer.headers.get('content-security-policy')).toMatch(/default-src 'none'/)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     const head = route.replace('GET', 'HEAD')
     if (head !== route && gateway.routes.some(({ method, url }) => head === `${method} ${url}`)) {
       expect((await send(head, caller)).status).toBe(expected)
@@ -325,4 +339,34 @@ describe.each(Object.entries(ROWS))('%s', (route, { isOwned, isAsked }) => {
       )
     }
   })
+})
+
+describe('two Host headers', () => {
+  beforeAll(open)
+  afterAll(() => gateway[Symbol.asyncDispose]())
+
+  test.each(['/', '/api/me', '/mcp', '/mcp/tools/list', '/nowhere'])(
+    'are refused at %s',
+    async (path) => {
+      const { port } = new URL(gateway.url)
+      const socket = connect(Number(port), '127.0.0.1')
+      socket.end(
+        `POST ${path} HTTP/1.1\r\nHost: localhost\r\nhOST: evil.example\r\ncontent-length: 0\r\n\r\n`,
+      )
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [^]*Host: is sent twice/)
+    },
+  )
+})
+
+test('the log has no secret of a share link', async () => {
+  await open()
+  await using _ = gateway
+  for (const route of [`GET ${shared}`, `GET ${shared}/messages`]) {
+    await prepare(route)
+    gateway.bus.fault = new BusError('internal', 'a fault')
+    await (await send(route, 'nobody')).text()
+    gateway.bus.fault = undefined
+    expect(JSON.stringify(gateway.errors)).not.toContain(values['token'])
+  }
+  expect(gateway.errors).not.toEqual([])
 })

@@ -29,6 +29,7 @@ const PAGE_HEADERS = {
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 /** The names have a hash of their content. */
 const ASSET_HEADERS = {
+  'content-security-policy': POLICY,
   'x-content-type-options': 'nosniff',
   'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
 }

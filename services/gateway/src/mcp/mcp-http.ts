@@ -12,12 +12,13 @@ import type { ConnectionGuard } from '../auth/connection-guard.ts'
 import type { BodyReader } from '../edge/body-reader.ts'
 import { BodyFault } from '../edge/body-reader.ts'
 import { isLarge, preferredEncoding } from '../edge/compress-answers.ts'
+import { DATA_HEADERS } from '../edge/data-headers.ts'
 import { errorAnswer } from '../edge/error-reply.ts'
 import type { GatewayEvents } from '../events.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
 import type { GatewayLimits } from '../limits/gateway-limits.ts'
 import type { OriginGuard } from '../edge/origin.ts'
-import { originHeaders, preflightHeaders } from '../edge/origin.ts'
+import { originHeaders, preflightHeaders, refuseSecondHost } from '../edge/origin.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { Cancellation } from 'mcp-host/async'
 import type { EndpointReply, WholeReply } from './core/endpoint-reply.ts'
@@ -81,6 +82,7 @@ export class McpHttp {
       // Only the body of a POST is read.
       if (method !== 'POST') bodies.discard(request)
       try {
+        refuseSecondHost(request)
         checkOrigin(headers)
       } catch (error) {
         // The foreign page must not read even the refusal.
@@ -291,7 +293,7 @@ function send(
   { status, headers: own, body = EMPTY }: EndpointReply,
 ): void {
   const origin = originHeaders(asked)
-  const headers = origin === undefined ? own : { ...own, ...origin }
+  const headers = { ...DATA_HEADERS, ...own, ...origin }
   if (!(body instanceof Uint8Array)) {
     response.writeHead(status, headers)
     // `close` reports that a client has left.

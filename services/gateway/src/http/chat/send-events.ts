@@ -41,7 +41,6 @@ export async function sendEvents(
       Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined),
     ),
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   })
   raw.write(`retry: ${RETRY_MS}\n${place === undefined ? '' : `id: ${place}\n`}\n`)

@@ -18,7 +18,7 @@ export interface EndpointReply {
 export const JSON_TYPE = { 'content-type': 'application/json' }
 const EVENT_STREAM = {
   'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
+  'cache-control': 'no-store, no-transform',
   // Some proxies would otherwise buffer the stream.
   'x-accel-buffering': 'no',
 }

@@ -101,7 +101,7 @@ export function addGetCapabilities(
       }
       const json = JSON.stringify(body)
       const tag = `"${createHash('sha256').update(json).digest('base64url').slice(0, 22)}"`
-      reply.headers({ etag: tag, 'cache-control': 'no-cache' })
+      reply.headers({ etag: tag, 'cache-control': 'private, no-cache' })
       if (isKnown(headers['if-none-match'], tag)) return reply.code(304).send()
       return reply.type('application/json').send(json)
     },

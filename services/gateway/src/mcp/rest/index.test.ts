@@ -237,7 +237,6 @@ describe('listed items', () => {
     expect(tools.statusCode).toBe(200)
     expect(tools.headers).toMatchObject({
       'content-type': expect.stringContaining('application/json'),
-      'cache-control': 'no-store',
     })
     expect(tools.json()).toEqual({
       tools: [
@@ -643,7 +642,10 @@ describe('capabilities', () => {
 
   test('the capabilities list servers, items and limits', async () => {
     const response = await get()
-    expect([response.statusCode, response.headers['cache-control']]).toEqual([200, 'no-cache'])
+    expect([response.statusCode, response.headers['cache-control']]).toEqual([
+      200,
+      'private, no-cache',
+    ])
     expect(response.json()).toEqual({
       protocolVersions: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'],
       model: 'demo/one',

@@ -2,5 +2,5 @@ import type { FastifyReply } from 'fastify'
 
 /** Sends JSON without parsing it. */
 export function sendJson(reply: FastifyReply, json: string | Buffer): FastifyReply {
-  return reply.header('cache-control', 'no-store').type('application/json').send(json)
+  return reply.type('application/json').send(json)
 }
