@@ -24,3 +24,14 @@ test('small parts do not stay apart, which would cost more memory than they hold
   for (let count = 0; count < 20_000; count += 1) parts.push(Buffer.from('x'))
   expect(joined).toHaveBeenCalledTimes(4)
 })
+
+test('no byte is copied again and again while small parts arrive', () => {
+  const joined = vi.spyOn(Buffer, 'concat')
+  onTestFinished(() => joined.mockRestore())
+  const parts = new JoinedParts()
+  const count = 200_000
+  for (let each = 0; each < count; each += 1) parts.push(Buffer.from('x'))
+  expect(parts.take().length).toBe(count)
+  const copied = joined.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0)
+  expect(copied).toBeLessThanOrEqual(2 * count)
+})

@@ -1,4 +1,4 @@
-/** The number of parts that are joined: each needs more memory than a few bytes do. */
+/** The number of parts that are joined to one: each needs more memory than a few bytes do. */
 const MAX_PARTS = 4_096
 
 /** Bytes that arrive in parts. */
@@ -6,12 +6,16 @@ export class JoinedParts {
   /** The size of all parts. */
   bytes = 0
   #parts: Buffer[] = []
+  /** The leading parts that were joined. To join them again with each few bytes would copy megabytes each time. */
+  #joined = 0
 
   push(part: Buffer): void {
     if (part.length === 0) return
     this.#parts.push(part)
     this.bytes += part.length
-    if (this.#parts.length > MAX_PARTS) this.whole()
+    if (this.#parts.length - this.#joined <= MAX_PARTS) return
+    this.#parts.push(Buffer.concat(this.#parts.splice(this.#joined)))
+    this.#joined += 1
   }
 
   /** All bytes. They are kept. */
@@ -20,6 +24,7 @@ export class JoinedParts {
     const isWhole = this.#parts.length === 1 && first !== undefined
     const whole = isWhole ? first : Buffer.concat(this.#parts, this.bytes)
     this.#parts = [whole]
+    this.#joined = 1
     return whole as Buffer<ArrayBuffer>
   }
 
@@ -27,6 +32,7 @@ export class JoinedParts {
   take(): Buffer<ArrayBuffer> {
     const whole = this.whole()
     this.#parts = []
+    this.#joined = 0
     this.bytes = 0
     return whole
   }
