@@ -1,4 +1,5 @@
 import type { CatalogEntry, CatalogTool } from '@mcp-host/contracts'
+import { pinKey, pinOf, toolPins } from '@mcp-host/policy/tool-pin'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { Registry } from 'prom-client'
@@ -22,8 +23,9 @@ class Catalog {
     return { [Symbol.dispose]: () => undefined }
   }
 
-  show(server: string, description: string): void {
-    const tool: CatalogTool = { name: 'read', description, inputSchema: { type: 'object' } }
+  show(server: string, description: string, icons?: readonly object[]): void {
+    const inputSchema = { type: 'object' }
+    const tool: CatalogTool = { name: 'read', description, inputSchema, icons }
     const entry = { kind: 'server', server, supervisor: 's1', state: 'ready', tools: [tool] }
     // The name of a server has a type of its own.
     this.entries.set(server, entry as CatalogEntry)
@@ -94,4 +96,25 @@ test('a changed tool is only reported with the mode warn, and nothing is compare
   pins.setMode('off')
   expect(pins.changed()).toEqual([])
   expect(changes).toEqual([['other'], []])
+})
+
+test('a pin of an older version is replaced, and shows later changes of what users see', async () => {
+  const { catalog, pins } = await open(true)
+  const bus = await broker.connect()
+  const bucket = await bus.bucket(toolPins)
+  const key = pinKey('old', 'read')
+  const tool: CatalogTool = { name: 'read', description: 'x', inputSchema: { type: 'object' } }
+  const { version: _, ...old } = pinOf('old', tool, 'user:root')
+  await bucket.put(key, { ...old, pinnedAt: 1 })
+  pins.setMode('quarantine')
+  await eventually(async () => {
+    catalog.show('old', 'x')
+    return (await bucket.get(key))?.record.version !== undefined
+  })
+  expect((await bucket.get(key))?.record).toMatchObject({ pinnedAt: 1, acceptedBy: 'user:root' })
+  expect(pins.changed()).toEqual([])
+  await eventually(() => {
+    catalog.show('old', 'x', [{ src: 'https://icons.example/other.png' }])
+    return pins.isQuarantined('old', 'read')
+  })
 })

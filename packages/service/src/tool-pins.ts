@@ -3,7 +3,7 @@ import type { CatalogTool } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { PinMode } from '@mcp-host/policy'
 import type { ToolPin } from '@mcp-host/policy/tool-pin'
-import { definitionHash, definitionOf, pinKey, pinOf, toolPins } from '@mcp-host/policy/tool-pin'
+import { comparePin, definitionOf, pinKey, pinOf, toolPins } from '@mcp-host/policy/tool-pin'
 import { Gauge } from 'prom-client'
 import type { ServiceDeps } from './run-service.ts'
 
@@ -135,11 +135,9 @@ export class ToolPins implements Disposable {
   #check(server: string, tool: CatalogTool): void {
     const key = pinKey(server, tool.name)
     const pin = this.#pins.records.get(key)
-    if (pin === undefined) {
-      if (this.#isRecorder) this.#record(key, server, tool)
-      return
-    }
-    if (pin.hash === definitionHash(tool)) return
+    const state = pin === undefined ? 'outdated' : comparePin(pin, tool)
+    if (state === 'outdated' && this.#isRecorder) this.#record(key, server, tool)
+    if (pin === undefined || state !== 'changed') return
     const about = { pinned: pin.definition, current: definitionOf(tool) }
     this.#changed.set(key, [{ server, tool: tool.name, ...about }, tool])
   }
@@ -148,7 +146,7 @@ export class ToolPins implements Disposable {
     // The catalog changes more often than the view of the pins follows.
     if (this.#recording.has(key)) return
     this.#recording.add(key)
-    this.#bucket.put(key, pinOf(server, tool), { revision: 0 }).catch((err: unknown) => {
+    this.#store(key, server, tool).catch((err: unknown) => {
       this.#recording.delete(key)
       // Another process has stored the pin.
       if (BusError.from(err).code === 'conflict') return
@@ -158,5 +156,18 @@ export class ToolPins implements Disposable {
         'a tool was not recorded; it is tried again with the next change',
       )
     })
+  }
+
+  /** Stores the first pin of a tool, or replaces one of an older version. */
+  async #store(key: string, server: string, tool: CatalogTool): Promise<void> {
+    const { record, revision = 0 } = (await this.#bucket.get(key)) ?? {}
+    // The view may lag.
+    if (record !== undefined && comparePin(record, tool) !== 'outdated') return
+    const kept = record === undefined ? {} : { pinnedAt: record.pinnedAt }
+    await this.#bucket.put(
+      key,
+      { ...pinOf(server, tool, record?.acceptedBy), ...kept },
+      { revision },
+    )
   }
 }
