@@ -27,6 +27,7 @@ function podFaults(workload: Workload): string[] {
     ...containersOf(workload).flatMap(containerFaults),
     ...(workload.kind === 'Job' ? [] : containersOf(workload).flatMap(watchFaults)),
     ...(workload.kind === 'Deployment' ? serviceFaults(workload) : []),
+    ...(workload.kind === 'StatefulSet' ? containersOf(workload).flatMap(storeFaults) : []),
   ]
 }
 
@@ -51,6 +52,12 @@ function watchFaults({
 }: Container): string[] {
   const parts = { startupProbe, readinessProbe, livenessProbe, preStop: lifecycle?.preStop }
   return Object.entries(parts).flatMap(([name, part]) => (part === undefined ? [`no ${name}`] : []))
+}
+
+/** With a query, nats-server does not say that it cannot store. */
+function storeFaults({ livenessProbe }: Container): string[] {
+  const command = livenessProbe?.exec?.command?.join(' ') ?? ''
+  return /\/healthz( |$)/.test(command) ? [] : ['its liveness probe does not ask for /healthz']
 }
 
 function serviceFaults({ spec }: Extract<Manifest, { readonly kind: 'Deployment' }>): string[] {

@@ -80,6 +80,13 @@ export const mutations: readonly (readonly [
     /no livenessProbe/,
   ],
   [
+    'a liveness probe that a full disk passes',
+    'StatefulSet/nats',
+    '8222/healthz ',
+    '8222/healthz?js-enabled-only=true ',
+    /does not ask for \/healthz/,
+  ],
+  [
     'no time before the drain',
     'Deployment/gateway',
     /^ *lifecycle:\n(?: {12}.*\n)+/m,
