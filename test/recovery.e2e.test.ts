@@ -1,6 +1,8 @@
 // Recovery of turns after the death of processes.
+import { isDeepStrictEqual } from 'node:util'
 import type { Bus } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
+import { storageFault } from '@mcp-host/contracts'
 import { applyEntry, emptySession } from '@mcp-host/session-state'
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script, startStack } from '@mcp-host/testkit'
@@ -133,6 +135,18 @@ test('a chat continues after nats-server was killed and restarted', async () => 
   await stack.broker.start()
   await chat.turnsDone(2)
   expect(chat.text).toBe('beforewhile away')
+})
+
+test('a gateway says in its health and readiness that another process cannot store', async () => {
+  const orchestrator = await stack.broker.connect('orchestrator')
+  const fault = 'the host cannot store: no room'
+  const ask = async (path: string): Promise<unknown> =>
+    (await fetch(new URL(path, stack.url))).json()
+  orchestrator.emit(storageFault, {}, { fault })
+  const notReady = { status: 'not ready', reason: fault, part: 'storage' }
+  await eventually(async () => isDeepStrictEqual(await ask('/ready'), notReady))
+  expect(await ask('/health')).toMatchObject({ status: 'degraded', storage: [fault] })
+  await eventually(async () => isDeepStrictEqual(await ask('/ready'), { status: 'ready' }))
 })
 
 test('sessions are kept after all processes were killed and restarted', async () => {

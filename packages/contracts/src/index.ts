@@ -159,6 +159,7 @@ export {
 export type { SubjectParam, SubjectParams } from './subject.ts'
 export { fillSubject, matchSubject } from './subject.ts'
 export { runSessionTool } from './supervisor/run-session-tool.ts'
+export { storageFault } from './storage-fault.ts'
 export { ReloadResult, supervisorControl } from './supervisor/supervisor-control.ts'
 export type { ApprovalRule } from './tool/approval-rule.ts'
 export {

@@ -26,6 +26,7 @@ import { sessionHistory } from './session-api/session-history.ts'
 import { runSessionTool } from './supervisor/run-session-tool.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
 import { connectionsFound, findConnections } from './socket/connections.ts'
+import { storageFault } from './storage-fault.ts'
 import { callControl } from './tool/call-control.ts'
 import { runTool } from './tool/run-tool.ts'
 import { toolProgress } from './tool/tool-progress.ts'
@@ -68,4 +69,5 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   watchClientResources,
   resourceUpdated,
   readClientLists,
+  storageFault,
 }

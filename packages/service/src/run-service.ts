@@ -14,6 +14,7 @@ import type { OperationsDeps } from './operations.ts'
 import { listenOperations } from './operations.ts'
 import type { Config, CrossCheck, Settings } from './settings.ts'
 import { ConfigError, loadConfig } from './settings.ts'
+import { shareStorageFault } from './share-storage-fault.ts'
 import { aborted } from 'mcp-host/async'
 
 /** Dependencies of a service. */
@@ -107,6 +108,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
   try {
     await using stack = new AsyncDisposableStack()
     const bus = stack.use(await connectPatiently(base, name, logger, stop.signal))
+    stack.use(shareStorageFault(bus))
     const metrics = new Registry()
     metrics.setDefaultLabels({ service: name })
     collectDefaultMetrics({ register: metrics })

@@ -33,6 +33,7 @@ import { LiveConnections } from './connection/live-connections.ts'
 import { MaintenanceState } from './maintenance-state.ts'
 import { MAINTENANCE } from './standard-messages.ts'
 import { openLogins } from './open-logins.ts'
+import { SharedStorageFault } from './shared-storage-fault.ts'
 import { exposeServers } from './server-metrics.ts'
 
 /** The time limit for the close frames of clients. */
@@ -106,6 +107,7 @@ export async function createGateway(
     address,
   )
   const maintenance = await MaintenanceState.open(bus)
+  const sharedFault = new SharedStorageFault(bus)
   const queue = new ApprovalQueue({ bus, audit }, { timeoutMs: config.approvalTimeoutMs })
   const deps = {
     bus,
@@ -134,10 +136,12 @@ export async function createGateway(
       ...deps,
       operations: {
         ...operations,
-        storageWarnings: async () => [
-          ...((await operations.storageWarnings?.()) ?? []),
-          ...able.storageWarnings(),
-        ],
+        storageFault: () => operations.storageFault?.() ?? sharedFault.current(),
+        storageWarnings: async () => {
+          const own = (await operations.storageWarnings?.()) ?? []
+          const shared = own.length > 0 ? undefined : sharedFault.current()
+          return [...own, ...(shared === undefined ? [] : [shared]), ...able.storageWarnings()]
+        },
         details: ({ principal }) => ({
           ...able.summary(principal, visibleTo(principal), hiddenFrom(principal)),
           clock: bus.clock.state(),
@@ -191,6 +195,7 @@ export async function createGateway(
       await closed
       clearTimeout(late)
       live[Symbol.dispose]()
+      sharedFault[Symbol.dispose]()
       ownLists[Symbol.dispose]()
       clients[Symbol.dispose]()
       bundles[Symbol.dispose]()
