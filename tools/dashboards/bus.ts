@@ -35,7 +35,7 @@ export const bus: Dashboard = {
             legend: '{{part}}',
           }),
           description:
-            'Only where services have STORE_DIR. New work is refused when no room is left.',
+            'Only where services have STORE_DIR or NATS_MAX_FILE_STORE. New work is refused when no room is left.',
         },
       ],
     },

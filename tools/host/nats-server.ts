@@ -24,6 +24,8 @@ export interface NatsServerOptions {
   /** The port. Default: a free one. */
   readonly port?: number
   readonly token?: string
+  /** The limit of its data. Default: three quarters of the free disk. */
+  readonly maxBytes?: number
   /** Accounts in place of the token; see `accountsConfig` of the bus. */
   readonly accounts?: object | undefined
   /** TLS files for clients, in PEM. */
@@ -54,6 +56,7 @@ export async function startNatsServer(
     dataDir,
     port: wanted,
     token = crypto.randomUUID(),
+    maxBytes,
     accounts,
     tls,
     cluster,
@@ -63,7 +66,10 @@ export async function startNatsServer(
   const configFile = join(dataDir, 'nats-server.conf')
   const config = {
     listen: `127.0.0.1:${port}`,
-    jetstream: { store_dir: dataDir },
+    jetstream: {
+      store_dir: dataDir,
+      ...(maxBytes === undefined ? {} : { max_file_store: maxBytes }),
+    },
     ...(accounts === undefined ? { authorization: { token } } : { accounts }),
     ...(tls === undefined ? {} : { tls }),
     log_file: join(dataDir, 'nats-server.log'),

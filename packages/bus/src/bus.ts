@@ -150,7 +150,7 @@ export interface Storage {
   fault(): string | undefined
   /** Throws `unavailable` when new work must not begin, because writes fail or the disk is nearly full. */
   checkRoom(): Promise<void>
-  /** The disk of the broker's data, when that is on this machine. */
+  /** The room for the broker's data, where it is known. */
   disk(): Promise<DiskSpace | undefined>
   /** The sizes of the streams that grow with use. Throws `unavailable`. */
   streams(): Promise<StreamSize[]>

@@ -53,7 +53,7 @@ import { NatsSessionLog } from './nats-session-log.ts'
 import { NatsSnapshots, SNAPSHOT_BUCKET } from './nats-snapshots.ts'
 import type { Asker } from './reply-inbox.ts'
 import { ReplyInbox } from './reply-inbox.ts'
-import type { StoreFolder } from './storage-health.ts'
+import type { StoreRoom } from './storage-health.ts'
 import { StorageHealth } from './storage-health.ts'
 import { ensureBlobs, ensureBucket, ensureStreams } from './streams.ts'
 
@@ -89,8 +89,8 @@ export interface ConnectBusOptions {
   readonly logger: BusLogger
   /** The replicas of each message in a cluster, 1 to 5. Default 1. */
   readonly replicas?: number
-  /** The broker's data folder, when it is on this machine. */
-  readonly store?: StoreFolder | undefined
+  /** The room for the broker's data, where it is known. */
+  readonly store?: StoreRoom | undefined
   /** The credential of the process. Default: the one in the URL. */
   readonly credential?: Credential | undefined
   /** The clock of this machine, in epoch milliseconds. */
@@ -106,7 +106,7 @@ export async function connectBus({
   name,
   logger,
   replicas = 1,
-  store: folder,
+  store,
   credential = {},
   now = Date.now,
 }: ConnectBusOptions): Promise<Bus> {
@@ -123,7 +123,8 @@ export async function connectBus({
     const broker = { connection, jetstream: jetstream(connection, options), manager, api, warn }
     const storage = new StorageHealth({
       ...broker,
-      folder,
+      store,
+      replicas,
       canPurge: isOwner || name === 'orchestrator',
       isConnected: () => connection.info !== undefined && !connection.isClosed(),
       onFault: (fault) => {

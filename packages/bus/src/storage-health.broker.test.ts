@@ -36,6 +36,43 @@ test('the room on a disk is its free space without the part that is kept free', 
   expect(disk?.roomBytes).toBeGreaterThan(-1e15)
 })
 
+test.each([true, false])(
+  'a nats-server that stores as much as it may refuses in words (accounts: %s)',
+  async (hasAccounts) => {
+    const limits = { maxBytes: 4 * MEGABYTE, minFreeBytes: 2 * MEGABYTE }
+    await using broker = await startBroker({ hasAccounts, ...limits })
+    const bus = await broker.connect('gateway')
+    const session = newSessionId()
+    const append = (): Promise<unknown> =>
+      bus.sessions.append(session, userMessage('a', 'x'.repeat(100_000)), {
+        envelope,
+        messageId: crypto.randomUUID(),
+        patienceMs: 100,
+      })
+    await bus.storage.checkRoom()
+    expect((await bus.storage.disk())?.sizeBytes).toBe(4 * MEGABYTE)
+    const isRefused = (): Promise<boolean> =>
+      bus.storage.checkRoom().then(
+        () => false,
+        (error: unknown) =>
+          /nats-server has \d MB left of NATS_MAX_FILE_STORE \(4 MB\), at least 2 MB/.test(
+            String(error),
+          ),
+      )
+    for (let count = 0; count < 22; count++) await append()
+    await eventually(isRefused)
+    expect(bus.storage.fault()).toBeUndefined()
+    const words =
+      /the host cannot store: (nats-server has no room: .*max_file_store|nats-server has 0 MB left)/
+    await eventually(() =>
+      append().then(
+        () => false,
+        (error: unknown) => words.test(String(error)),
+      ),
+    )
+  },
+)
+
 test
   .skipIf(!isMountable)
   .concurrent(

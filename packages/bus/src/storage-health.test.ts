@@ -21,6 +21,7 @@ beforeEach(() => {
   health = new StorageHealth({
     jetstream,
     manager: {} as StorageHealthDeps['manager'],
+    replicas: 1,
     canPurge: false,
     isConnected: () => true,
     onFault: () => undefined,

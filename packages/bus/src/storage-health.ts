@@ -12,21 +12,22 @@ const FAULT_AFTER_MS = 3_000
 const FORGOTTEN_AFTER_MS = 30_000
 const PROBE_EVERY_MS = 2_000
 const PROBE_TIMEOUT_MS = 2_000
-/** The time for which a reading of the disk is cached. */
+/** The time for which a reading of the room is cached. */
 const DISK_CACHE_MS = 1_000
 const MEGABYTE = 1024 * 1024
 /** The streams that grow with use. */
 const GROWING = [SESSIONS_STREAM, `OBJ_${BLOB_BUCKET}`, AUDIT_STREAM]
 
-/** The broker's data folder, when it is on this machine. */
-export interface StoreFolder {
-  readonly path: string
+/** The room for the broker's data: the disk of its folder, when that is on this machine, or its `max_file_store`. */
+export type StoreRoom = ({ readonly path: string } | { readonly maxBytes: number }) & {
   /** New work is refused when less than this is free. */
   readonly minFreeBytes: number
 }
 
 export interface StorageHealthDeps extends Pick<Broker, 'jetstream' | 'manager'> {
-  readonly folder?: StoreFolder | undefined
+  readonly store?: StoreRoom | undefined
+  /** How many servers of the broker keep each message. */
+  readonly replicas: number
   /** Whether this process may remove the probes that it has stored. If not, another process does it. */
   readonly canPurge: boolean
   /** Whether the broker answers at all. If not, unanswered writes tell nothing about its disk. */
@@ -87,20 +88,20 @@ export class StorageHealth implements Storage, Disposable {
   async checkRoom(): Promise<void> {
     const fault = this.fault()
     if (fault !== undefined) throw new BusError('unavailable', fault)
-    const { folder } = this.#deps
-    if (folder === undefined) return
-    await this.#readDisk(folder)
-    if (this.#freeBytes >= folder.minFreeBytes) return
-    const message = `the host takes nothing new: ${this.#describeDisk(folder)}; try again when there is room`
+    const { store } = this.#deps
+    if (store === undefined) return
+    await this.#readRoom(store)
+    if (this.#freeBytes >= store.minFreeBytes) return
+    const message = `the host takes nothing new: ${this.#describeRoom(store)}; try again when there is room`
     throw new BusError('unavailable', message)
   }
 
   async disk(): Promise<DiskSpace | undefined> {
-    const { folder } = this.#deps
-    if (folder === undefined) return undefined
-    await this.#readDisk(folder)
+    const { store } = this.#deps
+    if (store === undefined) return undefined
+    await this.#readRoom(store)
     if (this.#freeBytes === Infinity) return undefined
-    return { sizeBytes: this.#sizeBytes, roomBytes: this.#freeBytes - folder.minFreeBytes }
+    return { sizeBytes: this.#sizeBytes, roomBytes: this.#freeBytes - store.minFreeBytes }
   }
 
   async streams(): Promise<StreamSize[]> {
@@ -129,7 +130,7 @@ export class StorageHealth implements Storage, Disposable {
     if ((refusal === undefined && !isUnanswered) || startedAt < this.#resetAt) return
     const firstAt = this.#failures.get(stream)?.firstAt ?? startedAt
     this.#failures.set(stream, { firstAt, lastAt: performance.now(), refusal })
-    if (this.#deps.folder !== undefined) void this.#readDisk(this.#deps.folder)
+    if (this.#deps.store !== undefined) void this.#readRoom(this.#deps.store)
     if (stream === SESSIONS_STREAM) this.#probeSoon()
     this.#report()
   }
@@ -153,15 +154,22 @@ export class StorageHealth implements Storage, Disposable {
     }
   }
 
-  async #readDisk({ path }: StoreFolder): Promise<void> {
+  async #readRoom(store: StoreRoom): Promise<void> {
     if (performance.now() - this.#diskReadAt < DISK_CACHE_MS) return
     this.#diskReadAt = performance.now()
     try {
-      const { bavail, blocks, bsize } = await statfs(path)
-      this.#freeBytes = bavail * bsize
-      this.#sizeBytes = blocks * bsize
+      if ('path' in store) {
+        const { bavail, blocks, bsize } = await statfs(store.path)
+        this.#freeBytes = bavail * bsize
+        this.#sizeBytes = blocks * bsize
+      } else {
+        // A cluster counts each copy.
+        const { storage } = await this.#deps.manager.getAccountInfo()
+        this.#sizeBytes = store.maxBytes
+        this.#freeBytes = Math.max(0, store.maxBytes - storage / this.#deps.replicas)
+      }
     } catch {
-      // The folder is on another machine or does not exist yet; failed writes show a full disk.
+      // The folder is on another machine or does not exist yet, or the broker is away; failed writes show a full disk.
       this.#freeBytes = Infinity
     }
   }
@@ -185,18 +193,22 @@ export class StorageHealth implements Storage, Disposable {
   }
 
   #describe(stream: string, refusal: string | undefined): string {
-    const { folder } = this.#deps
-    const isLow = folder !== undefined && this.#freeBytes < folder.minFreeBytes
+    const { store } = this.#deps
+    const isLow = store !== undefined && this.#freeBytes < store.minFreeBytes
     const cause = isLow
-      ? this.#describeDisk(folder)
+      ? this.#describeRoom(store)
       : refusal !== undefined
-        ? `nats-server has no room: ${refusal}`
+        ? `nats-server has no room: ${refusal}; raise its max_file_store or enlarge its disk`
         : `nats-server does not confirm what is written to its stream ${stream}; look at its disk and log`
     return `the host cannot store: ${cause}`
   }
 
-  #describeDisk({ path, minFreeBytes }: StoreFolder): string {
+  #describeRoom(store: StoreRoom): string {
     const megabytes = (bytes: number): number => Math.floor(bytes / MEGABYTE)
-    return `the disk at ${path} has ${megabytes(this.#freeBytes)} MB free, at least ${megabytes(minFreeBytes)} MB are needed`
+    const has =
+      'path' in store
+        ? `the disk at ${store.path} has ${megabytes(this.#freeBytes)} MB free`
+        : `nats-server has ${megabytes(this.#freeBytes)} MB left of NATS_MAX_FILE_STORE (${megabytes(store.maxBytes)} MB)`
+    return `${has}, at least ${megabytes(store.minFreeBytes)} MB are needed`
   }
 }

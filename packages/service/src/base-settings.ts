@@ -13,6 +13,15 @@ function isNatsUrl(url: string): boolean {
   }
 }
 
+const UNITS: Readonly<Record<string, number>> = { MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 }
+
+/** Bytes of a size as in the configuration of nats-server. */
+function toBytes(size: string, context: z.RefinementCtx): number {
+  const [, count, unit = ''] = /^(\d+)(MB|GB|TB)$/.exec(size) ?? []
+  if (count === undefined) context.addIssue('must be a size in MB, GB or TB, as 8GB')
+  return Number(count) * (UNITS[unit] ?? 1)
+}
+
 /** Settings that every process has. */
 export const baseSettings = {
   configFile: configFileSetting,
@@ -59,12 +68,18 @@ export const baseSettings = {
     describe:
       'Folder in which nats-server keeps its data, when that is on this machine: its free space is watched. `npm start` sets it for its own nats-server.',
   }),
+  storeMaxBytes: setting({
+    env: 'NATS_MAX_FILE_STORE',
+    schema: values.text.transform(toBytes).optional(),
+    describe:
+      'What nats-server stores at most, its `max_file_store`, as 8GB: services then know the room that is left. In a cluster, of each server. Less than its disk has.',
+  }),
   storeMinFreeMb: setting({
     env: 'STORE_MIN_FREE_MB',
     schema: values.integer(0, 1_000_000),
     default: '256',
     describe:
-      'With less than this free at STORE_DIR, in megabytes, new messages and files are refused with a retryable error, while what runs goes on. 0: never.',
+      'With less than this free at STORE_DIR or left of NATS_MAX_FILE_STORE, in megabytes, new messages and files are refused with a retryable error, while what runs goes on. 0: never.',
   }),
   drainLimitMs: setting({
     env: 'DRAIN_LIMIT_MS',

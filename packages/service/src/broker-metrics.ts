@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import { Gauge } from 'prom-client'
 import { exposeSamples } from './expose-samples.ts'
 
-/** The state of nats-server as this process sees it, and of its disk where that is on this machine. */
+/** The state of nats-server as this process sees it, and the room for its data where that is known. */
 export function exposeBroker(
   registry: Registry,
   bus: Pick<Bus, 'sinceOutageMs' | 'clock'> & {
@@ -27,7 +27,7 @@ export function exposeBroker(
   })
   exposeSamples(registry, Gauge, {
     name: 'mcp_host_store_disk_bytes',
-    help: 'Disk at STORE_DIR: its size, and the room that is left before new work is refused',
+    help: 'Disk at STORE_DIR, or NATS_MAX_FILE_STORE: its size, and the room that is left before new work is refused',
     labelNames: ['part'],
     async read() {
       const disk = await bus.storage.disk()

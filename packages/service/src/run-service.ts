@@ -206,10 +206,12 @@ async function connectPatiently(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Bus> {
-  const { natsUrl: url, natsReplicas: replicas, storeDir, storeMinFreeMb } = config
+  const { natsUrl: url, natsReplicas: replicas, storeDir, storeMinFreeMb, storeMaxBytes } = config
   const giveUpAt = Date.now() + BROKER_PATIENCE_MS
   const minFreeBytes = storeMinFreeMb * 1024 * 1024
-  const store = storeDir === undefined ? undefined : { path: storeDir, minFreeBytes }
+  const limited =
+    storeMaxBytes === undefined ? undefined : { maxBytes: storeMaxBytes, minFreeBytes }
+  const store = storeDir === undefined ? limited : { path: storeDir, minFreeBytes }
   const credential = {
     seedFile: config.natsSeedFile,
     caFile: config.natsTlsCa,

@@ -35,6 +35,8 @@ export interface BrokerOptions {
   readonly folder?: string
   /** The free space below which appends are refused; by default free space is not checked. */
   readonly minFreeBytes?: number
+  /** The limit of its data, in bytes; with `minFreeBytes`, services look at it in place of the disk. */
+  readonly maxBytes?: number
   /** Whether each service has its own account. By default where TEST_BUS_ACCOUNTS is set. */
   readonly hasAccounts?: boolean
 }
@@ -42,6 +44,7 @@ export interface BrokerOptions {
 export async function startBroker({
   folder,
   minFreeBytes,
+  maxBytes,
   hasAccounts = (process.env['TEST_BUS_ACCOUNTS'] ?? '') !== '',
 }: BrokerOptions = {}): Promise<Broker> {
   await using stack = new AsyncDisposableStack()
@@ -54,6 +57,7 @@ export async function startBroker({
     bin: process.env['NATS_SERVER_BIN'] ?? 'nats-server',
     dataDir: join(path, 'nats'),
     port: await freePort(),
+    ...(maxBytes === undefined ? {} : { maxBytes }),
     token: crypto.randomUUID(),
     accounts: seeds === undefined ? undefined : accountsConfig(await ensureCredentials(seeds)),
   }
@@ -70,7 +74,8 @@ export async function startBroker({
     await provision({ url, credential, replicas: 1, auditMaxAgeMs: AUDIT_MS, logger: silent })
   }
   const open = stack.move()
-  const store = minFreeBytes === undefined ? undefined : { path, minFreeBytes }
+  const room = maxBytes === undefined ? { path } : { maxBytes }
+  const store = minFreeBytes === undefined ? undefined : { ...room, minFreeBytes }
   return {
     url: server.url,
     pid: () => server.process.pid,

@@ -162,6 +162,8 @@ function readsLogs(name: ServiceParticipant): boolean {
 /** Adds the permissions of one service for the stream of the session logs. */
 function addLogs(rules: RuleCollector, name: ServiceParticipant): void {
   rules.store(name, LOG_PROBE)
+  // How much the broker stores.
+  rules.store(name, `${STORE_API}.INFO`)
   rules.store(name, `${STORE_API}.STREAM.INFO.${SESSIONS_STREAM}`)
   rules.store(name, `${STORE_API}.CONSUMER.INFO.${SESSIONS_STREAM}.${INPUTS_CONSUMER}`)
   if (readsLogs(name)) {
