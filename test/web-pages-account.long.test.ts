@@ -68,6 +68,36 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the account page${NEEDS_BROWSER}`, () => 
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('secret')
   })
 
+  test('what is written in a chat that the host does not know stays, and is answered', async () => {
+    const tab = await host.open(context)
+    const { page } = tab
+    await logIn(page, 'bob')
+    const input = page.getByLabel('Message', { exact: true })
+    await input.waitFor()
+    const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>()
+    await page.routeWebSocket(/\/ws/, async (socket) => {
+      await isBack
+      socket.connectToServer()
+    })
+    await page.evaluate("sessionStorage.setItem('new-chat', 'made-up-by-the-page')")
+    const text = script({ text: 'the answer' })
+    await page.evaluate(
+      `sessionStorage.setItem('draft made-up-by-the-page', ${JSON.stringify(JSON.stringify({ text }))})`,
+    )
+    await page.reload()
+    await expect.poll(() => input.inputValue()).toBe(text)
+    await input.press('Home')
+    const place = '[document.activeElement.value, document.activeElement.selectionStart]'
+    expect(await page.evaluate(place)).toEqual([text, 0])
+    comeBack()
+    await page.locator('[data-connection=connected]').waitFor({ state: 'attached' })
+    expect(await page.evaluate("sessionStorage.getItem('new-chat')")).not.toContain('made-up')
+    expect(await page.evaluate(place)).toEqual([text, 0])
+    await input.press('Enter')
+    await tab.done()
+    expect(await tab.answers()).toBe('the answer')
+  })
+
   test('the page says who the user is and what was used, and logs out', async () => {
     const tab = await host.open(context)
     const { page } = tab

@@ -42,7 +42,7 @@ export function CurrentPage({ here }: { readonly here: OwnRoute }): ReactNode {
 function pageOf(here: OwnRoute): ReactNode {
   switch (here.page) {
     case 'chat':
-      return <ChatPage key={here.session} id={here.session} isNew={here.isNew} />
+      return <ChatPage key={here.insteadOf ?? here.session} id={here.session} isNew={here.isNew} />
     case 'servers':
       return <ServersPage server={here.server} tool={here.tool} />
     case 'account':

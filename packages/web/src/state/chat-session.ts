@@ -5,7 +5,7 @@ import type { FormValues } from './form-values.ts'
 import { forgetDraft, keepRefused, readRefused } from './kept-draft.ts'
 import { messageOf } from './message-of.ts'
 import { noteActivity } from './session-activity.ts'
-import { forgetOutbox, sessionOutbox } from './session-outbox.ts'
+import { begunBy, forgetOutbox, noteStored, sessionOutbox } from './session-outbox.ts'
 import { Store } from './store.ts'
 import { Thread } from './thread.ts'
 import type { Attachment } from './turn.ts'
@@ -39,6 +39,8 @@ export class ChatSession implements Disposable {
   #chosen: string | undefined
   /** Whether the history was loaded once. */
   #hasHistory: boolean
+  /** Whether no message of it is known to be stored. */
+  #isUnstored: boolean
   /** Number of the newest read of the history, which makes earlier ones void. */
   #read = 0
   /** The branch to show, by the id of one of its messages. */
@@ -51,6 +53,7 @@ export class ChatSession implements Disposable {
   constructor(id: string, isNew: boolean) {
     this.id = id
     this.#hasHistory = isNew
+    this.#isUnstored = isNew || begunBy(id) !== undefined
     if (isNew) this.history.set({ state: 'loaded', before: undefined })
     this.#client = new SessionClient({
       url: HOST_URL,
@@ -66,6 +69,12 @@ export class ChatSession implements Disposable {
       this.#keepRefused()
     })
     for (const frame of this.#client.unaccepted) this.#showUnsent(frame)
+  }
+
+  /** Whether the host refuses the session, of which no message is known to be stored. */
+  get isUnknown(): boolean {
+    const state = this.connection.get()
+    return this.#isUnstored && state.state === 'ended' && state.why === 'refused'
   }
 
   /** Whether something waits to be sent. */
@@ -188,6 +197,7 @@ export class ChatSession implements Disposable {
     try {
       const { messages, next } = await host.messages(this.id, { limit: PAGE_TURNS, ...page })
       if (read !== this.#read) return
+      this.#noteStored()
       if (branch !== undefined) this.thread.show(messages)
       else if (before !== undefined) this.thread.prepend(messages)
       else this.thread.load(messages)
@@ -208,7 +218,13 @@ export class ChatSession implements Disposable {
       await this.#load({ branch: this.#wanted })
   }
 
+  #noteStored(): void {
+    if (this.#isUnstored) noteStored(this.id)
+    this.#isUnstored = false
+  }
+
   #take(event: ClientEvent): void {
+    if (event.type === 'user') this.#noteStored()
     this.#events.push(event)
     this.#schedule()
   }

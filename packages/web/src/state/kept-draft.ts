@@ -55,11 +55,18 @@ export function forgetDrafts(): void {
       sessionStorage.removeItem(key)
 }
 
+/** The user whose drafts this page has, also while it is left for the one of another user. */
+let owner = sessionStorage.getItem(USER) ?? undefined
+
+export function userOfDrafts(): string | undefined {
+  return owner
+}
+
 /** Forgets the drafts of another user of this tab. Returns whether there was one. */
 export function claimDrafts(user: string): boolean {
-  const before = sessionStorage.getItem(USER)
   keep(USER, user)
-  if (before === null || before === user) return false
+  owner ??= user
+  if (owner === user) return false
   forgetDrafts()
   return true
 }

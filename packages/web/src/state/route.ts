@@ -1,8 +1,9 @@
 import { newId } from '@mcp-host/client'
 import { draftOf } from './draft.ts'
 import { host } from './host.ts'
-import { keepNewChat, readNewChat } from './kept-draft.ts'
+import { keepNewChat, readNewChat, userOfDrafts } from './kept-draft.ts'
 import { restorePlace } from './login-page.ts'
+import { noteBegun } from './session-outbox.ts'
 import { Store } from './store.ts'
 import type { PageName } from './user-pages.ts'
 import { findPage } from './user-pages.ts'
@@ -12,7 +13,13 @@ import { findPage } from './user-pages.ts'
  * secret. The page sends it to the host alone.
  */
 export type Route =
-  | { readonly page: 'chat'; readonly session: string; readonly isNew: boolean }
+  | {
+      readonly page: 'chat'
+      readonly session: string
+      readonly isNew: boolean
+      /** Id of the session whose place it took: the page stays the same, with its focus. */
+      readonly insteadOf?: string
+    }
   /** `server` and `tool`: names of what is shown; without them the first ones. */
   | { readonly page: 'servers'; readonly server?: string; readonly tool?: string }
   | { readonly page: PageName }
@@ -142,7 +149,23 @@ export function keepSession(id: string): void {
   if (id === unused) {
     unused = undefined
     keepNewChat(undefined)
+    const user = userOfDrafts()
+    if (user !== undefined) noteBegun(id, user)
   }
   history.replaceState(null, '', `#/chat/${id}`)
-  route.set({ page: 'chat', session: id, isNew: false })
+  const here = route.get()
+  const isShown = here.page === 'chat' && here.session === id
+  route.set({ ...(isShown ? here : { page: 'chat', session: id }), isNew: false })
+}
+
+/** Puts a session of the host in the place of one that it does not know. */
+export function replaceNewChat(from: string, to: string): void {
+  if (from === unused) {
+    unused = to
+    keepNewChat(to)
+  }
+  const here = route.get()
+  if (here.page !== 'chat' || here.session !== from) return
+  if (!here.isNew) history.replaceState(null, '', `#/chat/${to}`)
+  route.set({ ...here, session: to, insteadOf: here.insteadOf ?? from })
 }
