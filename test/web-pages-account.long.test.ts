@@ -129,8 +129,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the account page${NEEDS_BROWSER}`, () => 
     await page.getByText('There is no key yet').waitFor()
     await tabTo(page, 'Name of the key')
     await page.keyboard.type('build server')
-    await tabTo(page, 'conversations')
-    await page.keyboard.press('Space')
+    for (const scope of ['conversations', 'approvals and share links']) {
+      await tabTo(page, scope)
+      await page.keyboard.press('Space')
+    }
     await tabTo(page, 'Create key')
     await page.keyboard.press('Enter')
     await page.getByText('It is shown this once').waitFor()
