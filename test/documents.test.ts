@@ -33,12 +33,16 @@ test('every `npm run` of a document names a script of the repository', () => {
 
 test('every contract names the services that import it as its senders and receivers', () => {
   const importers = new Map<string, Set<string>>()
-  for (const file of globSync('services/*/src/**/*.ts', { cwd: root, exclude: ['**/*.test.ts'] })) {
+  // What `packages/service` sends, every service sends.
+  const everyService = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker']
+  const folders = ['services/*/src/**/*.ts', 'packages/service/src/**/*.ts']
+  for (const file of globSync(folders, { cwd: root, exclude: ['**/*.test.ts'] })) {
+    const [folder, service = ''] = file.split('/')
+    const users = folder === 'services' ? [service] : everyService
     const imports = read(file).matchAll(/^import \{([^}]*)\} from '@mcp-host\/contracts'/gm)
     for (const [, list = ''] of imports) {
       for (const name of list.match(/\w+(?= as )|\w+/g) ?? []) {
-        const services = importers.get(name) ?? new Set()
-        importers.set(name, services.add(file.split('/')[1] ?? ''))
+        importers.set(name, new Set([...(importers.get(name) ?? []), ...users]))
       }
     }
   }

@@ -100,7 +100,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
   test('a first chat by keyboard: a suggestion is chosen and sent, and the answer is in the list', async () => {
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
     // Only what the servers of the host can do is suggested.
-    expect(await tab.page.locator('.suggestions button').count()).toBe(0)
+    await expect.poll(() => tab.page.locator('.suggestions button').count()).toBe(0)
     await tab.addServer('filesystem')
     await tab.button('list the allowed directories').focus()
     await tab.page.keyboard.press('Enter')
