@@ -98,9 +98,11 @@ function say(about: string, what: string): void {
 
 /** Says how MCP servers are separated from the host, and what a program can read where they are not. */
 async function saySandbox(env: Env): Promise<void> {
-  const { sandbox } = loadConfig({ sandbox: supervisorSettings.sandbox }, env)
-  const { kind, lack } = await openSandbox({ kind: sandbox, env })
-  if (kind !== 'none')
+  const { sandbox, sandboxHomes: homes } = supervisorSettings
+  const config = loadConfig({ sandbox, homes }, env)
+  const { kind, lack } = await openSandbox({ kind: config.sandbox, env, homes: config.homes })
+  if (kind !== 'none' && lack !== undefined) say('warning', `MCP servers do not start: ${lack}`)
+  else if (kind !== 'none')
     say('sandbox', `MCP servers run in ${kind}, without the files and processes of the host`)
   else {
     const why = lack === undefined ? '' : ` (${lack})`

@@ -14,12 +14,13 @@ import {
   toolOutcome,
 } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import { auditSettings, createLogger, loadConfig } from '@mcp-host/service'
+import { createLogger, loadConfig } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Guardian, spawnGuarded } from 'mcp-host/process'
 import { Registry } from 'prom-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { supervisorSettings } from './config.ts'
 import { createSupervisor } from './supervisor.ts'
 
 const program = join(import.meta.dirname, '..', 'test', 'fixtures', 'holding-server.ts')
@@ -74,10 +75,8 @@ async function start(entry: object): Promise<void> {
   const bus = await broker.connect()
   // A supervisor uses no other member.
   const deps = { bus, logger, metrics } as unknown as ServiceDeps
-  const audit = loadConfig(auditSettings, {})
-  const times = { defaultToolTimeoutMs: 60_000, inputTimeoutMs: 60_000, installTimeoutMs: 30_000 }
-  const sandbox = { sandbox: 'none' as const, sandboxHidden: [], sandboxReadOnly: [] }
-  const settings = { mcpJsonPath, maxSessionProcesses: 10, ...times, ...sandbox, ...audit }
+  const defaults = loadConfig(supervisorSettings, { SANDBOX: 'none' })
+  const settings = { ...defaults, mcpJsonPath, maxSessionProcesses: 10, inputTimeoutMs: 60_000 }
   supervisor = stack.use(await createSupervisor(deps, settings, {}))
   const { entries } = await orchestrator.catalog.watch()
   const published = () => entries.get(`server.${server}.${bus.id}`)

@@ -40,10 +40,16 @@ export const supervisorSettings = {
   }),
   sandbox: setting({
     env: 'SANDBOX',
-    schema: z.enum(['auto', 'none', 'bwrap'], { error: 'must be auto, none or bwrap' }),
+    schema: z.enum(['auto', 'none', 'uid', 'bwrap'], { error: 'must be auto, none, uid or bwrap' }),
     default: 'auto',
     describe:
-      'How programs of MCP servers are separated from the host and from each other, unless `sandbox` of their entry says so: `bwrap` by bubblewrap, `none`, or `auto` for the strongest that this machine offers.',
+      'How programs of MCP servers are separated from the host and from each other, unless `sandbox` of their entry says so: `bwrap` by bubblewrap, `uid` by a user for each server, `none`, or `auto` for the strongest that this machine offers.',
+  }),
+  sandboxHomes: setting({
+    env: 'SANDBOX_HOMES',
+    schema: values.text.optional(),
+    describe:
+      'Absolute path of a folder for the homes of MCP servers, one for each with its caches. `SANDBOX=uid` needs it, and a supervisor that is root.',
   }),
   sandboxHidden: setting({
     env: 'SANDBOX_HIDDEN',

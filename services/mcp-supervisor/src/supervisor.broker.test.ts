@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import type { Bus } from '@mcp-host/bus'
 import { newEnvelope, supervisorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import { auditSettings, createLogger, loadConfig } from '@mcp-host/service'
+import { createLogger, loadConfig } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { supervisorSettings } from './config.ts'
 import { createSupervisor } from './supervisor.ts'
 
 let stack: AsyncDisposableStack
@@ -30,14 +31,9 @@ const write = (config: object) => writeFile(mcpJsonPath, JSON.stringify(config))
 function start(on: Bus = bus, logger = createLogger('mcp-supervisor', 'silent')): Promise<Service> {
   // A supervisor uses no other member.
   const deps = { bus: on, logger, metrics: new Registry() } as unknown as ServiceDeps
-  const audit = loadConfig(auditSettings, {})
+  const defaults = loadConfig(supervisorSettings, { SANDBOX: 'none' })
   const times = { defaultToolTimeoutMs: 1000, inputTimeoutMs: 1000, installTimeoutMs: 1000 }
-  const sandbox = { sandbox: 'none' as const, sandboxHidden: [], sandboxReadOnly: [] }
-  return createSupervisor(
-    deps,
-    { mcpJsonPath, maxSessionProcesses: 1, ...times, ...sandbox, ...audit },
-    {},
-  )
+  return createSupervisor(deps, { ...defaults, mcpJsonPath, maxSessionProcesses: 1, ...times }, {})
 }
 
 test('a server with the name of a built-in one gets another name', async () => {

@@ -77,6 +77,7 @@ export async function createSupervisor(
   const sandbox = await openSandbox({
     kind: config.sandbox,
     env,
+    homes: config.sandboxHomes,
     hidden: config.sandboxHidden,
     readOnly: config.sandboxReadOnly,
   })
@@ -210,6 +211,8 @@ export async function createSupervisor(
 function logSandbox(logger: Logger, { kind, lack }: Sandbox): void {
   const fields = { component: 'supervisor', action: 'sandbox', sandbox: kind }
   if (lack === undefined) logger.info(fields, `MCP servers run in the sandbox "${kind}"`)
+  else if (kind !== 'none')
+    logger.error(fields, `MCP servers of this machine do not start: ${lack}`)
   else logger.warn(fields, `MCP servers can read what this supervisor can read: ${lack}`)
 }
 

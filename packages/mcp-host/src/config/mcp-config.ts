@@ -22,16 +22,26 @@ export interface StdioServerConfig extends CommonServerConfig {
   /** Limits of the process with all of its descendants; enforced on Linux. */
   readonly limits?: ResourceLimits
   /** How the process is separated from the host and other servers; absent: as the host decides. */
-  readonly sandbox?: SandboxKind
+  readonly sandbox?: SandboxConfig
   /** A number of equal processes that share the requests, or a list with the differences of each. */
   readonly instances?: number | readonly StdioInstance[]
 }
 
 /**
  * The separation of the processes of servers from the host and from each other. `bwrap`: namespaces of bubblewrap, in
- * which a process sees only its own processes. `none`: a server can do what the user of the host can do.
+ * which a process sees only its own processes. `uid`: a user and a home folder of its own. `none`: a server can do what
+ * the user of the host can do.
  */
-export type SandboxKind = 'none' | 'bwrap'
+export type SandboxKind = 'none' | 'uid' | 'bwrap'
+
+export interface SandboxConfig {
+  /** Absent: as the host decides. */
+  readonly kind?: SandboxKind
+  /** Whether the program reaches the network; default true. `false` needs `bwrap`. */
+  readonly network?: boolean
+  /** Absolute paths of the only files and folders that the program can change; absent: all of its user. Needs `bwrap`. */
+  readonly roots?: readonly string[]
+}
 
 export interface StdioInstance extends InstanceConfig {
   /** Replaces the arguments of the server. */

@@ -90,12 +90,23 @@ function mustBe(words: readonly string[]): string {
   return `must be ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
 }
 
-/** How the process of a server is separated from the host and other servers. */
-export const sandbox = optional(
-  choice('none', 'bwrap'),
-  'How the program is separated from the host and other servers: "bwrap" runs it in namespaces of bubblewrap, where it sees neither other processes nor files of the host; "none" lets it do what the user of the host can do. Default: "bwrap" where the machine has it.',
-  'bwrap',
+const SANDBOXES = ['none', 'uid', 'bwrap'] as const
+const sandboxKind = choice(...SANDBOXES)
+/** `path`: the schema of the `roots`. */
+export function sandboxFields(path: z.ZodString) {
+  return fields({
+    kind: sandboxKind.exactOptional(),
+    network: z.boolean('must be true or false').exactOptional(),
+    roots: z.array(path, 'must be a list').exactOptional(),
+  })
+}
+export const sandboxOrKind = z.union(
+  [sandboxKind, sandboxFields(filledText)],
+  `${mustBe(SANDBOXES)}, or an object`,
 )
+export const SANDBOX_DESCRIPTION =
+  'How the program is separated from the host and other servers: "bwrap" runs it in namespaces of bubblewrap, where it sees neither other processes nor files of the host; "uid" runs it as a user of its own, where the host is root; "none" lets it do what the user of the host can do. Default: the strongest that the machine offers. An object may also take the network away, and name the only "roots" that the program can change: files and folders, relative to this file.'
+export const SANDBOX_EXAMPLE = { kind: 'bwrap', network: false, roots: ['./documents'] }
 
 /** An object without further fields. */
 export function fields<const Shape extends z.ZodRawShape>(shape: Shape) {

@@ -7,6 +7,7 @@ import type {
   CommonServerConfig,
   RemoteServerConfig,
   ResourceLimits,
+  SandboxConfig,
   StdioServerConfig,
 } from './mcp-config.ts'
 import type { RemoteEntry, StdioEntry } from './server-entry.ts'
@@ -30,7 +31,7 @@ export function toStdioConfig(
     env: { ...fileEnv, ...env },
     cwd: resolve(folder, cwd),
     ...(limits === undefined ? {} : { limits: toLimits(limits) }),
-    ...(sandbox === undefined ? {} : { sandbox }),
+    ...(sandbox === undefined ? {} : { sandbox: toSandbox(sandbox, folder) }),
     ...(instances === undefined ? {} : { instances }),
     ...toCommon(entry, folder),
   }
@@ -50,6 +51,12 @@ export function toRemoteConfig(
 function toLimits({ memoryMb, ...limits }: NonNullable<StdioEntry['limits']>): ResourceLimits {
   if (memoryMb === undefined) return limits
   return { ...limits, memoryBytes: Math.round(memoryMb * BYTES_PER_MEGABYTE) }
+}
+
+function toSandbox(sandbox: NonNullable<StdioEntry['sandbox']>, folder: string): SandboxConfig {
+  if (typeof sandbox === 'string') return { kind: sandbox }
+  const { roots, ...rest } = sandbox
+  return { ...rest, ...(roots && { roots: roots.map((root) => resolve(folder, root)) }) }
 }
 
 function toCommon(entry: StdioEntry | RemoteEntry, folder: string): CommonServerConfig {

@@ -85,9 +85,3 @@ done
  * the child.
  */
 export const REGISTER_SCRIPT = 'echo "+$$" >&3 && exec 3>&- && exec "$@"'
-
-/** Signals that end a process in an orderly way. */
-export const ORDERLY_SIGNALS = 'TERM,INT,HUP'
-
-/** The same for a program in a sandbox, whose own processes must not end by these signals; see `bwrapPrefix`. */
-export const SANDBOX_SCRIPT = `trap '' ${ORDERLY_SIGNALS.replaceAll(',', ' ')}; ${REGISTER_SCRIPT}`

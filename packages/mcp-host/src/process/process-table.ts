@@ -53,15 +53,29 @@ export function readProcess(pid: number): ProcessRow | undefined {
 }
 
 /**
- * The tag of a process. `undefined` when it has none, is gone, belongs to another user or has overwritten the memory of
- * its environment.
+ * The tag of a process: from its environment, or that of `groupTag`. `undefined` when it has none, is gone, or has
+ * overwritten the memory of its environment.
  */
 export function readTag(pid: number): string | undefined {
   const environment = readProc(`${pid}/environ`)
   const name = `\0${TAG_NAME}=`
   const start = `\0${environment ?? ''}`.indexOf(name)
   // The index is one lower in the text without the leading NUL.
-  return start === -1 ? undefined : environment?.slice(start + name.length - 1).split('\0', 1)[0]
+  return start === -1
+    ? readGroupTag(pid)
+    : environment?.slice(start + name.length - 1).split('\0', 1)[0]
+}
+
+/** The tag of processes that run as a user, and have one group beside that of the user. They cannot leave either. */
+export function groupTag(uid: number, group: number): string {
+  return `${uid}:${group}`
+}
+
+function readGroupTag(pid: number): string | undefined {
+  const status = readProc(`${pid}/status`) ?? ''
+  const [, uid] = /^Uid:\t(\d+)/m.exec(status) ?? []
+  const [, group] = /^Groups:\t(\d+) *$/m.exec(status) ?? []
+  return group === undefined ? undefined : groupTag(Number(uid), Number(group))
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 
 import type { Environment } from '../environment.ts'
 import { findExecutable } from './find-executable.ts'
-import { REGISTER_SCRIPT, SANDBOX_SCRIPT } from './guardian-script.ts'
+import { REGISTER_SCRIPT } from './guardian-script.ts'
 import type { Guardian } from './guardian.ts'
 import { launch, launched, LaunchError } from './launch.ts'
 import { killRest, signalGroup } from './process-group.ts'
@@ -20,6 +20,8 @@ export interface SpawnOptions {
   readonly args?: readonly string[]
   /** The command line of a sandbox, before that of the program. */
   readonly prefix?: readonly string[] | undefined
+  /** The tag of processes of a sandbox whose environment the host cannot read. Default: a new one. */
+  readonly tag?: string | undefined
   readonly cwd: string
   /** The whole environment of the program. Nothing is inherited. */
   readonly env: Environment
@@ -41,7 +43,7 @@ export interface ProcessExit {
 export interface GuardedProcess {
   /** The pid of the program, and of its process group. */
   readonly pid: number
-  /** Its tag in the environment, which all processes that it starts inherit. */
+  /** Its tag, which all processes that it starts inherit; see `readTag`. */
   readonly tag: string
   readonly stdin: Writable | null
   readonly stdout: Readable | null
@@ -78,7 +80,7 @@ export async function spawnGuarded(
     throw new LaunchError(`the working directory of "${command}" does not exist`)
   }
   const file = await findExecutable(command, { cwd, env })
-  const tag = guardian.nextTag()
+  const tag = options.tag ?? guardian.nextTag()
   // Last, so that a configured variable cannot replace the tag.
   const tagged = { ...env, [TAG_NAME]: tag }
 
@@ -87,8 +89,7 @@ export async function spawnGuarded(
     const child = launch(file, args, { cwd, env: tagged, stdio, detached: false })
     return guard(guardian, child, { pid: await launched(child, command), tag })
   }
-  const script = prefix.length === 0 ? REGISTER_SCRIPT : SANDBOX_SCRIPT
-  const child = launch('/bin/sh', ['-c', script, command, ...prefix, file, ...args], {
+  const child = launch('/bin/sh', ['-c', REGISTER_SCRIPT, command, ...prefix, file, ...args], {
     cwd,
     env: tagged,
     stdio: [stdin, stdout, stderr, await guardian.input()],

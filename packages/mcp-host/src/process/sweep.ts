@@ -19,9 +19,9 @@ interface PendingTag {
 }
 
 /**
- * Kills processes that left their process group, found by the tag in their environment. Concurrent calls share the
- * searches. Does nothing where there is no `/proc`. It does not find processes that cleared their environment, or that
- * belong to another user.
+ * Kills processes that left their process group, found by their tag. Concurrent calls share the
+ * searches. Does nothing where there is no `/proc`. It does not find processes whose tag is in their environment and that
+ * cleared it.
  */
 export class Sweep {
   readonly #pending = new Map<string, PendingTag>()

@@ -1,10 +1,14 @@
-import { ORDERLY_SIGNALS } from '../process/guardian-script.ts'
+/** Signals that end a process in an orderly way. */
+const ORDERLY_SIGNALS = ['TERM', 'INT', 'HUP']
 
-/** The view of the file system within a sandbox. */
-interface View {
+/** What a program in a sandbox sees and reaches. */
+export interface View {
   readonly hiddenFolders: readonly string[]
   readonly hiddenFiles: readonly string[]
   readonly readOnly: readonly string[]
+  readonly network: boolean
+  /** The only paths that the program can change, beside a `/tmp` of its own; undefined: all. */
+  readonly roots: readonly string[] | undefined
 }
 
 /**
@@ -14,33 +18,40 @@ interface View {
  * A signal to the process group also reaches the two processes of bwrap, which must not end before the program. They
  * inherit ignored signals; `env` makes the program react to them again.
  */
-export function bwrapPrefix(
-  bwrap: string,
-  { hiddenFolders, hiddenFiles, readOnly }: View,
-): readonly string[] {
+export function bwrapPrefix(bwrap: string, view: View): readonly string[] {
+  const { hiddenFolders, hiddenFiles, readOnly, network, roots } = view
   return [
+    ...words('/bin/sh', '-c', `trap '' ${ORDERLY_SIGNALS.join(' ')}; exec "$@"`, 'sh'),
     bwrap,
     '--unshare-user',
     '--unshare-pid',
     '--unshare-ipc',
+    ...(network ? [] : ['--unshare-net']),
     // Started by root, bwrap would leave the program the right to unmount.
-    ...option('--cap-drop', 'ALL'),
-    ...option('--dev-bind', '/', '/'),
-    ...option('--proc', '/proc'),
-    ...readOnly.flatMap((path) => option('--ro-bind', path, path)),
-    ...hiddenFolders.flatMap((path) => [
-      ...option('--tmpfs', path),
-      ...option('--remount-ro', path),
-    ]),
-    ...hiddenFiles.flatMap((path) => option('--ro-bind', '/dev/null', path)),
+    ...words('--cap-drop', 'ALL'),
+    ...words('--dev-bind', '/', '/'),
+    ...(roots === undefined ? [] : onlyRoots(roots)),
+    ...words('--proc', '/proc'),
+    ...readOnly.flatMap((path) => words('--ro-bind', path, path)),
+    ...hiddenFolders.flatMap((path) => [...words('--tmpfs', path), ...words('--remount-ro', path)]),
+    ...hiddenFiles.flatMap((path) => words('--ro-bind', '/dev/null', path)),
     '--',
-    ...option('env', `--default-signal=${ORDERLY_SIGNALS}`),
+    ...words('/usr/bin/env', `--default-signal=${ORDERLY_SIGNALS.join()}`),
     // `env` takes a path with "=" for a variable.
-    ...option('/bin/sh', '-c', 'exec "$@"', 'sh'),
+    ...words('/bin/sh', '-c', 'exec "$@"', 'sh'),
+  ]
+}
+
+function onlyRoots(roots: readonly string[]): readonly string[] {
+  return [
+    ...words('--ro-bind', '/', '/'),
+    ...words('--dev', '/dev'),
+    ...words('--tmpfs', '/tmp'),
+    ...roots.flatMap((path) => words('--bind', path, path)),
   ]
 }
 
 /** Keeps the words of an option on one line. */
-function option(...words: readonly string[]): readonly string[] {
-  return words
+function words(...each: readonly string[]): readonly string[] {
+  return each
 }

@@ -1,52 +1,104 @@
 import { once } from 'node:events'
+import { chmodSync, mkdirSync } from 'node:fs'
 
+import type { SandboxKind } from '../config/mcp-config.ts'
 import type { Environment } from '../environment.ts'
 import { findExecutable } from '../process/find-executable.ts'
-import { launch, launched, LaunchError } from '../process/launch.ts'
+import { launch, launched } from '../process/launch.ts'
 import { bwrapPrefix } from './bwrap-prefix.ts'
-import { Sandbox, type SandboxPaths } from './sandbox.ts'
+import { Sandbox, type SandboxMeans, type SandboxPaths } from './sandbox.ts'
+import { probePrefix, ServerUsers } from './server-users.ts'
 
 const PROBE_LIMIT_MS = 5_000
 
 export interface SandboxOptions extends Partial<SandboxPaths> {
   /** Default `auto`: the strongest that the machine offers. */
-  readonly kind?: 'auto' | 'none' | 'bwrap'
-  /** The environment in which bwrap is searched. */
+  readonly kind?: 'auto' | SandboxKind
+  /** The environment in which programs are searched. */
   readonly env: Environment
+  /** The absolute path of a folder for the homes of servers, which `uid` needs; made if it is missing. */
+  readonly homes?: string | undefined
 }
 
-/** Finds out what the machine offers to separate servers. Throws `LaunchError` when it does not offer `kind`. */
+/** Finds out what the machine offers to separate servers. A server that must have more does not start. */
 export async function openSandbox({
   kind = 'auto',
   env,
+  homes,
   hidden = [],
   readOnly = [],
 }: SandboxOptions): Promise<Sandbox> {
-  const paths = { hidden, readOnly }
-  const { bwrap, lack = '' } = await findBwrap(env)
-  if (kind === 'none') return new Sandbox({ kind, lack: 'it was turned off', bwrap }, paths)
-  if (bwrap !== undefined) return new Sandbox({ kind: 'bwrap', bwrap }, paths)
-  if (kind === 'bwrap') throw new LaunchError(`servers cannot run in a sandbox: ${lack}`)
-  return new Sandbox({ kind: 'none', lack }, paths)
+  const [bwrap, users] = await Promise.all([findBwrap(env), findUsers(env, homes)])
+  const means: SandboxMeans = {
+    ...('lack' in bwrap ? {} : bwrap),
+    ...('lack' in users ? {} : users),
+    lacks: {
+      ...('lack' in bwrap ? { bwrap: bwrap.lack } : {}),
+      ...('lack' in users ? { uid: users.lack } : {}),
+    },
+  }
+  const { lacks } = means
+  const best = (['bwrap', 'uid'] as const).find((each) => lacks[each] === undefined)
+  const isOff = kind === 'none'
+  const chosen = kind === 'auto' ? (best ?? 'none') : kind
+  const lack = isOff ? 'it was turned off' : lacks[chosen === 'none' ? 'bwrap' : chosen]
+  return new Sandbox({ kind: chosen, lack }, means, { hidden, readOnly })
 }
 
-async function findBwrap(env: Environment): Promise<{ bwrap?: string; lack?: string }> {
+/** The means of a kind, or what is missing for it. */
+type Found<Means> = Means | { readonly lack: string }
+
+async function findBwrap(env: Environment): Promise<Found<{ readonly bwrap: string }>> {
   if (process.platform !== 'linux') return { lack: 'bubblewrap runs on Linux only' }
-  const bwrap = await findExecutable('bwrap', { cwd: '/', env }).catch(() => undefined)
+  const bwrap = await find('bwrap', env)
   if (bwrap === undefined) return { lack: 'bwrap was not found; install the package bubblewrap' }
-  const view = { hiddenFolders: [], hiddenFiles: [], readOnly: [] }
-  const lack = 'bwrap may not make namespaces on this machine'
+  const view = { hiddenFolders: [], hiddenFiles: [], readOnly: [], network: true, roots: undefined }
+  if (await works(bwrapPrefix(bwrap, view), env)) return { bwrap }
+  return { lack: 'bwrap may not make namespaces on this machine' }
+}
+
+async function findUsers(
+  env: Environment,
+  homes: string | undefined,
+): Promise<Found<{ readonly users: ServerUsers }>> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) {
+    return { lack: 'only root, on Linux, can give each server a user of its own' }
+  }
+  if (homes === undefined) return { lack: 'SANDBOX_HOMES does not name the folder for the homes' }
+  const setpriv = await find('setpriv', env)
+  if (setpriv === undefined)
+    return { lack: 'setpriv was not found; install the package util-linux' }
+  if (!(await works(probePrefix(setpriv), env))) {
+    return {
+      lack: 'this root may not change its user: it needs the capabilities SETUID and SETGID',
+    }
+  }
   try {
-    const probe = launch(bwrap, [...bwrapPrefix(bwrap, view).slice(1), 'true'], {
-      env,
-      stdio: 'ignore',
-      detached: false,
-    })
-    await launched(probe, bwrap)
+    mkdirSync(homes, { recursive: true })
+    // Volumes may be open to all. Servers enter their homes, and see no others.
+    chmodSync(homes, 0o711)
+  } catch (error) {
+    return { lack: `the folder of SANDBOX_HOMES cannot be used: ${String(error)}` }
+  }
+  return { users: new ServerUsers(setpriv, homes) }
+}
+
+async function find(program: string, env: Environment): Promise<string | undefined> {
+  return findExecutable(program, { cwd: '/', env }).catch(() => undefined)
+}
+
+/** Whether a program runs behind a command line. */
+async function works(prefix: readonly string[], env: Environment): Promise<boolean> {
+  const [command = '', ...args] = prefix
+  const probe = launch(command, [...args, '/bin/true'], { env, stdio: 'ignore', detached: false })
+  try {
+    await launched(probe, command)
     const [code] = await once(probe, 'exit', { signal: AbortSignal.timeout(PROBE_LIMIT_MS) })
-    return code === 0 ? { bwrap } : { lack }
+    return code === 0
   } catch {
     // The reason does not matter: servers run without a sandbox, or not at all.
-    return { lack }
+    return false
+  } finally {
+    probe.kill('SIGKILL')
   }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 
 import { describe, expect, test } from 'vitest'
@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { eventually } from '../../test/eventually.ts'
 import { isAlive, processesWith } from '../../test/processes.ts'
 import { openWorkspace, type Workspace } from '../../test/workspace.ts'
+import type { SandboxConfig } from '../config/mcp-config.ts'
 import { Guardian } from '../process/guardian.ts'
 import { type GuardedProcess, spawnGuarded } from '../process/spawn-guarded.ts'
 import { openSandbox } from './open-sandbox.ts'
@@ -21,18 +22,32 @@ async function startIn(
   command: string,
   ...args: string[]
 ): Promise<GuardedProcess> {
+  return startAs({ kind: 'bwrap' }, guardian, workspace, command, ...args)
+}
+
+async function startAs(
+  config: SandboxConfig,
+  guardian: Guardian,
+  workspace: Workspace,
+  command: string,
+  ...args: string[]
+): Promise<GuardedProcess> {
   const sandbox = await openSandbox({
     env,
     hidden: [workspace.path('hidden'), workspace.path('secret'), workspace.path('missing')],
     readOnly: [workspace.path('program'), workspace.path('missing')],
   })
-  const prefix = sandbox.prefix('bwrap')
+  const { prefix } = sandbox.enter('any', config)
   return spawnGuarded(guardian, { cwd: workspace.folder, env, prefix, command, args })
 }
 
-async function outputOf(workspace: Workspace, script: string): Promise<string> {
+async function outputOf(
+  workspace: Workspace,
+  script: string,
+  config: SandboxConfig = { kind: 'bwrap' },
+): Promise<string> {
   await using guardian = new Guardian()
-  const child = await startIn(guardian, workspace, 'sh', '-c', script)
+  const child = await startAs(config, guardian, workspace, 'sh', '-c', script)
   child.stdin?.end()
   const [out, err] = await Promise.all([child.stdout, child.stderr].map((pipe) => text(pipe!)))
   return `${out}${err}`
@@ -115,6 +130,44 @@ describe.skipIf(kind !== 'bwrap')(`a program in bwrap${lack ? ` (skipped: ${lack
     },
   )
 
+  test('reaches no network without it', async () => {
+    await using workspace = await openWorkspace()
+    const script = 'cat /proc/net/dev'
+    expect(await outputOf(workspace, script)).toMatch(/\n *(?!lo)\w+:/)
+    const alone = await outputOf(workspace, script, { kind: 'bwrap', network: false })
+    expect(alone).toMatch(/\n *lo:/)
+    expect(alone).not.toMatch(/\n *(?!lo)\w+:/)
+  })
+
+  test('changes only its roots', async () => {
+    await using workspace = await openWorkspace()
+    for (const folder of ['own', 'other']) mkdirSync(workspace.path(folder))
+    const roots = [workspace.path('own')]
+    const script =
+      'echo text > own/file; echo text > other/file; echo text > /tmp/file; cat /tmp/file'
+    const out = await outputOf(workspace, script, { kind: 'bwrap', roots })
+    expect(readFileSync(workspace.path('own/file'), 'utf8')).toBe('text\n')
+    expect(out).toMatch(/^text\n/)
+    expect(existsSync(workspace.path('other/file'))).toBe(false)
+    await expect(outputOf(workspace, '', { roots: [workspace.path('missing')] })).rejects.toThrow(
+      'missing does not exist',
+    )
+  })
+
+  test('starts whatever its PATH is', async () => {
+    await using workspace = await openWorkspace()
+    await using guardian = new Guardian()
+    const sandbox = await openSandbox({ env })
+    const child = await spawnGuarded(guardian, {
+      ...sandbox.enter('any'),
+      cwd: workspace.folder,
+      env: { PATH: '/nowhere' },
+      command: '/bin/sh',
+      args: ['-c', 'echo "it runs in $PATH"'],
+    })
+    expect(await text(child.stdout!)).toBe('it runs in /nowhere\n')
+  })
+
   test('runs from a path with an equals sign', async () => {
     await using workspace = await openWorkspace()
     writeFileSync(workspace.path('a=b'), '#!/bin/sh\necho it runs')
@@ -127,16 +180,20 @@ describe.skipIf(kind !== 'bwrap')(`a program in bwrap${lack ? ` (skipped: ${lack
 })
 
 test('a host without a sandbox refuses to start a server that must have one', async () => {
-  expect(() => NO_SANDBOX.prefix('bwrap')).toThrow(
-    '"sandbox": "bwrap" is not possible here: the application has opened no sandbox',
-  )
-  expect(NO_SANDBOX.prefix('none')).toBeUndefined()
+  for (const each of ['bwrap', 'uid'] as const) {
+    expect(() => NO_SANDBOX.enter('any', { kind: each })).toThrow(
+      `"sandbox": "${each}" is not possible here: the application has opened no sandbox`,
+    )
+  }
+  expect(() => NO_SANDBOX.enter('any', { network: false })).toThrow('needs "bwrap"')
+  expect(() => NO_SANDBOX.enter('any', { roots: [] })).toThrow('need "bwrap"')
+  expect(NO_SANDBOX.enter('any')).toEqual({})
 })
 
 test('without the program there is no sandbox, and the reason names the remedy', async () => {
   const found = await openSandbox({ env: { PATH: '/nowhere' } })
   expect([found.kind, found.lack]).toEqual(['none', expect.stringContaining('bubblewrap')])
-  await expect(openSandbox({ env: { PATH: '/nowhere' }, kind: 'bwrap' })).rejects.toThrow(
-    'bubblewrap',
-  )
+  const must = await openSandbox({ env: { PATH: '/nowhere' }, kind: 'bwrap' })
+  expect([must.kind, must.lack]).toEqual(['bwrap', expect.stringContaining('bubblewrap')])
+  expect(() => must.enter('any')).toThrow('bubblewrap')
 })

@@ -1,8 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
 
-import type { SandboxKind } from '../config/mcp-config.ts'
+import type { SandboxConfig, SandboxKind } from '../config/mcp-config.ts'
+import type { Environment } from '../environment.ts'
 import { LaunchError } from '../process/launch.ts'
 import { bwrapPrefix } from './bwrap-prefix.ts'
+import type { ServerUsers } from './server-users.ts'
 
 export interface SandboxPaths {
   /** Absolute paths of files and folders that no server sees. */
@@ -11,50 +13,82 @@ export interface SandboxPaths {
   readonly readOnly: readonly string[]
 }
 
+/** What separates one process of a server. */
+export interface Separation {
+  /** The command line before that of the program. */
+  readonly prefix?: readonly string[]
+  /** Variables in place of the host's. */
+  readonly env?: Environment
+  /** See `SpawnOptions.tag`. */
+  readonly tag?: string
+}
+
+/** What a machine offers to separate servers: for each kind its means, or what it lacks. */
+export interface SandboxMeans {
+  /** The path of the program. */
+  readonly bwrap?: string
+  readonly users?: ServerUsers
+  /** In words for an operator. */
+  readonly lacks: Readonly<Partial<Record<SandboxKind, string>>>
+}
+
 /** Starts the processes of servers apart from the host; see `openSandbox`. */
 export class Sandbox {
   /** The separation of servers whose entries name none. */
   readonly kind: SandboxKind
-  /** Why the host cannot offer more, in words for an operator; undefined when it offers the strongest kind. */
+  /** What the host lacks for a stronger kind, or for `kind`, in words for an operator; undefined when it lacks nothing. */
   readonly lack: string | undefined
+  readonly #means: SandboxMeans
   readonly #paths: SandboxPaths
-  /** The path of the program, if it works. */
-  readonly #bwrap: string | undefined
 
   constructor(
-    about: {
-      readonly kind: SandboxKind
-      readonly lack?: string
-      readonly bwrap?: string | undefined
-    },
+    { kind, lack }: { readonly kind: SandboxKind; readonly lack?: string | undefined },
+    means: SandboxMeans,
     paths: SandboxPaths = { hidden: [], readOnly: [] },
   ) {
-    this.kind = about.kind
-    this.lack = about.lack
-    this.#bwrap = about.bwrap
+    this.kind = kind
+    this.lack = lack
+    this.#means = means
     this.#paths = paths
   }
 
-  /**
-   * The command line before a program; undefined for `none`. Throws `LaunchError` when the host does not offer `kind`.
-   */
-  prefix(kind: SandboxKind): readonly string[] | undefined {
-    if (kind === 'none') return undefined
-    if (this.#bwrap === undefined) {
-      throw new LaunchError(`"sandbox": "bwrap" is not possible here: ${this.lack}`)
-    }
+  /** For the next process of a server. Throws `LaunchError` when the host does not offer what `config` asks for. */
+  enter(server: string, config: SandboxConfig = {}): Separation {
+    const { kind = this.kind, network = true, roots } = config
+    if (kind === 'bwrap') return { prefix: this.#bwrapPrefix({ network, roots }) }
+    if (!network) throw new LaunchError(`"network": false needs "bwrap", and this is "${kind}"`)
+    if (roots !== undefined) throw new LaunchError(`"roots" need "bwrap", and this is "${kind}"`)
+    if (kind === 'none') return {}
+    if (this.#means.users === undefined) throw this.#impossible('uid')
+    return this.#means.users.enter(server)
+  }
+
+  #bwrapPrefix(about: {
+    readonly network: boolean
+    readonly roots: readonly string[] | undefined
+  }): readonly string[] {
+    if (this.#means.bwrap === undefined) throw this.#impossible('bwrap')
+    const missing = about.roots?.find((path) => !existsSync(path))
+    if (missing !== undefined) throw new LaunchError(`the root ${missing} does not exist`)
     // Missing paths would be created.
     const hidden = this.#paths.hidden.filter((path) => existsSync(path))
-    return bwrapPrefix(this.#bwrap, {
+    return bwrapPrefix(this.#means.bwrap, {
+      ...about,
       hiddenFolders: hidden.filter((path) => statSync(path).isDirectory()),
       hiddenFiles: hidden.filter((path) => !statSync(path).isDirectory()),
       readOnly: this.#paths.readOnly.filter((path) => existsSync(path)),
     })
   }
+
+  #impossible(kind: SandboxKind): LaunchError {
+    return new LaunchError(`"sandbox": "${kind}" is not possible here: ${this.#means.lacks[kind]}`)
+  }
 }
 
+const NOT_OPENED = 'the application has opened no sandbox'
+
 /** The sandbox of applications that open none. */
-export const NO_SANDBOX = new Sandbox({
-  kind: 'none',
-  lack: 'the application has opened no sandbox',
-})
+export const NO_SANDBOX = new Sandbox(
+  { kind: 'none', lack: NOT_OPENED },
+  { lacks: { bwrap: NOT_OPENED, uid: NOT_OPENED } },
+)

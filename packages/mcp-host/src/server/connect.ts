@@ -35,6 +35,8 @@ export interface ConnectDeps extends EndpointDeps {
 }
 
 export interface ConnectOptions {
+  /** The name of the server. */
+  readonly name: string
   readonly config: ServerConfig
   readonly clientInfo: Implementation
   readonly era: EraChoice
@@ -49,7 +51,7 @@ type Attempt = Pick<ConnectOptions, 'config' | 'era'>
  */
 export async function connect(
   deps: ConnectDeps,
-  { config, clientInfo, era, graceMs }: ConnectOptions,
+  { name, config, clientInfo, era, graceMs }: ConnectOptions,
   signal: AbortSignal,
   listeners: Pick<ConnectionOptions, 'prepare' | 'onClose'>,
 ): Promise<Connected> {
@@ -66,13 +68,13 @@ export async function connect(
     return { connection, type: attempt.config.type }
   }
   const first = { config, era }
-  const endpoint = createEndpoint(deps, config, { graceMs })
+  const endpoint = createEndpoint(deps, config, { name, graceMs })
   try {
     return await open(endpoint, first)
   } catch (error) {
     const second = signal.aborted ? undefined : nextAttempt(first, endpoint, error)
     if (second === undefined) throw withReason(error, endpoint)
-    const other = createEndpoint(deps, second.config, { graceMs })
+    const other = createEndpoint(deps, second.config, { name, graceMs })
     return open(other, second).catch((last: unknown) => {
       if (second.config.type !== 'sse') throw withReason(last, other)
       const [one, two] = [describeCause(error), describeCause(last)]

@@ -189,7 +189,9 @@ export class Server {
       since: this.#since,
       isInstalling: this.#installer !== undefined,
       sandbox:
-        this.config.type === 'stdio' ? (this.config.sandbox ?? this.#deps.sandbox.kind) : undefined,
+        this.config.type === 'stdio'
+          ? (this.config.sandbox?.kind ?? this.#deps.sandbox.kind)
+          : undefined,
       restarts: this.#restarts,
       error: this.#error,
       health: this.health,

@@ -8,11 +8,12 @@ import { StdioTransport } from './stdio.ts'
 export function createEndpoint(
   deps: EndpointDeps,
   config: ServerConfig,
-  { graceMs }: EndpointOptions,
+  { name, graceMs }: EndpointOptions,
 ): Endpoint {
   if (config.type !== 'stdio') return openRemote(deps, config)
   const { command, args, cwd, limits } = config
-  const prefix = deps.sandbox.prefix(config.sandbox ?? deps.sandbox.kind)
-  const program = { command, args, cwd, prefix, env: childEnvironment(deps.env, config.env) }
+  const { prefix, tag, env } = deps.sandbox.enter(name, config.sandbox)
+  const own = { ...deps.env, ...env }
+  const program = { command, args, cwd, prefix, tag, env: childEnvironment(own, config.env) }
   return new StdioTransport(deps, { program, graceMs, ...(limits === undefined ? {} : { limits }) })
 }

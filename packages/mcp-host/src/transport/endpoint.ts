@@ -39,6 +39,8 @@ export interface EndpointDeps {
 }
 
 export interface EndpointOptions {
+  /** The name of the server. */
+  readonly name: string
   /** The time limit for the end of a process before it is killed, in milliseconds. */
   readonly graceMs: number
 }

@@ -41,7 +41,7 @@ export type StdioTransportDeps = Pick<
 >
 
 export interface StdioTransportOptions {
-  readonly program: Pick<SpawnOptions, 'command' | 'args' | 'cwd' | 'env' | 'prefix'>
+  readonly program: Pick<SpawnOptions, 'command' | 'args' | 'cwd' | 'env' | 'prefix' | 'tag'>
   /** See `StopOptions.graceMs`. */
   readonly graceMs: number
   readonly limits?: ResourceLimits
