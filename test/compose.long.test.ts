@@ -9,9 +9,13 @@ import {
   testFolder,
 } from '@mcp-host/testkit'
 import { freePort } from '@mcp-host/tools/host'
+import { chmod, cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { dashboards } from '../tools/dashboards/index.ts'
+import { FOUND, looksInContainer, spyServers } from './spy.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+const OTHER_SECRET = 'secret-of-the-other-server'
 const PASSWORD = 'correct horse battery'
 const SERVICES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker']
 const MAX_IMAGE_BYTES = 250_000_000
@@ -33,14 +37,36 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
     const ports = await Promise.all([freePort(), freePort(), freePort()])
     const [PORT = '', PROMETHEUS_PORT = '', GRAFANA_PORT = ''] = ports.map(String)
     url = `http://127.0.0.1:${PORT}`
-    const settings = { AUTH: 'local,keys', LIMIT_REQUESTS: '1000/s', GEMINI_API_KEY: 'secret' }
+    const settings = {
+      AUTH: 'local,keys',
+      LIMIT_REQUESTS: '1000/s',
+      GEMINI_API_KEY: 'secret-of-the-model',
+    }
     env = { ...settings, PORT, PROMETHEUS_PORT, GRAFANA_PORT }
     const demo = { LLM_PROVIDER: 'demo', DEMO_TOKENS_PER_SECOND: '0' }
+    const config = join(folder.path, 'config')
+    await cp('deploy/compose/config', config, { recursive: true })
+    const mcpJson = join(config, 'mcp.json')
+    const spies = JSON.stringify(spyServers('node')).slice(1, -1)
+    const text = await readFile(mcpJson, 'utf8')
+    await writeFile(
+      mcpJson,
+      text.replace(/"servers": \{/, (begin) => `${begin}${spies},`),
+    )
+    await writeFile(join(config, 'llm.json'), JSON.stringify({ providers: {} }))
+    // As of an operator who closes nothing.
+    await chmod(config, 0o755)
     project = open.use(
       await ComposeProject.build({
         name: 'mcp-host-test',
         folder: folder.path,
-        services: { 'llm-worker': { environment: demo } },
+        services: {
+          'llm-worker': { environment: demo },
+          'mcp-supervisor': {
+            environment: { OTHER_TOKEN: OTHER_SECRET },
+            volumes: [`${config}:/etc/mcp-host/config:ro`],
+          },
+        },
         env,
       }),
     )
@@ -85,7 +111,8 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
     for (const service of SERVICES) {
       const [id = ''] = await project.containersOf(service)
       const container = await project.inspect(id)
-      expect(container.Config.User).toBe('1000:1000')
+      const isSupervisor = service === 'mcp-supervisor'
+      expect(container.Config.User).toBe(isSupervisor ? '0:0' : '1000:1000')
       expect(container.HostConfig).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'] })
       const size = await project.docker(
         'image',
@@ -100,6 +127,25 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
       )
       await expect(project.docker('exec', id, 'gcc', '--version')).rejects.toThrow()
     }
+  })
+
+  test('a spy among the MCP servers finds no secret of the host or of other servers', async () => {
+    await using client = await connect(await createKey('spy'))
+    const run = async (server: string, script: string): Promise<string> => {
+      const call = { name: `${server}__run`, arguments: { script } }
+      return JSON.stringify(await client.callTool(call))
+    }
+    expect(await run('other', 'echo $TOKEN; cd; echo literal-of-another > file')).toContain(
+      OTHER_SECRET,
+    )
+    for (const [what, script] of Object.entries(looksInContainer)) {
+      const found = await run('spy', script)
+      for (const secret of [OTHER_SECRET, 'secret-of-the-model']) {
+        expect.soft(found, what).not.toContain(secret)
+      }
+      expect.soft(found, what).not.toMatch(FOUND)
+    }
+    expect(await run('other', 'echo it runs')).toContain('it runs')
   })
 
   test('a service gets its own settings alone', async () => {

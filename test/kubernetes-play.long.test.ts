@@ -11,9 +11,12 @@ import { parseManifests } from './kubernetes/manifest.ts'
 import type { PodFile } from './kubernetes/pods.ts'
 import { podFiles, toYaml } from './kubernetes/pods.ts'
 import { deployFolder, kustomize, render } from './kubernetes/render.ts'
+import { FOUND, looksInContainer, spyServers } from './spy.ts'
 
 const root = join(import.meta.dirname, '..')
 const run = promisify(execFile)
+const PASSWORD = 'correct horse battery'
+const OTHER_SECRET = 'secret-of-the-other-server'
 const NETWORK = 'mcp-host-test'
 const IMAGES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker', 'tools']
 
@@ -25,6 +28,8 @@ const reason = missing === undefined ? '' : ` (skipped: there is no ${missing})`
 
 const open = new AsyncDisposableStack()
 let url: string
+/** Those of the first admin. */
+let headers: Record<string, string>
 
 describe.skipIf(missing !== undefined)(`the pods of overlays/dev${reason}`, () => {
   beforeAll(async () => {
@@ -38,7 +43,7 @@ describe.skipIf(missing !== undefined)(`the pods of overlays/dev${reason}`, () =
     const secrets = join(folder, 'secrets')
     await cp(join(deployFolder, 'secrets'), secrets, { recursive: true })
     await run(process.execPath, [join(root, 'tools', 'bus-accounts.ts'), '--out', secrets])
-    const overlay = withUrl(parseManifests(render('overlays/dev')), url)
+    const overlay = forTest(parseManifests(render('overlays/dev')), url)
     const credentials = parseManifests(render(secrets))
     const pods = podFiles(overlay)
     const volumes = [
@@ -66,17 +71,11 @@ describe.skipIf(missing !== undefined)(`the pods of overlays/dev${reason}`, () =
     }
     const isThere = async () => (await fetch(`${url}/ready`).catch(() => undefined))?.ok === true
     await eventually(isThere, { what: 'the gateway', limitMs: 120_000 })
+    headers = await firstAdmin()
   }, 1_200_000)
   afterAll(() => open.disposeAsync(), 120_000)
 
   test('a user logs in by the link in the log, and chats with a tool', async () => {
-    const logs = await run('podman', ['logs', 'gateway-0-service'])
-    const [link = ''] = /http:\S+\/invite\/[\w-]+/.exec(logs.stdout + logs.stderr) ?? []
-    const browser = new FormBrowser(url)
-    const PASSWORD = 'correct horse battery'
-    const form = await browser.open(link)
-    await browser.submit(form, { name: 'ann', password: PASSWORD, again: PASSWORD })
-    const headers = { cookie: browser.cookies(), origin: url }
     const isReady = async () =>
       /"everything"[^}]*"ready"/.test(await (await fetch(`${url}/health`, { headers })).text())
     await eventually(isReady, { what: 'the server', limitMs: 90_000 })
@@ -87,14 +86,49 @@ describe.skipIf(missing !== undefined)(`the pods of overlays/dev${reason}`, () =
     expect(JSON.stringify(chat.events)).toContain('"tool":"echo"')
   })
 
+  test('a spy among the MCP servers finds no secret of the host or of other servers', async () => {
+    const call = async (server: string, script: string): Promise<string> => {
+      const response = await fetch(`${url}/mcp/tools/call`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: `${server}__run`, arguments: { script } }),
+      })
+      return response.text()
+    }
+    const hide = 'echo $TOKEN; cd; echo literal-of-another > file'
+    await eventually(async () => (await call('other', hide)).includes(OTHER_SECRET), {
+      what: 'the other server',
+      limitMs: 60_000,
+    })
+    for (const [what, script] of Object.entries(looksInContainer)) {
+      const found = await call('spy', script)
+      expect.soft(found, what).not.toContain(OTHER_SECRET)
+      expect.soft(found, what).not.toMatch(FOUND)
+    }
+    expect(await call('other', 'echo it runs')).toContain('it runs')
+  })
+
   test('pods are restricted', async () => {
     for (const image of IMAGES.filter((each) => each !== 'tools')) {
       const format = '{{.HostConfig.ReadonlyRootfs}} {{.Config.User}} {{.EffectiveCaps}}'
       const name = `${image}-0-service`
-      expect((await podman('inspect', name, '--format', format)).trim()).toBe('true 1000:1000 []')
+      const expected =
+        image === 'mcp-supervisor'
+          ? 'true 0:0 [CAP_CHOWN CAP_DAC_OVERRIDE CAP_KILL CAP_SETGID CAP_SETUID]'
+          : 'true 1000:1000 []'
+      expect((await podman('inspect', name, '--format', format)).trim()).toBe(expected)
     }
   })
 })
+
+async function firstAdmin(): Promise<Record<string, string>> {
+  const logs = await run('podman', ['logs', 'gateway-0-service'])
+  const [link = ''] = /http:\S+\/invite\/[\w-]+/.exec(logs.stdout + logs.stderr) ?? []
+  const browser = new FormBrowser(url)
+  const form = await browser.open(link)
+  await browser.submit(form, { name: 'ann', password: PASSWORD, again: PASSWORD })
+  return { cookie: browser.cookies(), origin: url }
+}
 
 function isNats({ name }: PodFile): boolean {
   return name === 'nats-0'
@@ -104,11 +138,21 @@ async function podman(...args: string[]): Promise<string> {
   return (await run('podman', args, { cwd: root, maxBuffer: 2 ** 26 })).stdout
 }
 
-/** With the address at which this test finds the gateway. */
-function withUrl(manifests: readonly Manifest[], address: string): Manifest[] {
-  return manifests.map((manifest) =>
-    manifest.kind === 'ConfigMap' && manifest.data?.['PUBLIC_URL'] !== undefined
-      ? { ...manifest, data: { ...manifest.data, PUBLIC_URL: address } }
-      : manifest,
-  )
+/** With the address at which this test finds the gateway, and a spy among the servers. */
+function forTest(manifests: readonly Manifest[], address: string): Manifest[] {
+  return manifests.map((manifest) => {
+    if (manifest.kind !== 'ConfigMap') return manifest
+    const { PUBLIC_URL, 'mcp.json': mcpJson } = manifest.data ?? {}
+    const data = {
+      ...manifest.data,
+      ...(PUBLIC_URL && { PUBLIC_URL: address, OTHER_TOKEN: OTHER_SECRET }),
+      ...(mcpJson && { 'mcp.json': withSpies(mcpJson) }),
+    }
+    return { ...manifest, data }
+  })
+}
+
+function withSpies(mcpJson: string): string {
+  const { servers } = JSON.parse(mcpJson) as { readonly servers: object }
+  return JSON.stringify({ servers: { ...servers, ...spyServers('node') } })
 }

@@ -6,6 +6,9 @@ type Container = ReturnType<typeof containersOf>[number]
 /** The time a service takes after SIGTERM: `DRAIN_LIMIT_MS`, and 5 s to close. */
 const STOP_SECONDS = 30
 
+/** By these, supervisors give each program of an MCP server a user of its own. */
+const SUPERVISOR_CAPABILITIES = 'CHOWN,DAC_OVERRIDE,KILL,SETGID,SETUID'
+
 /** Finds pods that are not restricted, not watched, or not given the time to stop. */
 export function checkPods(manifests: readonly Manifest[]): string[] {
   return manifests
@@ -16,8 +19,11 @@ export function checkPods(manifests: readonly Manifest[]): string[] {
 function podFaults(workload: Workload): string[] {
   const pod = podOf(workload)
   const { runAsNonRoot, runAsUser = 0, seccompProfile } = pod.securityContext ?? {}
+  const isSupervisor = workload.metadata?.name === 'mcp-supervisor'
+  const added = containersOf(workload).map((each) => each.securityContext?.capabilities?.add)
   const rules: readonly (readonly [boolean, string])[] = [
-    [runAsNonRoot === true && runAsUser > 0, 'it may run as root'],
+    [isSupervisor || (runAsNonRoot === true && runAsUser > 0), 'it may run as root'],
+    [added.join() === (isSupervisor ? SUPERVISOR_CAPABILITIES : ''), 'it has other capabilities'],
     [seccompProfile?.type === 'RuntimeDefault', 'it has no seccomp profile'],
     [pod.automountServiceAccountToken === false, 'it gets a token for the API of Kubernetes'],
     [pod.hostNetwork !== true && pod.hostPID !== true, 'it is in the namespaces of its host'],

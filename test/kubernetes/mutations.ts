@@ -122,6 +122,20 @@ export const mutations: readonly (readonly [
     /may run as root/,
   ],
   [
+    'a capability of a service',
+    'Deployment/gateway',
+    /( *)drop:/,
+    '$1add: [SETUID]\n$1drop:',
+    /other capabilities/,
+  ],
+  [
+    'a further capability of the supervisor',
+    'Deployment/mcp-supervisor',
+    /( *)- SETUID/,
+    '$1- SETUID\n$1- SYS_ADMIN',
+    /other capabilities/,
+  ],
+  [
     'the namespace of the host',
     'Deployment/gateway',
     'enableServiceLinks: false',

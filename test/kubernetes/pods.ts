@@ -57,6 +57,7 @@ function forPodman(
   { containers, volumes = [], ...spec }: IPodSpec,
   claimed: NonNullable<IPodSpec['volumes']>,
 ): object {
+  const isRoot = spec.securityContext?.runAsUser === 0
   return {
     ...spec,
     containers: containers.map((container) => ({
@@ -68,7 +69,8 @@ function forPodman(
     })),
     volumes: [
       ...volumes.map((volume) =>
-        volume.secret === undefined
+        // The owner of the files of Secrets is root.
+        volume.secret === undefined || isRoot
           ? volume
           : { ...volume, secret: { ...volume.secret, defaultMode: 0o444 } },
       ),

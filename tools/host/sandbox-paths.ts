@@ -19,7 +19,6 @@ export function sandboxPaths(env: Env, folder: string, dataDir: string): Env {
     value && FILE_OF_A_SECRET.test(name) && !PUBLIC_FILES.test(name) ? [path(value)] : [],
   )
   const configuration = [
-    env['MCP_JSON_PATH'] || 'mcp.json',
     env['POLICY_CONFIG'] || 'policy.json',
     env['BUNDLES_CONFIG'] || 'bundles.json',
   ]
@@ -30,6 +29,8 @@ export function sandboxPaths(env: Env, folder: string, dataDir: string): Env {
       dataDir,
       path(env['ENV_FILE'] || '.env'),
       path(env['LLM_CONFIG'] || 'llm.json'),
+      // It may have the secrets of other servers.
+      path(env['MCP_JSON_PATH'] || 'mcp.json'),
       ...(env['CONFIG_FILE'] ? [path(env['CONFIG_FILE'])] : []),
       ...secrets,
     ]),

@@ -28,7 +28,7 @@ export async function openSandbox({
   hidden = [],
   readOnly = [],
 }: SandboxOptions): Promise<Sandbox> {
-  const [bwrap, users] = await Promise.all([findBwrap(env), findUsers(env, homes)])
+  const [bwrap, users] = await Promise.all([findBwrap(env), findUsers(env, homes, hidden)])
   const means: SandboxMeans = {
     ...('lack' in bwrap ? {} : bwrap),
     ...('lack' in users ? {} : users),
@@ -53,13 +53,14 @@ async function findBwrap(env: Environment): Promise<Found<{ readonly bwrap: stri
   const bwrap = await find('bwrap', env)
   if (bwrap === undefined) return { lack: 'bwrap was not found; install the package bubblewrap' }
   const view = { hiddenFolders: [], hiddenFiles: [], readOnly: [], network: true, roots: undefined }
-  if (await works(bwrapPrefix(bwrap, view), env)) return { bwrap }
+  if (await works([...bwrapPrefix(bwrap, view), '/bin/true'], env)) return { bwrap }
   return { lack: 'bwrap may not make namespaces on this machine' }
 }
 
 async function findUsers(
   env: Environment,
   homes: string | undefined,
+  hidden: readonly string[],
 ): Promise<Found<{ readonly users: ServerUsers }>> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
     return { lack: 'only root, on Linux, can give each server a user of its own' }
@@ -68,9 +69,16 @@ async function findUsers(
   const setpriv = await find('setpriv', env)
   if (setpriv === undefined)
     return { lack: 'setpriv was not found; install the package util-linux' }
-  if (!(await works(probePrefix(setpriv), env))) {
+  const canRun = (...command: string[]): Promise<boolean> =>
+    works([...probePrefix(setpriv), ...command], env)
+  if (!(await canRun('/bin/true'))) {
     return {
       lack: 'this root may not change its user: it needs the capabilities SETUID and SETGID',
+    }
+  }
+  for (const path of hidden) {
+    if (await canRun('/bin/sh', '-c', 'test -r "$0"', path)) {
+      return { lack: `every user can read ${path}: close it, for example by chmod go= ${path}` }
     }
   }
   try {
@@ -87,10 +95,10 @@ async function find(program: string, env: Environment): Promise<string | undefin
   return findExecutable(program, { cwd: '/', env }).catch(() => undefined)
 }
 
-/** Whether a program runs behind a command line. */
-async function works(prefix: readonly string[], env: Environment): Promise<boolean> {
-  const [command = '', ...args] = prefix
-  const probe = launch(command, [...args, '/bin/true'], { env, stdio: 'ignore', detached: false })
+/** Whether a command line ends without a fault. */
+async function works(line: readonly string[], env: Environment): Promise<boolean> {
+  const [command = '', ...args] = line
+  const probe = launch(command, args, { env, stdio: 'ignore', detached: false })
   try {
     await launched(probe, command)
     const [code] = await once(probe, 'exit', { signal: AbortSignal.timeout(PROBE_LIMIT_MS) })

@@ -146,8 +146,9 @@ describe.skipIf(reason !== '')(`a program with a user of its own${reason}`, () =
 
 test.skipIf(reason !== '')('what is missing is said with its remedy', async () => {
   await using workspace = await open()
+  const hidden = [workspace.path('secret'), workspace.path('missing')]
   const lackOf = async (homes?: string, path = env.PATH): Promise<string> => {
-    const sandbox = await openSandbox({ env: { PATH: path }, kind: 'uid', homes })
+    const sandbox = await openSandbox({ env: { PATH: path }, kind: 'uid', homes, hidden })
     expect(() => sandbox.enter('any')).toThrow(`"uid" is not possible here: ${sandbox.lack}`)
     return sandbox.lack ?? ''
   }
@@ -156,4 +157,6 @@ test.skipIf(reason !== '')('what is missing is said with its remedy', async () =
   mkdirSync(workspace.path('folder'))
   writeFileSync(workspace.path('file'), '')
   expect(await lackOf(workspace.path('file/homes'))).toMatch('SANDBOX_HOMES')
+  writeFileSync(workspace.path('secret'), '', { mode: 0o644 })
+  expect(await lackOf(workspace.path('homes'))).toMatch(/can read .*secret: close it/)
 })
