@@ -5,6 +5,9 @@ import { checkFrame, parseFrame } from '../services/gateway/src/socket/read-fram
 import { bytesLike } from './arbitraries.ts'
 import { upFrame } from './up-frame.ts'
 
+const NEGATIVE_ZERO =
+  '{"type":"answer","payload":{"id":"q","action":"accept","content":{"count":-0}}}'
+
 test('a frame is read or refused with a short reason', () => {
   fc.assert(
     fc.property(bytesLike(upFrame), fc.boolean(), (bytes, isBinary) => {
@@ -31,8 +34,10 @@ test('a frame that is read and written is read as the same frame again', () => {
           return fc.pre(false)
         }
       }
-      const once = read(bytes)
-      expect(read(Buffer.from(JSON.stringify(once)))).toEqual(once)
+      // Texts are compared, since JSON writes -0 as 0.
+      const written = JSON.stringify(read(bytes))
+      expect(JSON.stringify(read(Buffer.from(written)))).toBe(written)
     }),
+    { examples: [[Buffer.from(NEGATIVE_ZERO)]] },
   )
 })
