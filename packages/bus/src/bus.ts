@@ -78,8 +78,9 @@ export interface Bus extends AsyncDisposable {
   sinceOutageMs(): number
 
   /**
-   * Sends a request and waits for the answer. Errors: `unavailable` when there is no listener or the
-   * request had expired when it arrived, so nothing was started; `deadline` when no answer came in time, so the outcome is unknown; otherwise the error of the other side.
+   * Sends a request and waits for the answer. Throws `unavailable` when nothing was started: there is no listener, or the
+   * request had expired on arrival. Throws `deadline` when no answer came in time: the outcome is unknown. Otherwise
+   * throws the error of the receiver.
    */
   call<S extends string, Request, Reply>(
     contract: CallContract<S, Request, Reply>,

@@ -24,8 +24,8 @@ const QUALIFIED = /^(?:mcp:\/\/([A-Za-z0-9_-]+)\/(.+)|ui:\/\/([A-Za-z0-9_-]+)\/(
 
 /**
  * The servers that may have a resource: those that list it, otherwise those with the narrowest matching template,
- * otherwise the server that a URI in the form `{server}.{uri}` names, otherwise all with resources. With several servers the URI is
- * ambiguous.
+ * otherwise the server that a URI in the form `{server}.{uri}` names, otherwise all with resources. With several
+ * servers the URI is ambiguous.
  */
 export function findResource(
   uri: string,

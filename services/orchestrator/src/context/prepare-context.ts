@@ -98,7 +98,8 @@ interface Work {
 /**
  * Builds the prompt of a conversation and makes it fit. Omissions are recorded in the log, so that they stay; except
  * those that are made only because no model could summarise at the moment. `force`: after a context overflow, half of
- * the conversation is sent if that is possible, and all omissions stay. Throws `TurnFailure` when the running turn alone is too long.
+ * the conversation is sent if that is possible, and all omissions stay. Throws `TurnFailure` when the running turn alone
+ * is too long.
  */
 export async function prepareContext(
   deps: ContextDeps,
