@@ -77,6 +77,7 @@ describe.each([
   })
 
   test('calls that wait for approval are found at another gateway', async () => {
+    // Approvals use only this method.
     const audit = { approvalAsked: () => undefined } as unknown as GatewayAudit
     const [from, to] = buses().map(
       (bus) => new ApprovalQueue({ bus, audit }, { timeoutMs: 60_000 }),

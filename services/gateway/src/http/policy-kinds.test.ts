@@ -128,6 +128,7 @@ const modern: Ask = async (caller, method, params, server) => {
 }
 
 const socket: Ask = async (caller, method, params, server) => {
+  // Node takes options in this place, which the type of browsers lacks.
   const options = { headers: headersOf(caller), protocols: ['mcp'] } as unknown as string[]
   const url = `${gateway.url.replace('http', 'ws')}${addressOf(server)}/ws`
   const opened = new WebSocket(url, options)

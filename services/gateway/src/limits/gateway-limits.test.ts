@@ -15,7 +15,6 @@ test('limits are listed with what one principal has used of them', async () => {
     return sums.get(key) ?? 0
   }
   const rates = new RateLimits({
-    // Only the parts that limits use.
     // Limits use only the counter and the clock of the bus, and warnings of the logger.
     bus: { clock: { now: () => Date.now() }, counter: async () => ({ add }) } as unknown as Bus,
     logger: { warn: () => undefined } as unknown as Logger,

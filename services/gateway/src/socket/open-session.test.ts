@@ -42,6 +42,7 @@ beforeEach(() => {
 })
 
 test('a new session is opened without a read', async () => {
+  // Any use of the bus throws.
   expect(await openSession({ bus: {} as unknown as Bus, signSession }, {}, LOCAL)).toMatchObject({
     isReconnect: false,
   })

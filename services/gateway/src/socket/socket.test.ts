@@ -95,6 +95,7 @@ async function serve(query: object): Promise<void> {
     audit: new GatewayAudit(undefined),
     draining: draining.signal,
   } as SocketDeps
+  // serveSocket reads only these members.
   const request = { query, headers: {}, principal: LOCAL } as unknown as FastifyRequest
   const options = { heartbeatMs: 60_000 }
   await serveSocket(deps, socket as unknown as WebSocket, request, options)

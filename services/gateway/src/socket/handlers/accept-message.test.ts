@@ -156,6 +156,7 @@ describe('messages that name another', () => {
       const metadata = { messageId: only }
       return { messages: [{ id: only, role: 'user', createdAt: 0, content, metadata }] }
     }
+    // `call` is generic over contracts; these tests send one.
     call = answer as unknown as Bus['call']
     const sessions = { ...deps.bus.sessions, lastSequence: async () => 1 }
     deps = { ...deps, bus: { ...deps.bus, call, sessions } }

@@ -218,6 +218,7 @@ test('an answer is accepted although the broker lags behind', async () => {
     read: async (_: SessionId, after: number, options: ReadOptions = {}) =>
       options.through === undefined ? [] : real.read(session, after, options),
   }
+  // takeAnswer uses only the sessions of the bus.
   const frame = await openTab({ sessions } as unknown as Bus).answer('decline')
   expect(frame).toMatchObject({ type: 'accepted' })
   expect(await stored()).toHaveLength(1)
