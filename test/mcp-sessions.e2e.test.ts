@@ -1,5 +1,4 @@
 // Sessions of MCP clients: server requests, notifications and dedicated processes.
-import { readdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -13,7 +12,7 @@ import {
   ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Stack } from '@mcp-host/testkit'
-import { eventually, startStack } from '@mcp-host/testkit'
+import { countProcesses, eventually, startStack } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const info = { name: 'test', version: '1.0.0' }
@@ -22,7 +21,7 @@ const everything = createRequire(import.meta.url).resolve(
   '@modelcontextprotocol/server-everything/package.json',
 )
 /** Tells the processes of this file from those of others. */
-const mark = `mark-${process.pid}-${Date.now()}`
+const mark = `mark-${crypto.randomUUID()}`
 const asking = join(import.meta.dirname, '../packages/testkit/fixtures/asking-server.ts')
 
 let stack: Stack
@@ -65,14 +64,7 @@ async function toolsOf(url: string): Promise<string> {
 }
 
 /** The number of processes of the server `asking`. */
-async function processes(): Promise<number> {
-  const lines = await Promise.all(
-    (await readdir('/proc'))
-      .filter((each) => /^\d+$/.test(each))
-      .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-  )
-  return lines.filter((line) => line.includes(mark) && !line.includes('/bin/sh')).length
-}
+const processes = (): Promise<number> => countProcesses(mark)
 
 /** A round-robin balancer without session affinity. */
 function balanced(): typeof fetch {

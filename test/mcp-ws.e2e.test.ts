@@ -1,16 +1,18 @@
 // MCP over WebSocket as used by web pages: both eras, server requests, and a stopping gateway.
 import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { Stack } from '@mcp-host/testkit'
-import { eventually, startStack, testFolder } from '@mcp-host/testkit'
+import { countProcesses, eventually, startStack, testFolder } from '@mcp-host/testkit'
 import { MCPHost } from 'mcp-host'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const asking = join(import.meta.dirname, '../packages/testkit/fixtures/asking-server.ts')
+/** Tells the processes of this file from those of others. */
+const mark = `mark-${crypto.randomUUID()}`
 const object = { type: 'object' }
 const form = {
   message: 'Who are you?',
@@ -29,7 +31,7 @@ beforeAll(async () => {
     ],
     env: { TOOL_APPROVAL: 'test.danger' },
     toolCount: 4 + 1,
-    servers: { asking: { command: process.execPath, args: [asking], scope: 'session' } },
+    servers: { asking: { command: process.execPath, args: [asking, mark], scope: 'session' } },
   })
   url = stack.url.replace('http', 'ws')
 })
@@ -88,14 +90,7 @@ class Page implements Disposable {
 }
 
 /** The number of processes of the server `asking`. */
-async function processes(): Promise<number> {
-  const lines = await Promise.all(
-    (await readdir('/proc'))
-      .filter((each) => /^\d+$/.test(each))
-      .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
-  )
-  return lines.filter((line) => line.includes(asking) && !line.includes('/bin/sh')).length
-}
+const processes = (): Promise<number> => countProcesses(mark)
 
 describe('legacy clients', () => {
   test('a legacy client lists, calls, answers a server request, and ends its process when it leaves', async () => {

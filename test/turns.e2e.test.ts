@@ -54,13 +54,18 @@ const isAccepted = (frame: Down, id: string, duplicate: boolean): boolean =>
   frame.type === 'accepted' &&
   frame.payload.messageId === id &&
   frame.payload.duplicate === duplicate
-/** The id of a call that is made. */
+/** The ids of the first calls of a tool, once they are made. */
+async function idsOfCalls(chat: ChatSocket, tool: string, count: number): Promise<string[]> {
+  return eventually(() => {
+    const ids = chat.events.flatMap(({ type, payload }) =>
+      type === 'tool' && payload.state === 'call' && payload.tool === tool ? [payload.callId] : [],
+    )
+    return ids.length >= count && ids
+  })
+}
 async function idOfCall(chat: ChatSocket, tool: string): Promise<string> {
-  await chat.waitFor(isCall)
-  const ids = chat.events.flatMap(({ type, payload }) =>
-    type === 'tool' && payload.tool === tool ? [payload.callId] : [],
-  )
-  return ids[0] ?? ''
+  const [id = ''] = await idsOfCalls(chat, tool, 1)
+  return id
 }
 /** The calls that the server got with this text. */
 async function journalOf(argument: string): Promise<object[]> {
@@ -246,19 +251,21 @@ describe('approvals', () => {
 describe('a call that its user stops alone', () => {
   test('the call ends and is told to the model, and its turn goes on with the other calls', async () => {
     using chat = await ChatSocket.open(stack)
-    const asked = ['endless', 'echo'].map((name) => ({
+    const asked = ['endless', 'endless', 'echo'].map((name) => ({
       name: `test__${name}`,
       arguments: { text: 'one is stopped' },
     }))
     chat.say(script({ calls: asked }, { text: 'after it' }))
     await eventually(() => results(chat).includes('echo ok'))
-    await eventually(async () => (await journalOf('one is stopped')).length === 2)
-    const callId = await idOfCall(chat, 'endless')
+    await eventually(async () => (await journalOf('one is stopped')).length === 3)
+    const [callId = '', otherId = ''] = await idsOfCalls(chat, 'endless', 2)
     cancelCall(chat, callId)
     cancelCall(chat, callId)
+    // The other endless call keeps the turn running until both requests are answered.
     await chat.waitFor((frame) => isAccepted(frame, callId, true))
+    cancelCall(chat, otherId)
     await chat.turnsDone()
-    expect(results(chat)).toEqual(['echo ok', 'endless cancelled'])
+    expect(results(chat)).toEqual(['echo ok', 'endless cancelled', 'endless cancelled'])
     expect(outcomes(chat)).toEqual(['completed'])
     expect(chat.text).toBe('after it')
     expect(JSON.stringify(chat.events)).toContain('stopped: the user stopped this call alone')

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GuardedProcess, ProcessExit } from 'mcp-host/process'
 import { Guardian, spawnGuarded } from 'mcp-host/process'
@@ -72,6 +72,19 @@ export async function isAlive(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   if (stat === undefined) return false
   return !stat.slice(stat.lastIndexOf(')')).startsWith(') Z')
+}
+
+/**
+ * The number of processes whose command line has `mark`, without the shells that start them. Linux only. Other test
+ * files run the same programs at the same time, so `mark` must be an argument of this file's alone.
+ */
+export async function countProcesses(mark: string): Promise<number> {
+  const lines = await Promise.all(
+    (await readdir('/proc'))
+      .filter((each) => /^\d+$/.test(each))
+      .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  )
+  return lines.filter((line) => line.includes(mark) && !line.includes('/bin/sh')).length
 }
 
 /** The ids of a process and all its descendants. Linux only. */
