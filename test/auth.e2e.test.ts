@@ -321,7 +321,7 @@ describe('a chat session', () => {
     const bus = await stack.broker.connect()
     const sessionId = chat.sessionId as SessionId
     const fact = { id: 'foreign', text: script({ text: 'a foreign answer' }) }
-    const envelope = newEnvelope({ id: 'user:bob', roles: ['user'] })
+    const envelope = newEnvelope({ id: 'user:bob', roles: ['user'], scopes: [] })
     const options = { envelope, messageId: fact.id }
     await bus.sessions.append(sessionId, { kind: 'input', fact }, options)
     await chat.turnsDone(2)

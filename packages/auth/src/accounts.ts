@@ -1,5 +1,5 @@
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
-import { BusError, isAdmin } from '@mcp-host/contracts'
+import { BusError, hasAdminRole } from '@mcp-host/contracts'
 import type { AccountRecord } from './account.ts'
 import { accountKey, accountNameOf, accountsBucket } from './account.ts'
 import { delayUntil } from './delay-until.ts'
@@ -136,7 +136,7 @@ export function noAccount(name: string): BusError {
 }
 
 function isActiveAdmin({ roles, isDisabled, password }: AccountRecord): boolean {
-  return isAdmin({ roles }) && !isDisabled && password !== undefined
+  return hasAdminRole({ roles }) && !isDisabled && password !== undefined
 }
 
 /** Whether a login or token that was issued at a time is still valid. */

@@ -43,6 +43,7 @@ const HEADERS = {
   traceparent: 'traceparent',
   principal: 'Principal',
   roles: 'Roles',
+  scopes: 'Scopes',
   entrance: 'Entrance',
   expiresAt: 'Expires-At',
   deadline: 'Deadline',
@@ -71,6 +72,8 @@ export function readEnvelope(message: { headers?: MsgHdrs | undefined }, what: s
     traceparent: field('traceparent'),
     principal: field('principal'),
     roles: field('roles')?.split(','),
+    // No scopes at all are not the same as none from an earlier version.
+    scopes: given?.has(HEADERS.scopes) ? (field('scopes')?.split(',') ?? []) : undefined,
     entrance: field('entrance'),
     expiresAt: time('expiresAt'),
     deadline: time('deadline'),

@@ -33,6 +33,7 @@ test('an invalid trace context is refused', () => {
 })
 
 test('the entrance of a request goes with everything that it causes', () => {
-  const parent = newEnvelope({ id: 'ann', roles: ['user'], entrance: 'rest' })
-  expect(childEnvelope(parent)).toMatchObject({ roles: ['user'], entrance: 'rest' })
+  const parent = newEnvelope({ id: 'ann', roles: ['user'], scopes: ['mcp'], entrance: 'rest' })
+  const rights = { roles: ['user'], scopes: ['mcp'], entrance: 'rest' }
+  expect(childEnvelope(parent)).toMatchObject(rights)
 })

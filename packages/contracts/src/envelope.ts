@@ -13,6 +13,8 @@ export const Envelope = z.object({
   principal: z.string(),
   /** Roles of that principal; absent where nothing is decided by them. */
   roles: z.array(z.string()).optional(),
+  /** Scopes of its credential; absent without roles, and in messages of earlier versions. */
+  scopes: z.array(z.string()).optional(),
   /** The entrance of that principal's request: one of `Entrance`, or one that a later version knows. */
   entrance: z.string().optional(),
   /** Epoch milliseconds by the broker's clock after which the caller does not wait for the answer. */
@@ -41,11 +43,11 @@ function newId(length: number): string {
 export type Entrance = 'ws' | 'http' | 'mcp' | 'mcp-ws' | 'rest' | 'stdio' | 'system'
 
 /** The principal of an envelope, and the entrance that it came through. */
-export type Caller = Pick<Principal, 'id' | 'roles'> & { readonly entrance?: Entrance }
+export type Caller = Pick<Principal, 'id' | 'roles' | 'scopes'> & { readonly entrance?: Entrance }
 
 /** A principal at the entrance of its request. */
-export function callerAt(entrance: Entrance, { id, roles }: Caller): Caller {
-  return { id, roles, entrance }
+export function callerAt(entrance: Entrance, { id, roles, scopes }: Caller): Caller {
+  return { id, roles, scopes, entrance }
 }
 
 /** The envelope of a request that no other request of the host caused; `traceparent`: the trace of its caller. */
@@ -60,6 +62,7 @@ export function newEnvelope(caller: Caller | string, traceparent?: string): Enve
       : {
           principal: caller.id,
           roles: caller.roles,
+          scopes: caller.scopes,
           ...(caller.entrance === undefined ? {} : { entrance: caller.entrance }),
         }),
   }
@@ -73,6 +76,7 @@ export function childEnvelope(parent: Envelope): Envelope {
     traceparent: `00-${traceId(parent)}-${newId(SHORT_ID)}-01`,
     principal: parent.principal,
     ...(parent.roles === undefined ? {} : { roles: parent.roles }),
+    ...(parent.scopes === undefined ? {} : { scopes: parent.scopes }),
     ...(parent.entrance === undefined ? {} : { entrance: parent.entrance }),
   }
 }

@@ -17,6 +17,7 @@ export type { Caller, Entrance } from './envelope.ts'
 export { callerAt, childEnvelope, Envelope, newEnvelope, traceId } from './envelope.ts'
 export {
   BUILT_IN_ROLES,
+  hasAdminRole,
   isAdmin,
   LOCAL,
   NOBODY,

@@ -46,8 +46,23 @@ export const LOCAL: Principal = {
   scopes: [...SCOPES],
 }
 
-export function isAdmin({ roles }: Pick<Principal, 'roles'>): boolean {
+/** Whether an account or a key may ever act as admin. Grants nothing by itself: see `isAdmin`. */
+export function hasAdminRole({ roles }: { readonly roles: readonly string[] }): boolean {
   return roles.includes('admin')
+}
+
+/**
+ * Whether a principal acts as admin: it has the role, and its credential the scope. Envelopes of earlier versions have no
+ * scopes (`undefined`): there the role decides.
+ */
+export function isAdmin({
+  roles = [],
+  scopes,
+}: {
+  readonly roles: readonly string[] | undefined
+  readonly scopes: readonly string[] | undefined
+}): boolean {
+  return hasAdminRole({ roles }) && (scopes?.includes('admin') ?? true)
 }
 
 /** The principal of an unauthenticated client at a public address. */

@@ -1,4 +1,4 @@
-import type { Caller, CatalogTool } from '@mcp-host/contracts'
+import type { CatalogTool, Principal } from '@mcp-host/contracts'
 import { comparable, hasMark } from '@mcp-host/contracts'
 import { matchesPattern } from './matches-pattern.ts'
 import type { Effect, Policy, Rule } from './policy-file.ts'
@@ -7,7 +7,7 @@ import { uriSpellings } from './uri-spellings.ts'
 
 /** A server, with the principal that would use it. */
 export interface ServerUse {
-  readonly principal: Caller
+  readonly principal: Pick<Principal, 'id' | 'roles'>
   readonly server: string
 }
 

@@ -171,7 +171,10 @@ describe('a user message', () => {
 
   describe('of another principal than the first', () => {
     const by = (principal: string, roles: string[], fact: LogFact): LogEntry[] =>
-      log(fact).map((entry) => ({ ...entry, envelope: newEnvelope({ id: principal, roles }) }))
+      log(fact).map((entry) => ({
+        ...entry,
+        envelope: newEnvelope({ id: principal, roles, scopes: ['admin'] }),
+      }))
     const inOrder = (...entries: LogEntry[][]): LogEntry[] =>
       entries.flat().map((entry, index) => ({ ...entry, seq: (index + 1) * 10 }))
 

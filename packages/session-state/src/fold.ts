@@ -89,8 +89,8 @@ function applyInput(state: SessionState, entry: LogEntry & { kind: 'input' }): v
  * Whether a message is of a principal who may not write here. Gateways refuse such messages; this holds also where one
  * of them does not. Admins may write into every session, also before its owner does.
  */
-function isForeign(state: SessionState, { principal, roles = [] }: Envelope): boolean {
-  if (isAdmin({ roles })) return false
+function isForeign(state: SessionState, { principal, roles, scopes }: Envelope): boolean {
+  if (isAdmin({ roles, scopes })) return false
   state.author ??= principal
   return state.author !== principal
 }

@@ -128,7 +128,7 @@ export class GatewayAudit {
 
   /** Records the decision whether a tool call may run. */
   approvalAnswered(
-    { id, roles, entrance }: Caller,
+    { id, roles, entrance }: Omit<Caller, 'scopes'>,
     call: NamedCall & Pick<AuditRecord, 'session' | 'call'>,
     outcome: 'allowed' | 'refused',
     envelope?: Envelope,

@@ -4,7 +4,7 @@ import { ServerUnavailableError, ValidationError } from 'mcp-host'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { auditedCall } from './audited-call.ts'
 
-const envelope = newEnvelope({ id: 'user:ann', roles: ['user'], entrance: 'rest' })
+const envelope = newEnvelope({ id: 'user:ann', roles: ['user'], scopes: [], entrance: 'rest' })
 const call = {
   envelope,
   server: 'files',

@@ -1,6 +1,6 @@
 import { AuthError } from '@mcp-host/auth'
 import type { Principal, Scope } from '@mcp-host/contracts'
-import { BusError, isAdmin } from '@mcp-host/contracts'
+import { BusError, hasAdminRole, isAdmin } from '@mcp-host/contracts'
 
 /**
  * The credential that a route requires: none, the secret in its address, one of any principal, or one with a scope.
@@ -59,7 +59,7 @@ export function checkAccess(principal: Principal, access: Access): void {
   if (access === 'admin' && !isAdmin(principal)) {
     throw new BusError('denied', 'this needs the role admin')
   }
-  if (access === 'audit' && !isAdmin(principal) && !principal.roles.includes('auditor')) {
+  if (access === 'audit' && !hasAdminRole(principal) && !principal.roles.includes('auditor')) {
     throw new BusError('denied', 'this needs the role auditor')
   }
 }

@@ -252,7 +252,7 @@ async function prepare(route: string): Promise<void> {
   if (route.includes('/keys/')) values['id'] = (await make('POST /api/keys', 'admin')).id ?? ''
   if (route.includes('/approvals/')) {
     const call = { server: 'a', tool: 'add', arguments: {} }
-    values['id'] = (await queue.ask({ id: 'user:ann', roles: [] }, call)).id
+    values['id'] = (await queue.ask({ id: 'user:ann', roles: [], scopes: [] }, call)).id
   }
 }
 

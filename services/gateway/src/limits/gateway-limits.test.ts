@@ -31,7 +31,7 @@ test('limits are listed with what one principal has used of them', async () => {
     limitSockets: 3,
     trustedProxies: [],
   })
-  const caller = (id: string) => ({ id, roles: [] })
+  const caller = (id: string) => ({ id, roles: [], scopes: [] })
   for (let count = 0; count < 7; count++) await limits.request(caller('user:ann'))
   await limits.request(caller('user:bob'))
   expect(await limits.list('user:ann')).toEqual([

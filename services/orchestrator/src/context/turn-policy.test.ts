@@ -11,8 +11,8 @@ const quiet = () => undefined
 // Only what the policy logs.
 const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
 const tools = { annotationsOf: () => ({ readOnlyHint: false }) }
-const ann = newEnvelope({ id: 'user:ann', roles: ['user'] })
-const root = newEnvelope({ id: 'user:root', roles: ['admin'] })
+const ann = newEnvelope({ id: 'user:ann', roles: ['user'], scopes: [] })
+const root = newEnvelope({ id: 'user:root', roles: ['admin'], scopes: [] })
 /** A message from before roles travelled with messages. */
 const older = newEnvelope('local')
 

@@ -1,8 +1,8 @@
 import type {
   ApprovalRule,
-  Caller,
   CatalogTool,
   Envelope,
+  Principal,
   ToolCallBlock,
 } from '@mcp-host/contracts'
 import { BusError, LOCAL } from '@mcp-host/contracts'
@@ -78,6 +78,6 @@ export function followTurnPolicy(
 /**
  * The caller of a message. Messages of earlier versions have no roles; those of the local user get their roles here.
  */
-function callerOf({ principal, roles }: Envelope): Caller {
+function callerOf({ principal, roles }: Envelope): Pick<Principal, 'id' | 'roles'> {
   return { id: principal, roles: roles ?? (principal === LOCAL.id ? LOCAL.roles : []) }
 }

@@ -1,10 +1,11 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, HistoryMessage, SessionId } from '@mcp-host/contracts'
+import type { HistoryMessage, SessionId } from '@mcp-host/contracts'
 import type { Input, SessionState } from '@mcp-host/session-state'
 import { BusError } from '@mcp-host/contracts'
 import { branchOf } from '@mcp-host/session-state'
 import type { SessionViews } from '../turn/session-views.ts'
 import { bytesOf, fitTurn } from './fit-turn.ts'
+import type { SessionUser } from './own-record.ts'
 import { mayUse, noSession, ownRecord } from './own-record.ts'
 import { readTurns } from './read-turns.ts'
 import { turnMessages } from './turn-messages.ts'
@@ -31,7 +32,7 @@ export async function historyPage(
   { directory, sessions }: Pick<Bus, 'directory' | 'sessions'>,
   views: SessionViews,
   request: HistoryRequest,
-  caller: Pick<Envelope, 'principal' | 'roles'>,
+  caller: SessionUser,
 ): Promise<HistoryPage> {
   const { session } = request
   const [found, through] = await Promise.all([

@@ -1,11 +1,14 @@
 import type { Envelope, SessionId, SessionRecord } from '@mcp-host/contracts'
 import { BusError, isAdmin } from '@mcp-host/contracts'
 
+/** The caller of a request about a session, as its envelope has it. */
+export type SessionUser = Pick<Envelope, 'principal' | 'roles' | 'scopes'>
+
 /** The record if the principal may use the session. Throws `not-found` for every other reason. */
 export function ownRecord(
   session: SessionId,
   record: SessionRecord | undefined,
-  caller: Pick<Envelope, 'principal' | 'roles'>,
+  caller: SessionUser,
 ): SessionRecord {
   const isOpen = record !== undefined && mayUse(caller, record.owner)
   if (isOpen && record.isExpired === true) throw expired(session)
@@ -14,11 +17,8 @@ export function ownRecord(
 }
 
 /** Whether a caller may use a session: its owner and admins may. */
-export function mayUse(
-  { principal, roles = [] }: Pick<Envelope, 'principal' | 'roles'>,
-  owner: string,
-): boolean {
-  return owner === principal || isAdmin({ roles })
+export function mayUse({ principal, roles, scopes }: SessionUser, owner: string): boolean {
+  return owner === principal || isAdmin({ roles, scopes })
 }
 
 export function noSession(session: SessionId): BusError {

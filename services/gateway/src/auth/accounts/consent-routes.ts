@@ -1,7 +1,7 @@
 import type { Accounts } from '@mcp-host/auth'
 import { accountPrincipalId } from '@mcp-host/auth'
 import type { Scope } from '@mcp-host/contracts'
-import { BusError, isAdmin } from '@mcp-host/contracts'
+import { BusError, hasAdminRole } from '@mcp-host/contracts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Interaction, InteractionResults, Provider } from 'oidc-provider'
 import { errors } from 'oidc-provider'
@@ -141,8 +141,8 @@ function asked(interaction: Interaction, accounts: Accounts): Asked {
   const account = accounts.find(interaction.session?.accountId ?? '')
   const roles = account?.roles ?? []
   const needs: Partial<Record<string, boolean>> = {
-    admin: isAdmin({ roles }),
-    audit: isAdmin({ roles }) || roles.includes('auditor'),
+    admin: hasAdminRole({ roles }),
+    audit: hasAdminRole({ roles }) || roles.includes('auditor'),
   } satisfies Partial<Record<Scope, boolean>>
   const all = parameterOf(interaction, 'scope').split(' ')
   return {

@@ -1,7 +1,7 @@
 import { AuditEntry } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { Principal } from '@mcp-host/contracts'
-import { BusError, isAdmin } from '@mcp-host/contracts'
+import { BusError, hasAdminRole } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
@@ -87,7 +87,7 @@ function isAuditor({ roles, scopes }: Principal): boolean {
 }
 
 function seesAll(principal: Principal): boolean {
-  return isAuditor(principal) || (isAdmin(principal) && principal.scopes.includes('audit'))
+  return isAuditor(principal) || (hasAdminRole(principal) && principal.scopes.includes('audit'))
 }
 
 function withoutBodies(entry: AuditEntry): AuditEntry {

@@ -6,8 +6,8 @@ import { MergedListing } from './merged-listing.ts'
 import { routeRequest } from './route-request.ts'
 import { ToolPolicy } from './tool-policy.ts'
 
-const ann: Caller = { id: 'user:ann', roles: ['dev'] }
-const root: Caller = { id: 'user:root', roles: ['admin'] }
+const ann: Caller = { id: 'user:ann', roles: ['dev'], scopes: [] }
+const root: Caller = { id: 'user:root', roles: ['admin'], scopes: [] }
 
 const listing = new MergedListing(
   [
@@ -94,7 +94,7 @@ describe('a call', () => {
 
 test('one view serves all callers with the same rights, unless rules name users', () => {
   const byRole = policyOf(rules.slice(0, 2))
-  const bob: Caller = { id: 'user:bob', roles: ['dev'] }
+  const bob: Caller = { id: 'user:bob', roles: ['dev'], scopes: [] }
   const seen = (policy: ToolPolicy, caller: Caller) => policy.view(caller, virtualServer).listing
   expect(seen(byRole, ann)).toBe(seen(byRole, bob))
   const byUser = policyOf([{ users: 'user:bob', tool: 'read', effect: 'deny' }])
