@@ -86,6 +86,7 @@ const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/orchestrator': {
     own: [
       ...everyService.own,
+      '@mcp-host/audit',
       '@mcp-host/policy',
       '@mcp-host/session-state',
       '@mcp-host/tool-search',

@@ -28,6 +28,7 @@ const POLICY = {
     { roles: 'admin', effect: 'allow' },
     { name: 'no deletes', tool: 'delete', effect: 'deny' },
     { tool: 'pay', effect: 'approve' },
+    { tool: 'echo', arguments: { text: 'forbidden' }, effect: 'deny' },
   ],
 }
 
@@ -190,6 +191,18 @@ describe('the policy', () => {
     expect(await health()).not.toHaveProperty('servers')
     expect((await ask('ann', 'GET', '/capabilities')).text).not.toContain('test__delete')
     expect((await ask('root', 'GET', '/capabilities')).text).toContain('test__delete')
+  })
+
+  test('keeps a model from a call with denied arguments, which is in the audit log', async () => {
+    using chat = await ChatSocket.open({ url: stack.url, headers: bearer('ann') })
+    const denied = { name: 'test__echo', arguments: { text: 'forbidden' } }
+    chat.say(script({ calls: [denied] }, { tokens: 1 }))
+    await chat.turnsDone()
+    const search = ['search', '--action', 'request-refused', '--nats', stack.broker.url]
+    const line = / user:ann {2}ws {2}request-refused {2}test\.echo .*denied/
+    await eventually(async () => line.test((await command('audit', ...search)).stdout), {
+      limitMs: 20_000,
+    })
   })
 
   test('keeps a changed tool from clients and models until an admin accepts it', async () => {

@@ -1,5 +1,12 @@
 import type { Config } from '@mcp-host/service'
-import { approvalSettings, limitSettings, policySettings, setting, values } from '@mcp-host/service'
+import {
+  approvalSettings,
+  auditSettings,
+  limitSettings,
+  policySettings,
+  setting,
+  values,
+} from '@mcp-host/service'
 
 /** Settings of the orchestrators. */
 export const orchestratorSettings = {
@@ -92,6 +99,7 @@ export const orchestratorSettings = {
   ...approvalSettings,
   ...policySettings,
   ...limitSettings,
+  ...auditSettings,
   limitTurns: setting({
     env: 'LIMIT_TURNS',
     schema: values.integer(0, 10_000),

@@ -1,6 +1,6 @@
 import { approvalRule, orchestratorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import { RateLimits, takeToolCall, ToolPins } from '@mcp-host/service'
+import { openAudit, RateLimits, takeToolCall, ToolPins } from '@mcp-host/service'
 import type { OrchestratorConfig } from './config.ts'
 import {
   catalogModel,
@@ -53,6 +53,7 @@ export async function createOrchestrator(
     pins,
     permit: (...call) => takeToolCall(rates, config.limitToolCalls, ...call),
   })
+  const audit = stack.use(await openAudit({ bus, logger, metrics }, config))
   const deps: TurnDeps = {
     bus,
     logger,
@@ -65,6 +66,7 @@ export async function createOrchestrator(
     systemPrompt: config.systemPrompt,
     limits: limitsOf(config),
     policy: stack.use(turnPolicy),
+    audit,
     slots: new TurnSlots(bus, config.limitTurns),
     chargeTokens: (principal, used) => void rates.charge(tokens, principal, used),
     note: (session, state) => recorder.note(session, state),

@@ -63,6 +63,7 @@ describe('the permissions of the services', () => {
     expect(audit).toEqual([
       'STORE.API.DIRECT.GET.AUDIT',
       'STORE.API.DIRECT.GET.AUDIT.audit.gateway.*',
+      'STORE.API.DIRECT.GET.AUDIT.audit.orchestrator.*',
       // The orchestrator learns its size.
       'STORE.API.STREAM.INFO.AUDIT',
       'STORE.API.DIRECT.GET.AUDIT.audit.mcp-supervisor.*',

@@ -167,6 +167,7 @@ export const BLOB_USERS = [
 /** The services that append to the audit log. The commands for operators read it, and gateways for auditors. */
 export const AUDIT_WRITERS = [
   'gateway',
+  'orchestrator',
   'mcp-supervisor',
 ] as const satisfies readonly ServiceParticipant[]
 

@@ -34,7 +34,7 @@ test('the policy decides calls of a turn, and again when its file changes', asyn
   const write = (rules: object[]) => writeFile(path, JSON.stringify({ rules }))
   await write([
     { roles: 'admin', effect: 'allow' },
-    { tool: 'delete', effect: 'deny' },
+    { tool: 'delete', effect: 'deny', reason: 'nothing is deleted here' },
   ])
   const needsApproval = (_server: string, tool: string): boolean => tool === 'write'
   using policy = followTurnPolicy(path, {
@@ -55,6 +55,9 @@ test('the policy decides calls of a turn, and again when its file changes', asyn
   expect(policy.effectOf(ann, call('read'))).toBe('allow')
   expect(policy.effectOf(root, call('changed'))).toBe('deny')
   expect(policy.isHidden(root, offered('changed'))).toBe(true)
+  expect(policy.denialOf(ann, call('delete'))).toBe('nothing is deleted here')
+  expect(policy.denialOf(root, call('changed'))).toContain('no admin has accepted it')
+  expect(policy.denialOf(ann, call('write'))).toBeUndefined()
   await write([{ tool: 'read', effect: 'approve' }])
   await eventually(() => policy.effectOf(ann, call('read')) === 'approve')
   expect(await policy.refusalOf(ann, call('read'))).toBeUndefined()

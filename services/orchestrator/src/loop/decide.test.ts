@@ -432,6 +432,7 @@ describe('calls that need approval', () => {
       expect(next(turn(generation('a', [risky(answer(action))])), {}, rules)).toMatchObject({
         type: 'settle',
         message: expect.stringContaining('did not allow'),
+        isDenied: true,
       })
     },
   )
@@ -442,6 +443,7 @@ describe('calls that need approval', () => {
     expect(next(current, {}, { ...rules, now: 500 })).toMatchObject({
       type: 'settle',
       message: expect.stringContaining('in time'),
+      isDenied: true,
     })
   })
 
@@ -471,5 +473,6 @@ test('a call that the policy denies is settled without asking or running it', ()
     type: 'settle',
     call: denied,
     message: expect.stringContaining('the policy of this host does not allow this call'),
+    isDenied: true,
   })
 })

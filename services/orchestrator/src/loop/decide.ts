@@ -35,7 +35,13 @@ export type Step =
   | { readonly type: 'shrink'; readonly generation: Generation; readonly withTools: boolean }
   /** End a call that its user stopped. */
   | { readonly type: 'stop-call'; readonly call: ToolCall }
-  | { readonly type: 'settle'; readonly call: ToolCall; readonly message: string }
+  | {
+      readonly type: 'settle'
+      readonly call: ToolCall
+      readonly message: string
+      /** Whether the policy or the user decided against the call. */
+      readonly isDenied?: true
+    }
   | { readonly type: 'ask'; readonly call: ToolCall }
   /** Answer a call of one of the host's own tools. */
   | { readonly type: 'answer'; readonly call: ToolCall }
@@ -101,13 +107,14 @@ export function decide(turn: Turn, input: Pick<Input, 'cancelledAt'>, rules: Rul
     const isBegun = call.attempt > 0 || rules.isRunning(call.block.id)
     const message =
       refusal(call, position, limits.maxToolCalls) ??
-      (isBegun ? undefined : switchedOff(call, rules)) ??
-      disallowed(call, now)
+      (isBegun ? undefined : switchedOff(call, rules))
     if (message !== undefined) return { type: 'settle', call, message }
+    const refused = disallowed(call, now)
+    if (refused !== undefined) return { type: 'settle', call, message: refused, isDenied: true }
     if (call.block.server === HOST_SERVER) return { type: 'answer', call }
     const isAsked = isBegun || call.approval !== undefined
     const effect = isAsked ? 'allow' : rules.effectOf(call.block)
-    if (effect === 'deny') return { type: 'settle', call, message: DENIED }
+    if (effect === 'deny') return { type: 'settle', call, message: DENIED, isDenied: true }
     if (effect === 'approve') return { type: 'ask', call }
   }
   const runnable = open.filter(

@@ -18,6 +18,7 @@ import { pause } from '../turn/pause.ts'
 import { sessionLimits } from '../turn/session-limits.ts'
 import { usesServer } from '../turn/session-servers.ts'
 import { stopCall, stopTurn } from './stop-turn.ts'
+import { recordDenial } from './record-denial.ts'
 import { settleCall, ToolRuns } from './tool-step.ts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 import { TurnFailure } from '../turn/turn-failure.ts'
@@ -151,6 +152,7 @@ async function takeStep(
       return undefined
     case 'settle':
       deps.events.toolRefused()
+      if (step.isDenied === true) recordDenial(deps, turn, step)
       await settleCall(turn, step.call, 'refused', step.message)
       return undefined
     case 'ask':

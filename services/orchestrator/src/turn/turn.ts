@@ -1,3 +1,4 @@
+import type { AuditLog } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type {
   CatalogTool,
@@ -66,6 +67,8 @@ export interface Limits {
 export interface TurnPolicy {
   /** Whether a call runs, needs a user's approval, or is denied. */
   effectOf(caller: Envelope, call: ToolCallBlock): 'allow' | 'approve' | 'deny'
+  /** Why a call is denied, for the audit log; `undefined` when it is not. */
+  denialOf(caller: Envelope, call: ToolCallBlock): string | undefined
   /** Why an allowed call may not run now, in words for the model; `undefined` when it may. */
   refusalOf(caller: Envelope, call: ToolCallBlock): Promise<string | undefined>
   /** Whether a tool is not offered, because none of its calls could run. */
@@ -86,6 +89,8 @@ export interface TurnDeps {
   readonly systemPrompt: string
   readonly limits: Limits
   readonly policy: TurnPolicy
+  /** `undefined`: this host has no audit log. */
+  readonly audit: AuditLog | undefined
   readonly slots: Pick<TurnSlots, 'acquire'>
   /** Counts the tokens that a principal has used. */
   readonly chargeTokens: (principal: string, tokens: number) => void
