@@ -72,8 +72,10 @@ describe.each(['bwrap', 'uid'] as const)('in the sandbox %s', (sandbox) => {
         expect.soft(found, what).not.toMatch(FOUND)
         expect.soft(found, what).not.toMatch(/operator-key|[\w-]+\.nk\b/)
       }
-      const strange = join(import.meta.dirname, '..', 'tools', `${crypto.randomUUID()}.tmp`)
-      // It cannot make the host start another program either.
+      const strange = join(import.meta.dirname, '..', `${crypto.randomUUID()}.tmp`)
+      // It cannot make the host start another program either, nor put another folder in the place of one of the host.
+      await run('spy', `mv ${folder} ${folder}.old && mkdir -p ${data} && echo '{}' > ${mcpJson}`)
+      expect(existsSync(`${folder}.old`)).toBe(false)
       await run('spy', `echo '{"servers":{}}' > ${mcpJson}; rm ${mcpJson}; touch ${strange}`)
       expect(await run('other', 'echo it is there')).toContain('it is there')
       expect(existsSync(strange)).toBe(false)

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compileCacheFolder } from './provision/cache.mjs'
+import { closeInherited } from './provision/close-inherited.mjs'
 import { launch } from './provision/launch.mjs'
 import { provideNatsServer } from './provision/nats-server.mjs'
 import { ProvisionError } from './provision/provision-error.mjs'
@@ -183,6 +184,7 @@ function fail(message, code = 1) {
 }
 
 try {
+  closeInherited()
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   if (!(error instanceof ProvisionError)) throw error

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
 import { supervisorSettings } from '@mcp-host/mcp-supervisor/config'
-import { ConfigError, loadConfig } from '@mcp-host/service'
+import { authMethods, ConfigError, loadConfig } from '@mcp-host/service'
 import { ConfigurationError, describeFault, loadMcpConfig, openSandbox } from 'mcp-host'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
 import { freeBytes, LEAST_FREE_BYTES, megabytes } from './host/disk-space.ts'
@@ -15,6 +15,7 @@ import { runHost } from './host/run-host.ts'
 import type { Env } from './host/read-env.ts'
 import { readEnv } from './host/read-env.ts'
 import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
+import { sandboxProblems } from './host/sandbox-paths.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
 import { lifelineSignal } from './lifeline.ts'
 import { plain } from './plain.ts'
@@ -101,9 +102,11 @@ async function saySandbox(env: Env): Promise<void> {
   const { sandbox, sandboxHomes: homes } = supervisorSettings
   const config = loadConfig({ sandbox, homes }, env)
   const { kind, lack } = await openSandbox({ kind: config.sandbox, env, homes: config.homes })
+  const isOpen = loadConfig({ auth: authMethods }, env).auth.includes('none')
+  const open = isOpen ? '; with AUTH=none they reach it at its port' : ''
   if (kind !== 'none' && lack !== undefined) say('warning', `MCP servers do not start: ${lack}`)
   else if (kind !== 'none')
-    say('sandbox', `MCP servers run in ${kind}, without the files and processes of the host`)
+    say('sandbox', `MCP servers run in ${kind}, without the files and processes of the host${open}`)
   else {
     const why = lack === undefined ? '' : ` (${lack})`
     say(
@@ -146,7 +149,8 @@ async function checkSettings(): Promise<CheckedSettings> {
     else throw error
   }
   const env: Env = { ...given, ...added.settings, MCP_JSON_PATH: mcpJson }
-  problems.unshift(...settingProblems(env))
+  const dataDir = resolve(root, env['DATA_DIR'] || '.data')
+  problems.unshift(...settingProblems(env), ...sandboxProblems(env, root, dataDir))
   const texts = [mcpJson, resolve(root, env['LLM_CONFIG'] || 'llm.json')].map(readText)
   for (const warning of [...added.warnings, ...unknownSettings(env, texts)]) warn(warning)
   if (problems.length === 0) return { env, configured }

@@ -25,6 +25,11 @@ const KNOWN = ALL_SETTINGS.flatMap(({ settings }) =>
 )
 const LONG = KNOWN.filter((name) => name.length >= MIN_LENGTH)
 
+/** Whether a variable is a setting of the host or of a provider in llm.json. */
+export function isSetting(name: string): boolean {
+  return KNOWN.includes(name) || PROVIDER_SETTING.test(name)
+}
+
 function isKnown(name: string): boolean {
   return KNOWN.includes(name) || COMMAND_SETTINGS.includes(name)
 }

@@ -65,6 +65,13 @@ export const supervisorSettings = {
     describe:
       'Absolute paths of files and folders that programs in a sandbox cannot change, by commas. `npm start` adds its own program and configuration.',
   }),
+  sandboxWritable: setting({
+    env: 'SANDBOX_WRITABLE',
+    schema: values.list,
+    default: '',
+    describe:
+      'Absolute paths of folders within those of SANDBOX_READ_ONLY that programs can change nevertheless, by commas. `npm start` adds its folder `examples`.',
+  }),
   ...auditSettings,
 }
 

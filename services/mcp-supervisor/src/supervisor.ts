@@ -80,6 +80,7 @@ export async function createSupervisor(
     homes: config.sandboxHomes,
     hidden: config.sandboxHidden,
     readOnly: config.sandboxReadOnly,
+    writable: config.sandboxWritable,
   })
   logSandbox(logger, sandbox)
   const makeHost = hostFactory({

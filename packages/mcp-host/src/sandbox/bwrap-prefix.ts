@@ -1,11 +1,17 @@
+import { readdirSync } from 'node:fs'
+import { join, sep } from 'node:path'
+
+import type { Mounts } from './protect-paths.ts'
+
 /** Signals that end a process in an orderly way. */
 const ORDERLY_SIGNALS = ['TERM', 'INT', 'HUP']
 
+/** Devices for graphics, sound, virtual machines and file systems. Terminals of others are not among them. */
+const DEVICES = /^(dri|fuse|kvm|snd|nvidia.*|video\d+)$/
+
 /** What a program in a sandbox sees and reaches. */
 export interface View {
-  readonly hiddenFolders: readonly string[]
-  readonly hiddenFiles: readonly string[]
-  readonly readOnly: readonly string[]
+  readonly mounts: Mounts
   readonly network: boolean
   /** The only paths that the program can change, beside a `/tmp` of its own; undefined: all. */
   readonly roots: readonly string[] | undefined
@@ -19,7 +25,12 @@ export interface View {
  * inherit ignored signals; `env` makes the program react to them again.
  */
 export function bwrapPrefix(bwrap: string, view: View): readonly string[] {
-  const { hiddenFolders, hiddenFiles, readOnly, network, roots } = view
+  const { network, roots, mounts } = view
+  const { hiddenFolders, hiddenFiles, writable } = mounts
+  // Outside of roots all is read-only already.
+  const isOpen = (path: string): boolean => roots === undefined || isIn(path, roots)
+  const fixed = mounts.fixed.filter(isOpen)
+  const readOnly = mounts.readOnly.filter(isOpen)
   return [
     ...words('/bin/sh', '-c', `trap '' ${ORDERLY_SIGNALS.join(' ')}; exec "$@"`, 'sh'),
     bwrap,
@@ -29,10 +40,14 @@ export function bwrapPrefix(bwrap: string, view: View): readonly string[] {
     ...(network ? [] : ['--unshare-net']),
     // Started by root, bwrap would leave the program the right to unmount.
     ...words('--cap-drop', 'ALL'),
-    ...words('--dev-bind', '/', '/'),
+    ...words(roots === undefined ? '--bind' : '--ro-bind', '/', '/'),
     ...(roots === undefined ? [] : onlyRoots(roots)),
     ...words('--proc', '/proc'),
+    ...words('--dev', '/dev'),
+    ...devices().flatMap((path) => words('--dev-bind', path, path)),
+    ...fixed.flatMap((path) => words('--bind', path, path)),
     ...readOnly.flatMap((path) => words('--ro-bind', path, path)),
+    ...(roots === undefined ? writable.flatMap((path) => words('--bind', path, path)) : []),
     ...hiddenFolders.flatMap((path) => [...words('--tmpfs', path), ...words('--remount-ro', path)]),
     ...hiddenFiles.flatMap((path) => words('--ro-bind', '/dev/null', path)),
     '--',
@@ -43,12 +58,17 @@ export function bwrapPrefix(bwrap: string, view: View): readonly string[] {
 }
 
 function onlyRoots(roots: readonly string[]): readonly string[] {
-  return [
-    ...words('--ro-bind', '/', '/'),
-    ...words('--dev', '/dev'),
-    ...words('--tmpfs', '/tmp'),
-    ...roots.flatMap((path) => words('--bind', path, path)),
-  ]
+  return [...words('--tmpfs', '/tmp'), ...roots.flatMap((path) => words('--bind', path, path))]
+}
+
+function devices(): readonly string[] {
+  return readdirSync('/dev')
+    .filter((name) => DEVICES.test(name))
+    .map((name) => join('/dev', name))
+}
+
+function isIn(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(folder + sep))
 }
 
 /** Keeps the words of an option on one line. */

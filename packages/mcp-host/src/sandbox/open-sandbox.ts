@@ -6,12 +6,13 @@ import type { Environment } from '../environment.ts'
 import { findExecutable } from '../process/find-executable.ts'
 import { launch, launched } from '../process/launch.ts'
 import { bwrapPrefix } from './bwrap-prefix.ts'
-import { Sandbox, type SandboxMeans, type SandboxPaths } from './sandbox.ts'
+import { Sandbox, type SandboxMeans } from './sandbox.ts'
+import { mountsFor, type ProtectedPaths } from './protect-paths.ts'
 import { probePrefix, ServerUsers } from './server-users.ts'
 
 const PROBE_LIMIT_MS = 5_000
 
-export interface SandboxOptions extends Partial<SandboxPaths> {
+export interface SandboxOptions extends Partial<ProtectedPaths> {
   /** Default `auto`: the strongest that the machine offers. */
   readonly kind?: 'auto' | SandboxKind
   /** The environment in which programs are searched. */
@@ -27,6 +28,7 @@ export async function openSandbox({
   homes,
   hidden = [],
   readOnly = [],
+  writable = [],
 }: SandboxOptions): Promise<Sandbox> {
   const [bwrap, users] = await Promise.all([findBwrap(env), findUsers(env, homes, hidden)])
   const means: SandboxMeans = {
@@ -42,7 +44,7 @@ export async function openSandbox({
   const isOff = kind === 'none'
   const chosen = kind === 'auto' ? (best ?? 'none') : kind
   const lack = isOff ? 'it was turned off' : lacks[chosen === 'none' ? 'bwrap' : chosen]
-  return new Sandbox({ kind: chosen, lack }, means, { hidden, readOnly })
+  return new Sandbox({ kind: chosen, lack }, means, { hidden, readOnly, writable })
 }
 
 /** The means of a kind, or what is missing for it. */
@@ -52,7 +54,8 @@ async function findBwrap(env: Environment): Promise<Found<{ readonly bwrap: stri
   if (process.platform !== 'linux') return { lack: 'bubblewrap runs on Linux only' }
   const bwrap = await find('bwrap', env)
   if (bwrap === undefined) return { lack: 'bwrap was not found; install the package bubblewrap' }
-  const view = { hiddenFolders: [], hiddenFiles: [], readOnly: [], network: true, roots: undefined }
+  const mounts = mountsFor({ hidden: [], readOnly: [], writable: [] })
+  const view = { mounts, network: true, roots: undefined }
   if (await works([...bwrapPrefix(bwrap, view), '/bin/true'], env)) return { bwrap }
   return { lack: 'bwrap may not make namespaces on this machine' }
 }

@@ -1,5 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { text } from 'node:stream/consumers'
 
 import { describe, expect, test } from 'vitest'
@@ -34,8 +41,8 @@ async function startAs(
 ): Promise<GuardedProcess> {
   const sandbox = await openSandbox({
     env,
-    hidden: [workspace.path('hidden'), workspace.path('secret'), workspace.path('missing')],
-    readOnly: [workspace.path('program'), workspace.path('missing')],
+    hidden: [workspace.path('hidden'), workspace.path('secret')],
+    readOnly: [workspace.path('program')],
   })
   const { prefix } = sandbox.enter('any', config)
   return spawnGuarded(guardian, { cwd: workspace.folder, env, prefix, command, args })
@@ -129,6 +136,54 @@ describe.skipIf(kind !== 'bwrap')(`a program in bwrap${lack ? ` (skipped: ${lack
       await eventually(() => !strays.some(isAlive))
     },
   )
+
+  test('cannot put other files in the place of protected ones', async () => {
+    await using workspace = await openWorkspace()
+    const path = (name: string): string => workspace.path(name)
+    for (const folder of ['a/b/data', 'program/bin', 'program/open', 'dot']) {
+      mkdirSync(path(folder), { recursive: true })
+    }
+    for (const file of ['a/b/settings', 'a/b/data/key', 'program/main', 'dot/linked']) {
+      writeFileSync(path(file), `text of ${file}`)
+    }
+    symlinkSync('../dot/linked', path('program/link'))
+    const sandbox = await openSandbox({
+      env,
+      hidden: [path('a/b/data'), path('a/b/settings'), path('program/link')],
+      readOnly: [path('program'), path('dot/missing/too')],
+      writable: [path('program/open')],
+    })
+    const looks = [
+      'mv a a2; mv a/b a/b2; mv program p2; mv dot d2; rm -r a; rmdir dot',
+      'mv a/b/settings x; rm a/b/settings; echo evil > a/b/settings',
+      'rm program/link; ln -s x program/link; echo evil > program/new; cat program/link dot/linked',
+      'echo evil > dot/linked; rm dot/linked; mkdir -p dot/missing; echo evil > dot/missing/too',
+      'cat a/b/data/key a2/b/data/key; echo fine > program/open/file; echo fine > own',
+    ]
+    await using guardian = new Guardian()
+    const child = await spawnGuarded(guardian, {
+      ...sandbox.enter('any'),
+      cwd: workspace.folder,
+      env,
+      command: 'sh',
+      args: ['-c', looks.join('\n')],
+    })
+    expect(await text(child.stdout!)).toBe('')
+    for (const file of ['a/b/settings', 'a/b/data/key', 'program/main', 'dot/linked']) {
+      expect(readFileSync(path(file), 'utf8')).toBe(`text of ${file}`)
+    }
+    expect(readlinkSync(path('program/link'))).toBe('../dot/linked')
+    expect(existsSync(path('program/new'))).toBe(false)
+    expect(existsSync(path('dot/missing'))).toBe(false)
+    expect(readFileSync(path('program/open/file'), 'utf8')).toBe('fine\n')
+    expect(readFileSync(path('own'), 'utf8')).toBe('fine\n')
+  })
+
+  test('sees no terminal of others, and opens its own', async () => {
+    await using workspace = await openWorkspace()
+    const script = 'ls /dev/pts; script -qc "echo it has a terminal" /dev/null'
+    expect(await outputOf(workspace, script)).toMatch(/^ptmx\s+it has a terminal\s+$/)
+  })
 
   test('reaches no network without it', async () => {
     await using workspace = await openWorkspace()

@@ -1,17 +1,11 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 
 import type { SandboxConfig, SandboxKind } from '../config/mcp-config.ts'
 import type { Environment } from '../environment.ts'
 import { LaunchError } from '../process/launch.ts'
 import { bwrapPrefix } from './bwrap-prefix.ts'
+import { mountsFor, type ProtectedPaths } from './protect-paths.ts'
 import type { ServerUsers } from './server-users.ts'
-
-export interface SandboxPaths {
-  /** Absolute paths of files and folders that no server sees. */
-  readonly hidden: readonly string[]
-  /** Absolute paths of files and folders that no server changes. */
-  readonly readOnly: readonly string[]
-}
 
 /** What separates one process of a server. */
 export interface Separation {
@@ -39,12 +33,12 @@ export class Sandbox {
   /** What the host lacks for a stronger kind, or for `kind`, in words for an operator; undefined when it lacks nothing. */
   readonly lack: string | undefined
   readonly #means: SandboxMeans
-  readonly #paths: SandboxPaths
+  readonly #paths: ProtectedPaths
 
   constructor(
     { kind, lack }: { readonly kind: SandboxKind; readonly lack?: string | undefined },
     means: SandboxMeans,
-    paths: SandboxPaths = { hidden: [], readOnly: [] },
+    paths: ProtectedPaths = { hidden: [], readOnly: [], writable: [] },
   ) {
     this.kind = kind
     this.lack = lack
@@ -70,13 +64,10 @@ export class Sandbox {
     if (this.#means.bwrap === undefined) throw this.#impossible('bwrap')
     const missing = about.roots?.find((path) => !existsSync(path))
     if (missing !== undefined) throw new LaunchError(`the root ${missing} does not exist`)
-    // Missing paths would be created.
-    const hidden = this.#paths.hidden.filter((path) => existsSync(path))
     return bwrapPrefix(this.#means.bwrap, {
-      ...about,
-      hiddenFolders: hidden.filter((path) => statSync(path).isDirectory()),
-      hiddenFiles: hidden.filter((path) => !statSync(path).isDirectory()),
-      readOnly: this.#paths.readOnly.filter((path) => existsSync(path)),
+      network: about.network,
+      roots: about.roots?.map((path) => realpathSync(path)),
+      mounts: mountsFor(this.#paths),
     })
   }
 
