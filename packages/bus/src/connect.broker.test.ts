@@ -1,8 +1,11 @@
 import { createServer } from 'node:net'
 import { inspect } from 'node:util'
-import { startBroker } from '@mcp-host/testkit'
-import { expect, test } from 'vitest'
+import type { BusError } from '@mcp-host/contracts'
+import { eventually, startBroker } from '@mcp-host/testkit'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { BrokerProxy } from '../test/broker-proxy.ts'
 import { silentLogger } from '../test/silent-logger.ts'
+import type { Bus } from './bus.ts'
 import { connectBus } from './nats-bus.ts'
 
 async function connectError(url: string): Promise<unknown> {
@@ -93,4 +96,56 @@ test.each(['2.10.29', '1.4.1'])('a broker of version %s is too old', async (vers
     code: 'invalid',
     message: `nats-server at ${server.url} is ${version}; 2.11 or newer is needed`,
   })
+})
+
+describe('a bus that reconnects', () => {
+  let stack: AsyncDisposableStack
+  let proxy: BrokerProxy
+  let bus: Bus
+  let refusals: BusError[]
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack()
+    const broker = stack.use(await startBroker())
+    proxy = stack.use(await BrokerProxy.open(broker.url))
+    refusals = []
+    const onRefused = (error: BusError): void => void refusals.push(error)
+    const options = { url: proxy.url, name: 'test', logger: silentLogger, onRefused }
+    bus = stack.use(await connectBus(options))
+  })
+  afterEach(() => stack.disposeAsync())
+
+  /** Refuses the next connections of the bus, and waits until it has another one. */
+  async function refuse(error: string, times: number): Promise<void> {
+    proxy.refuse(error, times)
+    await eventually(() => proxy.refusals === 0)
+    await eventually(async () => {
+      try {
+        await bus.ping()
+        return true
+      } catch {
+        // It is still without a connection.
+        return false
+      }
+    })
+  }
+
+  test('a bus returns after time-outs of a busy broker', async () => {
+    await refuse('Authentication Timeout', 3)
+    expect(refusals).toEqual([])
+  })
+
+  test('a bus reports no refusals between which it was connected', async () => {
+    await refuse('Authorization Violation', 1)
+    await refuse('Authorization Violation', 1)
+    expect(refusals).toEqual([])
+  })
+
+  test.each(['Authorization Violation', 'User Authentication Expired'])(
+    'a bus reports once that its credential is refused with "%s"',
+    async (error) => {
+      await refuse(error, 3)
+      const message = expect.stringContaining('it refuses our credentials; see NATS_URL')
+      expect(refusals).toMatchObject([{ code: 'denied', message }])
+    },
+  )
 })

@@ -74,12 +74,14 @@ export interface Credential {
 /**
  * Opens a connection that survives restarts of the broker. `id`: the id of the process on the bus. Throws `unavailable`
  * when the broker does not answer at first, `denied` when it refuses the connection, `invalid` when it is too old, has
- * no JetStream, or a file of the credential cannot be used.
+ * no JetStream, or a file of the credential cannot be used. `onRefused`: called with `denied` when the broker refuses the
+ * credential later.
  */
 export async function connectNats(
   url: string,
   id: string,
   credential: Credential = {},
+  onRefused?: (error: BusError) => void,
 ): Promise<NatsConnection> {
   const options = parseNatsUrl(url)
   const where = String(options.servers)
@@ -94,17 +96,14 @@ export async function connectNats(
       reconnectTimeWait: 250,
       pingInterval: 10_000,
       maxPingOut: 2,
+      // The library counts time-outs as refusals, and closes the connection at the second one.
+      ignoreAuthErrorAbort: true,
       // Two stack traces per request would cost more than the request.
       noAsyncTraces: true,
     })
   } catch (error) {
     if (error instanceof BusError) throw error
-    // The library gives a busy broker's time-out the class of a refusal.
-    const isTimeout = error instanceof Error && /timeout/i.test(error.message)
-    if (error instanceof errors.AuthorizationError && !isTimeout) {
-      const message = `nats-server at ${where}: it refuses our credentials; see NATS_URL and NATS_NKEY_SEED_FILE`
-      throw new BusError('denied', message, { cause: error })
-    }
+    if (isRefusal(error)) throw refusedBy(where, error)
     const message = `nats-server at ${where}: it does not answer`
     throw new BusError('unavailable', message, { cause: error })
   }
@@ -120,7 +119,39 @@ export async function connectNats(
     const message = `nats-server at ${where} runs without JetStream; start it with -js`
     throw new BusError('invalid', message)
   }
+  if (onRefused !== undefined) void watchRefusals(connection, where, onRefused)
   return connection
+}
+
+/** Calls `onRefused` at the second refusal in a row: one server of a cluster may not have the accounts yet. */
+async function watchRefusals(
+  connection: NatsConnection,
+  where: string,
+  onRefused: (error: BusError) => void,
+): Promise<void> {
+  let refusals = 0
+  for await (const status of connection.status()) {
+    if (status.type === 'reconnect') refusals = 0
+    else if (status.type === 'error' && isRefusal(status.error) && ++refusals === 2) {
+      onRefused(refusedBy(where, status.error))
+    }
+  }
+}
+
+/**
+ * Whether the broker refuses the credential. A broker that is too busy to check it answers `Authentication Timeout`,
+ * which the library gives the class of a refusal and no code.
+ */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof errors.UserAuthenticationExpiredError ||
+    (error instanceof errors.AuthorizationError && !/authentication timeout/i.test(error.message))
+  )
+}
+
+function refusedBy(where: string, cause: unknown): BusError {
+  const message = `nats-server at ${where}: it refuses our credentials; see NATS_URL and NATS_NKEY_SEED_FILE`
+  return new BusError('denied', message, { cause })
 }
 
 async function credentialOptions(

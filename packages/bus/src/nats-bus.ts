@@ -93,6 +93,8 @@ export interface ConnectBusOptions {
   readonly store?: StoreRoom | undefined
   /** The credential of the process. Default: the one in the URL. */
   readonly credential?: Credential | undefined
+  /** Called with `denied` when the broker refuses the credential of a connection that was open before. */
+  readonly onRefused?: (error: BusError) => void
   /** The clock of this machine, in epoch milliseconds. */
   readonly now?: () => number
 }
@@ -107,11 +109,12 @@ export async function connectBus({
   logger,
   replicas = 1,
   store,
-  credential = {},
+  credential,
+  onRefused,
   now = Date.now,
 }: ConnectBusOptions): Promise<Bus> {
   const id = `${name}-${crypto.randomUUID().slice(0, 8)}`
-  const connection = await connectNats(url, id, credential)
+  const connection = await connectNats(url, id, credential, onRefused)
   const warn = (error: unknown, action: string): void => {
     logger.warn({ component: 'bus', action, err: error }, 'bus trouble')
   }

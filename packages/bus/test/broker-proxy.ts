@@ -9,6 +9,9 @@ export class BrokerProxy implements AsyncDisposable {
   readonly #upstreams = new Set<Socket>()
   readonly #server = createServer((client) => this.#join(client))
   #isCut = false
+  #refusal = ''
+  /** How many more connections are refused. */
+  refusals = 0
   #isHeld = false
 
   private constructor(url: string) {
@@ -38,6 +41,14 @@ export class BrokerProxy implements AsyncDisposable {
     this.#isCut = false
   }
 
+  /** Cuts the connections, and answers the next ones with this error of a broker. */
+  refuse(error: string, times: number): void {
+    this.#refusal = error
+    this.refusals = times
+    this.cut()
+    this.mend()
+  }
+
   /** Holds back the data that the broker sends. */
   hold(): void {
     this.#isHeld = true
@@ -57,6 +68,12 @@ export class BrokerProxy implements AsyncDisposable {
 
   #join(client: Socket): void {
     if (this.#isCut) return void client.destroy()
+    if (this.refusals > 0) {
+      this.refusals--
+      client.on('error', () => undefined)
+      client.end(`INFO {"version":"2.12.0","max_payload":1}\r\n-ERR '${this.#refusal}'\r\n`)
+      return
+    }
     const upstream = connect(Number(this.#target.port), this.#target.hostname)
     this.#upstreams.add(upstream)
     for (const [from, to] of [

@@ -220,6 +220,20 @@ describe('the start of a service', () => {
   })
 })
 
+test('a service whose credential nats-server refuses later ends with 1 and says so', async () => {
+  await using own = await startBroker({ hasAccounts: false })
+  const { service } = await startReady({ NATS_URL: own.url })
+  await using _ = service
+  await own.stop()
+  await own.start('another-token')
+  const { out, exit } = await service.ended()
+  expect(exit).toEqual({ code: 1, signal: null })
+  expect(logLines(out).at(-1)).toMatchObject({
+    level: 'fatal',
+    message: expect.stringContaining('it refuses our credentials; see NATS_URL'),
+  })
+})
+
 describe('the stop of a service', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'a service drains on %s, disposes and exits with 0',

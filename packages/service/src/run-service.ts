@@ -218,9 +218,14 @@ async function connectPatiently(
     certFile: config.natsTlsCert,
     keyFile: config.natsTlsKey,
   }
+  // Nothing can be finished without the broker. A service that starts again has the credential of then.
+  const onRefused = (err: BusError): void => {
+    logger.fatal({ component: 'service', action: 'connect', err }, err.message)
+    process.exit(1)
+  }
   for (;;) {
     try {
-      return await connectBus({ url, name, logger, replicas, store, credential })
+      return await connectBus({ url, name, logger, replicas, store, credential, onRefused })
     } catch (error) {
       const mayHelp = BusError.from(error).code === 'unavailable'
       if (!mayHelp || Date.now() > giveUpAt || signal.aborted) throw error

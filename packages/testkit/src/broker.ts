@@ -14,8 +14,8 @@ export interface Broker extends AsyncDisposable {
   kill(): Promise<void>
   /** Stops the process with SIGTERM. */
   stop(): Promise<void>
-  /** Starts the process again with the same address and data. */
-  start(): Promise<void>
+  /** Starts the process again with the same address and data. `token`: what clients must send; by default as before. */
+  start(token?: string): Promise<void>
   /** The credential file of a service, where the broker has accounts. */
   seedFile(participant: Participant): string | undefined
   /** Settings of the commands for operators. */
@@ -81,8 +81,8 @@ export async function startBroker({
     pid: () => server.process.pid,
     kill,
     stop: () => server.stop(),
-    async start() {
-      server = await startNatsServer(guardian, options)
+    async start(token = options.token) {
+      server = await startNatsServer(guardian, { ...options, token })
     },
     seedFile,
     env: seeds === undefined ? {} : { NATS_NKEY_SEED_FILE: seeds },
