@@ -11,6 +11,7 @@ export type {
   CallOptions,
   Catalog,
   CatalogView,
+  Clock,
   Counter,
   DirectoryView,
   FollowItem,

@@ -22,7 +22,7 @@ import { Revocations } from './auth/session/revocations.ts'
 import type { GatewayConfig } from './config.ts'
 
 export interface LoginsDeps {
-  readonly bus: Pick<Bus, 'bucket' | 'secret' | 'counter'>
+  readonly bus: Pick<Bus, 'bucket' | 'secret' | 'counter' | 'clock'>
   /** The accounts of this host. */
   readonly accounts: Accounts
   readonly logger: Logger
@@ -91,7 +91,7 @@ export async function openLogins(
         scope.get(STYLE_PATH, (_, reply) =>
           reply.type('text/css').header('cache-control', 'public, max-age=3600').send(STYLE),
         )
-        const attempts = new Attempts(counter)
+        const attempts = new Attempts(counter, bus.clock)
         const describeReturn = async (path: string) => local?.describeReturn(path)
         const about = { provider: provider?.pages, describeReturn }
         const sendForm = loginForm(about)

@@ -23,7 +23,7 @@ import { addProviderRoutes } from './provider-routes.ts'
 import { ProviderStore } from './provider-store.ts'
 
 export interface AccountsDeps {
-  readonly bus: Pick<Bus, 'bucket'>
+  readonly bus: Pick<Bus, 'bucket' | 'clock'>
   readonly accounts: Accounts
   readonly logger: Logger
   readonly counter: Promise<Counter>

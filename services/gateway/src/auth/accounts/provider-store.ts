@@ -43,7 +43,7 @@ const unprovenBuckets = {
 }
 
 export interface ProviderStoreDeps {
-  readonly bus: Pick<Bus, 'bucket'>
+  readonly bus: Pick<Bus, 'bucket' | 'clock'>
   readonly counter: Promise<Counter>
   readonly revocations: Revocations
   /** The address whose request the library handles; `undefined` outside of one. */
@@ -140,7 +140,7 @@ export class ProviderStore {
     const address = this.#deps.currentAddress()
     if (address === undefined) return
     const counter = await this.#deps.counter
-    const window = Math.floor(Date.now() / DAY_MS)
+    const window = Math.floor(this.#deps.bus.clock.now() / DAY_MS)
     const sum = await counter.add(`unproven:${model}:${address}`, 1, { window, windowMs: DAY_MS })
     const slot = recordKey('Slot', `${address} ${sum % MAX_UNPROVEN}`)
     const evicted = (await bucket.get(slot))?.record['key']

@@ -15,7 +15,7 @@ import { LoginStarts } from './login-starts.ts'
 import { addProviderLogin, providerLoginPath } from './provider-login-routes.ts'
 
 export interface ProviderLoginDeps {
-  readonly bus: Pick<Bus, 'bucket'>
+  readonly bus: Pick<Bus, 'bucket' | 'clock'>
   readonly logger: Logger
   readonly counter: Promise<Counter>
   readonly logins: LoginSessions
@@ -67,7 +67,8 @@ export async function openProviderLogin(
         idToken === undefined ? undefined : provider.logoutUrl(idToken),
     },
     addTo(app, { limits: { addressOf }, audit, attempts }) {
-      const parts = { provider, starts, logins, attempts, counter, publicUrl }
+      const { clock } = bus
+      const parts = { provider, starts, logins, attempts, counter, clock, publicUrl }
       addProviderLogin(app, { ...parts, addressOf, audit, logger })
     },
   }

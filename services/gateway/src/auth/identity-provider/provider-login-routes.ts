@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { Counter } from '@mcp-host/bus'
+import type { Clock, Counter } from '@mcp-host/bus'
 import { BusError } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { withoutSecrets } from '@mcp-host/service'
@@ -35,6 +35,7 @@ export interface ProviderRoutesDeps {
   readonly logins: LoginSessions
   readonly attempts: Attempts
   readonly counter: Promise<Counter>
+  readonly clock: Pick<Clock, 'now'>
   readonly publicUrl: string
   readonly addressOf: (request: IncomingMessage) => string
   readonly audit: Pick<GatewayAudit, 'loggedIn' | 'credentialRefused'>
@@ -84,8 +85,8 @@ export function addProviderLogin(app: FastifyInstance, deps: ProviderRoutesDeps)
   })
 }
 
-async function checkStarts({ counter }: ProviderRoutesDeps, address: string): Promise<void> {
-  const about = { window: Math.floor(Date.now() / WINDOW_MS), windowMs: WINDOW_MS }
+async function checkStarts({ counter, clock }: ProviderRoutesDeps, address: string): Promise<void> {
+  const about = { window: Math.floor(clock.now() / WINDOW_MS), windowMs: WINDOW_MS }
   const sum = await (await counter).add(`login:start:${address}`, 1, about)
   if (sum > MAX_STARTS) throw new BusError('exhausted', 'Too many logins. Try again later.')
 }
@@ -109,7 +110,8 @@ async function comeBack(
     const { code, message } = BusError.from(error)
     if (code === 'denied' || code === 'exhausted')
       audit.credentialRefused(address, CALLBACK_PATH, message)
-    if (code !== 'denied') await giveBack?.()
+    // The fault that ended the login is told, not that of giving it back.
+    if (code !== 'denied') await giveBack?.().catch(() => undefined)
     throw error
   }
 }

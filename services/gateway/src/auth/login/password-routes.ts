@@ -34,26 +34,32 @@ export function addPasswordRoutes(app: FastifyInstance, deps: PasswordRoutesDeps
     const answer = (fault: string, status: number) =>
       sendForm(reply.code(status), { name, returnTo, fault })
     let account: AccountRecord | undefined
+    let isRight: boolean
+    let giveBack: (() => Promise<void>) | undefined
     try {
-      const giveBack = await attempts.begin(address, name)
+      giveBack = await attempts.begin(address, name)
       account = name === '' ? undefined : await accounts.read(name)
-      const isRight = await isPassword(field(body, 'password'), account?.password)
-      if (account === undefined || account.isDisabled || !isRight) {
-        // The name of an unknown account is not logged: a user may have typed the password there.
-        const about = account === undefined ? 'unknown account' : `account ${account.name}`
-        audit.credentialRefused(address, '/login', `${about}: wrong password or disabled`)
-        return await answer(WRONG, 401)
-      }
-      await giveBack()
+      isRight = await isPassword(field(body, 'password'), account?.password)
     } catch (error) {
       const { code, message } = BusError.from(error)
+      // The password was not checked. Without the store the count stays until its window ends, and the fault is told.
+      await giveBack?.().catch(() => undefined)
       if (code !== 'exhausted') throw error
-      // As above: only names of accounts are logged.
-      const about = accounts.find(name) === undefined ? 'unknown account' : `account ${name}`
-      audit.credentialRefused(address, '/login', `${about}: locked after wrong passwords`)
+      if (giveBack === undefined) {
+        // As below: only names of accounts are logged.
+        const about = accounts.find(name) === undefined ? 'unknown account' : `account ${name}`
+        audit.credentialRefused(address, '/login', `${about}: locked after wrong passwords`)
+      }
       reply.header('retry-after', '60')
       return answer(message, 429)
     }
+    if (account === undefined || account.isDisabled || !isRight) {
+      // The name of an unknown account is not logged: a user may have typed the password there.
+      const about = account === undefined ? 'unknown account' : `account ${account.name}`
+      audit.credentialRefused(address, '/login', `${about}: wrong password or disabled`)
+      return answer(WRONG, 401)
+    }
+    await giveBack()
     audit.loggedIn(principalOfAccount(account, { method: 'session' }))
     reply.header('set-cookie', await logins.begin({ account: name }))
     return reply.redirect(returnTo ?? '/login', 303)
