@@ -649,6 +649,15 @@ describe('a registration', () => {
   })
 
   test.each([
+    ['claudeai', undefined],
+    ['openid profile email', 'openid'],
+    ['mcp:tools mcp', 'mcp'],
+  ])('with the scopes "%s" is answered with those of this host alone', async (scope, known) => {
+    const { status, value } = await register({ ...new ClientState().clientMetadata, scope })
+    expect([status, value?.scope]).toEqual([201, known])
+  })
+
+  test.each([
     ['no redirect address', { redirect_uris: [] }, 'invalid_redirect_uri'],
     [
       'a script as redirect address',

@@ -8,7 +8,20 @@ test('a client with 20 redirect addresses and a name of 200 characters is taken'
   for (const [field, value] of Object.entries(metadata)) checkClientField(field, value, metadata)
 })
 
-test.each<[string, object]>([
+test.each([
+  ['claudeai', undefined],
+  ['openid profile email', 'openid'],
+  ['mcp:tools', undefined],
+  ['', undefined],
+  ['mcp  offline_access', 'mcp offline_access'],
+  ['api://host/mcp mcp Admin chat', 'mcp chat'],
+])('of the scopes "%s" a client gets "%s": no other than those of this host', (scope, known) => {
+  const metadata = { scope }
+  checkClientField('scope', scope, metadata)
+  expect(metadata.scope).toBe(known)
+})
+
+test.each<[string, Record<string, unknown>]>([
   ['redirect_uris must have at most 20 items', { redirect_uris: Array(21).fill(REDIRECT) }],
   ['client_name must have at most 200 characters', { client_name: 'x'.repeat(201) }],
   [

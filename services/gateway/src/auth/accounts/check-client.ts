@@ -1,3 +1,4 @@
+import { SCOPES } from '@mcp-host/contracts'
 import { errors } from 'oidc-provider'
 import { isLoopback } from './redirect-address.ts'
 
@@ -6,10 +7,26 @@ const MAX_NAME_LENGTH = 200
 const MAX_METADATA_LENGTH = 8_192
 
 /** The fields of a client's metadata that this host checks beyond the library. */
-export const CHECKED_FIELDS = ['redirect_uris', 'client_name']
+export const CHECKED_FIELDS = ['redirect_uris', 'client_name', 'scope']
 
-/** Checks one field of a registered client or of a client-ID metadata document. Throws `InvalidClientMetadata`. */
-export function checkClientField(field: string, value: unknown, metadata: object): void {
+/** The scopes that clients may register and request. */
+export const CLIENT_SCOPES: readonly string[] = ['openid', 'offline_access', ...SCOPES]
+
+/**
+ * Checks one field of a registered client or of a client-ID metadata document. Throws `InvalidClientMetadata`. Unknown
+ * scopes are removed from the metadata: clients register those of other hosts, too.
+ */
+export function checkClientField(
+  field: string,
+  value: unknown,
+  metadata: { scope?: unknown; readonly [field: string]: unknown },
+): void {
+  if (field === 'scope' && typeof value === 'string') {
+    const known = value.split(' ').filter((scope) => CLIENT_SCOPES.includes(scope))
+    // The library refuses an empty one.
+    if (known.length === 0) delete metadata.scope
+    else metadata.scope = known.join(' ')
+  }
   // The library checks the types of fields later.
   if (field === 'redirect_uris' && Array.isArray(value)) {
     if (value.length > MAX_REDIRECTS) {

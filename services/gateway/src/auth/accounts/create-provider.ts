@@ -8,7 +8,7 @@ import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { Login } from '../session/login-sessions.ts'
 import { errorPage } from '../pages/error-page.ts'
 import { PAGE_HEADERS } from '../pages/page.ts'
-import { CHECKED_FIELDS, checkClientField } from './check-client.ts'
+import { CHECKED_FIELDS, checkClientField, CLIENT_SCOPES } from './check-client.ts'
 import type { ClientDocuments } from './client-document.ts'
 import { GRANT_CLAIM } from './local-tokens.ts'
 import type { ProviderStore } from './provider-store.ts'
@@ -103,7 +103,7 @@ function configure(
     },
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     responseTypes: ['code'],
-    scopes: ['openid', 'offline_access', ...SCOPES],
+    scopes: [...CLIENT_SCOPES],
     pkce: { required: () => true },
     features: {
       devInteractions: { enabled: false },
