@@ -216,23 +216,25 @@ test('500 tools of 50 servers are one cached page', () => {
   )
 })
 
-test.each<[string, Partial<ServerEntry>, number]>([
+test.each<[string, Partial<ServerEntry>, number, string]>([
   [
     'whose changes are announced keeps its full time',
     { capabilities: { tools: { listChanged: true } } },
     60_000,
+    'public',
   ],
-  ['without announcements has its remaining time', {}, 20_000],
+  ['without announcements has its remaining time', {}, 20_000, 'public'],
   [
-    'of dedicated processes has its remaining time',
+    'of dedicated processes has its remaining time, and is for one client alone',
     { capabilities: { tools: { listChanged: true } }, scope: 'session' },
     20_000,
+    'private',
   ],
-])('a list %s', (_, more, ttlMs) => {
+])('a list %s', (_, more, ttlMs, cacheScope) => {
   vi.useFakeTimers({ toFake: ['Date'], now: 100_000 })
   const caching = { tools: { ttlMs: 60_000, cacheScope: 'public', listedAt: 60_000 } } as const
   put(server('a', ['x'], { caching, ...more }))
-  expect(virtualServers.all().listing.caching('tools')).toEqual({ ttlMs, cacheScope: 'public' })
+  expect(virtualServers.all().listing.caching('tools')).toEqual({ ttlMs, cacheScope })
   vi.useRealTimers()
 })
 

@@ -5,6 +5,7 @@ import { isConfigured, ownValue, unreportedServers, viewServers } from '@mcp-hos
 import type { ServerListing, ItemAddress } from './core/server-listing.ts'
 import type { Bundle } from './core/bundle.ts'
 import { bundleListing } from './core/bundle.ts'
+import { privately } from './core/list-caching.ts'
 import { listedNames } from './core/listed-names.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { MergedListing } from './core/merged-listing.ts'
@@ -234,5 +235,7 @@ function cachingOf(
     const { listedAt: _, ...said } = each
     return [list, said]
   })
-  return Object.fromEntries(lists)
+  const all = Object.fromEntries(lists)
+  // Each client has its own process, which may have other lists.
+  return isOwn ? privately(all) : all
 }

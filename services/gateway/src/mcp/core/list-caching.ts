@@ -14,6 +14,22 @@ export function cachingsOf(
   })
 }
 
+/** The hints for lists of which other clients may see another part: only the client itself may cache them. */
+export function privately(
+  caching: ServerListing['caching'] = {},
+): NonNullable<ServerListing['caching']> {
+  const hints = Object.entries(caching).map(([list, each]) => [
+    list,
+    each && { ...each, cacheScope: 'private' },
+  ])
+  return Object.fromEntries(hints)
+}
+
+/** Whether anybody may cache a list of a server. */
+export function hasPublicList({ caching = {} }: ServerListing): boolean {
+  return Object.values(caching).some((each) => each?.cacheScope === 'public')
+}
+
 /** The strictest of all hints: the shortest time, and public only when all are. */
 export function together(cachings: readonly ServerCaching[], now: number): Caching {
   if (cachings.length === 0) return UNSAID

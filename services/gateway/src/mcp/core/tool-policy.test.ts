@@ -92,6 +92,16 @@ describe('a call', () => {
   })
 })
 
+test('a list of which others see less or more may be cached by its client alone', () => {
+  const [files] = listing.servers
+  const caching = { tools: { ttlMs: 5, cacheScope: 'public' } } as const
+  const merged = new MergedListing(files ? [{ ...files, caching }] : [], ({ name }) => name)
+  const scopeFor = (caller: Caller, policy: ToolPolicy) =>
+    policy.view(caller, { ...virtualServer, listing: merged }).listing.caching('tools').cacheScope
+  for (const caller of [ann, root]) expect(scopeFor(caller, policyOf(rules))).toBe('private')
+  expect(scopeFor(ann, policyOf([]))).toBe('public')
+})
+
 test('one view serves all callers with the same rights, unless rules name users', () => {
   const byRole = policyOf(rules.slice(0, 2))
   const bob: Caller = { id: 'user:bob', roles: ['dev'], scopes: [] }

@@ -9,6 +9,7 @@ import {
   OPEN_POLICY,
 } from '@mcp-host/policy'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { hasPublicList, privately } from './list-caching.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { Route } from './route-request.ts'
 import type { ServerListing } from './server-listing.ts'
@@ -198,11 +199,14 @@ export class ToolPolicy {
           canRead(uriTemplate),
         ),
         ...(this.#deniesUnlisted && { canRead }),
+        ...(!this.#isOpen && { caching: privately(whole.caching) }),
       }
     }
     const isWhole = (each: ServerListing): boolean => {
       const { tools, prompts } = itemsOf(each)
-      return tools.length === each.tools.length && prompts.length === each.prompts.length
+      const isComplete =
+        tools.length === each.tools.length && prompts.length === each.prompts.length
+      return isComplete && !hasPublicList(each)
     }
     // One listing for many callers takes less memory.
     if (!this.#deniesUnlisted && listing.servers.every(isWhole)) return listing
