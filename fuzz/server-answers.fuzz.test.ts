@@ -138,7 +138,7 @@ test('listings of any shape are read without an error', async () => {
       const connection = await openConnection(endpoint, { era: 'legacy' })
       const inventory = new Inventory(
         connection,
-        { logger: silentLogger, onChange: () => undefined },
+        { logger: silentLogger, onChange: () => undefined, now: Date.now },
         { filter: {}, timeoutMs: 1_000, limits: MESSAGE_LIMITS },
       )
       await inventory.load(new AbortController().signal)

@@ -82,6 +82,8 @@ export interface MCPHostOptions {
   readonly watch?: boolean
   /** A guardian that several hosts of one process share. Default: a new one, disposed with the host. */
   readonly guardian?: Guardian
+  /** The clock of `announcedAt`, in epoch milliseconds. Default: `Date.now`. */
+  readonly now?: () => number
   /** The registry that counts requests, which several hosts may share. Default: a new one. */
   readonly metrics?: MetricsRegistry
 }
@@ -130,6 +132,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
     circuitBreaker: {},
     strict: false,
     watch: false,
+    now: Date.now,
     clientInfo: CLIENT_INFO,
     ...(Object.fromEntries(given) as Omit<typeof options, 'messageLimits'>),
     messageLimits: { ...MESSAGE_LIMITS, ...options.messageLimits },

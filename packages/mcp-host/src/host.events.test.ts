@@ -54,12 +54,14 @@ describe('events', () => {
     expect(received.slice(0, 2)).toEqual(['server with 3', 'list-changed'])
   })
 
-  test('a server that announces a changed list has the time of the announcement in its snapshot', async () => {
-    const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('changing') }))
+  test('a server that announces a changed list has the time of the announcement, by the clock of the application, in its snapshot', async () => {
+    const stage = await HostStage.start((workspace) => ({ it: workspace.fixture('changing') }), {
+      now: () => 42,
+    })
     expect(stage.find('it').announcedAt).toBeUndefined()
     await stage.host.callTool('it.grow')
     await eventually(() => stage.find('it').announcedAt !== undefined)
-    expect(stage.find('it').announcedAt).toEqual({ tools: expect.any(Number) })
+    expect(stage.find('it').announcedAt).toEqual({ tools: 42 })
   })
 
   test('a listener that throws or rejects is logged and affects nothing else', async () => {

@@ -89,6 +89,8 @@ export async function createSupervisor(
     guardian,
     sandbox,
     metrics: toolMetrics,
+    // Gateways compare the announcements of several supervisors.
+    now: () => bus.clock.now(),
     ...timeouts,
   })
   const subjects = bindSubjects(bus)

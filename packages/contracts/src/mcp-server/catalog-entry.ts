@@ -91,7 +91,7 @@ export const ServerEntry = z.object({
     })
     .partial()
     .optional(),
-  /** Epoch milliseconds at which it last announced a change of a list. */
+  /** Epoch milliseconds, by the broker's clock, at which it last announced a change of a list. */
   announcedAt: z
     .object({ tools: z.number(), prompts: z.number(), resources: z.number() })
     .partial()

@@ -134,6 +134,7 @@ function createInstance(
       env: options.env,
       sandbox: options.sandbox,
       limits: options.messageLimits,
+      now: options.now,
       onLeftOut: (what, count = 1) => void (metrics.counters(name).leftOut[what] += count),
       inbox: {
         callback,

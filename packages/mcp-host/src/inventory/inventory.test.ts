@@ -32,7 +32,7 @@ async function create(
   const onChange = (list: string): void => void changes.push(list)
   const inventory = new Inventory(
     connection,
-    { logger, onChange },
+    { logger, onChange, now: Date.now },
     { filter, timeoutMs: 1000, limits: MESSAGE_LIMITS },
   )
   return { inventory, endpoint, warnings, changes }

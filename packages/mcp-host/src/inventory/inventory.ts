@@ -26,6 +26,8 @@ export interface InventoryDeps {
   readonly logger: Logger
   /** Called after a list was read again. */
   readonly onChange: (list: ListName) => void
+  /** The clock of `announcedAt`, in epoch milliseconds. */
+  readonly now: () => number
 }
 
 export interface InventoryOptions {
@@ -195,7 +197,7 @@ export class Inventory {
   #listed(list: ListName, caching: Inventory['caching']): void {
     this.caching = { ...this.caching, ...caching }
     if (this.#announced.delete(list)) {
-      this.announcedAt = { ...this.announcedAt, [list]: Date.now() }
+      this.announcedAt = { ...this.announcedAt, [list]: this.#deps.now() }
     }
     this.#deps.onChange(list)
   }

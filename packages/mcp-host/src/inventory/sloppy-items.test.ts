@@ -55,7 +55,7 @@ async function listed(
   const logger = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) }
   const inventory = new Inventory(
     connection,
-    { logger, onChange: () => undefined },
+    { logger, onChange: () => undefined, now: Date.now },
     { filter: {}, timeoutMs: 1000, limits: MESSAGE_LIMITS },
   )
   await inventory.load(new AbortController().signal)

@@ -18,6 +18,7 @@ import {
 export interface LiveServerDeps extends ConnectDeps {
   /** Called after a list was read again. */
   readonly onListed: (list: ListName) => void
+  readonly now: () => number
   /** Called once, when the connection ends for any reason. */
   readonly onClose: (live: LiveServer) => void
 }
@@ -93,7 +94,11 @@ export class LiveServer implements Live {
     const { connection } = connected
     const lists = { filter: config.tools ?? {}, timeoutMs: listTimeoutMs, limits: deps.limits }
     const listLogger = bindLogger(logger, { action: 'list' })
-    const inventory = new Inventory(connection, { logger: listLogger, onChange }, lists)
+    const inventory = new Inventory(
+      connection,
+      { logger: listLogger, onChange, now: deps.now },
+      lists,
+    )
     live = new LiveServer(connected, inventory, inbox, mode)
     try {
       await inventory.load(signal)

@@ -45,6 +45,7 @@ const FAILING = 0.2
 export interface ServerDeps extends Omit<EndpointDeps, 'output'> {
   readonly inbox: LiveServerDeps['inbox']
   readonly onListed: LiveServerDeps['onListed']
+  readonly now: LiveServerDeps['now']
   /** Called after every change of state or lists. */
   readonly onChange: () => void
   /** Dependencies that are not ready. */
