@@ -3,18 +3,24 @@ import type { Caller, Envelope, Principal } from '@mcp-host/contracts'
 import { traceId } from '@mcp-host/contracts'
 import type { OnRead } from './mcp/core/forward-route.ts'
 
-/** Limit per second for the entries of an action that strangers cause. Further ones are counted in the next entry. */
-const MAX_BY_STRANGERS = 20
-const SECOND_MS = 1_000
+/**
+ * Limits for the entries of one action that strangers cause in one period: of one source, and of all. Further ones are
+ * counted in an entry at the end of the period.
+ */
+const MAX_OF_SOURCE = 20
+const MAX_OF_ALL = 200
+const PERIOD_MS = 1_000
 /** Limit for texts of others, in characters. */
 const MAX_SHOWN = 500
 
-/** The entries of one action in one second. */
+/** The entries of one action in one period, of one source or of all. */
 interface Window {
-  readonly second: number
-  readonly count: number
-  /** How many were not recorded since the last entry. */
-  readonly unrecorded: number
+  readonly action: AuditAction
+  readonly limit: number
+  /** The address of the source, for its entry. */
+  readonly address?: string | undefined
+  count: number
+  unrecorded: number
 }
 
 type ReadItem = Parameters<OnRead>[1]
@@ -27,9 +33,11 @@ export interface NamedCall {
 }
 
 /** Records events of the gateway in the audit log. Does nothing when there is no log. */
-export class GatewayAudit {
+export class GatewayAudit implements Disposable {
   readonly #log: AuditLog | undefined
-  readonly #windows = new Map<AuditAction, Window>()
+  /** The windows of the present period, by group and source. */
+  readonly #windows = new Map<string, Window>()
+  #periodEnd: NodeJS.Timeout | undefined
 
   constructor(log: AuditLog | undefined) {
     this.#log = log
@@ -42,11 +50,12 @@ export class GatewayAudit {
 
   /**
    * Records a credential that was invalid, or insufficient for the request. The number of entries is limited, so that a
-   * client with many faulty credentials does not fill the log.
+   * client with many faulty credentials does not fill the log. Faulty tokens hide no guess of a password.
    */
   credentialRefused(address: string, path: string, reason: string): void {
     const detail = { address, path, reason }
-    this.#noteBounded({ action: 'login-refused', principal: 'nobody', detail })
+    const group = path === '/login' ? path : ''
+    this.#noteBounded({ action: 'login-refused', principal: 'nobody', detail }, address, group)
   }
 
   /** Records the first use of a principal's token. */
@@ -79,13 +88,16 @@ export class GatewayAudit {
     this.#note({ action: 'session-deleted', ...about })
   }
 
-  /** Records a request of an admin in the session of another principal. `route`: such as `GET /ws`. */
+  /**
+   * Records a request of an admin in the session of another principal. `route`: such as `GET /ws`. There is no limit,
+   * behind which an admin could hide one of them.
+   */
   foreignSessionUsed(
     { id, roles }: Principal,
     { session, owner, route }: { session: string; owner: string; route: string },
   ): void {
     const about = { principal: id, roles, entrance: route === 'GET /ws' ? 'ws' : 'http', session }
-    this.#noteBounded({ action: 'foreign-session-used', ...about, detail: { owner, route } })
+    this.#note({ action: 'foreign-session-used', ...about, detail: { owner, route } })
   }
 
   /** Records a request by a share link. */
@@ -96,20 +108,24 @@ export class GatewayAudit {
   ): void {
     const detail = { share, address, route }
     const about = { principal: 'nobody', entrance: 'http', session, detail }
-    this.#noteBounded({ action: 'share-read', ...about })
+    this.#noteBounded({ action: 'share-read', ...about }, address)
   }
 
   /** Records a client that has registered itself. */
-  clientRegistered(client: string, name: string | undefined): void {
-    const detail = { client, ...(name !== undefined && { name: name.slice(0, MAX_SHOWN) }) }
+  clientRegistered(address: string, client: string, name: string | undefined): void {
+    const detail = {
+      address,
+      client,
+      ...(name !== undefined && { name: name.slice(0, MAX_SHOWN) }),
+    }
     const about = { principal: 'nobody', entrance: 'http', detail }
-    this.#noteBounded({ action: 'client-registered', ...about })
+    this.#noteBounded({ action: 'client-registered', ...about }, address)
   }
 
   /** Records a refresh token or code that was used again, so that its grant ended: it may have been stolen. */
-  tokenReused(principal: string, client: string): void {
-    const about = { principal, entrance: 'http', outcome: 'denied', detail: { client } }
-    this.#noteBounded({ action: 'token-reused', ...about })
+  tokenReused(address: string, principal: string, client: string): void {
+    const about = { principal, entrance: 'http', outcome: 'denied', detail: { address, client } }
+    this.#noteBounded({ action: 'token-reused', ...about }, address)
   }
 
   /** Records a tool call that the policy denied. */
@@ -215,18 +231,45 @@ export class GatewayAudit {
     this.#note({ action: 'policy-changed', principal: 'system', entrance: 'system', detail })
   }
 
-  /** Records an event that strangers can cause as often as they like, at a limited rate. */
-  #noteBounded(record: AuditRecord): void {
-    const second = Math.floor(Date.now() / SECOND_MS)
-    const { action, detail } = record
-    const known = this.#windows.get(action) ?? { second, count: 0, unrecorded: 0 }
-    const count = (known.second === second ? known.count : 0) + 1
-    const isOver = count > MAX_BY_STRANGERS
-    const unrecorded = isOver ? known.unrecorded + 1 : 0
-    this.#windows.set(action, { second, count, unrecorded })
-    if (isOver) return
-    const more = known.unrecorded === 0 ? {} : { unrecorded: known.unrecorded }
-    this.#note({ ...record, detail: { ...detail, ...more } })
+  /** Records how many entries were left out. */
+  [Symbol.dispose](): void {
+    clearTimeout(this.#periodEnd)
+    this.#endPeriod()
+  }
+
+  /**
+   * Records an event that strangers can cause as often as they like, at a limited rate for each address, so that none
+   * hides the entries of another. `group`: entries of an action with a limit of their own.
+   */
+  #noteBounded(record: AuditRecord, address: string, group = ''): void {
+    const { action } = record
+    const ofAll = this.#window(`${action} ${group}`, { action, limit: MAX_OF_ALL })
+    if (ofAll.count >= ofAll.limit) return void ofAll.unrecorded++
+    const about = { action, address, limit: MAX_OF_SOURCE }
+    const ofSource = this.#window(`${action} ${group} ${address}`, about)
+    if (ofSource.count >= ofSource.limit) return void ofSource.unrecorded++
+    ofAll.count++
+    ofSource.count++
+    this.#note(record)
+  }
+
+  #window(key: string, about: Pick<Window, 'action' | 'limit' | 'address'>): Window {
+    const known = this.#windows.get(key)
+    if (known !== undefined) return known
+    const window = { ...about, count: 0, unrecorded: 0 }
+    this.#windows.set(key, window)
+    this.#periodEnd ??= setTimeout(() => this.#endPeriod(), PERIOD_MS).unref()
+    return window
+  }
+
+  #endPeriod(): void {
+    this.#periodEnd = undefined
+    for (const { action, address, unrecorded } of this.#windows.values()) {
+      if (unrecorded === 0) continue
+      const detail = { unrecorded, ...(address !== undefined && { address }) }
+      this.#note({ action, principal: 'nobody', detail })
+    }
+    this.#windows.clear()
   }
 
   /** Records an event that has already happened. */

@@ -201,6 +201,7 @@ export async function createGateway(
       bundles[Symbol.dispose]()
       policyFile[Symbol.dispose]()
       pins[Symbol.dispose]()
+      audit[Symbol.dispose]()
       await auditLog?.[Symbol.asyncDispose]()
     },
   }

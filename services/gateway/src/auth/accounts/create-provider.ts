@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { accountPrincipalId, isLoginValid, TOKEN_SECONDS } from '@mcp-host/auth'
 import type { Accounts, KeyRing } from '@mcp-host/auth'
 import { BusError, SCOPES } from '@mcp-host/contracts'
@@ -25,6 +26,8 @@ export interface ProviderDeps {
   /** The login of the browser that sent a request. */
   readonly loginOf: (request: object) => Login | undefined
   readonly documents: ClientDocuments
+  /** The address of a client, through trusted proxies. */
+  readonly addressOf: (request: IncomingMessage) => string
 }
 
 export interface ProviderOptions {
@@ -50,16 +53,16 @@ export function createProvider(deps: ProviderDeps, options: ProviderOptions): Pr
       deps.logger.error({ component: 'accounts', action: ctx.path, err: error }, 'request failed')
     }
   })
-  const { audit } = deps
-  provider.on('registration_create.success', (_, { clientId, clientName }) =>
-    audit.clientRegistered(clientId, clientName),
+  const { audit, addressOf } = deps
+  provider.on('registration_create.success', ({ req }, { clientId, clientName }) =>
+    audit.clientRegistered(addressOf(req), clientId, clientName),
   )
-  provider.on('grant.revoked', ({ oidc: { route, entities } }) => {
+  provider.on('grant.revoked', ({ req, oidc: { route, entities } }) => {
     // At the other routes, clients end their own grants.
     if (route !== 'token') return
     const account = (entities.RefreshToken ?? entities.AuthorizationCode)?.accountId
     const principal = account === undefined ? 'nobody' : accountPrincipalId(account)
-    audit.tokenReused(principal, entities.Client?.clientId ?? '')
+    audit.tokenReused(addressOf(req), principal, entities.Client?.clientId ?? '')
   })
   return provider
 }

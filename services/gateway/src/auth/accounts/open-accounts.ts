@@ -102,7 +102,7 @@ export async function openAccounts({
     let found = built.byIssuer.get(issuer)
     if (found === undefined) {
       const options = { issuer, keys: ring, cookieSuffix, isResource }
-      const parts = { accounts, store, logger, loginOf, documents, audit: ownAudit }
+      const parts = { accounts, store, logger, loginOf, documents, addressOf, audit: ownAudit }
       found = createProvider(parts, options)
       built.byIssuer.set(issuer, found)
     }
