@@ -718,6 +718,7 @@ test.each([
 
 test.each([
   ['state', 2_049, 'state must have at most 2048 characters'],
+  ['a=?&state', 2_049, 'state must have at most 2048 characters'],
   ['nonce', 8_192, 'the parameters must have at most 8192 characters together'],
 ])(
   'an authorization with a %s of %d characters is refused on a page',

@@ -70,7 +70,7 @@ export async function addProviderRoutes(
 }
 
 function checkQuery(url: string): void {
-  const [, query = ''] = url.split('?', 2)
+  const { query } = splitAddress(url)
   const states = new URLSearchParams(query).getAll('state')
   if (states.some((state) => state.length > MAX_STATE_LENGTH)) {
     throw new BusError('invalid', `state must have at most ${MAX_STATE_LENGTH} characters`)
@@ -82,10 +82,16 @@ function checkQuery(url: string): void {
 }
 
 function withScope(url: string): string {
-  const [path = '', query = ''] = url.split('?', 2)
+  const { path, query } = splitAddress(url)
   const parameters = new URLSearchParams(query)
   const scopes = (parameters.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
   if (scopes.some((scope) => Scope.safeParse(scope).success)) return url
   parameters.set('scope', [...scopes, DEFAULT_SCOPE].join(' '))
   return `${path}?${parameters.toString()}`
+}
+
+/** A query may have further question marks. */
+function splitAddress(url: string): { readonly path: string; readonly query: string } {
+  const [path = '', ...query] = url.split('?')
+  return { path, query: query.join('?') }
 }

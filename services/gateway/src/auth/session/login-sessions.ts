@@ -111,10 +111,12 @@ export class LoginSessions {
   /** Ends the login of a request at all gateways; the result is the value of `Set-Cookie`. */
   async end(headers: IncomingHttpHeaders): Promise<string> {
     const id = readCookie(headers, this.cookieName)
-    if (id !== undefined && ID.test(id)) {
-      const key = keyOf(id)
-      await this.#bucket.remove(key)
-      await this.#deps.revocations.add(revocationOf(key), REVOKED_MS)
+    const login = id === undefined ? undefined : await this.#find(id)
+    // Anybody can send a cookie, so nothing is stored for unknown ones.
+    if (login !== undefined) {
+      // A logout that failed between the two is found by the next one.
+      await this.#deps.revocations.add(revocationOf(login.key), REVOKED_MS)
+      await this.#bucket.remove(login.key)
     }
     return this.#setCookie(this.cookieName, '', 0)
   }
@@ -122,8 +124,7 @@ export class LoginSessions {
   /** The valid login of a browser; `undefined` when there is none. The origin of the request is not checked. */
   async find(headers: IncomingHttpHeaders): Promise<Login | undefined> {
     const id = readCookie(headers, this.cookieName)
-    if (id === undefined || !ID.test(id)) return undefined
-    const login = this.#cache.get(id) ?? (await this.#read(id))
+    const login = id === undefined ? undefined : await this.#find(id)
     return login !== undefined && this.principalOf(login) !== undefined ? login : undefined
   }
 
@@ -164,6 +165,10 @@ export class LoginSessions {
     const isOver = login.expiresAt <= Date.now()
     if (isOver || this.#deps.revocations.has(revocationOf(login.key))) return undefined
     return this.#deps.principalOf(login)
+  }
+
+  async #find(id: string): Promise<KnownLogin | undefined> {
+    return ID.test(id) ? (this.#cache.get(id) ?? this.#read(id)) : undefined
   }
 
   async #read(id: string): Promise<KnownLogin | undefined> {
