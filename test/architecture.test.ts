@@ -22,7 +22,10 @@ const packages: Readonly<Record<string, Allowance>> = {
   },
   '@mcp-host/bus': { own: ['@mcp-host/contracts', 'mcp-host'], outside: ['@nats-io/*', 'zod'] },
   '@mcp-host/limits': { own: [], outside: [] },
-  '@mcp-host/policy': { own: ['@mcp-host/contracts', '@mcp-host/limits'], outside: ['zod'] },
+  '@mcp-host/policy': {
+    own: ['@mcp-host/contracts', '@mcp-host/limits', 'mcp-host'],
+    outside: ['zod'],
+  },
   '@mcp-host/service': {
     own: [
       '@mcp-host/audit',

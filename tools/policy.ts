@@ -20,7 +20,7 @@ const usage = `Usage: npm run policy -- check                               chec
   --as ID           principal of the call
   --role ROLE       a role of the principal, may be repeated; default: user
   --kind KIND       what is named: tool, prompt or resource; default: tool
-  --arguments JSON  arguments of the call of a tool; default: {}
+  --arguments JSON  arguments of the call of a tool; default: {}. Its schema is not read, so that each may be of any type
   --read-only       the server says that the tool changes nothing
   --file PATH       default: POLICY_CONFIG, else policy.json
   --nats URL        broker of the host; default: the one of the host that runs on DATA_DIR, else NATS_URL
@@ -89,7 +89,9 @@ function parse(args: string[]): Options | undefined {
   if (values.kind === 'prompt') return { file, call: { ...use, prompt: tool } }
   if (values.kind === 'resource') return { file, call: { ...use, resource: tool } }
   if (values.kind !== 'tool') throw new UsageError('--kind: must be tool, prompt or resource')
-  return { file, call: { ...use, tool, annotations, arguments: given } }
+  // Without the catalog the schema is not known.
+  const inputSchema = () => undefined
+  return { file, call: { ...use, tool, annotations, arguments: given, inputSchema } }
 }
 
 /** Parses the options. Throws `UsageError`. */

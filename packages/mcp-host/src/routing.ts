@@ -1,3 +1,4 @@
+export { argumentForms } from './arguments/argument-forms.ts'
 export { isAllowed } from './inventory/tool-filter.ts'
 export {
   findResource,

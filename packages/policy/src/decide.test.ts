@@ -18,12 +18,20 @@ const policy = PolicyFile.parse({
   ],
 })
 
+const SCHEMAS = {
+  force: { type: 'boolean' },
+  amount: { type: 'number' },
+  code: { type: 'string' },
+  tags: { type: 'array', items: { type: 'string' } },
+}
+
 const use = (principal: typeof ann, server: string, tool: string, args: unknown = {}) => ({
   principal,
   server,
   tool,
   annotations: () => (tool === 'wipe' ? { destructiveHint: true } : { readOnlyHint: true }),
   arguments: args,
+  inputSchema: () => ({ properties: SCHEMAS }),
 })
 
 describe('a call', () => {
@@ -104,6 +112,50 @@ describe('a tool', () => {
     expect(some([denied], 'allow')).toBe(false)
     expect(some([denied], 'deny')).toBe(true)
     expect(some([{ arguments: { a: 'x' }, effect: 'allow' }], 'deny')).toBe(false)
+  })
+})
+
+describe('a rule about arguments', () => {
+  const decideBy = (effect: string, patterns: object, args: object) =>
+    decide(
+      PolicyFile.parse({
+        rules: [{ arguments: patterns, effect }],
+        default: effect === 'allow' ? 'deny' : 'allow',
+      }),
+      use(ann, 's', 't', args),
+    ).effect
+
+  test.each([
+    [{ force: 'true' }, { force: 'TRUE' }],
+    [{ force: 'true' }, { force: ' true ' }],
+    [{ force: 'true' }, { force: 1 }],
+    [{ amount: '1000' }, { amount: '1e3' }],
+    [{ amount: '1000' }, { amount: ' 1000' }],
+    [{ amount: '1000' }, { amount: '01000' }],
+    [{ tags: '["1",*' }, { tags: [1, 'a'] }],
+  ])('%j is about what the server gets of %j', (patterns, args) => {
+    expect(decideBy('deny', patterns, args)).toBe('deny')
+    expect(decideBy('approve', patterns, args)).toBe('approve')
+  })
+
+  test.each([
+    [{ amount: '1e*' }, { amount: '1e3' }, 'deny'],
+    [{ force: '1' }, { force: 1 }, 'deny'],
+    [{ force: '*' }, { force: 1 }, 'allow'],
+    [{ amount: '1' }, { amount: 1 }, 'allow'],
+    [{ code: '01*' }, { code: '0123' }, 'allow'],
+    [{ code: 'TRUE' }, { code: 'TRUE' }, 'allow'],
+    [{ amount: '*' }, {}, 'deny'],
+  ])('%j allows only what matches in each form: %j: %s', (patterns, args, effect) => {
+    expect(decideBy('allow', patterns, args)).toBe(effect)
+  })
+
+  test('counts for every type when the schema is not known', () => {
+    const { rules } = PolicyFile.parse({
+      rules: [{ arguments: { force: 'true' }, effect: 'deny' }],
+    })
+    const call = { ...use(ann, 's', 't', { force: 1 }), inputSchema: () => undefined }
+    expect(decide({ rules, default: 'allow', pin: 'off' }, call).effect).toBe('deny')
   })
 })
 

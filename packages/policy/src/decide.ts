@@ -1,5 +1,6 @@
 import type { CatalogTool, Principal } from '@mcp-host/contracts'
 import { comparable, hasMark } from '@mcp-host/contracts'
+import { argumentForms } from 'mcp-host/routing'
 import { matchesPattern } from './matches-pattern.ts'
 import type { Effect, Policy, Rule } from './policy-file.ts'
 import { ITEM_KINDS } from './policy-file.ts'
@@ -20,6 +21,8 @@ export interface ToolUse extends ServerUse {
 
 export interface ToolCall extends ToolUse {
   readonly arguments: unknown
+  /** Called only when a rule needs the schema; `undefined` when it is not known. */
+  readonly inputSchema: () => unknown
 }
 
 export interface PromptUse extends ServerUse {
@@ -77,13 +80,18 @@ export function isAboutAll(rule: Rule): boolean {
   return parts.every((part) => rule[part] === undefined)
 }
 
-/** The part of a rule that a use does not match; `undefined` when the whole rule matches. */
+/**
+ * The part of a rule that a use does not match; `undefined` when the whole rule matches. Arguments are allowed only if
+ * all forms in which they may reach the server match, and otherwise match in any of them.
+ */
 export function mismatchOf(rule: Rule, use: ItemUse): keyof Rule | undefined {
   const mismatch = itemMismatchOf(rule, use)
   if (mismatch !== undefined || !('tool' in use)) return mismatch
   for (const [path, patterns] of Object.entries(rule.arguments ?? {})) {
-    const text = argumentText(use.arguments, path.split('.'))
-    if (text === undefined || !matchesAny(patterns, text)) return 'arguments'
+    const forms = argumentForms(use.arguments, path.split('.'), use.inputSchema())
+    const matches = (form: unknown): boolean => matchesAny(patterns, textOf(form))
+    const isMatch = rule.effect === 'allow' ? forms.every(matches) : forms.some(matches)
+    if (forms.length === 0 || !isMatch) return 'arguments'
   }
   return undefined
 }
@@ -139,12 +147,6 @@ function matchesAny(patterns: readonly string[], text: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern, text))
 }
 
-/** An argument as text; `undefined` when there is none. */
-function argumentText(value: unknown, path: readonly string[]): string | undefined {
-  let at = value
-  for (const name of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return undefined
-    at = Reflect.get(at, name)
-  }
-  return typeof at === 'string' ? at : JSON.stringify(at)
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -47,7 +47,7 @@ const RuleParts = z.strictObject({
     .record(z.string(), Patterns)
     .optional()
     .describe(
-      'Arguments by their dotted paths, compared as text. An absent argument matches no pattern.',
+      'Arguments by their dotted paths, compared as text, also in the forms to which they may be coerced by the schema of the tool. An absent argument matches no pattern.',
     ),
   effect: Effect,
   limit: Limit.optional(),

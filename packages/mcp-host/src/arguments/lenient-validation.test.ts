@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { argumentForms } from './argument-forms.ts'
 import { ArgumentValidator } from './argument-validator.ts'
 
 type Json = Record<string, unknown>
@@ -75,6 +76,39 @@ test.each<[what: string, properties: Json, args: Json, coerced: Json, rest?: Jso
   const given = structuredClone(args)
   expect(validate(properties, args, rest)).toEqual({ kind: 'valid', args: coerced })
   expect(args).toEqual(given)
+  for (const name of Object.keys(args))
+    expect(argumentForms(args, [name], { properties, ...rest })).toContainEqual(coerced[name])
+})
+
+test.each<[what: string, schema: Json]>([
+  ['an alternative', { oneOf: [{ required: ['a'] }, { properties: { n: number } }] }],
+  ['a condition', { if: { required: ['m'] }, else: { properties: { n: number } } }],
+  ['a dependency', { dependentSchemas: { n: { properties: { n: number } } } }],
+  ['a pattern of names', { patternProperties: { '^n$': number } }],
+  ['other names', { properties: { a: text }, additionalProperties: number }],
+  ['a reference to the whole', { anyOf: [{ $ref: '#' }, { properties: { n: number } }] }],
+  [
+    'an escaped reference',
+    { $ref: '#/$defs/a~1%62', $defs: { 'a/b': { properties: { n: number } } } },
+  ],
+  ['a reference to elsewhere', { $ref: 'https://schemas.example/n' }],
+  ['an anchor', { $ref: '#n', $defs: { n: { $anchor: 'n', properties: { n: number } } } }],
+])('the type of an argument is found by %s', (_, schema) => {
+  expect(argumentForms({ n: '1e3' }, ['n'], schema)).toContain(1000)
+})
+
+test('an argument has no other form without a declared type, or with its own', () => {
+  const isPlain = (schema: Json, n: unknown) =>
+    argumentForms({ n }, ['n'], { properties: { n: schema } }).every((form) => form === n)
+  expect(isPlain({}, '1')).toBe(true)
+  expect(isPlain({ type: ['string', 'number'] }, '1')).toBe(true)
+  expect(isPlain({ type: 'integer' }, 1)).toBe(true)
+  expect(argumentForms({}, ['n'], {})).toEqual([])
+})
+
+test('an argument that may be a boolean or a string has the forms of both', () => {
+  const schema = { properties: { n: { type: ['boolean', 'string'] } } }
+  expect(argumentForms({ n: 1 }, ['n'], schema)).toEqual([1, true, '1'])
 })
 
 test('a string that may be a string is not coerced', () => {

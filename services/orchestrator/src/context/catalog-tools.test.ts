@@ -151,13 +151,13 @@ test('missing servers are those that are unavailable or shut down, sorted by nam
   expect(tools.missing()).toEqual(['a', 'z'])
 })
 
-test('annotations are found by server and tool', () => {
+test('definitions are found by server and tool', () => {
   const tools = toolsOf(
     view(supervisor, server('files', 'ready', { read: { readOnlyHint: true }, write: undefined })),
   )
-  expect(tools.annotationsOf('files', 'read')).toEqual({ readOnlyHint: true })
-  expect(tools.annotationsOf('files', 'write')).toBeUndefined()
-  expect(tools.annotationsOf('other', 'read')).toBeUndefined()
+  expect(tools.definitionOf('files', 'read')?.annotations).toEqual({ readOnlyHint: true })
+  expect(tools.definitionOf('files', 'write')?.annotations).toBeUndefined()
+  expect(tools.definitionOf('other', 'read')).toBeUndefined()
 })
 
 test('a call is repeatable when its tool is read-only or idempotent', () => {

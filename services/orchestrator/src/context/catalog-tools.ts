@@ -30,10 +30,10 @@ export function catalogTools(
     for (const { server, tools } of views) if (tools.length > 0) lastTools.set(server, tools)
     for (const server of lastTools.keys()) if (!isKnown(server)) lastTools.delete(server)
   }
-  const annotationsOf: Tools['annotationsOf'] = (server, tool) => {
+  const definitionOf: Tools['definitionOf'] = (server, tool) => {
     const { tools = [] } = servers().find((entry) => entry.server === server) ?? {}
     const known = tools.length > 0 ? tools : lastTools.get(server)
-    return known?.find(({ name }) => name === tool)?.annotations
+    return known?.find(({ name }) => name === tool)
   }
   const readyServers = (): Set<string> => {
     const views = servers()
@@ -76,9 +76,9 @@ export function catalogTools(
         .filter(({ state }) => state === 'unavailable' || state === 'shutdown')
         .map(({ server }) => server),
     isConfigured: isKnown,
-    annotationsOf,
+    definitionOf,
     isRepeatable({ server = '', tool = '' }) {
-      const annotations = annotationsOf(server, tool)
+      const annotations = definitionOf(server, tool)?.annotations
       return annotations?.readOnlyHint === true || annotations?.idempotentHint === true
     },
   }

@@ -10,20 +10,26 @@ import { followTurnPolicy } from './turn-policy.ts'
 const quiet = () => undefined
 // Only what the policy logs.
 const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
-const tools = { annotationsOf: () => ({ readOnlyHint: false }) }
+const tools = {
+  definitionOf: (_server: string, name: string) => ({
+    name,
+    inputSchema: { properties: { force: { type: 'boolean' } } },
+    annotations: { readOnlyHint: false },
+  }),
+}
 const ann = newEnvelope({ id: 'user:ann', roles: ['user'], scopes: [] })
 const root = newEnvelope({ id: 'user:root', roles: ['admin'], scopes: [] })
 /** A message from before roles travelled with messages. */
 const older = newEnvelope('local')
 
-const call = (tool: string) =>
+const call = (tool: string, args: object = {}) =>
   ({
     type: 'tool-call',
     id: 'x',
     name: tool,
     server: 'files',
     tool,
-    arguments: {},
+    arguments: args,
   }) as unknown as ToolCallBlock // ids are not read
 const offered = (tool: string) =>
   ({ server: 'files', tool, safeName: tool, inputSchema: {} }) as unknown as OfferedTool // the rest is not read
@@ -35,6 +41,7 @@ test('the policy decides calls of a turn, and again when its file changes', asyn
   await write([
     { roles: 'admin', effect: 'allow' },
     { tool: 'delete', effect: 'deny', reason: 'nothing is deleted here' },
+    { tool: 'wipe', arguments: { force: 'true' }, effect: 'deny' },
   ])
   const needsApproval = (_server: string, tool: string): boolean => tool === 'write'
   using policy = followTurnPolicy(path, {
@@ -58,6 +65,9 @@ test('the policy decides calls of a turn, and again when its file changes', asyn
   expect(policy.denialOf(ann, call('delete'))).toBe('nothing is deleted here')
   expect(policy.denialOf(root, call('changed'))).toContain('no admin has accepted it')
   expect(policy.denialOf(ann, call('write'))).toBeUndefined()
+  for (const force of [true, 'TRUE', ' true ', 1])
+    expect(policy.effectOf(ann, call('wipe', { force }))).toBe('deny')
+  expect(policy.effectOf(ann, call('wipe', { force: 0 }))).toBe('allow')
   await write([{ tool: 'read', effect: 'approve' }])
   await eventually(() => policy.effectOf(ann, call('read')) === 'approve')
   expect(await policy.refusalOf(ann, call('read'))).toBeUndefined()

@@ -13,7 +13,7 @@ import { followDataFile } from '@mcp-host/service'
 import type { Tools, TurnPolicy } from '../turn/turn.ts'
 
 export interface TurnPolicyDeps {
-  readonly tools: Pick<Tools, 'annotationsOf'>
+  readonly tools: Pick<Tools, 'definitionOf'>
   readonly logger: Logger
   /** The calls that need a user's approval although the policy allows them. */
   readonly needsApproval: ApprovalRule
@@ -40,6 +40,8 @@ export function followTurnPolicy(
     pins.setMode(policy.pin)
   }
   const file = followDataFile(options, set, logger)
+  const annotationsOf = (server: string, tool: string) => (): CatalogTool['annotations'] =>
+    tools.definitionOf(server, tool)?.annotations
   const decisionOf = (
     caller: Envelope,
     { server, tool, arguments: given }: ToolCallBlock,
@@ -47,8 +49,15 @@ export function followTurnPolicy(
     // A call of an unknown tool is refused elsewhere, with another reason.
     if (server === undefined || tool === undefined) return { effect: 'allow' }
     if (pins.isQuarantined(server, tool)) return { effect: 'deny' }
-    const annotations = (): CatalogTool['annotations'] => tools.annotationsOf(server, tool)
-    const call = { principal: callerOf(caller), server, tool, annotations, arguments: given }
+    const annotations = annotationsOf(server, tool)
+    const call = {
+      principal: callerOf(caller),
+      server,
+      tool,
+      annotations,
+      arguments: given,
+      inputSchema: () => tools.definitionOf(server, tool)?.inputSchema,
+    }
     const decision = decide(policy, call)
     const isAsked = decision.effect === 'allow' && needsApproval(server, tool, annotations)
     return isAsked ? { ...decision, effect: 'approve' } : decision
@@ -77,7 +86,7 @@ export function followTurnPolicy(
         principal: callerOf(caller),
         server,
         tool,
-        annotations: () => tools.annotationsOf(server, tool),
+        annotations: annotationsOf(server, tool),
       }),
     [Symbol.dispose]: () => file[Symbol.dispose](),
   }

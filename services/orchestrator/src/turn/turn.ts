@@ -31,7 +31,8 @@ export interface Tools {
   missing(): string[]
   /** Whether a missing server is configured, so that it may come back. */
   isConfigured(server: string): boolean
-  annotationsOf(server: string, tool: string): CatalogTool['annotations']
+  /** A tool as its server lists it, or has listed it last. */
+  definitionOf(server: string, tool: string): CatalogTool | undefined
   /** Whether a repeated call does no harm. */
   isRepeatable(call: ToolCallBlock): boolean
 }

@@ -83,9 +83,10 @@ export function addExplainCall(api: Api, { policy, catalog }: ExplainCallDeps): 
         resourceTemplates.some(({ uriTemplate }) => uriTemplate === resource)
       const use = { principal: { id, roles }, server }
       const annotations = () => known?.annotations
+      const inputSchema = () => known?.inputSchema
       const decision = policy.explain(
         tool !== undefined
-          ? { ...use, tool, annotations, arguments: body.arguments }
+          ? { ...use, tool, annotations, arguments: body.arguments, inputSchema }
           : resource !== undefined
             ? { ...use, resource }
             : { ...use, prompt },

@@ -165,6 +165,11 @@ export class MergedListing {
     return isObject(annotations) ? annotations : undefined
   }
 
+  /** The schema of the arguments of a server's tool. */
+  inputSchemaOf(server: string, tool: string): unknown {
+    return this.#definition({ server, name: tool })?.['inputSchema']
+  }
+
   /** The headers in which calls of a tool repeat some of the arguments. */
   headersOf(name: string): readonly ParameterHeader[] {
     const known = this.#headers.get(name)

@@ -13,7 +13,10 @@ const listing = new MergedListing(
   [
     {
       server: 'files',
-      tools: ['read', 'write', 'delete'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+      tools: ['read', 'write', 'delete'].map((name) => ({
+        name,
+        inputSchema: { type: 'object', properties: { force: { type: 'boolean' } } },
+      })),
       prompts: [],
       resources: [],
       resourceTemplates: [],
@@ -77,6 +80,15 @@ describe('a tool whose calls are all denied', () => {
 })
 
 describe('a call', () => {
+  test.each([true, 'TRUE', ' true ', 1])(
+    'is decided by the argument that its server gets of %j',
+    (force) => {
+      const policy = policyOf([{ tool: 'write', arguments: { force: 'true' }, effect: 'approve' }])
+      expect(check(policy, ann, 'write', { force })).toBe('approve')
+      expect(check(policy, ann, 'write', { force: 0 })).toBe('allow')
+    },
+  )
+
   test('with denied arguments is refused with the reason of the rule', () => {
     const policy = policyOf(rules)
     expect(() => check(policy, ann, 'write', { path: '/etc/passwd' })).toThrow(

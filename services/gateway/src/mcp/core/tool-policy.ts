@@ -132,6 +132,7 @@ export class ToolPolicy {
       tool,
       annotations,
       arguments: route.params['arguments'] ?? {},
+      inputSchema: () => listing.inputSchemaOf(server, tool),
     }
     const decision = decide(this.#policy, call)
     const { effect, rule } = decision
