@@ -209,7 +209,20 @@ describe('a prompt or a resource', () => {
     ['file:///public/%2e%2e/etc/passwd', 'deny'],
     ['file:///public/%2E%2E%2fetc/passwd', 'deny'],
     ['file:///public/../public/a', 'allow'],
-  ])('of the URI %s, of which a folder is allowed: %s', (resource, effect) => {
+    [String.raw`file:///public/..\etc/passwd`, 'deny'],
+    [String.raw`file:\\\etc\passwd`, 'deny'],
+    ['file:///public/..%5cetc/passwd', 'deny'],
+    ['file:///public/.\t./etc/passwd', 'deny'],
+    ['file:///public/.\n./etc/passwd', 'deny'],
+    ['file:///public/%2e\r%2e/etc/passwd', 'deny'],
+    ['file:///public/.\0./etc/passwd', 'deny'],
+    [' file:///etc/passwd', 'deny'],
+    ['\u{a0}file:///etc/passwd', 'deny'],
+    ['\u{1}fi\tle:///etc/passwd ', 'deny'],
+    ['file:etc/passwd', 'deny'],
+    ['file://127.0.0.1/etc/passwd', 'deny'],
+    ['file:///public/a b/{name}/\u{fc}?q=[1]', 'allow'],
+  ])('of the URI %j, of which a folder is allowed: %s', (resource, effect) => {
     const rules = [{ resource: 'file:///public/*', effect: 'allow' }]
     const closed = PolicyFile.parse({ rules, default: 'deny' })
     expect(decide(closed, { ...uses.resource, resource }).effect).toBe(effect)

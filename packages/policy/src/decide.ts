@@ -4,7 +4,7 @@ import { argumentForms } from 'mcp-host/routing'
 import { matchesPattern } from './matches-pattern.ts'
 import type { Effect, Policy, Rule } from './policy-file.ts'
 import { ITEM_KINDS } from './policy-file.ts'
-import { uriSpellings } from './uri-spellings.ts'
+import { deniedSpellings, uriSpellings } from './uri-spellings.ts'
 
 /** A server, with the principal that would use it. */
 export interface ServerUse {
@@ -133,9 +133,10 @@ function isNamed(
 ): boolean {
   if ('tool' in use) return matchesName(tool, use.tool)
   if ('prompt' in use) return matchesName(prompt, use.prompt)
-  const spellings = uriSpellings(use.resource)
   const matches = (uri: string): boolean => matchesAny(resource, uri)
-  return effect === 'deny' ? spellings.some(matches) : spellings.every(matches)
+  return effect === 'deny'
+    ? deniedSpellings(use.resource).some(matches)
+    : uriSpellings(use.resource).every(matches)
 }
 
 /** Names that look the same match the same rules. Users, roles, URIs and arguments are compared as they are. */

@@ -1,19 +1,38 @@
 const ESCAPES = /(?:%[0-9a-f]{2})+/gi
 /** `file:/x`, `file:///x` and `file://localhost/x` are one file. */
 const LOCAL_FILE = /^file:(?:\/\/(?:localhost)?)?(?=\/(?!\/))/i
+const FILE_HOST = /^file:\/\/[^/]+(?=\/)/
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
+const CONTROLS = /\p{Cc}/gu
 
 /**
- * A URI as it is written, and as most servers understand it if that differs: with the characters that it escapes, and
- * without `.`, `..` and empty parts of its path.
+ * A URI as it is written, and as servers understand it if that differs: with the characters that it escapes, without
+ * `.`, `..` and empty parts of its path, without control characters and outer spaces, with slashes for backslashes, and
+ * as the URL that Node reads in it.
  */
 export function uriSpellings(uri: string): readonly string[] {
-  const plain = withoutDots(
+  const visible = uri.replaceAll(CONTROLS, '').trim()
+  const slashed = decoded(visible).replaceAll('\\', '/')
+  const read = [uri, visible, hrefOf(visible), slashed, hrefOf(slashed)]
+  return [...new Set([uri, ...read.map(plainUri)])]
+}
+
+/** The spellings in which a URI is denied: servers may also ignore the host of a file. */
+export function deniedSpellings(uri: string): readonly string[] {
+  const spellings = uriSpellings(uri)
+  return [...spellings, ...spellings.map((each) => each.replace(FILE_HOST, 'file://'))]
+}
+
+function plainUri(uri: string): string {
+  return withoutDots(
     decoded(uri)
       .replace(LOCAL_FILE, 'file://')
       .replace(SCHEME, (scheme) => scheme.toLowerCase()),
   )
-  return plain === uri ? [uri] : [uri, plain]
+}
+
+function hrefOf(uri: string): string {
+  return URL.canParse(uri) ? new URL(uri).href : uri
 }
 
 function decoded(uri: string): string {
