@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Principal } from '@mcp-host/contracts'
-import { defineBucket, PrincipalId, RoleName, Scope } from '@mcp-host/contracts'
+import type { Principal, Scope } from '@mcp-host/contracts'
+import { defineBucket, PrincipalId, RecordedScopes, RoleName } from '@mcp-host/contracts'
 import { z } from 'zod'
 
 const ID_BYTES = 6
@@ -15,7 +15,7 @@ export const ApiKeyRecord = z.object({
   digest: z.string().length(64),
   principal: PrincipalId,
   roles: z.array(RoleName).max(32),
-  scopes: z.array(Scope),
+  scopes: RecordedScopes,
   /** Whether `scopes` names `decide` where the key has it. Without this mark a key has it together with `chat`. */
   namesDecide: z.literal(true).optional(),
   /** Epoch milliseconds. */

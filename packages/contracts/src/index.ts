@@ -19,6 +19,7 @@ export {
   BUILT_IN_ROLES,
   hasAdminRole,
   isAdmin,
+  RecordedScopes,
   LOCAL,
   NOBODY,
   Principal,

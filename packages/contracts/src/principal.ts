@@ -8,6 +8,12 @@ export const SCOPES = ['mcp', 'chat', 'decide', 'audit', 'admin'] as const
 export const Scope = z.enum(SCOPES)
 export type Scope = z.infer<typeof Scope>
 
+/** The scopes in a record. Those that a later version has written are left out, and the rest counts. */
+export const RecordedScopes = z
+  .array(z.string())
+  .transform((all) => SCOPES.filter((scope) => all.includes(scope)))
+  .pipe(z.array(Scope))
+
 /** Roles that the host itself knows; policies may name others. `admin` may do what every other role may. */
 export const BUILT_IN_ROLES = ['user', 'auditor', 'admin'] as const
 
@@ -31,7 +37,7 @@ export const Principal = z.object({
   issuer: z.string(),
   method: z.enum(['none', 'key', 'oidc', 'session']),
   roles: z.array(RoleName),
-  scopes: z.array(Scope),
+  scopes: RecordedScopes,
 })
 export type Principal = z.infer<typeof Principal>
 
