@@ -85,7 +85,7 @@ export async function openLogins(
     sessions: logins,
     local,
     async addTo(app, deps) {
-      await local?.addEndpoints(app, deps)
+      await local?.addEndpoints(app)
       await app.register(async (scope) => {
         addPages(scope, { ...deps, logger, origins })
         scope.get(STYLE_PATH, (_, reply) =>

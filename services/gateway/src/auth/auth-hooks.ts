@@ -60,9 +60,7 @@ export function addAuthHooks(
     const { routeOptions, url } = request
     const access = accessOf(routeOptions.url ?? '*') ?? 'admin'
     const [path = ''] = url.split('?', 1)
-    const isPublic = access === 'public'
-    // Probes are never refused by a limit.
-    if (!isPublic) await limits.connection(request.raw)
+    if (!isFree(request)) await limits.connection(request.raw)
     if (!auth.isOn) request.principal = LOCAL
     else if (isOpen(access)) {
       // A valid credential shows more of a public page. An invalid one is ignored.
@@ -83,6 +81,15 @@ export function addAuthHooks(
     await limits.request(request.principal)
     if (request.ws) limits.socket(request.principal, request.raw.socket)
   })
+}
+
+/** Not counted without a credential: probes are never refused by a limit, and one page has many assets. */
+const FREE: ReadonlySet<string | undefined> = new Set(['/health', '/ready', '/assets/:file'])
+
+function isFree({ routeOptions, headers, query }: FastifyRequest): boolean {
+  const { authorization, cookie } = headers
+  const isAnonymous = authorization === undefined && cookie === undefined
+  return FREE.has(routeOptions.url) && isAnonymous && ticketOf(query) === undefined
 }
 
 const envelopes = new WeakMap<FastifyRequest, Envelope>()

@@ -60,6 +60,7 @@ import { limitFrames } from './limit-frames.ts'
 import { addListModels } from './models/list-models.ts'
 import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders, refuseSecondHost } from '../edge/origin.ts'
+import { toOriginForm } from '../edge/to-origin-form.ts'
 import { readBodies } from '../edge/read-bodies.ts'
 import { ReadBudget } from '../edge/read-budget.ts'
 import { FRAME_PIECES, PacedUpgrades } from '../edge/paced-upgrades.ts'
@@ -186,9 +187,12 @@ export async function buildApp(
         connectionsCheckingInterval: TIMEOUT_CHECK_MS,
         highWaterMark: READ_BYTES,
       }
-      return createServer(options, (request, response) => {
+      const server = createServer(options, (request, response) => {
+        toOriginForm(request)
         if (!mcpHttp.take(request, response)) others(request, response)
       })
+      // Before the listener that opens sockets.
+      return server.on('upgrade', toOriginForm)
     },
     bodyLimit: MAX_BODY_BYTES,
     frameworkErrors: (error, _, reply) => {
@@ -232,6 +236,7 @@ export async function buildApp(
     }
     reply.headers(originHeaders(request.headers) ?? {})
     const preflight = preflightHeaders(request.method, request.headers)
+    if (preflight !== undefined) await deps.limits.connection(request.raw)
     return preflight && reply.code(204).headers(preflight).send()
   })
   refuseUpgrades(app)

@@ -90,9 +90,7 @@ export class McpHttp {
         throw error
       }
       if (draining.aborted) response.setHeader('connection', 'close')
-      const preflight = preflightHeaders(method, headers)
-      if (preflight !== undefined) send(response, headers, { status: 204, headers: preflight })
-      else this.#admit(request, response, find(virtualServers))
+      this.#admit(request, response, find(virtualServers))
     } catch (error) {
       this.#refuse(request, response, error)
     }
@@ -107,6 +105,11 @@ export class McpHttp {
   }
 
   #authenticate(request: IncomingMessage, response: ServerResponse, found: Found): void {
+    const { method, headers } = request
+    const preflight = preflightHeaders(method, headers)
+    if (preflight !== undefined) {
+      return send(response, headers, { status: 204, headers: preflight })
+    }
     const path = pathOf(request)
     const authenticated = this.#deps.auth.authenticate(request, path)
     if (!(authenticated instanceof Promise)) {

@@ -6,7 +6,6 @@ import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import { Provider } from 'oidc-provider'
 import type { GatewayAudit } from '../../gateway-audit.ts'
-import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import type { ReturnTarget } from '../login/login-routes.ts'
 import type { PublicAddress } from '../public-address.ts'
 import type { Revocations } from '../session/revocations.ts'
@@ -39,7 +38,6 @@ export interface AccountsDeps {
 
 /** The parts of the gateway that the pages use. */
 interface AccountPagesDeps {
-  readonly limits: Pick<GatewayLimits, 'connection'>
   readonly audit: GatewayAudit
 }
 
@@ -49,7 +47,7 @@ export interface LocalAccounts {
   readonly invitations: Invitations
   readonly tokens: LocalTokens
   /** Adds the endpoints of the authorization server. */
-  addEndpoints(app: FastifyInstance, deps: AccountPagesDeps): Promise<void>
+  addEndpoints(app: FastifyInstance): Promise<void>
   /** Adds the pages for users. */
   addPages(app: FastifyInstance, deps: AccountPagesDeps): void
   /** The client for which a user logs in; `undefined` when there is none. */
@@ -119,12 +117,11 @@ export async function openAccounts({
       logger.warn(fields, `no admin exists; create the first one within a day at ${link}`)
     },
     describeReturn: (path) => describeInteraction(provider(undefined), path),
-    async addEndpoints(app, { limits }) {
+    async addEndpoints(app) {
       await app.register((scope) =>
         addProviderRoutes(scope, {
           provider,
           logger,
-          limits,
           async prepare(request) {
             const login = await logins.find(request.headers)
             if (login !== undefined) current.set(request, login)

@@ -3,7 +3,6 @@ import { BusError, Scope } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Provider } from 'oidc-provider'
-import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import { pageErrors } from '../login/pages-scope.ts'
 
 const DISCOVERY = '/.well-known/openid-configuration'
@@ -16,7 +15,6 @@ const DEFAULT_SCOPE = 'mcp'
 export interface ProviderRoutesDeps {
   readonly provider: (host: string | undefined) => Provider
   readonly logger: Logger
-  readonly limits: Pick<GatewayLimits, 'connection'>
   /** Called before the library gets a request. */
   readonly prepare: (request: IncomingMessage) => Promise<void>
 }
@@ -24,12 +22,11 @@ export interface ProviderRoutesDeps {
 /** The endpoints of the authorization server, and the documents by which clients find them. */
 export async function addProviderRoutes(
   app: FastifyInstance,
-  { provider, logger, limits, prepare }: ProviderRoutesDeps,
+  { provider, logger, prepare }: ProviderRoutesDeps,
 ): Promise<void> {
   // The library reads bodies itself.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_, __, done) => done(null))
-  app.addHook('onRequest', async ({ raw }) => limits.connection(raw))
 
   const handle = async (
     { raw }: FastifyRequest,

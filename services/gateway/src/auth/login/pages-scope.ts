@@ -4,7 +4,6 @@ import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BodyReader } from '../../edge/body-reader.ts'
 import { errorAnswer } from '../../edge/error-reply.ts'
-import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import { errorPage } from '../pages/error-page.ts'
 import { PAGE_HEADERS } from '../pages/page.ts'
 
@@ -15,25 +14,20 @@ const FORM = 'application/x-www-form-urlencoded'
 export interface PagesDeps {
   readonly bodies: BodyReader
   readonly logger: Logger
-  readonly limits: Pick<GatewayLimits, 'connection'>
   /** The addresses of this host. */
   readonly origins: readonly string[]
 }
 
 /** Makes the routes of a scope pages: they accept forms only from pages of this host, and send errors as pages. */
-export function addPages(
-  app: FastifyInstance,
-  { bodies, logger, limits, origins }: PagesDeps,
-): void {
+export function addPages(app: FastifyInstance, { bodies, logger, origins }: PagesDeps): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(FORM, async (_: unknown, payload: IncomingMessage) => {
     using body = await bodies.read(payload, MAX_FORM_BYTES)
     return new URLSearchParams(new TextDecoder().decode(body.bytes))
   })
   const hosts = origins.map((each) => new URL(each).host)
-  app.addHook('onRequest', async ({ method, url, headers: { origin, host }, raw }, reply) => {
+  app.addHook('onRequest', async ({ method, url, headers: { origin, host } }, reply) => {
     reply.headers(PAGE_HEADERS)
-    await limits.connection(raw)
     // Cookies of a login are valid for one host name.
     if (method === 'GET' && !hosts.includes(host ?? '')) {
       return reply.redirect(`${origins[0]}${url}`, 303)

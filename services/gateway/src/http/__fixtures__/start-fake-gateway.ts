@@ -12,6 +12,7 @@ import { ClientVirtualServers } from '../../mcp/core/client-virtual-servers.ts'
 import { ApprovalQueue } from '../../approvals/approval-queue.ts'
 import { GatewayAudit } from '../../gateway-audit.ts'
 import { NO_PINS } from '../../auth/no-pins.ts'
+import type { ClientLimits } from '../../limits/unlimited.ts'
 import { UNLIMITED } from '../../limits/unlimited.ts'
 import { MaintenanceState } from '../../maintenance-state.ts'
 import { ToolPolicy } from '../../mcp/core/tool-policy.ts'
@@ -59,6 +60,8 @@ export interface FakeGatewayOptions {
   readonly policy?: ToolPolicy
   /** Default: one server `a`. */
   readonly catalog?: readonly CatalogEntry[]
+  /** Default: none is ever reached. */
+  readonly limits?: ClientLimits
   /** Gets the entries of the audit log. Default: there is none. */
   readonly record?: (entry: AuditRecord) => void
 }
@@ -67,6 +70,7 @@ export async function startFakeGateway({
   auth = openDoor('http://127.0.0.1:3000'),
   policy = new ToolPolicy(),
   catalog: catalogEntries = CATALOG,
+  limits = UNLIMITED,
   record,
 }: FakeGatewayOptions = {}): Promise<FakeGateway> {
   const bus = new AnsweringBus()
@@ -104,7 +108,7 @@ export async function startFakeGateway({
     connections,
     signSession: (text: string) => hash('sha256', text),
     welcome: () => 'Welcome',
-    limits: UNLIMITED,
+    limits,
     maintenance: await MaintenanceState.open(bus.asBus()),
     audit,
   }
