@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CatalogTool } from '@mcp-host/contracts'
-import { defineBucket } from '@mcp-host/contracts'
+import { comparable, defineBucket } from '@mcp-host/contracts'
 import { z } from 'zod'
 
 /** The limit for stored definitions. Larger ones are compared only by their hash. */
@@ -12,7 +12,10 @@ export const ToolPin = z.object({
   tool: z.string(),
   /** SHA-256 of the definition. */
   hash: z.string(),
-  /** Absent: the hash is that of the parts that a model reads, without those that a user sees. */
+  /**
+   * The parts that count for the hash. Absent: those that a model reads; 2: also icons and pages of apps; 3: all that
+   * the server lists but bookkeeping.
+   */
   version: z.number().optional(),
   /** The definition as JSON; absent when it is too large. */
   definition: z.string().optional(),
@@ -23,14 +26,18 @@ export const ToolPin = z.object({
 })
 export type ToolPin = z.infer<typeof ToolPin>
 
-const VERSION = 2
+const VERSION = 3
+/** Names in `_meta` of values that change with each release, or each start, of a server. */
+const BOOKKEEPING = /^(?:.*[/._-])?(?:version|revision|etag|timestamp|\w+[_-]?at)$/i
+/** Values that are no text that a model would follow. */
+const SHORT = /^\S{0,64}$/
 
 export const toolPins = defineBucket('TOOL_PINS', { record: ToolPin, what: 'pinned tools' })
 
-/** The key of a tool in the bucket, in the characters that keys may have. */
+/** The key of a tool in the bucket, in the characters that keys may have. Names that look the same have one key. */
 export function pinKey(server: string, tool: string): string {
   return createHash('sha256')
-    .update(JSON.stringify([server, tool]))
+    .update(JSON.stringify([server, comparable(tool)]))
     .digest('hex')
 }
 
@@ -52,14 +59,16 @@ const hashes = new WeakMap<CatalogTool, string>()
 
 /**
  * Whether the definition of a tool is the pinned one. `outdated`: it is, and the pin has to be replaced by one of this
- * version, in which a change of an icon or a page would show.
+ * version, in which changes of more parts show.
  */
 export function comparePin(pin: ToolPin, tool: CatalogTool): 'same' | 'outdated' | 'changed' {
-  if (pin.version !== undefined) return pin.hash === definitionHash(tool) ? 'same' : 'changed'
-  return pin.hash === hashOf(sortedJson(modelParts(tool))) ? 'outdated' : 'changed'
+  const { version = 1 } = pin
+  if (version >= VERSION) return pin.hash === definitionHash(tool) ? 'same' : 'changed'
+  const parts = version === 1 ? modelParts(tool) : shownParts(tool)
+  return pin.hash === hashOf(sortedJson(parts)) ? 'outdated' : 'changed'
 }
 
-/** The hash of the parts of a tool that a model reads or a user sees. The order of names in schemas does not matter. */
+/** The hash of all that a server lists of a tool but bookkeeping. The order of names does not matter. */
 export function definitionHash(tool: CatalogTool): string {
   const known = hashes.get(tool)
   if (known !== undefined) return known
@@ -70,12 +79,20 @@ export function definitionHash(tool: CatalogTool): string {
 
 /** JSON with sorted names. */
 export function definitionOf(tool: CatalogTool): string {
+  const { _meta, ...parts } = tool
+  const meta = Object.entries(isObject(_meta) ? _meta : {}).filter(
+    ([key, value]) => !(BOOKKEEPING.test(key) && SHORT.test(String(value))),
+  )
+  return sortedJson({ ...parts, ...(meta.length > 0 && { _meta: Object.fromEntries(meta) }) })
+}
+
+function shownParts(tool: CatalogTool): object {
   const { icons, _meta } = tool
   const pages = Object.entries(isObject(_meta) ? _meta : {}).filter(([key]) =>
     /^ui(\/|$)/.test(key),
   )
   const meta = pages.length === 0 ? {} : { _meta: Object.fromEntries(pages) }
-  return sortedJson({ ...modelParts(tool), icons, ...meta })
+  return { ...modelParts(tool), icons, ...meta }
 }
 
 function modelParts(tool: CatalogTool): object {
