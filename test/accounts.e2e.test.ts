@@ -509,15 +509,23 @@ describe('a token', () => {
 
   test('is refreshed by two requests at once, and by no old refresh token later', async () => {
     const { clientId, refresh } = await connect(await loggedIn('bob'), 'bob')
-    const about = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refresh }
-    const both = await Promise.all([requestTokens(about), requestTokens(about)])
+    const withToken = (refresh_token: string) =>
+      requestTokens({ grant_type: 'refresh_token', client_id: clientId, refresh_token })
+    const both = await Promise.all([withToken(refresh), withToken(refresh)])
     expect(both.map(({ status }) => status)).toEqual([200, 200])
+    // A copied token that is used at once leads to the same next one, which only one of its holders can use later.
+    const shared = both[0].refresh
+    expect(both[1].refresh).toBe(shared)
+    const next = await withToken(shared)
+    expect((await withToken(refresh)).refresh).toBe(shared)
+    expect((await withToken(shared)).refresh).toBe(next.refresh)
     // Reuse is tolerated for ten seconds.
     await delay(10_500)
-    expect(await requestTokens(about)).toMatchObject({ status: 400, error: 'invalid_grant' })
-    for (const { access } of both) await eventually(async () => (await statusOf(access)) === 401)
-    const next = { ...about, refresh_token: both[0].refresh }
-    expect(await requestTokens(next)).toMatchObject({ status: 400, error: 'invalid_grant' })
+    expect(await withToken(shared)).toMatchObject({ status: 400, error: 'invalid_grant' })
+    for (const { access } of [...both, next]) {
+      await eventually(async () => (await statusOf(access)) === 401)
+    }
+    expect(await withToken(next.refresh)).toMatchObject({ status: 400, error: 'invalid_grant' })
   })
 
   test('ends with its account, at all gateways at once', async () => {

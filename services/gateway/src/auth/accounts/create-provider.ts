@@ -53,6 +53,15 @@ export function createProvider(deps: ProviderDeps, options: ProviderOptions): Pr
       deps.logger.error({ component: 'accounts', action: ctx.path, err: error }, 'request failed')
     }
   })
+  // The types of the library lack this method.
+  const tokens = provider.RefreshToken.prototype as unknown as {
+    generateTokenId: (this: unknown) => string
+  }
+  const generate = tokens.generateTokenId
+  tokens.generateTokenId = function () {
+    const { jti } = Provider.ctx?.oidc.entities.RotatedRefreshToken ?? {}
+    return jti === undefined ? generate.call(this) : deps.store.successorOf(jti)
+  }
   const { audit, addressOf } = deps
   provider.on('registration_create.success', ({ req }, { clientId, clientName }) =>
     audit.clientRegistered(addressOf(req), clientId, clientName),

@@ -22,7 +22,7 @@ import { addProviderRoutes } from './provider-routes.ts'
 import { ProviderStore } from './provider-store.ts'
 
 export interface AccountsDeps {
-  readonly bus: Pick<Bus, 'bucket' | 'clock'>
+  readonly bus: Pick<Bus, 'bucket' | 'clock' | 'secret'>
   readonly accounts: Accounts
   readonly logger: Logger
   readonly counter: Promise<Counter>

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Bucket, Bus, Counter } from '@mcp-host/bus'
 import { BusError, defineBucket } from '@mcp-host/contracts'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
@@ -43,7 +43,7 @@ const unprovenBuckets = {
 }
 
 export interface ProviderStoreDeps {
-  readonly bus: Pick<Bus, 'bucket' | 'clock'>
+  readonly bus: Pick<Bus, 'bucket' | 'clock' | 'secret'>
   readonly counter: Promise<Counter>
   readonly revocations: Revocations
   /** The address whose request the library handles; `undefined` outside of one. */
@@ -56,17 +56,20 @@ export class ProviderStore {
   readonly #unproven: ReadonlyMap<string, Bucket<ProviderRecord>>
   readonly #deps: ProviderStoreDeps
   readonly #tokenLifeMs: number
+  readonly #secret: Uint8Array
 
   private constructor(
     bucket: Bucket<ProviderRecord>,
     unproven: ReadonlyMap<string, Bucket<ProviderRecord>>,
     deps: ProviderStoreDeps,
     tokenLifeMs: number,
+    secret: Uint8Array,
   ) {
     this.#bucket = bucket
     this.#unproven = unproven
     this.#deps = deps
     this.#tokenLifeMs = tokenLifeMs
+    this.#secret = secret
   }
 
   /** `tokenLifeMs`: the lifetime of access tokens, which are not stored. */
@@ -75,7 +78,17 @@ export class ProviderStore {
       async ([model, definition]) => [model, await deps.bus.bucket(definition)] as const,
     )
     const bucket = await deps.bus.bucket(providerBucket)
-    return new ProviderStore(bucket, new Map(await Promise.all(unproven)), deps, tokenLifeMs)
+    const secret = await deps.bus.secret('refresh-tokens')
+    const others = new Map(await Promise.all(unproven))
+    return new ProviderStore(bucket, others, deps, tokenLifeMs, secret)
+  }
+
+  /**
+   * The refresh token that replaces another one. A retry gets the same, so that a token has one successor: of two
+   * clients that hold it, the later one uses a replaced token, which ends the grant.
+   */
+  successorOf(refreshToken: string): string {
+    return createHmac('sha256', this.#secret).update(refreshToken).digest('base64url')
   }
 
   /** The storage of one kind of record, as the library requires it. */
@@ -100,6 +113,10 @@ export class ProviderStore {
         const { scope: _, ...client } = payload
         const record = { ...(model === 'Client' ? client : payload) }
         const options = ttlMs === undefined ? {} : { ttlMs }
+        if (model === 'RefreshToken') {
+          await create(bucket, keyOf(id), record, options)
+          return
+        }
         await bucket.put(keyOf(id), record, options)
         if (unproven !== undefined) await this.#evict(unproven, model, id)
         // The public id of a session stays the same when the library replaces its secret id.
@@ -188,6 +205,20 @@ export class ProviderStore {
         if (BusError.from(error).code !== 'conflict') throw error
       }
     }
+  }
+}
+
+/** Stores a record, unless there is one: a retry must not make a replaced refresh token good again. */
+async function create(
+  bucket: Bucket<ProviderRecord>,
+  key: string,
+  record: ProviderRecord,
+  options: { readonly ttlMs?: number },
+): Promise<void> {
+  try {
+    await bucket.put(key, record, { ...options, revision: 0 })
+  } catch (error) {
+    if (BusError.from(error).code !== 'conflict') throw error
   }
 }
 
