@@ -353,12 +353,15 @@ test('what stands for an account is refused while the account is disabled', asyn
   const form = await fred.open(second.value.url)
   await fred.submit(form, { password: PASSWORD, again: PASSWORD })
 
-  const about = { roles: ['admin'], scopes: ['mcp', 'chat', 'admin'] }
+  const about = { roles: ['admin'], scopes: ['mcp', 'chat', 'decide', 'admin'] }
   const key = await json('/api/keys', { browser: fred, body: { name: 'fred', ...about } })
   const headers = { cookie: '', authorization: `Bearer ${key.value.key}` }
   await eventually(async () => (await statusOf(key.value.key)) === 200)
   const child = await json('/api/keys', { headers, body: { name: 'child', ...about } })
-  expect(child.value).toMatchObject({ createdBy: 'key:fred', owner: 'user:fred' })
+  expect(child.value).toMatchObject({
+    createdBy: 'key:fred',
+    makers: { principals: ['key:fred', 'user:fred'], keys: [key.value.id] },
+  })
   await eventually(async () => (await statusOf(child.value.key)) === 200)
   const { value: session } = await json('/api/chat/session', {
     browser: fred,
@@ -366,17 +369,37 @@ test('what stands for an account is refused while the account is disabled', asyn
   })
   const shares = `/api/chat/session/${session.sessionId}/shares`
   const { value: share } = await json(shares, { browser: fred, body: {} })
+  const { value: keyShare } = await json(shares, { headers, body: {} })
+  // Links for others: one by the login, one by a key.
+  const invited = await json('/api/accounts', { browser: fred, body: { name: 'gina' } })
+  const invitedByKey = await json('/api/accounts', { headers, body: { name: 'gerd' } })
+  const links = [invited, invitedByKey].map(({ value }): string => value.invitation.url)
   const statuses = async () => [
     await statusOf(key.value.key),
     await statusOf(child.value.key),
     (await fetch(share.url)).status,
+    (await fetch(keyShare.url)).status,
+    ...(await Promise.all(links.map(async (each) => (await fetch(each)).status))),
   ]
-  expect(await statuses()).toEqual([200, 200, 200])
+  expect(await statuses()).toEqual([200, 200, 200, 200, 200, 200])
   const { value: last } = await json('/api/accounts/fred/invitation', { method: 'POST' })
   await change(true)
-  await eventually(async () => (await statuses()).join() === '401,401,404')
+  await eventually(async () => (await statuses()).join() === '401,401,404,404,404,404')
   await change(false)
-  await eventually(async () => (await statuses()).join() === '200,200,200')
+  await eventually(async () => (await statuses()).join() === '200,200,200,200,200,200')
+  // Without the role, the keys are those of a user, and what they did as admins ends.
+  const setRoles = (...roles: string[]) =>
+    json('/api/accounts/fred', { method: 'PATCH', body: { roles } })
+  await setRoles('user')
+  await eventually(async () => (await statuses()).join() === '200,200,200,404,404,404')
+  const raised = { method: 'PATCH', headers, body: { roles: ['admin'] } }
+  expect(await json('/api/accounts/fred', raised)).toMatchObject({ status: 403 })
+  await setRoles('admin')
+  await eventually(async () => (await statuses()).join() === '200,200,200,200,200,200')
+  // What a key made ends with the key.
+  await json(`/api/keys/${key.value.id}`, { method: 'DELETE' })
+  await eventually(async () => (await statuses()).join() === '401,401,200,404,200,404')
+  expect((await json('/api/keys')).text).not.toContain(child.value.id)
   expect((await new FormBrowser(url).open(last.url)).status).toBe(404)
 
   const { value: next } = await json('/api/accounts/fred/invitation', { method: 'POST' })

@@ -126,6 +126,7 @@ test('no code asks for the role alone, but for accounts and the audit log, which
     'packages/contracts/src/principal.ts',
     'services/gateway/src/auth/access.ts',
     'services/gateway/src/auth/accounts/consent-routes.ts',
+    'services/gateway/src/auth/maker-check.ts',
     'services/gateway/src/http/audit/index.ts',
   ])
 })

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ApiKeyRecord } from '@mcp-host/auth'
-import { apiKeys, newApiKey, scopesOfKey } from '@mcp-host/auth'
+import { apiKeys, keysMadeBy, newApiKey, scopesOfKey } from '@mcp-host/auth'
 import type { Bucket } from '@mcp-host/bus'
 import { LOCAL, PrincipalId, RoleName, Scope, SCOPES } from '@mcp-host/contracts'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000
 
 const usage = `Usage: npm run keys -- create NAME    create an API key and print it, this once
        npm run keys -- list           list the keys, without their secrets
-       npm run keys -- revoke ID      revoke a key at all gateways at once
+       npm run keys -- revoke ID      revoke a key, and the keys that it made, at all gateways at once
 
   --as ID         principal of the key; default: key:NAME
   --role ROLE     role of the principal, may be repeated; default: user. admin may do everything
@@ -127,9 +127,12 @@ async function revoke({ bucket, audit }: Stores, id: string): Promise<void> {
   if (!isId || (await bucket.get(id)) === undefined) {
     throw new CommandError(`there is no API key "${id}"; npm run keys -- list shows their ids`)
   }
-  await audit.record('key-revoked', { id })
-  await bucket.remove(id)
-  process.stdout.write(`${id} is revoked\n`)
+  const made = keysMadeBy(id, (await bucket.watch()).records)
+  await audit.record('key-revoked', { id, ...(made.length > 0 && { made }) })
+  for (const each of [id, ...made]) {
+    await bucket.remove(each)
+    process.stdout.write(`${each} is revoked${each === id ? '' : `, which ${id} made`}\n`)
+  }
 }
 
 async function list(bucket: Bucket<ApiKeyRecord>): Promise<void> {

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { connectBus } from '@mcp-host/bus'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Accounts, isLoginValid } from './accounts.ts'
 import { Invitations } from './invitations.ts'
+import type { Makers } from './makers.ts'
 
 const quiet = () => undefined
 const logger = { info: quiet, warn: quiet, error: quiet }
@@ -31,6 +33,7 @@ beforeEach(async () => {
 })
 
 const about = { roles: ['user'], createdBy: 'local' }
+const always = () => true
 
 describe('an account', () => {
   test('is known to other processes, and its name is taken once', async () => {
@@ -55,12 +58,10 @@ describe('an account', () => {
     expect(await isValid(Date.now())).toBe(false)
   })
 
-  test('is disabled as a principal, too', async () => {
+  test('is found as a principal, too', async () => {
     await accounts.create({ name: 'fay', ...about })
-    expect(accounts.isDisabled('user:fay')).toBe(false)
-    await accounts.change('fay', { isDisabled: true })
-    await eventually(() => accounts.isDisabled('user:fay'))
-    expect(accounts.isDisabled('key:fay')).toBe(false)
+    await eventually(() => accounts.ofPrincipal('user:fay')?.name === 'fay')
+    expect(accounts.ofPrincipal('key:fay')).toBeUndefined()
   })
 
   test('stays admin while it is the last one that can log in', async () => {
@@ -80,12 +81,12 @@ describe('an invitation', () => {
   test('is found by its token and used once, by one of several requests', async () => {
     await accounts.create({ name: 'ann', ...about })
     const { token } = await invitations.create('ann', 'user:root')
-    const found = await Promise.all([1, 2, 3].map(() => invitations.find(token)))
+    const found = await Promise.all([1, 2, 3].map(() => invitations.find(token, always)))
     expect(found.map((each) => each?.account)).toEqual(['ann', 'ann', 'ann'])
     const redeemed = await Promise.allSettled(found.map((each) => each!.redeem()))
     expect(redeemed.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect(await invitations.find(token)).toBeUndefined()
-    expect(await invitations.find('x'.repeat(43))).toBeUndefined()
+    expect(await invitations.find(token, always)).toBeUndefined()
+    expect(await invitations.find('x'.repeat(43), always)).toBeUndefined()
   })
 
   test.each([
@@ -102,9 +103,21 @@ describe('an invitation', () => {
   ])('is ended by %s, also while its form is open', async (by, end) => {
     const { name } = await accounts.create({ name: by.replaceAll(/\W+/g, '-'), ...about })
     const { token } = await invitations.create(name, 'user:root')
-    const open = await invitations.find(token)
+    const open = await invitations.find(token, always)
     await end(name)
-    expect(await invitations.find(token)).toBeUndefined()
+    expect(await invitations.find(token, always)).toBeUndefined()
+    await expect(open!.redeem()).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  test('whose makers are not in order is refused, also while its form is open', async () => {
+    await accounts.create({ name: 'gus', ...about })
+    const makers = { principals: ['key:ci', 'user:root'], keys: ['k'] }
+    const { token } = await invitations.create('gus', 'key:ci', makers)
+    let areInOrder = true
+    const rule = (given: Makers) => areInOrder && isDeepStrictEqual(given, makers)
+    const open = await invitations.find(token, rule)
+    areInOrder = false
+    expect(await invitations.find(token, rule)).toBeUndefined()
     await expect(open!.redeem()).rejects.toMatchObject({ code: 'not-found' })
   })
 
@@ -112,7 +125,7 @@ describe('an invitation', () => {
     await accounts.create({ name: 'dan', ...about })
     await accounts.change('dan', { isDisabled: true })
     const { token } = await invitations.create('dan', 'user:root')
-    expect(await invitations.find(token)).toBeUndefined()
+    expect(await invitations.find(token, always)).toBeUndefined()
   })
 
   test('of the first admin is good at each of several starts, until there is an admin', async () => {
@@ -121,12 +134,14 @@ describe('an invitation', () => {
     const none = await Accounts.open(bus)
     const ofNone = await Invitations.open(bus, none)
     const offers = await Promise.all([1, 2, 3].map(() => ofNone.offerFirstAdmin()))
-    for (const { token } of offers) expect(await ofNone.find(token)).toBeDefined()
-    const [used, ...unused] = await Promise.all(offers.map(({ token }) => ofNone.find(token)))
+    for (const { token } of offers) expect(await ofNone.find(token, always)).toBeDefined()
+    const [used, ...unused] = await Promise.all(
+      offers.map(({ token }) => ofNone.find(token, always)),
+    )
     await used!.redeem()
     await none.create({ name: 'root', roles: ['admin'], createdBy: 'system', password: 'a hash' })
     await eventually(() => none.hasAdmin)
-    for (const { token } of offers) expect(await ofNone.find(token)).toBeUndefined()
+    for (const { token } of offers) expect(await ofNone.find(token, always)).toBeUndefined()
     for (const other of unused) await expect(other!.redeem()).rejects.toThrow('ended')
   })
 })

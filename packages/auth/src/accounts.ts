@@ -46,10 +46,10 @@ export class Accounts {
     return this.#view.records.get(accountKey(name))
   }
 
-  /** Whether a principal is an account that is disabled, from the watched copy. */
-  isDisabled(principal: string): boolean {
+  /** The account that a principal is, from the watched copy; `undefined` for other principals. */
+  ofPrincipal(principal: string): AccountRecord | undefined {
     const name = accountNameOf(principal)
-    return name !== undefined && this.find(name)?.isDisabled === true
+    return name === undefined ? undefined : this.find(name)
   }
 
   /** An account, read from the broker, since another process may have changed it just before. */

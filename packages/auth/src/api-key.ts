@@ -2,6 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Principal, Scope } from '@mcp-host/contracts'
 import { defineBucket, PrincipalId, RecordedScopes, RoleName } from '@mcp-host/contracts'
 import { z } from 'zod'
+import { Makers, makersIn } from './makers.ts'
 
 const ID_BYTES = 6
 const SECRET_BYTES = 32
@@ -21,7 +22,8 @@ export const ApiKeyRecord = z.object({
   /** Epoch milliseconds. */
   createdAt: z.number(),
   createdBy: PrincipalId,
-  /** The principal at the beginning of the chain, where a key has created the key. Absent: `createdBy`. */
+  makers: Makers.optional(),
+  /** In records of earlier versions that a key has created: the principal at the beginning of the chain. */
   owner: PrincipalId.optional(),
   /** Epoch milliseconds; absent: the key is valid until it is revoked. */
   expiresAt: z.number().optional(),
@@ -31,9 +33,18 @@ export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>
 /** All API keys by their ids. */
 export const apiKeys = defineBucket('APIKEYS', { record: ApiKeyRecord, what: 'API keys' })
 
-/** The principals for which a key stands: it is good for nothing while one of them is disabled. */
-export function holdersOfKey({ principal, createdBy, owner }: ApiKeyRecord): readonly string[] {
-  return [principal, createdBy, owner ?? createdBy]
+/** The principals and keys for which a key stands: its own principal, and all by which it was made. */
+export function holdersOfKey(record: ApiKeyRecord): Makers {
+  const { principal, owner = principal } = record
+  const { principals, keys } = makersIn(record)
+  return { principals: [...new Set([principal, owner, ...principals])], keys }
+}
+
+/** The ids of the keys that were made by a key, also by others in between. */
+export function keysMadeBy(id: string, keys: ReadonlyMap<string, ApiKeyRecord>): string[] {
+  return Array.from(keys).flatMap(([made, { makers }]) =>
+    makers?.keys.includes(id) === true ? [made] : [],
+  )
 }
 
 /** Creates a key. `key` is shown to its owner once. */

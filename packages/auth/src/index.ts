@@ -6,6 +6,7 @@ export {
   apiKeys,
   holderOfKey,
   holdersOfKey,
+  keysMadeBy,
   newApiKey,
   parseApiKey,
   principalOfKey,
@@ -18,6 +19,7 @@ export type { Invitation, InvitationToken } from './invitations.ts'
 export { invitationLink, Invitations } from './invitations.ts'
 export { KeyRing, rotateKeys, TOKEN_SECONDS } from './key-ring.ts'
 export { limitedFetch } from './limited-fetch.ts'
+export { Makers, makersIn } from './makers.ts'
 export type { ClaimMapping, OidcOptions, PublicKeys, VerifiedToken } from './oidc.ts'
 export { claimAt, issuerOf, OidcVerifier, principalOfClaims } from './oidc.ts'
 export {

@@ -3,6 +3,7 @@ import type { Bucket, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket, PrincipalId } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Accounts } from './accounts.ts'
+import { Makers, makersIn } from './makers.ts'
 
 const HOUR_MS = 3_600_000
 const INVITATION_MS = 7 * 24 * HOUR_MS
@@ -17,6 +18,7 @@ const InvitationRecord = z.object({
   digest: z.string().length(64),
   createdAt: z.number(),
   createdBy: PrincipalId,
+  makers: Makers.optional(),
   expiresAt: z.number(),
 })
 type InvitationRecord = z.infer<typeof InvitationRecord>
@@ -30,6 +32,9 @@ interface StoredInvitation {
   readonly record: InvitationRecord
   readonly revision: number
 }
+
+/** Decides whether the makers of an invitation may still invite. */
+export type MakerRule = (makers: Makers) => boolean
 
 /** An invitation that can be used. */
 export interface Invitation {
@@ -65,8 +70,8 @@ export class Invitations {
   }
 
   /** Creates an invitation for an account, which ends the earlier one. Throws `not-found` for an unknown account. */
-  async create(account: string, createdBy: string): Promise<InvitationToken> {
-    const { token, expiresAt } = await this.#store({ account, createdBy }, INVITATION_MS)
+  async create(account: string, createdBy: string, makers?: Makers): Promise<InvitationToken> {
+    const { token, expiresAt } = await this.#store({ account, createdBy, makers }, INVITATION_MS)
     await this.#accounts.change(account, { invitation: digestOf(token) })
     return { token, expiresAt }
   }
@@ -81,17 +86,20 @@ export class Invitations {
     return this.#store({ createdBy: 'system' }, FIRST_ADMIN_MS)
   }
 
-  /** The invitation of a token; `undefined` when the token is unknown, used, ended or expired. */
-  async find(token: string): Promise<Invitation | undefined> {
+  /**
+   * The invitation of a token; `undefined` when the token is unknown, used, ended or expired, or when `areInOrder`
+   * refuses its makers.
+   */
+  async find(token: string, areInOrder: MakerRule): Promise<Invitation | undefined> {
     if (!TOKEN.test(token)) return undefined
     const found = await this.#bucket.get(keyOf(digestOf(token)))
     if (found === undefined || found.record.expiresAt <= this.#bucket.now()) return undefined
-    if (!(await this.#isValid(found.record))) return undefined
-    return { account: found.record.account, redeem: () => this.#redeem(found) }
+    if (!(await this.#isValid(found.record, areInOrder))) return undefined
+    return { account: found.record.account, redeem: () => this.#redeem(found, areInOrder) }
   }
 
   async #store(
-    about: Pick<InvitationRecord, 'account' | 'createdBy'>,
+    about: Pick<InvitationRecord, 'account' | 'createdBy' | 'makers'>,
     ttlMs: number,
   ): Promise<InvitationToken> {
     const token = randomBytes(32).toString('base64url')
@@ -102,15 +110,17 @@ export class Invitations {
     return { token, expiresAt }
   }
 
-  /** Whether no newer invitation, password or admin has ended an invitation. */
-  async #isValid({ account, digest }: InvitationRecord): Promise<boolean> {
+  /** Whether no newer invitation, password or admin has ended an invitation, and its makers may still make it. */
+  async #isValid(invitation: InvitationRecord, areInOrder: MakerRule): Promise<boolean> {
+    const { account, digest } = invitation
+    if (!areInOrder(makersIn(invitation))) return false
     // The first admin may have been created in another way.
     if (account === undefined) return !this.#accounts.hasAdmin
     const record = await this.#accounts.read(account)
     return record?.isDisabled === false && (record.invitation ?? digest) === digest
   }
 
-  async #redeem({ record, revision }: StoredInvitation): Promise<void> {
+  async #redeem({ record, revision }: StoredInvitation, areInOrder: MakerRule): Promise<void> {
     try {
       await this.#bucket.remove(keyOf(record.digest), revision)
     } catch (error) {
@@ -118,7 +128,8 @@ export class Invitations {
       throw new BusError('not-found', 'the link was used already', { cause: error })
     }
     // It may have been ended while the form was filled in.
-    if (!(await this.#isValid(record))) throw new BusError('not-found', 'the link was ended')
+    if (!(await this.#isValid(record, areInOrder)))
+      throw new BusError('not-found', 'the link was ended')
   }
 }
 

@@ -33,6 +33,7 @@ import { LiveConnections } from './connection/live-connections.ts'
 import { MaintenanceState } from './maintenance-state.ts'
 import { MAINTENANCE } from './standard-messages.ts'
 import { openLogins } from './open-logins.ts'
+import { MakerCheck } from './auth/maker-check.ts'
 import { SharedStorageFault } from './shared-storage-fault.ts'
 import { exposeServers } from './server-metrics.ts'
 
@@ -93,12 +94,12 @@ export async function createGateway(
   const live = new LiveConnections({ bus, connections })
   const address = publicAddress(config)
   const accounts = await Accounts.open(bus)
-  const logins = await openLogins({ bus, accounts, logger, address, audit }, config)
+  const makers = await MakerCheck.open({ bus, accounts }, config)
+  const logins = await openLogins({ bus, accounts, makers, logger, address, audit }, config)
   await logins?.local?.offerFirstAdmin()
-  const auth = await createAuthenticator(
+  const auth = createAuthenticator(
     {
-      bus,
-      accounts,
+      makers,
       localTokens: logins?.local?.tokens,
       logins: logins?.sessions,
       onLogin: (principal) => audit.loggedIn(principal),

@@ -13,6 +13,7 @@ import { Attempts } from './auth/login/attempts.ts'
 import { addLoginRoutes, loginForm } from './auth/login/login-routes.ts'
 import { addPages } from './auth/login/pages-scope.ts'
 import { addPasswordRoutes } from './auth/login/password-routes.ts'
+import type { MakerCheck } from './auth/maker-check.ts'
 import { STYLE_PATH } from './auth/pages/page.ts'
 import { STYLE } from './auth/pages/style.ts'
 import type { PublicAddress } from './auth/public-address.ts'
@@ -25,6 +26,7 @@ export interface LoginsDeps {
   readonly bus: Pick<Bus, 'bucket' | 'secret' | 'counter' | 'clock'>
   /** The accounts of this host. */
   readonly accounts: Accounts
+  readonly makers: MakerCheck
   readonly logger: Logger
   readonly address: PublicAddress
   readonly audit: GatewayAudit
@@ -48,7 +50,7 @@ export interface Logins {
 
 /** Opens the logins of browsers; `undefined` when the settings allow none. */
 export async function openLogins(
-  { bus, accounts, logger, address, audit }: LoginsDeps,
+  { bus, accounts, makers, logger, address, audit }: LoginsDeps,
   config: GatewayConfig,
 ): Promise<Logins | undefined> {
   const { publicUrl, origins } = address
@@ -68,6 +70,7 @@ export async function openLogins(
         openAccounts({
           ...parts,
           accounts,
+          makers,
           revocations,
           address,
           internalHosts: config.clientDocumentHosts,

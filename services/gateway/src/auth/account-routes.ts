@@ -1,4 +1,4 @@
-import type { AccountRecord, Accounts, Invitations } from '@mcp-host/auth'
+import type { AccountRecord, Accounts, Invitations, Makers } from '@mcp-host/auth'
 import {
   accountExists,
   AccountName,
@@ -10,6 +10,7 @@ import { BusError, PrincipalId, RoleName } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../edge/api.ts'
 import { faults, jsonAnswer } from '../edge/api.ts'
+import type { Authenticator } from './authenticator.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
 
 const AccountAbout = z
@@ -57,18 +58,20 @@ export interface AccountRoutesDeps {
   /** The accounts of this host; `undefined` when it has none. */
   readonly local: { readonly accounts: Accounts; readonly invitations: Invitations } | undefined
   readonly publicUrl: string
+  readonly auth: Pick<Authenticator, 'makersOf'>
   readonly audit: Pick<GatewayAudit, 'accountChanged'>
 }
 
 /** The routes by which admins manage accounts. */
-export function addAccountRoutes(api: Api, { local, publicUrl, audit }: AccountRoutesDeps): void {
+export function addAccountRoutes(api: Api, deps: AccountRoutesDeps): void {
+  const { local, publicUrl, auth, audit } = deps
   const tags = ['auth']
   const open = () => {
     if (local !== undefined) return local
     throw new BusError('not-found', 'this host has no accounts of its own; AUTH=local adds them')
   }
-  const invite = async (name: string, createdBy: string) => {
-    const { token, expiresAt } = await open().invitations.create(name, createdBy)
+  const invite = async (name: string, createdBy: string, makers: Makers) => {
+    const { token, expiresAt } = await open().invitations.create(name, createdBy, makers)
     return { url: invitationLink(publicUrl, token), expiresAt }
   }
 
@@ -105,14 +108,14 @@ export function addAccountRoutes(api: Api, { local, publicUrl, audit }: AccountR
         },
       },
     },
-    async ({ body, principal }, reply) => {
+    async ({ raw, body, principal }, reply) => {
       const { name, roles } = body
       const { accounts } = open()
       // The audit log gets no entry for a creation that is refused.
       if ((await accounts.read(name)) !== undefined) throw accountExists(name)
       await audit.accountChanged('account-created', principal, { account: name, roles })
       const account = await accounts.create({ ...body, createdBy: principal.id })
-      const invitation = await invite(account.name, principal.id)
+      const invitation = await invite(account.name, principal.id, auth.makersOf(raw, principal))
       return reply.code(201).send({ ...toAbout(account), invitation })
     },
   )
@@ -167,10 +170,10 @@ export function addAccountRoutes(api: Api, { local, publicUrl, audit }: AccountR
         },
       },
     },
-    async ({ params: { name }, principal }, reply) => {
+    async ({ raw, params: { name }, principal }, reply) => {
       if ((await open().accounts.read(name)) === undefined) throw noAccount(name)
       await audit.accountChanged('account-invited', principal, { account: name })
-      return reply.code(201).send(await invite(name, principal.id))
+      return reply.code(201).send(await invite(name, principal.id, auth.makersOf(raw, principal)))
     },
   )
 

@@ -2,6 +2,8 @@ import type { ApiKeyRecord } from '@mcp-host/auth'
 import {
   apiKeys,
   describedResource,
+  keysMadeBy,
+  Makers,
   newApiKey,
   resourceMetadata,
   scopesOfKey,
@@ -26,8 +28,11 @@ const KeyAbout = z
     scopes: z.array(Scope).describe('Scopes of the key.'),
     createdAt: z.number().describe('Epoch milliseconds.'),
     createdBy: PrincipalId.describe('The admin.'),
+    makers: Makers.optional().describe(
+      'All by which the key was made: where another key created it, also the makers of that one. It is refused while an account of them is disabled, or a key of them is not accepted.',
+    ),
     owner: PrincipalId.optional().describe(
-      'Where another key created the key: the principal that created the first one.',
+      'In keys of earlier versions that another key created: the principal that created the first one.',
     ),
     expiresAt: z.number().optional().describe('Epoch milliseconds.'),
   })
@@ -44,7 +49,7 @@ const NewKey = z.object({
 export interface AuthRoutesDeps {
   readonly bus: Pick<Bus, 'bucket'>
   readonly tickets: Tickets
-  readonly auth: Pick<Authenticator, 'credentialOf'>
+  readonly auth: Pick<Authenticator, 'credentialOf' | 'makersOf'>
   readonly audit: Pick<GatewayAudit, 'keyChanged'>
 }
 
@@ -138,9 +143,6 @@ export function addAuthRoutes(api: Api, { bus, tickets, auth, audit }: AuthRoute
       const { roles, scopes, expiresInDays } = body
       const now = Date.now()
       const bucket = await keys()
-      const credential = auth.credentialOf(request.raw)
-      const creator = credential?.kind === 'key' ? await bucket.get(credential.id) : undefined
-      const { createdBy, owner = createdBy } = creator?.record ?? {}
       const made = newApiKey(
         {
           name,
@@ -148,7 +150,7 @@ export function addAuthRoutes(api: Api, { bus, tickets, auth, audit }: AuthRoute
           roles,
           scopes,
           createdBy: request.principal.id,
-          ...(owner === undefined ? {} : { owner }),
+          makers: auth.makersOf(request.raw, request.principal),
           ...(expiresInDays === undefined ? {} : { expiresAt: now + expiresInDays * 86_400_000 }),
         },
         now,
@@ -165,7 +167,7 @@ export function addAuthRoutes(api: Api, { bus, tickets, auth, audit }: AuthRoute
       schema: {
         tags,
         operationId: 'revokeKey',
-        summary: 'Revoke an API key at all gateways',
+        summary: 'Revoke an API key, and the keys that it made, at all gateways',
         params: z.object({ id: z.string().regex(/^[0-9a-f]{12}$/, 'must be the id of a key') }),
         response: {
           204: z.undefined().describe('It opens nothing any more.'),
@@ -178,8 +180,9 @@ export function addAuthRoutes(api: Api, { bus, tickets, auth, audit }: AuthRoute
       if ((await bucket.get(id)) === undefined) {
         throw new BusError('not-found', `id: there is no API key "${id}"`, { field: 'id' })
       }
-      await audit.keyChanged('key-revoked', principal, { id })
-      await bucket.remove(id)
+      const made = keysMadeBy(id, (await view()).records)
+      await audit.keyChanged('key-revoked', principal, { id, ...(made.length > 0 && { made }) })
+      for (const each of [id, ...made]) await bucket.remove(each)
       return reply.code(204).send()
     },
   )

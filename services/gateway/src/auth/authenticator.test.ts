@@ -1,10 +1,12 @@
-import type { VerifiedToken } from '@mcp-host/auth'
-import { apiKeys, newApiKey } from '@mcp-host/auth'
+import type { AccountRecord, ApiKeyRecord, VerifiedToken } from '@mcp-host/auth'
+import { apiKeys, keysMadeBy, newApiKey } from '@mcp-host/auth'
+import type { Bucket } from '@mcp-host/bus'
 import { loadConfig } from '@mcp-host/service'
 import { describe, expect, test } from 'vitest'
 import { FakeBus } from '../http/__fixtures__/fake-bus.ts'
 import { authSettings } from './auth-settings.ts'
 import { createAuthenticator } from './authenticator.ts'
+import { MakerCheck } from './maker-check.ts'
 
 const origins = ['http://192.168.1.5:3000', 'http://127.0.0.1:3000', 'http://localhost:3000']
 const principal = {
@@ -25,10 +27,16 @@ const localTokens = {
   }),
   principalOf: () => principal,
 }
-const auth = await createAuthenticator(
+const noMakers = await MakerCheck.open(
   {
     bus: { bucket: () => Promise.reject(new Error('not needed')) },
-    accounts: { isDisabled: () => false },
+    accounts: { ofPrincipal: () => undefined },
+  },
+  { auth: ['local'], operatorKey: undefined },
+)
+const auth = createAuthenticator(
+  {
+    makers: noMakers,
     localTokens,
     onLogin: () => undefined,
   },
@@ -59,37 +67,98 @@ describe('a host with several names', () => {
 })
 
 describe('an API key', () => {
-  test.each([
-    ['that acts for an account', { principal: 'user:eve', createdBy: 'local' }],
-    ['that an account has created', { principal: 'key:ci', createdBy: 'user:eve' }],
-    [
-      'that a key of an account has created',
-      { principal: 'key:ci', createdBy: 'key:eve', owner: 'user:eve' },
-    ],
-  ])('%s is refused while the account is disabled', async (_, holders) => {
+  const account = (name: string, roles: string[]) => ({ name, roles, isDisabled: false })
+  const open = async () => {
     const bucket = await new FakeBus().bucket(apiKeys)
-    const disabled = new Set<string>()
-    const keys = await createAuthenticator(
+    const accounts = new Map<string, ReturnType<typeof account>>([
+      ['user:eve', account('eve', ['admin'])],
+    ])
+    const makers = await MakerCheck.open(
       {
         // Only the bucket of keys is opened.
         bus: { bucket: async () => bucket as never },
-        accounts: { isDisabled: (id) => disabled.has(id) },
-        onLogin: () => undefined,
+        accounts: { ofPrincipal: (id) => accounts.get(id) as AccountRecord | undefined },
       },
+      { auth: ['keys'], operatorKey: undefined },
+    )
+    const keys = createAuthenticator(
+      { makers, onLogin: () => undefined },
       loadConfig(authSettings, { AUTH: 'keys' }),
       { publicUrl: origins[0]!, origins },
     )
-    const about = { name: 'k', roles: ['user'], scopes: ['mcp' as const], ...holders }
-    const { id, key, record } = newApiKey(about, Date.now())
-    await bucket.put(id, record)
-    const request = { method: 'POST', headers: { authorization: `Bearer ${key}` } }
-    const find = async () => keys.authenticate(request, '/mcp')
-    expect(await find()).toMatchObject({ id: holders.principal })
-    disabled.add('user:eve')
+    const add = async (more: Partial<ApiKeyRecord>) => {
+      const about = { name: 'k', principal: 'key:ci', roles: ['user'], createdBy: 'local' }
+      const made = newApiKey({ ...about, scopes: ['mcp'], ...more }, Date.now())
+      await bucket.put(made.id, made.record)
+      const headers = { authorization: `Bearer ${made.key}` }
+      const request = { method: 'POST', headers }
+      const find = async () => keys.authenticate(request, '/mcp')
+      /** Adds a key that this one makes. */
+      const make = async (next: Partial<ApiKeyRecord> = {}) => {
+        const maker = await find()
+        return add({ createdBy: maker.id, makers: keys.makersOf(request, maker), ...next })
+      }
+      return { ...made, find, make }
+    }
+    return { bucket, accounts, keys, add }
+  }
+  type Added = Awaited<ReturnType<Awaited<ReturnType<typeof open>>['add']>>
+  type Add = Awaited<ReturnType<typeof open>>['add']
+
+  test.each<[string, (add: Add) => Promise<Added>]>([
+    ['that acts for an account', (add) => add({ principal: 'user:eve' })],
+    ['that an account has created', (add) => add({ createdBy: 'user:eve' })],
+    [
+      'of an earlier version, that a key of an account has created,',
+      (add) => add({ createdBy: 'key:eve', owner: 'user:eve' }),
+    ],
+    [
+      'that is the third of a chain',
+      async (add) => {
+        const first = await add({ createdBy: 'user:root', principal: 'user:eve' })
+        const second = await first.make({ principal: 'key:a' })
+        return second.make({ principal: 'key:b' })
+      },
+    ],
+  ])('%s is refused while the account is disabled', async (_, make) => {
+    const { accounts, keys, add } = await open()
+    const { id, find } = await make(add)
+    const before = await find()
+    accounts.get('user:eve')!.isDisabled = true
     await expect(find()).rejects.toMatchObject({ fault: 'invalid_token' })
     expect(keys.principalOf({ kind: 'key', id })).toBeUndefined()
-    disabled.clear()
-    expect(keys.principalOf({ kind: 'key', id })).toMatchObject({ id: holders.principal })
+    accounts.get('user:eve')!.isDisabled = false
+    expect(keys.principalOf({ kind: 'key', id })).toBe(before)
+  })
+
+  test.each<[string, (first: Added, bucket: Bucket<ApiKeyRecord>) => Promise<unknown>]>([
+    ['is revoked', ({ id }, bucket) => bucket.remove(id)],
+    ['has expired', ({ id, record }, bucket) => bucket.put(id, { ...record, expiresAt: 1 })],
+  ])('is refused once a key by which it was made %s', async (_, end) => {
+    const { bucket, add } = await open()
+    const first = await add({})
+    const third = await (await first.make()).make()
+    expect(keysMadeBy(first.id, (await bucket.watch()).records)).toContain(third.id)
+    await third.find()
+    await end(first, bucket)
+    await expect(third.find()).rejects.toMatchObject({ fault: 'invalid_token' })
+  })
+
+  test.each<[string, Partial<ApiKeyRecord>]>([
+    ['acts for it', { principal: 'user:eve' }],
+    ['was made by it', { createdBy: 'user:eve' }],
+  ])('has the roles that its account has: it %s', async (_, about) => {
+    const { accounts, add } = await open()
+    const { find } = await add({ roles: ['user', 'admin', 'ci'], ...about })
+    expect((await find()).roles).toEqual(['user', 'admin', 'ci'])
+    accounts.get('user:eve')!.roles = ['user']
+    const reduced = await find()
+    expect(reduced.roles).toEqual(['user'])
+    expect(await find()).toBe(reduced)
+    accounts.get('user:eve')!.roles = ['user', 'ci']
+    expect((await find()).roles).toEqual(['user', 'ci'])
+    accounts.get('user:eve')!.roles = ['admin']
+    expect((await find()).roles).toEqual(['user', 'admin', 'ci'])
   })
 })
 

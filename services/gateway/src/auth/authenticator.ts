@@ -1,22 +1,20 @@
-import type { Accounts, ApiKeyRecord, VerifiedToken } from '@mcp-host/auth'
+import type { Makers, VerifiedToken } from '@mcp-host/auth'
 import {
-  apiKeys,
   AuthError,
   holderOfKey,
   holdersOfKey,
   issuerOf,
-  operatorKeyRecord,
   OidcVerifier,
   parseApiKey,
   principalOfKey,
   TokenCache,
 } from '@mcp-host/auth'
-import type { Bus } from '@mcp-host/bus'
 import type { Principal } from '@mcp-host/contracts'
 import { LOCAL } from '@mcp-host/contracts'
 import type { Config } from '@mcp-host/service'
 import type { Credential } from './credential.ts'
 import type { authSettings } from './auth-settings.ts'
+import type { MakerCheck } from './maker-check.ts'
 import type { PublicAddress } from './public-address.ts'
 import type { BrowserRequest, LoginSessions } from './session/login-sessions.ts'
 
@@ -58,15 +56,16 @@ export interface Authenticator {
   credentialOf(request: BrowserRequest): Credential | undefined
   /** The principal of a credential, from watched records; `undefined` when the credential is not valid any more. */
   principalOf(credential: Credential): Principal | undefined
-  /** Whether a principal is an account that is disabled. */
-  isDisabled(principal: string): boolean
+  /** The makers of what a request makes: its principal and, where its credential is a key, the key with its holders. */
+  makersOf(request: BrowserRequest, principal: Principal): Makers
+  /** See `MakerCheck`. */
+  areInOrder(makers: Makers, role?: string): boolean
   /** The address of a path under the host name that the client uses. */
   urlOf(path: string, host: string | undefined): string
 }
 
 export interface AuthenticatorDeps {
-  readonly bus: Pick<Bus, 'bucket'>
-  readonly accounts: Pick<Accounts, 'isDisabled'>
+  readonly makers: MakerCheck
   /** Verifies tokens of the accounts of this host. */
   readonly localTokens?: TokenAuthority | undefined
   readonly logins?: LoginCheck | undefined
@@ -74,31 +73,21 @@ export interface AuthenticatorDeps {
   readonly onLogin: (principal: Principal) => void
 }
 
+/** Of a key that was revoked during its request: what it makes counts for nothing, since the key itself is a maker. */
+const NO_HOLDERS: Makers = { principals: [], keys: [] }
+
 /** Creates the authenticator that the setting `AUTH` selects. */
-export async function createAuthenticator(
-  { bus, accounts, localTokens, logins, onLogin }: AuthenticatorDeps,
+export function createAuthenticator(
+  { makers, localTokens, logins, onLogin }: AuthenticatorDeps,
   config: AuthConfig,
   address: PublicAddress,
-): Promise<Authenticator> {
+): Authenticator {
   if (config.auth.includes('none')) return openDoor(address.publicUrl)
-  const keys = config.auth.includes('keys') ? await (await bus.bucket(apiKeys)).watch() : undefined
-  const operator =
-    config.operatorKey === undefined ? undefined : operatorKeyRecord(config.operatorKey)
-  const isDisabled = (principal: string): boolean => accounts.isDisabled(principal)
-  const keyOf = (id: string): ApiKeyRecord | undefined => {
-    const record = id === operator?.id ? operator.record : keys?.records.get(id)
-    return record === undefined || holdersOfKey(record).some(isDisabled) ? undefined : record
-  }
   const oidc = config.auth.includes('oidc') ? oidcAuthority(config, address) : undefined
   const authorities = config.auth.flatMap(
     (method) => (method === 'local' ? localTokens : method === 'oidc' ? oidc : undefined) ?? [],
   )
-  const hasKeys = keys !== undefined
-  return new CredentialCheck(
-    { keyOf, hasKeys, isDisabled, authorities, logins, onLogin },
-    config,
-    address,
-  )
+  return new CredentialCheck({ makers, authorities, logins, onLogin }, config, address)
 }
 
 /** The authenticator of `AUTH=none`: every client is the local admin. */
@@ -111,7 +100,8 @@ export function openDoor(publicUrl: string): Authenticator {
     authenticate: () => LOCAL,
     credentialOf: () => undefined,
     principalOf: () => LOCAL,
-    isDisabled: () => false,
+    makersOf: () => ({ principals: [LOCAL.id], keys: [] }),
+    areInOrder: () => true,
     urlOf: (path) => publicUrl + path,
   }
 }
@@ -143,11 +133,7 @@ function oidcAuthority(
 }
 
 interface Credentials {
-  /** The record of a key; `undefined` also while an account for which it stands is disabled. */
-  readonly keyOf: (id: string) => ApiKeyRecord | undefined
-  /** Whether keys besides the operator's are accepted. */
-  readonly hasKeys: boolean
-  readonly isDisabled: (principal: string) => boolean
+  readonly makers: MakerCheck
   readonly authorities: readonly TokenAuthority[]
   readonly logins: LoginCheck | undefined
   readonly onLogin: (principal: Principal) => void
@@ -224,12 +210,12 @@ class CredentialCheck implements Authenticator {
   }
 
   principalOf(credential: Credential): Principal | undefined {
-    const { keyOf, authorities, logins } = this.#credentials
+    const { makers, authorities, logins } = this.#credentials
     if (credential.kind === 'login') {
       return logins?.principalOf({ ...credential.login, key: credential.key })
     }
     if (credential.kind === 'key') {
-      const record = keyOf(credential.id)
+      const record = makers.keyOf(credential.id)
       return record && holderOfKey(record, Date.now())
     }
     const { issuer, verified } = credential
@@ -243,8 +229,16 @@ class CredentialCheck implements Authenticator {
     }
   }
 
-  isDisabled(principal: string): boolean {
-    return this.#credentials.isDisabled(principal)
+  makersOf(request: BrowserRequest, { id }: Principal): Makers {
+    const credential = this.credentialOf(request)
+    if (credential?.kind !== 'key') return { principals: [id], keys: [] }
+    const record = this.#credentials.makers.keyOf(credential.id)
+    const { principals, keys } = record === undefined ? NO_HOLDERS : holdersOfKey(record)
+    return { principals: [...new Set([...principals, id])], keys: [...keys, credential.id] }
+  }
+
+  areInOrder(makers: Makers, role?: string): boolean {
+    return this.#credentials.makers.areInOrder(makers, role)
   }
 
   authorizationServers(host: string | undefined): readonly string[] {
@@ -270,10 +264,10 @@ class CredentialCheck implements Authenticator {
   }
 
   #principalOfKey({ id, secret }: { readonly id: string; readonly secret: string }): Principal {
-    const record = this.#credentials.keyOf(id)
+    const record = this.#credentials.makers.keyOf(id)
     const principal = record && principalOfKey(record, secret, Date.now())
     if (principal !== undefined) return principal
-    const message = this.#credentials.hasKeys
+    const message = this.#credentials.makers.hasKeys
       ? 'this API key is not valid'
       : 'API keys are off at this host; the setting AUTH turns them on, such as AUTH=local,keys'
     throw new AuthError('invalid_token', message)

@@ -4,6 +4,7 @@ import { BusError } from '@mcp-host/contracts'
 import type { FastifyInstance } from 'fastify'
 import type { GatewayAudit } from '../../gateway-audit.ts'
 import { invitationPage } from '../pages/invitation-page.ts'
+import type { MakerCheck } from '../maker-check.ts'
 import type { LoginSessions } from '../session/login-sessions.ts'
 import { field, HTML } from '../login/pages-scope.ts'
 
@@ -12,6 +13,7 @@ const GONE =
 
 export interface InvitationRoutesDeps {
   readonly accounts: Accounts
+  readonly makers: Pick<MakerCheck, 'areInOrder'>
   readonly invitations: Invitations
   readonly logins: LoginSessions
   readonly audit: Pick<GatewayAudit, 'loggedIn' | 'accountChanged'>
@@ -20,10 +22,11 @@ export interface InvitationRoutesDeps {
 /** The pages behind invitation links, which set the password of an account. */
 export function addInvitationRoutes(
   app: FastifyInstance,
-  { accounts, invitations, logins, audit }: InvitationRoutesDeps,
+  { accounts, makers, invitations, logins, audit }: InvitationRoutesDeps,
 ): void {
   const find = async (token: string): Promise<Invitation> => {
-    const invitation = await invitations.find(token)
+    // Only admins invite, so a link ends with the role of its maker, too.
+    const invitation = await invitations.find(token, (each) => makers.areInOrder(each, 'admin'))
     if (invitation === undefined) throw new BusError('not-found', GONE)
     return invitation
   }

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { Provider } from 'oidc-provider'
 import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { ReturnTarget } from '../login/login-routes.ts'
+import type { MakerCheck } from '../maker-check.ts'
 import type { PublicAddress } from '../public-address.ts'
 import type { Revocations } from '../session/revocations.ts'
 import type { Login, LoginSessions } from '../session/login-sessions.ts'
@@ -24,6 +25,7 @@ import { ProviderStore } from './provider-store.ts'
 export interface AccountsDeps {
   readonly bus: Pick<Bus, 'bucket' | 'clock' | 'secret'>
   readonly accounts: Accounts
+  readonly makers: MakerCheck
   readonly logger: Logger
   readonly counter: Promise<Counter>
   readonly revocations: Revocations
@@ -60,6 +62,7 @@ export interface LocalAccounts {
 export async function openAccounts({
   bus,
   accounts,
+  makers,
   logger,
   counter,
   revocations,
@@ -132,7 +135,7 @@ export async function openAccounts({
     addPages(app, { audit }) {
       addConsentRoutes(app, { provider, accounts, logins, store, consents, audit })
       addClientsRoutes(app, { logins, consents, store, audit })
-      addInvitationRoutes(app, { accounts, invitations, logins, audit })
+      addInvitationRoutes(app, { accounts, makers, invitations, logins, audit })
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import { PrincipalId } from '@mcp-host/contracts'
 import { z } from 'zod'
 import { checkAccess } from '../../auth/access.ts'
+import type { Authenticator } from '../../auth/authenticator.ts'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { GatewayAudit } from '../../gateway-audit.ts'
@@ -31,12 +32,13 @@ export interface ManageSharesDeps extends CheckSessionDeps {
   readonly bus: Pick<Bus, 'clock' | 'directory' | 'sessions'>
   readonly shares: Shares
   readonly publicUrl: string
+  readonly auth: Pick<Authenticator, 'makersOf'>
   readonly audit: Pick<GatewayAudit, 'shareChanged'>
 }
 
 /** Share links for the owner of a session. */
 export function addManageShares(api: Api, deps: ManageSharesDeps): void {
-  const { bus, shares, publicUrl, audit } = deps
+  const { bus, shares, publicUrl, auth, audit } = deps
   const tags = ['sharing']
 
   api.post(
@@ -61,11 +63,12 @@ export function addManageShares(api: Api, deps: ManageSharesDeps): void {
         },
       },
     },
-    async ({ params: { id: session }, body: { expiresInDays }, principal }, reply) => {
+    async ({ raw, params: { id: session }, body: { expiresInDays }, principal }, reply) => {
       await checkSession(deps, session, principal)
       checkAccess(principal, 'decide')
       const owner = (await ownerOf(bus, session)) ?? principal.id
-      const about = { session, owner, createdBy: principal.id }
+      const makers = auth.makersOf(raw, principal)
+      const about = { session, owner, createdBy: principal.id, makers }
       const { share, token, digest } = newShare(about, expiresInDays, bus.clock.now())
       await shares.checkRoom(session)
       await audit.shareChanged('share-created', principal, share)

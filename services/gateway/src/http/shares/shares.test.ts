@@ -5,13 +5,24 @@ import { newShare, Shares } from './shares.ts'
 
 const session = 'sessionsessionse'.repeat(2) as SessionId
 
-test.each([
-  ['owns its session', { owner: 'user:eve', createdBy: 'user:root' }],
-  ['has created it', { owner: 'user:ann', createdBy: 'user:eve' }],
+test.each<[string, Parameters<typeof newShare>[0]]>([
+  ['owns its session', { session, owner: 'user:eve', createdBy: 'user:root' }],
+  ['has created it', { session, owner: 'user:ann', createdBy: 'user:eve' }],
+  [
+    'made the key that has created it',
+    {
+      session,
+      owner: 'key:eve',
+      createdBy: 'key:eve',
+      makers: { principals: ['key:eve', 'user:eve'], keys: ['k'] },
+    },
+  ],
 ])('a link shows nothing while the account that %s is disabled', async (_, about) => {
   const disabled = new Set<string>()
-  const shares = new Shares(new FakeBus().asBus(), { isDisabled: (id) => disabled.has(id) })
-  const { share, token, digest } = newShare({ session, ...about }, 1, Date.now())
+  const shares = new Shares(new FakeBus().asBus(), {
+    areInOrder: ({ principals }) => !principals.some((id) => disabled.has(id)),
+  })
+  const { share, token, digest } = newShare(about, 1, Date.now())
   await shares.add(share, digest)
   expect(await shares.find(token)).toEqual(share)
   const stream = new AbortController()
@@ -21,4 +32,22 @@ test.each([
   await vi.waitFor(() => expect(stream.signal.aborted).toBe(true), 3_000)
   disabled.clear()
   expect(await shares.find(token)).toEqual(share)
+})
+
+test('a link of an admin to the session of another shows nothing without the role', async () => {
+  const roles = new Set(['admin'])
+  const shares = new Shares(new FakeBus().asBus(), {
+    areInOrder: (_, role) => role === undefined || roles.has(role),
+  })
+  const add = async (owner: string) => {
+    const about = { session, owner, createdBy: 'user:eve' }
+    const { share, token, digest } = newShare(about, 1, Date.now())
+    await shares.add(share, digest)
+    return token
+  }
+  const [own, foreign] = [await add('user:eve'), await add('user:ann')]
+  expect(await shares.find(foreign)).toMatchObject({ owner: 'user:ann' })
+  roles.clear()
+  await expect(shares.find(foreign)).rejects.toMatchObject({ code: 'not-found' })
+  expect(await shares.find(own)).toMatchObject({ owner: 'user:eve' })
 })

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { Makers, makersIn } from '@mcp-host/auth'
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket, PrincipalId, SessionId } from '@mcp-host/contracts'
 import { z } from 'zod'
@@ -17,6 +18,7 @@ const ShareRecord = z.object({
   /** The owner of the session at the creation of the link. */
   owner: PrincipalId,
   createdBy: PrincipalId,
+  makers: Makers.optional(),
   /** SHA-256 of the secret, in hexadecimal digits. */
   digest: z.string().length(64),
   /** Epoch milliseconds. */
@@ -35,7 +37,7 @@ export interface Share extends Omit<ShareRecord, 'digest'> {
 
 /** A new link of a session. The token is shown once. */
 export function newShare(
-  about: Pick<ShareRecord, 'session' | 'owner' | 'createdBy'>,
+  about: Pick<ShareRecord, 'session' | 'owner' | 'createdBy' | 'makers'>,
   days: number,
   createdAt: number,
 ): { readonly share: Share; readonly token: string; readonly digest: string } {
@@ -48,10 +50,10 @@ export function newShare(
 /** Links by which anybody reads a session until they expire or are revoked, at every gateway. */
 export class Shares {
   readonly #bus: Pick<Bus, 'bucket'>
-  readonly #auth: Pick<Authenticator, 'isDisabled'>
+  readonly #auth: Pick<Authenticator, 'areInOrder'>
   #opened: Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> | undefined
 
-  constructor(bus: Pick<Bus, 'bucket'>, auth: Pick<Authenticator, 'isDisabled'>) {
+  constructor(bus: Pick<Bus, 'bucket'>, auth: Pick<Authenticator, 'areInOrder'>) {
     this.#bus = bus
     this.#auth = auth
   }
@@ -123,9 +125,15 @@ export class Shares {
     return stack
   }
 
-  /** Whether a link has expired, or an account for which it stands is disabled. */
-  #isOver({ owner, createdBy, expiresAt }: Omit<ShareRecord, 'digest'>, now: number): boolean {
-    return expiresAt <= now || this.#auth.isDisabled(owner) || this.#auth.isDisabled(createdBy)
+  /** Whether a link has expired, or an account or key for which it stands is not in order. */
+  #isOver(share: Omit<ShareRecord, 'digest'>, now: number): boolean {
+    const { owner, createdBy, expiresAt } = share
+    // Only admins share the sessions of others, so such a link ends with the role of its maker, too.
+    const role = createdBy === owner ? undefined : 'admin'
+    const isInOrder =
+      this.#auth.areInOrder({ principals: [owner], keys: [] }) &&
+      this.#auth.areInOrder(makersIn(share), role)
+    return expiresAt <= now || !isInOrder
   }
 
   #open(): Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> {
