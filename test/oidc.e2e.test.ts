@@ -132,6 +132,22 @@ describe('a browser', () => {
     expect([chat.closed?.code, await closed]).toEqual([1008, 1008])
   })
 
+  test('is logged out by a command, at all gateways', async () => {
+    const browser = newBrowser()
+    await logIn(browser, 'dan')
+    const { value } = await me(browser, otherGateway)
+    const program = join(import.meta.dirname, '..', 'tools', 'accounts.ts')
+    const signOut = [program, 'sign-out', String(value['id'])]
+    const { stdout } = await run(process.execPath, [...signOut, '--nats', stack.broker.url], {
+      cwd: dirname(stack.mcpJson),
+      env: { PATH: process.env['PATH'], ...stack.broker.env },
+    })
+    expect(stdout).toBe(`${String(value['id'])} is logged out; logins of browsers that ended: 1\n`)
+    for (const gateway of [url, otherGateway]) {
+      await eventually(async () => (await me(browser, gateway)).status === 401)
+    }
+  })
+
   test('is logged out at all gateways, and at the provider', async () => {
     const browser = newBrowser()
     await logIn(browser, 'ann')

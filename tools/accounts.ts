@@ -11,6 +11,7 @@ import {
   rotateKeys,
 } from '@mcp-host/auth'
 import { BusError, LOCAL, RoleName } from '@mcp-host/contracts'
+import { endLoginsOf } from '@mcp-host/gateway/logins'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
 import { openCommandAudit } from './host/command-audit.ts'
 import { connectQuietly } from './host/connect-quietly.ts'
@@ -28,7 +29,8 @@ const usage = `Usage: npm run accounts -- create NAME     create an account and 
        npm run accounts -- roles NAME      give an account other roles, by --role
        npm run accounts -- disable NAME    end its logins and tokens, and refuse it from then on
        npm run accounts -- enable NAME     let it log in again
-       npm run accounts -- sign-out NAME   end its logins and tokens
+       npm run accounts -- sign-out NAME   end its logins and tokens; also for a user of an identity
+                                           provider, as oidc:ID: the logins of browsers alone
        npm run accounts -- rotate-keys     replace the keys that sign tokens and cookies
 
   --at-once       with rotate-keys: refuse all tokens of the old keys, such as after a theft
@@ -56,6 +58,8 @@ interface Options {
   readonly command: (typeof COMMANDS)[number]
   /** The name of the account; empty for a command without one. */
   readonly name: string
+  /** The user of an identity provider to sign out, instead of an account. */
+  readonly user: string | undefined
   readonly roles: readonly string[] | undefined
   readonly isAtOnce: boolean
   readonly natsUrl: string | undefined
@@ -86,17 +90,18 @@ function parse(args: string[]): Options | undefined {
   }
   if (hasName && given === undefined) throw new UsageError(`${command}: a name is missing`)
   if (command === 'roles' && values.role === undefined) throw new UsageError('--role is missing')
-  const name = hasName ? AccountName.safeParse(given) : { data: '' }
+  const user = command === 'sign-out' && given?.startsWith('oidc:') === true ? given : undefined
+  const name = hasName && user === undefined ? AccountName.safeParse(given) : { data: '' }
   if (name.data === undefined) throw new UsageError(`${given}: ${name.error?.issues[0]?.message}`)
   for (const role of values.role ?? []) {
     const { error } = RoleName.safeParse(role)
     if (error !== undefined) throw new UsageError(`--role ${role}: ${error.issues[0]?.message}`)
   }
   const { role: roles, nats: natsUrl, 'at-once': isAtOnce } = values
-  return { command, name: name.data, roles, isAtOnce, natsUrl }
+  return { command, name: name.data, user, roles, isAtOnce, natsUrl }
 }
 
-async function run({ command, name, roles, isAtOnce, natsUrl }: Options): Promise<number> {
+async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): Promise<number> {
   const root = join(import.meta.dirname, '..')
   const env = readEnv(process.env, root)
   await using bus = await connectQuietly(findBroker(env, root, natsUrl), 'accounts')
@@ -154,6 +159,14 @@ async function run({ command, name, roles, isAtOnce, natsUrl }: Options): Promis
         )
         break
       case 'sign-out':
+        if (user !== undefined) {
+          await audit.record('account-changed', { principal: user, signOut: true })
+          const count = await endLoginsOf(bus, user)
+          process.stdout.write(
+            plain(`${user} is logged out; logins of browsers that ended: ${count}\n`),
+          )
+          break
+        }
         await change('is logged out everywhere', { signOut: true }, () => accounts.endLogins(name))
         break
       case 'rotate-keys': {

@@ -97,6 +97,10 @@ export class Accounts {
       const found = await this.#bucket.get(accountKey(name))
       if (found === undefined) throw noAccount(name)
       const record = { ...found.record, ...changes, ...ended }
+      // Each end of logins is later than the one before, also within the same second: logins are compared with it.
+      if (changes.validFrom !== undefined) {
+        record.validFrom = Math.max(changes.validFrom, found.record.validFrom + SECOND_MS)
+      }
       if (isActiveAdmin(found.record) && !isActiveAdmin(record) && !this.#hasOtherAdmin(name)) {
         const message = `${name} is the last admin who can log in; make another account admin first`
         throw new BusError('conflict', message)
@@ -117,7 +121,7 @@ export class Accounts {
   async endLogins(name: string, changes: AccountChanges = {}): Promise<AccountRecord> {
     const validFrom = (Math.floor(Date.now() / SECOND_MS) + 1) * SECOND_MS
     const changed = await this.change(name, { ...changes, validFrom })
-    await delayUntil(validFrom)
+    await delayUntil(changed.validFrom)
     return changed
   }
 

@@ -60,8 +60,11 @@ export async function openLogins(
   const counter = bus.counter()
   counter.catch(() => undefined)
   const revocations = await Revocations.open(bus)
-  const principalOf = (login: Login): Principal | undefined =>
-    principalOfLogin(isLocal ? accounts : undefined, login)
+  const ways = {
+    accounts: isLocal ? accounts : undefined,
+    issuer: hasProvider ? config.oidcIssuer : undefined,
+  }
+  const principalOf = (login: Login): Principal | undefined => principalOfLogin(ways, login)
   const logins = await LoginSessions.open({ bus, revocations, principalOf }, origins)
   const parts = { bus, logger, counter, logins, audit }
   // Libraries are loaded only when the settings need them.
@@ -110,15 +113,23 @@ export async function openLogins(
   }
 }
 
+/** The ways of logging in that the settings allow. */
+interface Ways {
+  readonly accounts: Accounts | undefined
+  /** The identity provider. */
+  readonly issuer: string | undefined
+}
+
 /**
- * The principal of a login; `undefined` when its account must log in again. Users of an identity provider keep the
- * principal of their login.
+ * The principal of a login; `undefined` when its account must log in again, or when the settings do not allow its way of
+ * logging in. Users of an identity provider keep the principal of their login.
  */
 function principalOfLogin(
-  accounts: Accounts | undefined,
-  { account: name = '', loggedInAt, principal }: Login,
+  { accounts, issuer }: Ways,
+  { account: name = '', loggedInAt, validFrom = loggedInAt, principal }: Login,
 ): Principal | undefined {
+  if (principal !== undefined) return principal.issuer === issuer ? principal : undefined
   const account = accounts?.find(name)
-  if (!isLoginValid(account, loggedInAt)) return principal
+  if (!isLoginValid(account, validFrom)) return undefined
   return principalOfAccount(account, { method: 'session' })
 }

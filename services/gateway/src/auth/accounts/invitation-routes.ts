@@ -67,7 +67,8 @@ export function addInvitationRoutes(
     const action = account === undefined ? 'account-created' : 'account-changed'
     await audit.accountChanged(action, principal, { account: name, password: 'set' })
     audit.loggedIn(principal)
-    reply.header('set-cookie', await logins.begin({ account: name }))
+    const { validFrom } = record
+    reply.header('set-cookie', await logins.begin({ account: name, validFrom }))
     return reply.redirect('/login', 303)
   })
 }

@@ -61,7 +61,8 @@ export function addPasswordRoutes(app: FastifyInstance, deps: PasswordRoutesDeps
     }
     await giveBack()
     audit.loggedIn(principalOfAccount(account, { method: 'session' }))
-    reply.header('set-cookie', await logins.begin({ account: name }))
+    const { validFrom } = account
+    reply.header('set-cookie', await logins.begin({ account: name, validFrom }))
     return reply.redirect(returnTo ?? '/login', 303)
   })
 }

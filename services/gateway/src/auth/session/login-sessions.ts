@@ -4,7 +4,7 @@ import { AuthError, TokenCache } from '@mcp-host/auth'
 import type { Bucket, Bus } from '@mcp-host/bus'
 import { defineBucket, Principal } from '@mcp-host/contracts'
 import { z } from 'zod'
-import type { Revocations } from './revocations.ts'
+import { Revocations } from './revocations.ts'
 import { readCookie, setCookie } from './cookies.ts'
 
 const DAY_MS = 86_400_000
@@ -21,6 +21,11 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 export const Login = z.object({
   /** The name of the account, for accounts of this host. */
   account: z.string().optional(),
+  /**
+   * The `validFrom` of the account that was read for the login. The end of all logins raises it, so that it also ends a
+   * login that had begun before. Absent in records of earlier versions.
+   */
+  validFrom: z.number().optional(),
   /** The principal at the login, for users of an identity provider. */
   principal: Principal.optional(),
   /** The id token of the login, which the identity provider requires to end its own login. */
@@ -92,7 +97,7 @@ export class LoginSessions {
 
   /** Begins a login; the result is the value of `Set-Cookie`. */
   async begin(
-    about: Pick<Login, 'account' | 'principal' | 'idToken'>,
+    about: Pick<Login, 'account' | 'validFrom' | 'principal' | 'idToken'>,
     lifeMs = LOGIN_MS,
   ): Promise<string> {
     const id = randomBytes(32).toString('base64url')
@@ -114,9 +119,7 @@ export class LoginSessions {
     const login = id === undefined ? undefined : await this.#find(id)
     // Anybody can send a cookie, so nothing is stored for unknown ones.
     if (login !== undefined) {
-      // A logout that failed between the two is found by the next one.
-      await this.#deps.revocations.add(revocationOf(login.key), REVOKED_MS)
-      await this.#bucket.remove(login.key)
+      await endLogin(login.key, this.#bucket, this.#deps.revocations)
     }
     return this.#setCookie(this.cookieName, '', 0)
   }
@@ -194,6 +197,25 @@ export class LoginSessions {
       'the login of a browser counts for pages of this host alone; other pages need a token',
     )
   }
+}
+
+/** Ends all logins of a user of an identity provider, at all gateways. Resolves with their number. */
+export async function endLoginsOf(bus: Pick<Bus, 'bucket'>, principal: string): Promise<number> {
+  const bucket = await bus.bucket(loginsBucket)
+  const [view, revocations] = await Promise.all([bucket.watch(), Revocations.open(bus)])
+  const own = Array.from(view.records).filter(([, login]) => login.principal?.id === principal)
+  for (const [key] of own) await endLogin(key, bucket, revocations)
+  return own.length
+}
+
+async function endLogin(
+  key: string,
+  bucket: Bucket<Login>,
+  revocations: Revocations,
+): Promise<void> {
+  // An end that failed between the two is found by the next one.
+  await revocations.add(revocationOf(key), REVOKED_MS)
+  await bucket.remove(key)
 }
 
 function refuse(): never {
