@@ -961,7 +961,24 @@ test('what operators do by commands is in the audit log', async () => {
   await command('create', 'fay')
   await command('sign-out', 'fay')
   await expect(command('create', 'fay')).rejects.toThrow('there is an account "fay" already')
+  // Refused changes have no entry.
+  const admins = (await json('/api/accounts')).value.accounts.filter(
+    ({ name, roles }: { name: string; roles: string[] }) =>
+      name !== 'ann' && roles.includes('admin'),
+  )
+  for (const { name } of admins) await command('roles', name, '--role', 'user')
+  const refused = { method: 'PATCH', body: { disabled: true, roles: ['user'] } }
+  await eventually(async () => (await json('/api/accounts/ann', refused)).status === 409)
+  await expect(command('disable', 'ann')).rejects.toThrow('last admin')
   const entries = await exportAudit()
+  expect(
+    entries.filter(
+      ({ action, detail }) =>
+        action === 'account-changed' &&
+        detail?.['account'] === 'ann' &&
+        detail?.['disabled'] === true,
+    ),
+  ).toEqual([])
   const ofCommands = entries.filter(({ detail }) => detail?.['command'] === 'npm run accounts')
   const actions = ofCommands.map(({ action }) => action)
   expect(actions.filter((each) => each === 'account-created')).toHaveLength(2)

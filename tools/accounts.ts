@@ -1,6 +1,7 @@
 // `npm run accounts`: creates, lists, invites and disables the accounts of a host that runs with AUTH=local.
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { AccountChanges } from '@mcp-host/auth'
 import {
   accountExists,
   AccountName,
@@ -120,8 +121,9 @@ async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): 
     what: string,
     detail: Readonly<Record<string, unknown>>,
     act: () => Promise<unknown>,
+    changes: AccountChanges = {},
   ): Promise<void> => {
-    if ((await accounts.read(name)) === undefined) throw noAccount(name)
+    await accounts.checkChange(name, changes)
     await audit.record('account-changed', { account: name, ...detail })
     await act()
     process.stdout.write(plain(`${name} ${what}\n`))
@@ -144,13 +146,19 @@ async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): 
         list(accounts, env)
         break
       case 'roles':
-        await change(`has the roles ${roles?.join(', ')}`, { roles }, () =>
-          accounts.change(name, { roles: [...(roles ?? [])] }),
+        await change(
+          `has the roles ${roles?.join(', ')}`,
+          { roles },
+          () => accounts.change(name, { roles: [...(roles ?? [])] }),
+          { roles: [...(roles ?? [])] },
         )
         break
       case 'disable':
-        await change('is disabled', { disabled: true }, () =>
-          accounts.endLogins(name, { isDisabled: true }),
+        await change(
+          'is disabled',
+          { disabled: true },
+          () => accounts.endLogins(name, { isDisabled: true }),
+          { isDisabled: true },
         )
         break
       case 'enable':

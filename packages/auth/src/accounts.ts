@@ -83,6 +83,13 @@ export class Accounts {
     return record
   }
 
+  /** Throws where `change` would refuse the changes of an account: an audit entry is written before the change. */
+  async checkChange(name: string, changes: AccountChanges): Promise<void> {
+    const found = await this.read(name)
+    if (found === undefined) throw noAccount(name)
+    this.#checkAdmins(found, { ...found, ...changes })
+  }
+
   /**
    * Changes an account; another password and its end as a whole end its invitations. Throws `not-found`, and `conflict`
    * when no admin could log in any more.
@@ -97,13 +104,10 @@ export class Accounts {
       const found = await this.#bucket.get(accountKey(name))
       if (found === undefined) throw noAccount(name)
       const record = { ...found.record, ...changes, ...ended }
+      this.#checkAdmins(found.record, record)
       // Each end of logins is later than the one before, also within the same second: logins are compared with it.
       if (changes.validFrom !== undefined) {
         record.validFrom = Math.max(changes.validFrom, found.record.validFrom + SECOND_MS)
-      }
-      if (isActiveAdmin(found.record) && !isActiveAdmin(record) && !this.#hasOtherAdmin(name)) {
-        const message = `${name} is the last admin who can log in; make another account admin first`
-        throw new BusError('conflict', message)
       }
       try {
         await this.#bucket.put(accountKey(name), record, { revision: found.revision })
@@ -125,8 +129,12 @@ export class Accounts {
     return changed
   }
 
-  #hasOtherAdmin(name: string): boolean {
-    return this.list.some((each) => each.name !== name && isActiveAdmin(each))
+  #checkAdmins(before: AccountRecord, after: AccountRecord): void {
+    const { name } = before
+    const hasOther = this.list.some((each) => each.name !== name && isActiveAdmin(each))
+    if (!isActiveAdmin(before) || isActiveAdmin(after) || hasOther) return
+    const message = `${name} is the last admin who can log in; make another account admin first`
+    throw new BusError('conflict', message)
   }
 }
 

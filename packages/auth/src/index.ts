@@ -1,5 +1,5 @@
 export { AccountName, AccountRecord, accountPrincipalId, principalOfAccount } from './account.ts'
-export type { NewAccount } from './accounts.ts'
+export type { AccountChanges, NewAccount } from './accounts.ts'
 export { Accounts, isLoginValid, accountExists, noAccount } from './accounts.ts'
 export {
   ApiKeyRecord,

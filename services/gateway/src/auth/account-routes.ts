@@ -138,13 +138,14 @@ export function addAccountRoutes(api: Api, deps: AccountRoutesDeps): void {
     async ({ params, body, principal }) => {
       const { roles, disabled, signOut } = body
       const { accounts } = open()
-      if ((await accounts.read(params.name)) === undefined) throw noAccount(params.name)
-      await audit.accountChanged('account-changed', principal, { account: params.name, ...body })
       const isSignedOut = signOut === true || disabled === true
       const changes = {
         ...(roles === undefined ? {} : { roles }),
         ...(disabled === undefined ? {} : { isDisabled: disabled }),
       }
+      // The audit log gets no entry for a change that is refused.
+      await accounts.checkChange(params.name, changes)
+      await audit.accountChanged('account-changed', principal, { account: params.name, ...body })
       return toAbout(
         isSignedOut
           ? await accounts.endLogins(params.name, changes)
