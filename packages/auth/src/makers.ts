@@ -6,9 +6,8 @@ import { z } from 'zod'
  * key. It counts only while all of them are in order, so that nothing outlives the account or key for which it stands.
  */
 export const Makers = z.object({
-  principals: z.array(PrincipalId),
-  /** Ids of API keys. */
-  keys: z.array(z.string()),
+  principals: z.array(PrincipalId).describe('Their accounts must be enabled.'),
+  keys: z.array(z.string()).describe('Ids of API keys, which must be accepted.'),
 })
 export type Makers = z.infer<typeof Makers>
 
