@@ -49,3 +49,14 @@ test('a user sees every key of the arguments that would run', async () => {
   const shown = await queue.get(caller, id)
   expect(JSON.stringify(shown.arguments)).toBe(JSON.stringify(args))
 })
+
+test('of many calls that come at once, as many as the limit has wait', async () => {
+  await queue.list(caller)
+  bus.holdViews()
+  const asked = Array.from({ length: 300 }, (_, number) =>
+    queue.ask(caller, { ...call, arguments: { number } }),
+  )
+  const results = await Promise.allSettled(asked)
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(50)
+  await expect(queue.ask({ ...caller, id: 'user:bob' }, call)).resolves.toBeDefined()
+})

@@ -6,7 +6,7 @@ import { digest } from '../mcp/core/state-seal.ts'
 import type { ApprovalRecord } from './approval-record.ts'
 import { approvals } from './approval-record.ts'
 
-/** Limit for waiting calls of one principal. It may be exceeded slightly, since replicas may lag. */
+/** Limit for waiting calls of one principal. Calls at several gateways at once may exceed it, since replicas lag. */
 const MAX_PENDING = 50
 /** The limit for arguments, since a user has to read them before the decision. */
 const MAX_ARGUMENTS_LENGTH = 64 * 1024
@@ -34,6 +34,8 @@ export class ApprovalQueue {
   readonly #deps: ApprovalQueueDeps
   readonly #timeoutMs: number
   #opened: Promise<OpenQueue> | undefined
+  /** The calls that were added here and that the view does not show yet. */
+  readonly #added = new Map<string, ApprovalRecord>()
 
   /** `timeoutMs`: the time for the decision and the call together. */
   constructor(deps: ApprovalQueueDeps, { timeoutMs }: { readonly timeoutMs: number }) {
@@ -59,7 +61,8 @@ export class ApprovalQueue {
     })
     const known = waiting.find((each) => isSame(each, { server, tool, hash }))
     if (known !== undefined && (await this.#isOpen(known))) return known
-    if (waiting.length >= MAX_PENDING) {
+    // Nothing is waited for between this count and the addition, so that calls at once do not all pass the limit.
+    if (this.#waitingOf(caller, queue) >= MAX_PENDING) {
       const message = `${MAX_PENDING} calls wait for a decision; decide on them first`
       throw new BusError('exhausted', message)
     }
@@ -75,7 +78,13 @@ export class ApprovalQueue {
       expiresAt: now + this.#timeoutMs,
     }
     const id = crypto.randomUUID().replaceAll('-', '')
-    await bucket.put(id, record, { revision: 0, ttlMs: this.#timeoutMs })
+    this.#added.set(id, record)
+    try {
+      await bucket.put(id, record, { revision: 0, ttlMs: this.#timeoutMs })
+    } catch (error) {
+      this.#added.delete(id)
+      throw error
+    }
     this.#deps.audit.approvalAsked(caller, { server, tool, arguments: args, call: id })
     return { id, ...record }
   }
@@ -169,6 +178,16 @@ export class ApprovalQueue {
       if (BusError.from(error).code === 'conflict') return false
       throw error
     }
+  }
+
+  #waitingOf({ id: principal }: Caller, queue: OpenQueue): number {
+    const isWaiting = (record: ApprovalRecord): boolean =>
+      record.principal === principal && record.state === 'pending'
+    const now = queue.bucket.now()
+    for (const [id, { expiresAt }] of this.#added) {
+      if (queue.view.records.has(id) || expiresAt <= now) this.#added.delete(id)
+    }
+    return open(queue, isWaiting).length + Array.from(this.#added.values()).filter(isWaiting).length
   }
 
   /** Whether a call that the view shows as pending can still run: the view may lag behind a refusal. */
