@@ -211,8 +211,11 @@ export async function createSupervisor(
   }
 }
 
-function logSandbox(logger: Logger, { kind, lack }: Sandbox): void {
+function logSandbox(logger: Logger, { kind, lack, open }: Sandbox): void {
   const fields = { component: 'supervisor', action: 'sandbox', sandbox: kind }
+  for (const path of open) {
+    logger.warn({ ...fields, path }, `MCP servers can read ${path}: close it to other users`)
+  }
   if (lack === undefined) logger.info(fields, `MCP servers run in the sandbox "${kind}"`)
   else if (kind !== 'none')
     logger.error(fields, `MCP servers of this machine do not start: ${lack}`)

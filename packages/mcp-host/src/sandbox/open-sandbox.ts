@@ -30,10 +30,10 @@ export async function openSandbox({
   readOnly = [],
   writable = [],
 }: SandboxOptions): Promise<Sandbox> {
-  const [bwrap, users] = await Promise.all([findBwrap(env), findUsers(env, homes, hidden)])
+  const [bwrap, users] = await Promise.all([findBwrap(env), findUsers(env, homes)])
   const means: SandboxMeans = {
     ...('lack' in bwrap ? {} : bwrap),
-    ...('lack' in users ? {} : users),
+    ...('lack' in users ? {} : { users: users.users }),
     lacks: {
       ...('lack' in bwrap ? { bwrap: bwrap.lack } : {}),
       ...('lack' in users ? { uid: users.lack } : {}),
@@ -44,7 +44,17 @@ export async function openSandbox({
   const isOff = kind === 'none'
   const chosen = kind === 'auto' ? (best ?? 'none') : kind
   const lack = isOff ? 'it was turned off' : lacks[chosen === 'none' ? 'bwrap' : chosen]
-  return new Sandbox({ kind: chosen, lack }, means, { hidden, readOnly, writable })
+  const open: string[] = []
+  if (chosen === 'uid' && 'canRead' in users) {
+    for (const path of hidden) if (await users.canRead(path)) open.push(path)
+  }
+  return new Sandbox({ kind: chosen, lack, open }, means, { hidden, readOnly, writable })
+}
+
+interface UserMeans {
+  readonly users: ServerUsers
+  /** Whether the user of a server can read a path. */
+  readonly canRead: (path: string) => Promise<boolean>
 }
 
 /** The means of a kind, or what is missing for it. */
@@ -60,11 +70,7 @@ async function findBwrap(env: Environment): Promise<Found<{ readonly bwrap: stri
   return { lack: 'bwrap may not make namespaces on this machine' }
 }
 
-async function findUsers(
-  env: Environment,
-  homes: string | undefined,
-  hidden: readonly string[],
-): Promise<Found<{ readonly users: ServerUsers }>> {
+async function findUsers(env: Environment, homes: string | undefined): Promise<Found<UserMeans>> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
     return { lack: 'only root, on Linux, can give each server a user of its own' }
   }
@@ -72,16 +78,9 @@ async function findUsers(
   const setpriv = await find('setpriv', env)
   if (setpriv === undefined)
     return { lack: 'setpriv was not found; install the package util-linux' }
-  const canRun = (...command: string[]): Promise<boolean> =>
-    works([...probePrefix(setpriv), ...command], env)
-  if (!(await canRun('/bin/true'))) {
+  if (!(await works([...probePrefix(setpriv), '/bin/true'], env))) {
     return {
       lack: 'this root may not change its user: it needs the capabilities SETUID and SETGID',
-    }
-  }
-  for (const path of hidden) {
-    if (await canRun('/bin/sh', '-c', 'test -r "$0"', path)) {
-      return { lack: `every user can read ${path}: close it, for example by chmod go= ${path}` }
     }
   }
   try {
@@ -91,7 +90,10 @@ async function findUsers(
   } catch (error) {
     return { lack: `the folder of SANDBOX_HOMES cannot be used: ${String(error)}` }
   }
-  return { users: new ServerUsers(setpriv, homes) }
+  return {
+    users: new ServerUsers(setpriv, homes),
+    canRead: (path) => works([...probePrefix(setpriv), '/bin/sh', '-c', 'test -r "$0"', path], env),
+  }
 }
 
 async function find(program: string, env: Environment): Promise<string | undefined> {

@@ -32,16 +32,27 @@ export class Sandbox {
   readonly kind: SandboxKind
   /** What the host lacks for a stronger kind, or for `kind`, in words for an operator; undefined when it lacks nothing. */
   readonly lack: string | undefined
+  /** Paths that should be hidden, and that servers with a user of their own can read. */
+  readonly open: readonly string[]
   readonly #means: SandboxMeans
   readonly #paths: ProtectedPaths
 
   constructor(
-    { kind, lack }: { readonly kind: SandboxKind; readonly lack?: string | undefined },
+    {
+      kind,
+      lack,
+      open = [],
+    }: {
+      readonly kind: SandboxKind
+      readonly lack?: string | undefined
+      readonly open?: readonly string[]
+    },
     means: SandboxMeans,
     paths: ProtectedPaths = { hidden: [], readOnly: [], writable: [] },
   ) {
     this.kind = kind
     this.lack = lack
+    this.open = open
     this.#means = means
     this.#paths = paths
   }
