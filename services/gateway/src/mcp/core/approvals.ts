@@ -55,7 +55,7 @@ const MAX_QUESTION_LENGTH = 8_000
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-/** Runs calls of tools that need an approval. The client is asked by elicitation. */
+/** Runs calls of tools that need an approval. A client with the scope `decide` is asked by elicitation. */
 export class Approvals {
   readonly #options: ApprovalsOptions
 
@@ -72,9 +72,11 @@ export class Approvals {
     if (era === 'modern') return this.#passModern(route, caller, run)
     const question = questionOf(route)
     const canAsk = client !== undefined && listener !== undefined && takesForms(client.capabilities)
-    if (canAsk && question !== undefined) return run(route, question)
+    const isTrusted = mayDecide(caller)
+    if (canAsk && isTrusted && question !== undefined) return run(route, question)
     return this.#passQueued(route, caller, run, (data) => {
-      const message = refusal(route, canAsk ? TOO_LONG : NO_SESSION, data)
+      const obstacle = !canAsk ? NO_SESSION : isTrusted ? TOO_LONG : NO_SCOPE
+      const message = refusal(route, obstacle, data)
       return new JsonRpcError(JsonRpcCode.unavailable, message, { data })
     })
   }
@@ -95,7 +97,8 @@ export class Approvals {
     const isContinued = isKnown && opened['isAllowed'] === true
     const response = isKnown && isObject(inputResponses) ? inputResponses[QUESTION] : undefined
     const action = isObject(response) ? response['action'] : undefined
-    const isAnswered = isContinued || action !== undefined
+    const isTrusted = mayDecide(caller)
+    const isAnswered = isContinued || (isTrusted && action !== undefined)
     // A client that sends a used answer again is asked again.
     if (isAnswered && caller !== undefined && (await queue.spend(caller, call, String(question)))) {
       if (isContinued) {
@@ -110,11 +113,12 @@ export class Approvals {
     const capabilities = isObject(meta) ? meta[CLIENT_CAPABILITIES] : undefined
     const canAsk = isObject(capabilities) && takesForms(capabilities)
     const message = questionOf(asked)
-    if (canAsk && message !== undefined) return this.#ask(message, subject)
-    return this.#passQueued(asked, caller, run, (reason) => {
+    if (canAsk && isTrusted && message !== undefined) return this.#ask(message, subject)
+    const runAllowed: Run = (allowed) => this.#run(allowed, subject, run)
+    return this.#passQueued(asked, caller, runAllowed, (reason) => {
       if (canAsk) {
-        const tooLong = refusal(route, TOO_LONG, reason)
-        return new JsonRpcError(JsonRpcCode.unavailable, tooLong, { data: reason })
+        const queued = refusal(route, isTrusted ? TOO_LONG : NO_SCOPE, reason)
+        return new JsonRpcError(JsonRpcCode.unavailable, queued, { data: reason })
       }
       const data = { ...reason, requiredCapabilities: { elicitation: { form: {} } } }
       const missing = refusal(route, NO_ELICITATION, reason)
@@ -166,6 +170,11 @@ export class Approvals {
 
 const NO_FIELDS = { type: 'object', properties: {} }
 
+/** Whether a client may approve the calls of its user: a program answers an elicitation as it likes. */
+function mayDecide(caller: CallingPrincipal | undefined): boolean {
+  return caller?.scopes.includes('decide') === true
+}
+
 function takesForms({ elicitation }: Params): boolean {
   if (!isObject(elicitation)) return false
   // A client that declares no modes supports only forms.
@@ -194,6 +203,7 @@ interface About {
 
 const NO_SESSION = 'this client cannot ask: it needs a session with elicitation'
 const NO_ELICITATION = 'this client cannot ask: it needs elicitation'
+const NO_SCOPE = 'the credential of this client lacks the scope decide'
 const TOO_LONG = `its arguments are too long for a question of ${MAX_QUESTION_LENGTH} characters`
 
 function refusal(

@@ -1,5 +1,6 @@
+import type { Principal } from '@mcp-host/contracts'
 import { approvalRule, LOCAL } from '@mcp-host/contracts'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import { Approvals } from './approvals.ts'
 import { McpEndpoint } from './endpoint.ts'
@@ -36,6 +37,7 @@ let forwarded: ForwardedRequest[]
 /** Calls that wait in the queue, and whether one of them was allowed there. */
 let queued: unknown[]
 let isAllowed: boolean
+let principal: Principal
 /** The questions whose answers are used, as all gateways know them. */
 let used: Set<string>
 let answer: () => object
@@ -46,6 +48,7 @@ beforeEach(() => {
   forwarded = []
   queued = []
   isAllowed = false
+  principal = LOCAL
   used = new Set()
   timeoutMs = 10_000
   answer = () => ({ content: [] })
@@ -96,7 +99,7 @@ async function send(message: unknown, session?: string, gateway = gateways[0]!) 
   const reply = await gateway.handle(
     {
       method: 'POST',
-      principal: LOCAL,
+      principal,
       header: (name) => headers[name],
       body: bytes.encode(JSON.stringify(message)),
       ...(isModern ? { message } : {}),
@@ -272,6 +275,43 @@ test('a call of a client that cannot ask waits in the queue, and runs once it wa
     expect((await call(params)).result).toEqual({ content: [] })
     expect(forwarded.splice(0)).toHaveLength(1)
   }
+})
+
+describe('a client without the scope decide', () => {
+  const program: Principal = { ...LOCAL, scopes: ['mcp'] }
+  const waits = { message: expect.stringContaining('lacks the scope decide'), data }
+
+  test.each([
+    ['a modern client', asking, undefined],
+    ['a session', deletion, newSession({ elicitation: {} })],
+  ])('is not asked as %s: its call waits in the queue', async (_, params, session) => {
+    principal = program
+    expect((await send(request(params), session)).error).toMatchObject(waits)
+    expect([queued.length, forwarded]).toEqual([1, []])
+    isAllowed = true
+    expect((await send(request(params), session)).result).toEqual({ content: [] })
+    expect(forwarded.map(({ confirm }) => confirm)).toEqual([undefined])
+  })
+
+  test('cannot answer the question to another client of its user', async () => {
+    const state = await requestState()
+    principal = program
+    expect((await call({ ...asking, requestState: state, ...accepted })).error).toMatchObject(waits)
+    expect(forwarded).toEqual([])
+  })
+
+  test('answers what the server requires in its allowed call', async () => {
+    principal = program
+    isAllowed = true
+    answer = () => ({ resultType: 'input_required', inputRequests: { q: {} }, requestState: 'its' })
+    const first = await call(asking)
+    isAllowed = false
+    answer = () => ({ content: [] })
+    const inputResponses = { q: { action: 'accept' } }
+    const second = await call({ ...asking, ...first.result, inputResponses })
+    expect(second.result).toEqual({ content: [] })
+    expect(forwarded[1]?.params).toMatchObject({ requestState: 'its', inputResponses })
+  })
 })
 
 test('tools that no rule matches need no approval', async () => {
