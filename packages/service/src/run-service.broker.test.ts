@@ -267,6 +267,22 @@ describe('the stop of a service', () => {
     expect(serviceLines(out)).toEqual(['service: draining', 'service: disposed'])
   }, 10_000)
 
+  test('a service ends its drain once nats-server stays away', async () => {
+    await using own = await startBroker()
+    await using service = await FixtureService.start(program, {
+      NATS_URL: own.url,
+      BEHAVIOUR: 'stuck',
+    })
+    await service.says('"action":"ready"')
+    service.process.signal('SIGTERM')
+    await service.says('draining')
+    await own[Symbol.asyncDispose]()
+    const { out, exit } = await service.ended()
+    expect(exit).toEqual({ code: 0, signal: null })
+    expect(serviceLines(out)).toEqual(['service: draining', 'service: disposed'])
+    expect(out).toContain('nats-server is gone; what was begun goes on elsewhere')
+  }, 20_000)
+
   test.concurrent('a service that is still being created exits with 1 after 5 more seconds', async () => {
     await using service = await FixtureService.start(program, {
       NATS_URL: broker.url,

@@ -47,6 +47,9 @@ export interface RunServiceOptions<S extends Settings> {
 const BROKER_PATIENCE_MS = 60_000
 /** The time limit for closing after the drain. */
 const CLOSE_LIMIT_MS = 5_000
+/** How long a drain goes on without nats-server, which may only be restarted. */
+const GONE_LIMIT_MS = 3_000
+const GONE_CHECK_MS = 100
 const READY_FILE_AGAIN_MS = 500
 /** A disk that hangs must not hold up `/health`, whose reader would stop the process. */
 const DISK_LIMIT_MS = 500
@@ -155,7 +158,9 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       logger.error(fields, 'could not finish what was begun')
       process.exitCode = 1
     })
-    await Promise.race([drained, delay(base.drainLimitMs, undefined, { ref: false })])
+    const late = delay(base.drainLimitMs, undefined, { ref: false })
+    await Promise.race([drained, late, staysAway(bus, logger)])
+    setTimeout(() => process.exit(1), CLOSE_LIMIT_MS).unref()
   } catch (error) {
     if (stop.signal.aborted) {
       logger.warn({ component: 'service', action: 'stop', err: error }, 'stopped with a fault')
@@ -169,6 +174,16 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     // Resources that a partly built service left open must not keep the process alive.
     setTimeout(() => process.exit(1), 1_000).unref()
   }
+}
+
+/** Resolves once nats-server has been away for so long that a drain has no use: peers go on with what was begun. */
+async function staysAway(bus: Pick<Bus, 'sinceOutageMs'>, logger: Logger): Promise<void> {
+  for (let goneMs = 0; goneMs < GONE_LIMIT_MS;) {
+    await delay(GONE_CHECK_MS, undefined, { ref: false })
+    goneMs = bus.sinceOutageMs() === 0 ? goneMs + GONE_CHECK_MS : 0
+  }
+  const fields = { component: 'service', action: 'drain' }
+  logger.warn(fields, 'nats-server is gone; what was begun goes on elsewhere')
 }
 
 /** The NATS client may write to a socket that it has just ended. The error is harmless: it reconnects. */
