@@ -1,8 +1,14 @@
 // `npm run bus-accounts`: gives each service its own account at nats-server, and creates the streams.
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { accountsConfig, ensureCredentials, seedFileOf } from '@mcp-host/bus'
+import {
+  accountsConfig,
+  ensureCredentials,
+  retireCredentials,
+  rotateCredentials,
+  seedFileOf,
+} from '@mcp-host/bus'
 import { runCommand, UsageError } from './command-line.ts'
 import { createStreams } from './host/create-streams.ts'
 import { credentialOf } from './host/nats-credential.ts'
@@ -10,22 +16,33 @@ import { readEnv } from './host/read-env.ts'
 import { stopWithLauncher } from './lifeline.ts'
 import { plain } from './plain.ts'
 
-const usage = `Usage: npm run bus-accounts -- --out FOLDER    write accounts.conf and a credential for each service
-       npm run bus-accounts -- provision      create the streams and buckets, before the services start
+const usage = `Usage: npm run bus-accounts -- --out FOLDER          write accounts.conf and a credential for each service
+       npm run bus-accounts -- rotate --out FOLDER   replace the credentials; those before stay good
+       npm run bus-accounts -- retire --out FOLDER   end the rotation: those before are refused
+       npm run bus-accounts -- provision             create the streams and buckets, before the services start
 
 Include accounts.conf in the configuration of every nats-server of the cluster. Give each service its own file, by
-NATS_NKEY_SEED_FILE; the holder of tools.nk has all permissions. Credentials that are in the folder are kept: to replace
-one, delete its file, run this again and reload the configuration of nats-server.
+NATS_NKEY_SEED_FILE; the holder of tools.nk has all permissions. Credentials that are in the folder are kept. To replace
+them: rotate, reload the configuration of nats-server, restart all processes with the new files, retire, reload again.
 
 provision connects to NATS_URL with tools.nk, and reads NATS_REPLICAS and AUDIT_RETENTION_DAYS. It may be repeated, and
 brings streams of an earlier version up to date.
 
   --out FOLDER          folder of the files, which is created
+  --config FILE         where accounts.conf is written; default: in FOLDER
   --credentials FOLDER  folder with tools.nk; default: NATS_NKEY_SEED_FILE
   --nats URL            nats-server; default: NATS_URL
 `
 
-type Options = { readonly out: string } | { readonly nats: string; readonly folder?: string }
+interface Credentials {
+  readonly out: string
+  readonly config: string
+  readonly change: keyof typeof CHANGES | undefined
+}
+
+type Options = Credentials | { readonly nats: string; readonly folder?: string }
+
+const CHANGES = { rotate: rotateCredentials, retire: retireCredentials }
 
 const root = join(import.meta.dirname, '..')
 const env = readEnv(process.env, root)
@@ -37,15 +54,20 @@ function parse(args: string[]): Options | undefined {
     options: {
       help: { type: 'boolean', short: 'h' },
       out: { type: 'string' },
+      config: { type: 'string' },
       credentials: { type: 'string' },
       nats: { type: 'string' },
     },
   })
   if (values.help === true) return undefined
   const [command, ...rest] = positionals
-  if (command === undefined && values.out !== undefined) return { out: resolve(values.out) }
+  const change = command === 'rotate' || command === 'retire' ? command : undefined
+  if (values.out !== undefined && rest.length === 0 && command === change) {
+    const out = resolve(values.out)
+    return { out, config: resolve(values.config ?? join(out, 'accounts.conf')), change }
+  }
   if (command !== 'provision' || rest.length > 0) {
-    throw new UsageError('give --out FOLDER, or the command provision')
+    throw new UsageError('give --out FOLDER, rotate or retire with it, or the command provision')
   }
   const nats = values.nats ?? env['NATS_URL']
   if (!nats) throw new UsageError('provision: give --nats URL, or set NATS_URL')
@@ -62,10 +84,14 @@ async function run(options: Options): Promise<number> {
     print('the streams and buckets of the host are there')
     return 0
   }
+  if (options.change !== undefined) await CHANGES[options.change](options.out)
   const keys = await ensureCredentials(options.out)
-  const file = join(options.out, 'accounts.conf')
-  await writeFile(file, `accounts ${JSON.stringify(accountsConfig(keys), undefined, 2)}\n`)
-  print(`${file}: include it in the configuration of nats-server`)
+  const { config } = options
+  // Renamed into place, since nats-server may wait for it.
+  const text = `accounts ${JSON.stringify(accountsConfig(keys), undefined, 2)}\n`
+  await writeFile(`${config}.new`, text)
+  await rename(`${config}.new`, config)
+  print(`${config}: include it in the configuration of nats-server`)
   for (const participant of Object.keys(keys)) {
     print(`${join(options.out, `${participant}.nk`)}: credential of ${participant}`)
   }

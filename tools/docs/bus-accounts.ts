@@ -20,8 +20,10 @@ nats-server of your own:
    credential does not start and says so. The certificate of nats-server has the name of \`NATS_URL\`, not an address. A
    process with \`tools.nk\` may do everything: the commands for operators need it, services must not have it.
 
-To replace a credential, delete its file, repeat step 1 and reload nats-server (\`nats-server --signal reload\`); its processes are
-disconnected and need the new file. Streams that were created without accounts are in nats-server's account \`$G\`: stop it and
+To replace the credentials while everything runs: \`npm run bus-accounts -- rotate --out FOLDER\`, reload nats-server
+(\`nats-server --signal reload\`), restart all processes with the new files, and then \`npm run bus-accounts -- retire --out FOLDER\` and
+another reload. In between both the old and the new ones are good. After a theft, rotate and retire before the first reload:
+holders of the old ones are disconnected, and need the new files. Streams that were created without accounts are in nats-server's account \`$G\`: stop it and
 rename \`jetstream/$G\` in its \`store_dir\` to \`jetstream/STORE\`; \`npm start\` does so by itself.
 
 ## Services

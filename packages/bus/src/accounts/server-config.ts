@@ -10,8 +10,8 @@ import { accessRules, SERVICE_NAMES } from './access-rules.ts'
  */
 const REPLIES_LIMIT = '10s'
 
-/** The public nkey of each participant. */
-export type PublicKeys = Readonly<Record<Participant, string>>
+/** The public nkeys of each participant: two during a rotation. */
+export type PublicKeys = Readonly<Record<Participant, readonly string[]>>
 
 /**
  * The `accounts` of a nats-server configuration, with which each service has only the permissions that the contracts
@@ -33,10 +33,10 @@ export function accountsConfig(keys: PublicKeys): object {
   const accounts = SERVICE_NAMES.map((service) => {
     const { publish, subscribe } = services[service]
     const permissions = { publish: { allow: publish }, subscribe: { allow: subscribe } }
-    return accountOf(service, { users: [{ nkey: keys[service], permissions }] })
+    return accountOf(service, { users: keys[service].map((nkey) => ({ nkey, permissions })) })
   })
   // The commands of operators have all permissions.
-  const tools = { jetstream: 'enabled', users: [{ nkey: keys.tools }] }
+  const tools = { jetstream: 'enabled', users: keys.tools.map((nkey) => ({ nkey })) }
   return Object.assign({}, accountOf('tools', tools), ...accounts) as object
 }
 
