@@ -36,6 +36,12 @@ export const auditSettings = {
     default: '365',
     describe: 'How long entries of the audit log are kept, in days. The same for all services.',
   }),
+  auditCheckpoints: setting({
+    env: 'AUDIT_CHECKPOINTS',
+    schema: values.text.optional(),
+    describe:
+      'Folder where checkpoints of the audit log are kept beside the log of the service, in one file for each service.',
+  }),
 }
 
 /** The mode of the audit log. By default it is on when clients authenticate. */

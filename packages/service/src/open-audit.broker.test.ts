@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { ChainVerifier, parseEntry } from '@mcp-host/audit'
-import { eventually, startBroker } from '@mcp-host/testkit'
+import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { auditSettings } from './audit-settings.ts'
@@ -9,13 +11,13 @@ import { loadConfig } from './settings.ts'
 
 const record = { action: 'login', principal: 'user:ann' } as const
 
-async function open(mode: 'async' | 'required') {
+async function open(mode: 'async' | 'required', env: Record<string, string> = {}) {
   const broker = await startBroker()
   const bus = await broker.connect()
   const metrics = new Registry()
   const logger = createLogger('test', 'silent')
-  const settings = loadConfig(auditSettings, { AUDIT: mode })
-  const audit = await openAudit({ bus, logger, metrics }, settings)
+  const settings = loadConfig(auditSettings, { AUDIT: mode, ...env })
+  const audit = await openAudit('test', { bus, logger, metrics }, settings)
   if (audit === undefined) throw new Error('it is off')
   return { broker, bus, metrics, audit }
 }
@@ -53,6 +55,35 @@ test('entries outlast an outage of nats-server, in order and once, while callers
   verifier.end()
   expect(faults).toEqual([])
   expect(await metric(metrics, 'dropped_total')).toBe(0)
+})
+
+test('checkpoints of all processes are kept in the folder of AUDIT_CHECKPOINTS', async () => {
+  await using folder = await testFolder()
+  const writers: string[] = []
+  for (const _ of [1, 2]) {
+    const { broker, bus, audit } = await open('async', { AUDIT_CHECKPOINTS: folder.path })
+    await using _broker = broker
+    void audit.record(record)
+    await audit[Symbol.asyncDispose]()
+    writers.push(bus.id)
+  }
+  const lines = (await readFile(join(folder.path, 'test.jsonl'), 'utf8')).trim().split('\n')
+  expect(lines.map((line): unknown => JSON.parse(line))).toEqual(
+    writers.map((writer) => ({
+      time: expect.any(String),
+      writer,
+      count: 1,
+      hash: expect.stringMatching(/^[\w+/=-]{40,}$/),
+    })),
+  )
+})
+
+test('a folder of AUDIT_CHECKPOINTS that is not there costs no entry', async () => {
+  const { broker, metrics, audit } = await open('async', { AUDIT_CHECKPOINTS: '/nowhere' })
+  await using _broker = broker
+  void audit.record(record)
+  await audit[Symbol.asyncDispose]()
+  expect(await metric(metrics, 'entries_total')).toBe(2)
 })
 
 test('where entries are required, one that cannot be stored refuses its action', async () => {

@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { AuditLog } from '@mcp-host/audit'
 import { AuditWriter } from '@mcp-host/audit'
 import { Counter, Gauge } from 'prom-client'
@@ -10,12 +12,13 @@ const DAY_MS = 86_400_000
 
 /** Opens the audit log of a service; `undefined` when the log is off. Close it before the bus. Throws `unavailable`. */
 export async function openAudit(
+  service: string,
   { bus, logger, metrics }: Pick<ServiceDeps, 'bus' | 'logger' | 'metrics'>,
   config: Config<typeof auditSettings>,
 ): Promise<(AuditLog & AsyncDisposable) | undefined> {
   const mode = auditMode(config)
   if (mode === 'off') return undefined
-  const { auditArguments, auditRedact, auditRetentionDays } = config
+  const { auditArguments, auditRedact, auditRetentionDays, auditCheckpoints: folder } = config
   await bus.audit.open({ maxAgeMs: auditRetentionDays * DAY_MS })
   const registers = [metrics]
   const entries = new Counter({
@@ -38,9 +41,19 @@ export async function openAudit(
         if (err === undefined) logger.info(fields, 'the audit log is written again')
         else logger.warn({ ...fields, err }, 'the audit log cannot be written; entries wait')
       },
-      // The checkpoint is also logged outside of the audit log, so that a removal of the last entries can be detected.
-      onCheckpoint: (end) =>
-        logger.info({ component: 'audit', action: 'checkpoint', ...end }, 'entries signed off'),
+      // The checkpoint is also kept outside of the audit log, so that a removal of the last entries can be detected.
+      onCheckpoint(end) {
+        const fields = { component: 'audit', action: 'checkpoint' }
+        logger.info({ ...fields, ...end }, 'entries signed off')
+        if (folder === undefined) return
+        const line = JSON.stringify({ time: new Date().toISOString(), writer: bus.id, ...end })
+        try {
+          // At once: the process may end.
+          appendFileSync(join(folder, `${service}.jsonl`), `${line}\n`)
+        } catch (err) {
+          logger.warn({ ...fields, err }, 'AUDIT_CHECKPOINTS cannot be written')
+        }
+      },
     },
     { writer: bus.id, mode, arguments: { mode: auditArguments, redact: auditRedact } },
   )

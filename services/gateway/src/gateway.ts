@@ -60,7 +60,7 @@ export async function createGateway(
     (read) => virtualServers.setBundles(read),
     logger,
   )
-  const auditLog = await openAudit({ bus, logger, metrics }, config)
+  const auditLog = await openAudit('gateway', { bus, logger, metrics }, config)
   const audit = new GatewayAudit(auditLog)
   const pins = await ToolPins.open(
     { bus, logger, metrics, catalog, onChange: () => policy.refresh() },

@@ -120,7 +120,7 @@ export async function createSupervisor(
   )
   const sendHeartbeat = (): void => void publisher.sendHeartbeat().catch(warn)
   // Disposed after the servers, so that their last calls are recorded.
-  const audit = stack.use(await openAudit({ bus, logger, metrics }, config))
+  const audit = stack.use(await openAudit('mcp-supervisor', { bus, logger, metrics }, config))
   // Disposed after the servers, so that their last replies can be resumed.
   const resumable = stack.use(new ResumableRequests({ bus }))
   const placement = stack.use(
