@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { connectBus } from '@mcp-host/bus'
 import { newEnvelope, newSessionId } from '@mcp-host/contracts'
@@ -72,7 +72,8 @@ async function startContainer(
   const [command = '', ...args] = compose.services.nats.command.map(here)
   const config = await readFile(join(root, 'deploy', 'nats', 'nats.conf'), 'utf8')
   await writeFile(join(folder, 'nats.conf'), here(config))
-  await writeFile(join(folder, 'accounts.conf'), '')
+  await mkdir(join(folder, 'accounts'))
+  await writeFile(join(folder, 'accounts', 'accounts.conf'), '')
   const bin = dirname(process.env['NATS_SERVER_BIN'] ?? '')
   const env = { PATH: `${bin}${delimiter}${process.env['PATH']}`, NATS_MAX_FILE_STORE: '1GB' }
   let starts = 0

@@ -23,7 +23,10 @@ const skipped: readonly (readonly [RegExp, string])[] = [
     'belongs to development',
   ],
   [/^npx /, 'fetches a program from the registry'],
-  [/^(docker|for service|kind|kubectl|nats) /, 'needs a container engine or a cluster'],
+  [
+    /^(docker|deploy\/compose\/roll\.sh|for service|kind|kubectl|nats) /,
+    'needs a container engine or a cluster',
+  ],
   [/deploy\/k8s\/secrets/, 'has credentials in the repository'],
   [/^npm run policy -- accept/, 'needs a tool that has changed'],
   [/\/events /, 'follows a stream that does not end'],

@@ -20,5 +20,7 @@ watch() {
   kill -9 $$
 }
 
+# The job bus-accounts writes it.
+until [ -e "${config%/*}/accounts/accounts.conf" ]; do sleep 0.2; done
 watch &
 exec nats-server --config "$config"

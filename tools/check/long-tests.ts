@@ -41,8 +41,8 @@ export const LONG_TESTS: readonly LongTest[] = [
   {
     name: 'compose',
     summary:
-      'images, docker compose up and chaos among its containers, where a container engine runs',
-    minutes: 8,
+      'images, docker compose up, chaos among its containers, and drills under load, where a container engine runs',
+    minutes: 20,
     run: { path: 'test/compose' },
   },
   {

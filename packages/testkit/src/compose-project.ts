@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { DockerComposeEnvironment } from 'testcontainers'
 import { eventually } from './eventually.ts'
@@ -26,6 +26,8 @@ export interface ComposeProjectOptions {
   readonly folder: string
   /** Fields of services that replace or extend those of the compose file. */
   readonly services: Readonly<Record<string, object>>
+  /** The same for volumes. */
+  readonly volumes?: Readonly<Record<string, object>>
   /** Variables that the compose file reads, beside the environment. */
   readonly env: Readonly<Record<string, string>>
 }
@@ -44,32 +46,28 @@ export interface ContainerState {
  */
 export class ComposeProject implements AsyncDisposable {
   readonly #files: string[]
-  readonly #env: Readonly<Record<string, string>>
+  readonly #env: Record<string, string>
   readonly #name: string
 
   private constructor({ name, env }: ComposeProjectOptions, files: string[]) {
     this.#name = name
-    this.#env = env
+    this.#env = { ...env }
     this.#files = files
   }
 
   /** Builds the images, and starts nothing. */
   static async build(options: ComposeProjectOptions): Promise<ComposeProject> {
     const overrides = join(options.folder, 'overrides.json')
-    await writeFile(overrides, JSON.stringify({ services: options.services }))
+    const { services, volumes = {} } = options
+    await writeFile(overrides, JSON.stringify({ services, volumes }))
     const project = new ComposeProject(options, ['docker-compose.yml', overrides])
     await project.compose('--profile', 'tools', 'build')
     return project
   }
 
   /** Runs a command of docker. Returns its output; rejects with its errors. */
-  async docker(...args: string[]): Promise<string> {
-    const options = {
-      cwd: root,
-      env: { ...process.env, ...this.#env },
-      maxBuffer: MAX_OUTPUT_BYTES,
-    }
-    return (await run('docker', args, options)).stdout
+  docker(...args: string[]): Promise<string> {
+    return this.#run('docker', args, {})
   }
 
   /** Runs a command of Docker Compose in this project. */
@@ -84,6 +82,28 @@ export class ComposeProject implements AsyncDisposable {
       ...files,
       ...args,
     )
+  }
+
+  /** Changes variables that the compose file reads, as an edit of `.env` does. */
+  set(env: Readonly<Record<string, string>>): void {
+    Object.assign(this.#env, env)
+  }
+
+  /** Runs `deploy/compose/roll.sh` in this project. */
+  roll(...args: string[]): Promise<string> {
+    const COMPOSE_FILE = this.#files.join(delimiter)
+    const env = { COMPOSE_FILE, COMPOSE_PROJECT_NAME: this.#name }
+    return this.#run(join(root, 'deploy', 'compose', 'roll.sh'), args, env)
+  }
+
+  async #run(
+    command: string,
+    args: readonly string[],
+    more: Readonly<Record<string, string>>,
+  ): Promise<string> {
+    const env = { ...process.env, ...this.#env, ...more }
+    const { stdout } = await run(command, args, { cwd: root, env, maxBuffer: MAX_OUTPUT_BYTES })
+    return stdout
   }
 
   /** Starts these services and what they depend on, by default all. Resolves when they are healthy. */
