@@ -16,6 +16,7 @@ const usage = `Usage: npm run policy -- check                               chec
        npm run policy -- explain --as user:ann --kind resource files.file:///etc/passwd
        npm run policy -- changed                             show the tools whose definition has changed
        npm run policy -- accept files.read                   use a tool as it is now
+       npm run policy -- forget files                        remove what is recorded of a server that is not configured
 
   --as ID           principal of the call
   --role ROLE       a role of the principal, may be repeated; default: user
@@ -37,7 +38,9 @@ interface FileOptions {
 interface PinOptions {
   readonly natsUrl: string | undefined
   /** The tool whose change is accepted; absent: the changed tools are listed. */
-  readonly accepted: ToolName | undefined
+  readonly accepted?: ToolName
+  /** The server of which the recorded tools are removed. */
+  readonly forgotten?: string
 }
 
 interface ToolName {
@@ -68,8 +71,12 @@ function parse(args: string[]): Options | undefined {
   if (rest.length > 0) throw new UsageError(`too many words: ${positionals.join(' ')}`)
   if (command === 'check' && name === undefined) return { file, call: undefined }
   const natsUrl = values.nats
-  if (command === 'changed' && name === undefined) return { natsUrl, accepted: undefined }
+  if (command === 'changed' && name === undefined) return { natsUrl }
   if (command === 'accept') return { natsUrl, accepted: toolOf(command, name) }
+  if (command === 'forget') {
+    if (name === undefined) throw new UsageError('forget: the name of a server is missing')
+    return { natsUrl, forgotten: name }
+  }
   if (command !== 'explain') {
     throw new UsageError(
       command === undefined ? 'a command is missing' : `wrong command: ${positionals.join(' ')}`,
@@ -105,7 +112,7 @@ function run(options: Options): Promise<number> {
   return 'file' in options ? readPolicy(options) : reviewTools(options)
 }
 
-async function reviewTools({ natsUrl, accepted }: PinOptions): Promise<number> {
+async function reviewTools({ natsUrl, accepted, forgotten }: PinOptions): Promise<number> {
   const root = join(import.meta.dirname, '..')
   const broker = findBroker(readEnv(process.env, root), root, natsUrl)
   await using bus = await connectQuietly(broker, 'policy')
@@ -118,9 +125,14 @@ async function reviewTools({ natsUrl, accepted }: PinOptions): Promise<number> {
     process.stdout.write(plain(`${accepted.server}.${accepted.tool} is used as it is now\n`))
     return 0
   }
+  if (forgotten !== undefined) {
+    const count = await pins.forget(forgotten)
+    process.stdout.write(plain(`${count} recorded tools of ${forgotten} are removed\n`))
+    return 0
+  }
   const changed = pins.changed()
   if (changed.length === 0) process.stdout.write('No tool has changed since it was recorded.\n')
-  for (const { server, tool, pinned = '(too large to be stored)', current } of changed) {
+  for (const { server, tool, pinned = '(not stored)', current } of changed) {
     process.stdout.write(plain(`${server}.${tool}\n  was ${pinned}\n  is  ${current}\n`))
   }
   return 0

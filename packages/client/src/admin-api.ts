@@ -70,7 +70,7 @@ export interface Approval {
 export interface ChangedTool {
   readonly server: string
   readonly tool: string
-  /** Absent: it is too large to be stored. */
+  /** Absent: it is not stored, since it is too large or its server has too many tools. */
   readonly pinned?: string
   readonly current: string
 }

@@ -5,6 +5,7 @@ import { eventually, startBroker } from '@mcp-host/testkit'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createLogger } from './logger.ts'
+import type { PinLimits } from './tool-pins.ts'
 import { ToolPins } from './tool-pins.ts'
 
 let broker: Broker
@@ -25,15 +26,18 @@ class Catalog {
 
   show(server: string, description: string, icons?: readonly object[]): void {
     const inputSchema = { type: 'object' }
-    const tool: CatalogTool = { name: 'read', description, inputSchema, icons }
-    const entry = { kind: 'server', server, supervisor: 's1', state: 'ready', tools: [tool] }
+    this.list(server, [{ name: 'read', description, inputSchema, icons }])
+  }
+
+  list(server: string, tools: readonly CatalogTool[]): void {
+    const entry = { kind: 'server', server, supervisor: 's1', state: 'ready', tools }
     // The name of a server has a type of its own.
     this.entries.set(server, entry as CatalogEntry)
     this.#listener()
   }
 }
 
-async function open(isRecorder: boolean) {
+async function open(isRecorder: boolean, limits?: PinLimits) {
   const catalog = new Catalog()
   const changes: string[][] = []
   const deps = {
@@ -43,7 +47,7 @@ async function open(isRecorder: boolean) {
     catalog,
     onChange: () => changes.push(pins.changed().map(({ server }) => server)),
   }
-  const pins: ToolPins = await ToolPins.open(deps, { isRecorder })
+  const pins: ToolPins = await ToolPins.open(deps, { isRecorder, ...(limits && { limits }) })
   return { catalog, pins, changes }
 }
 
@@ -116,5 +120,77 @@ test('a pin of an older version is replaced, and shows later changes of what use
   await eventually(() => {
     catalog.show('old', 'x', [{ src: 'https://icons.example/other.png' }])
     return pins.isQuarantined('old', 'read')
+  })
+})
+
+const named = (name: string): CatalogTool => ({ name, inputSchema: { type: 'object' } })
+
+test('tools beyond the limit of their server are in quarantine and not recorded until an admin accepts them', async () => {
+  const limits = { tools: 2, characters: 10_000 }
+  const gateway = await open(true, limits)
+  const orchestrator = await open(false, limits)
+  const bus = await broker.connect()
+  const view = await (await bus.bucket(toolPins)).watch()
+  const recorded = () =>
+    [...view.records.values()].flatMap(({ server, tool }) => (server === 'many' ? [tool] : []))
+  for (const { pins } of [gateway, orchestrator]) pins.setMode('quarantine')
+  const list = (...names: string[]): void => {
+    for (const { catalog } of [gateway, orchestrator]) catalog.list('many', names.map(named))
+  }
+  list('a', 'b', 'c')
+  expect(gateway.pins.isQuarantined('many', 'c')).toBe(true)
+  await eventually(() => orchestrator.pins.isQuarantined('many', 'c'))
+  // Other names take no storage, in whatever order they come.
+  for (const name of ['d', 'e', 'f']) list(name)
+  list('f', 'a', 'b')
+  expect(gateway.pins.changed()).toEqual([
+    { server: 'many', tool: 'f', current: expect.stringContaining('"f"') },
+  ])
+  await eventually(() => recorded().length === 2)
+  await gateway.pins.accept('many', 'f', 'user:root')
+  await eventually(() => gateway.pins.changed().length === 0 && recorded().length === 3)
+  expect(recorded().toSorted()).toEqual(['a', 'b', 'f'])
+})
+
+test('beyond the limit of characters only the hash of a definition is stored', async () => {
+  const { pins, catalog } = await open(true, { tools: 10, characters: 100 })
+  const bus = await broker.connect()
+  const view = await (await bus.bucket(toolPins)).watch()
+  pins.setMode('quarantine')
+  const list = (title: string) =>
+    catalog.list(
+      'large',
+      ['a', 'b'].map((name) => ({ ...named(name), title })),
+    )
+  list('x'.repeat(40))
+  const stored = () => [...view.records.values()].filter(({ server }) => server === 'large')
+  await eventually(() => stored().length === 2)
+  const isStored = stored().map(({ tool, definition }) => [tool, definition !== undefined])
+  expect(Object.fromEntries(isStored)).toEqual({ a: true, b: false })
+  await eventually(() => {
+    list('y')
+    return pins.isQuarantined('large', 'b')
+  })
+})
+
+test('the pins of a server are removed when it is not configured, and then its tools are recorded again', async () => {
+  const { pins, catalog } = await open(true)
+  pins.setMode('quarantine')
+  await expect(pins.forget('gone')).rejects.toMatchObject({ code: 'not-found' })
+  catalog.show('gone', 'one')
+  await eventually(() => {
+    catalog.show('gone', 'two')
+    return pins.isQuarantined('gone', 'read')
+  })
+  await expect(pins.forget('gone')).rejects.toThrow('the server "gone" is configured')
+  catalog.entries.delete('gone')
+  expect(await pins.forget('gone')).toBe(1)
+  await eventually(() => {
+    catalog.show('gone', 'two')
+    return !pins.isQuarantined('gone', 'read')
+  })
+  await eventually(() => {
+    catalog.show('gone', 'three')
+    return pins.isQuarantined('gone', 'read')
   })
 })

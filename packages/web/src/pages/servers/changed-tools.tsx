@@ -64,9 +64,7 @@ function Change(props: {
           onConfirm={props.onAccept}
         />
       </header>
-      {pinned === undefined && (
-        <p className="note">The recorded definition was too large to be stored.</p>
-      )}
+      {pinned === undefined && <p className="note">No earlier definition is stored.</p>}
       <pre className="diff" tabIndex={0} aria-label={`Difference of ${name}`}>
         {diffLines(readable(pinned ?? ''), readable(current)).map(({ kind, text }, index) => (
           // The lines of a difference never move.
