@@ -44,7 +44,7 @@ export const looksInContainer: Readonly<Record<string, string>> = {
     'cat /etc/mcp-host/* /etc/mcp-host/config/*; cd /etc/mcp-host/config && cat *; cat *.json',
   'the root of the first process': 'ls /proc/1/root/; cat /proc/1/root/run/bus.nk /proc/1/cwd/*',
   'homes of others': 'ls -R /home/servers; cat /home/servers/*/* /home/node/*',
-  'more rights': 'id; setpriv --reuid=0 id; unshare -r id; mount -o remount,rw / && echo GAINED',
+  'more rights': 'id; setpriv --reuid=0 id; mount -o remount,rw / && echo GAINED',
   'signals to others': 'kill -9 1 $(ls /proc | grep -E "^[0-9]+$" | grep -vx -e $$ -e $PPID)',
   'the bus': `timeout 5 node -e "const s = require('net').connect(4222, 'nats'); s.on('data', (d) => { console.log(d+''); s.write('CONNECT {}\\r\\nSUB > 1\\r\\nPING\\r\\n') })"`,
 }

@@ -53,7 +53,7 @@ export async function createOrchestrator(
     pins,
     permit: (...call) => takeToolCall(rates, config.limitToolCalls, ...call),
   })
-  const audit = stack.use(await openAudit({ bus, logger, metrics }, config))
+  const audit = stack.use(await openAudit('orchestrator', { bus, logger, metrics }, config))
   const deps: TurnDeps = {
     bus,
     logger,
