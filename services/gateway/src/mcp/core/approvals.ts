@@ -1,4 +1,5 @@
 import type { Caller as CallingPrincipal } from '@mcp-host/contracts'
+import { OPTIONS_META_KEY } from '@mcp-host/contracts'
 import type { Route } from './route-request.ts'
 import type { Params } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
@@ -52,6 +53,18 @@ const QUESTION = 'approval'
 /** The limit for a question, in UTF-16 units. A user must see all that would run, so longer ones are read in the queue. */
 const MAX_QUESTION_LENGTH = 8_000
 
+/** The fields of `_meta` that the protocol and the host need. */
+const KEPT_META: ReadonlySet<string> = new Set([
+  'progressToken',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  OPTIONS_META_KEY,
+  ...['protocolVersion', 'clientInfo', 'clientCapabilities', 'logLevel'].map(
+    (key) => `io.modelcontextprotocol/${key}`,
+  ),
+])
+
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
@@ -65,10 +78,11 @@ export class Approvals {
 
   /** Runs a call once the user has allowed it. Throws `JsonRpcError` when the caller cannot be asked. */
   async pass(
-    route: Route,
+    given: Route,
     { era, client, listener, caller }: Caller,
     run: Run,
   ): Promise<ForwardedReply> {
+    const route = withoutUnseen(given)
     if (era === 'modern') return this.#passModern(route, caller, run)
     const question = questionOf(route)
     const canAsk = client !== undefined && listener !== undefined && takesForms(client.capabilities)
@@ -179,6 +193,14 @@ function takesForms({ elicitation }: Params): boolean {
   if (!isObject(elicitation)) return false
   // A client that declares no modes supports only forms.
   return isObject(elicitation['form']) || !('url' in elicitation)
+}
+
+/** A call without the fields of its `_meta` that its user would not see, and that its server may follow. */
+function withoutUnseen(route: Route): Route {
+  const { _meta: meta, ...params } = route.params
+  if (!isObject(meta)) return route
+  const seen = Object.entries(meta).filter(([key]) => KEPT_META.has(key))
+  return { ...route, params: { ...params, _meta: Object.fromEntries(seen) } }
 }
 
 function callOf({ place: { server, name }, params }: Route): Call {

@@ -148,6 +148,22 @@ test('a modern client is asked by input_required, and its retry runs at any gate
   ])
 })
 
+test.each(['modern', 'legacy'])(
+  'an approved call of a %s client has no metadata that its user did not see',
+  async (era) => {
+    const known = {
+      ...(era === 'modern' && modern({})),
+      progressToken: 1,
+      traceparent: '00-1-2-01',
+    }
+    const sent = { ...deletion, _meta: { ...known, 'x.example/also': 'delete /b' } }
+    isAllowed = era === 'legacy'
+    const answered = era === 'modern' && { requestState: await requestState(sent), ...accepted }
+    await call({ ...sent, ...answered })
+    expect(forwarded.map(({ params }) => params['_meta'])).toEqual([known])
+  },
+)
+
 test('an approval is valid only for the same tool and arguments', async () => {
   const state = await requestState()
   const others = [
