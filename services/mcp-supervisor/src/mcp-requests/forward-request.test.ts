@@ -258,6 +258,19 @@ test('an internal error is answered without its message', async () => {
   expect(json(reply)).toEqual({ code: -32_603, message: 'internal error' })
 })
 
+test.each([
+  ['message', { message: 'E'.repeat(3_000_000) }],
+  ['data', { message: 'E', data: '\u{1f600}'.repeat(200_000) }],
+])('an error with a %s that is too large for a message is cut', async (_, said) => {
+  answer = () => {
+    const error = new ProtocolError('no', 7, context)
+    throw Object.defineProperty(error, 'rpcError', { value: { code: 7, ...said } })
+  }
+  const reply = await forward('tools/call', { name: 'a' })
+  expect(reply.head).toEqual({ type: 'error', code: 7 })
+  expect(json(reply)).toEqual({ code: 7, message: said.message.slice(0, 8_192) })
+})
+
 test('an error whose data is nested too deep is answered without the data', async () => {
   let data: unknown = 1
   for (let depth = 0; depth < 20_000; depth++) data = [data]

@@ -69,17 +69,16 @@ export async function forwardRequest(
   }
 }
 
+/** A failure as a reply. One that is too large for a message loses its data and the end of its text. */
 export function toError({ code, message, data }: JsonRpcFailure): McpReply {
   const head = { type: 'error', code } as const
   try {
-    return {
-      head,
-      body: JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) }),
-    }
+    const body = JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) })
+    if (Buffer.byteLength(body) <= MAX_INLINE_BYTES) return { head, body }
   } catch {
     // Error data of a server may be nested too deeply to be serialized again.
-    return { head, body: JSON.stringify({ code, message }) }
   }
+  return { head, body: JSON.stringify({ code, message: truncate(message) }) }
 }
 
 async function run(
