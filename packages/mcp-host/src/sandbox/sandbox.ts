@@ -1,21 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs'
 
 import type { SandboxConfig, SandboxKind } from '../config/mcp-config.ts'
-import type { Environment } from '../environment.ts'
 import { LaunchError } from '../process/launch.ts'
 import { bwrapPrefix } from './bwrap-prefix.ts'
 import { mountsFor, type ProtectedPaths } from './protect-paths.ts'
+import type { Separation } from './separation.ts'
 import type { ServerUsers } from './server-users.ts'
-
-/** What separates one process of a server. */
-export interface Separation {
-  /** The command line before that of the program. */
-  readonly prefix?: readonly string[]
-  /** Variables in place of the host's. */
-  readonly env?: Environment
-  /** See `SpawnOptions.tag`. */
-  readonly tag?: string
-}
 
 /** What a machine offers to separate servers: for each kind its means, or what it lacks. */
 export interface SandboxMeans {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { LaunchError } from '../process/launch.ts'
 import { groupTag } from '../process/process-table.ts'
-import type { Separation } from './sandbox.ts'
+import type { Separation } from './separation.ts'
 
 /** Numbers that no distribution gives to users, within the 65,536 of a user namespace. */
 const USERS = { first: 20_000, count: 20_000 }
