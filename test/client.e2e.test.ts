@@ -200,8 +200,11 @@ test('a question takes the answer of one of two clients, and refuses that of the
   expect(two.events.filter(({ type }) => type === 'input')).toEqual(
     one.events.filter(({ type }) => type === 'input'),
   )
-  const { messages } = await new HostApi(address()).messages(one.client.sessionId ?? '')
-  const result = messages.find(({ role }) => role === 'tool')?.data?.content?.[0]?.['text']
+  const resultOf = async () => {
+    const { messages } = await new HostApi(address()).messages(one.client.sessionId ?? '')
+    return messages.find(({ role }) => role === 'tool')?.data?.content?.[0]?.['text']
+  }
+  const result = await eventually(resultOf, { what: 'the result in the history' })
   expect(JSON.parse(String(result))).toEqual({ action: 'accept', content: { name: 'Bob' } })
 })
 

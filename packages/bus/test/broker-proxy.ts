@@ -70,7 +70,9 @@ export class BrokerProxy implements AsyncDisposable {
     if (this.#isCut) return void client.destroy()
     if (this.refusals > 0) {
       this.refusals--
+      this.#sockets.add(client)
       client.on('error', () => undefined)
+      client.on('close', () => this.#sockets.delete(client))
       client.end(`INFO {"version":"2.12.0","max_payload":1}\r\n-ERR '${this.#refusal}'\r\n`)
       return
     }
