@@ -42,7 +42,7 @@ export const looksInContainer: Readonly<Record<string, string>> = {
     'cat /run/bus.nk /run/bus/* /bus/*; find / -xdev -name "*.nk" -exec cat {} +',
   configuration:
     'cat /etc/mcp-host/* /etc/mcp-host/config/*; cd /etc/mcp-host/config && cat *; cat *.json',
-  'the root of the first process': 'ls /proc/1/root/; cat /proc/1/root/run/bus.nk /proc/1/cwd/*',
+  'the root of the first process': 'cd /proc/1/root && ls; cat run/bus.nk; cat /proc/1/cwd/*',
   'homes of others': 'ls -R /home/servers; cat /home/servers/*/* /home/node/*',
   'more rights': 'id; setpriv --reuid=0 id; mount -o remount,rw / && echo GAINED',
   'signals to others': 'kill -9 1 $(ls /proc | grep -E "^[0-9]+$" | grep -vx -e $$ -e $PPID)',

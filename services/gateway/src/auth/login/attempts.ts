@@ -18,8 +18,9 @@ export class Attempts {
 
   /**
    * Counts a login as failed, and resolves with a function that takes this back: logins that come at once must not all
-   * pass a limit that the first of them reaches. Every outcome but a wrong credential takes it back. Throws `exhausted` after too many failed logins. Accounts that do not
-   * exist have the same limits. A login at the identity provider has no name here, so only its address counts.
+   * pass a limit that the first of them reaches. Every outcome but a wrong credential takes it back. Throws `exhausted`
+   * after too many failed logins. Accounts that do not exist have the same limits. A login at the identity provider has
+   * no name here, so only its address counts.
    */
   async begin(address: string, name?: string): Promise<() => Promise<void>> {
     const now = this.#clock.now()
