@@ -8,6 +8,7 @@ import {
   newEnvelope,
   newSessionId,
   runTool,
+  serverPauses,
   supervisorControl,
   toolCallId,
   viewServers,
@@ -345,6 +346,26 @@ test('a server is restarted by command at its supervisor', async () => {
   await eventually(async () => (await serverPid('test')) !== before)
   expect(instances('test')[0]?.entry.supervisor).toBe(here)
   expect(await callEcho('test')).toBe(await serverPid('test'))
+})
+
+test('a paused server runs nowhere until its time is over, or somebody restarts it', async () => {
+  const pauses = await bus.bucket(serverPauses)
+  const pause = async (forMs: number): Promise<number> => {
+    const before = await serverPid('test')
+    await pauses.put('test', { until: pauses.now() + forMs, times: 1 })
+    await isGone(before)
+    const isPaused = ({ entry: { state, error = '' } }: ServerInstance): boolean =>
+      state === 'unavailable' && error.startsWith('paused until')
+    await eventually(() => instances('test').filter(isPaused).length === 2, { what: 'both pauses' })
+    return before
+  }
+  const first = await pause(600_000)
+  const restart = ['servers', '--nats', stack.broker.url, 'restart', 'test']
+  await using program = await runProgram(restart, stack.broker.env)
+  expect(await program.ended()).toMatchObject({ code: 0 })
+  expect(await callEcho('test')).not.toBe(first)
+  const second = await pause(1_000)
+  expect(await serverPid('test')).not.toBe(second)
 })
 
 test('`npm run servers` lists servers with their supervisors, and its commands work', async () => {

@@ -114,8 +114,14 @@ async function restart(bus: Bus, catalog: CatalogView, name: string): Promise<nu
   // A name in the list is valid.
   const action = { action: 'restart', server: name as ServerName } as const
   return atEach(supervisors, async (supervisor) => {
-    await bus.call(supervisorControl, { supervisor }, action, callOptions())
-    return `${name} was restarted`
+    try {
+      await bus.call(supervisorControl, { supervisor }, action, callOptions())
+      return `${name} was restarted`
+    } catch (error) {
+      // A restart ends a pause everywhere, and then one supervisor may run the server for all.
+      if (BusError.from(error).code !== 'not-found' || supervisors.length === 1) throw error
+      return `${name} does not run here`
+    }
   })
 }
 

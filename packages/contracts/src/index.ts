@@ -162,6 +162,7 @@ export type { SubjectParam, SubjectParams } from './subject.ts'
 export { fillSubject, matchSubject } from './subject.ts'
 export { runSessionTool } from './supervisor/run-session-tool.ts'
 export { storageFault } from './storage-fault.ts'
+export { ServerPause, serverPauses } from './supervisor/server-pause.ts'
 export { ReloadResult, supervisorControl } from './supervisor/supervisor-control.ts'
 export type { ApprovalRule } from './tool/approval-rule.ts'
 export {

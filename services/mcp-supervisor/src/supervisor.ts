@@ -22,6 +22,7 @@ import { ResumableRequests } from './mcp-requests/resumable-requests.ts'
 import { Peers } from './placement/peers.ts'
 import { Placement } from './placement/placement.ts'
 import { ProcessSlots } from './placement/process-slots.ts'
+import { ServerPauses } from './placement/server-pauses.ts'
 import { CatalogPublisher } from './catalog/catalog-publisher.ts'
 import { exposeToolMetrics } from './tool-metrics.ts'
 import { withToolUse } from './catalog/tool-use.ts'
@@ -36,13 +37,14 @@ export async function createSupervisor(
   const { mcpJsonPath, inputTimeoutMs, maxSessionProcesses } = config
   await using stack = new AsyncDisposableStack()
   const started = Promise.withResolvers<void>()
-  /** The queue of reloads, each of which reads the file, so that its latest content takes effect. */
-  let reloads: Promise<unknown> = started.promise
-  const reload = (): Promise<ReloadResult> => {
-    const reloaded = reloads.then(() => readAndApply())
-    reloads = reloaded.catch(() => undefined)
-    return reloaded
+  /** The queue of changes. Each reload reads the file, so that its latest content takes effect. */
+  let changes: Promise<unknown> = started.promise
+  const inTurn = <T>(change: () => Promise<T>): Promise<T> => {
+    const changed = changes.then(change)
+    changes = changed.catch(() => undefined)
+    return changed
   }
+  const reload = (): Promise<ReloadResult> => inTurn(() => readAndApply())
   const reloadAndLog = (): void => {
     reload().catch((err: unknown) => {
       // A faulty configuration is already logged and published.
@@ -100,6 +102,7 @@ export async function createSupervisor(
   const view = await bus.catalog.watch({ withLists: false })
   const leases = await bus.leases.watch('server.*')
   const peers = new Peers(bus)
+  const pauses = stack.use(await ServerPauses.open(bus))
   let faults: string | undefined
   const warn = (err: unknown): void => {
     logger.warn({ component: 'catalog', action: 'publish', err }, 'could not publish; trying again')
@@ -137,6 +140,7 @@ export async function createSupervisor(
       peers,
       publisher,
       slots: new ProcessSlots(maxSessionProcesses),
+      pauses,
       makeHost,
       onRemoved: (server) => toolMetrics.forget(server),
       inputTimeoutMs,
@@ -196,6 +200,7 @@ export async function createSupervisor(
   await publisher.start()
   publishFaulty()
   await placement.apply(mcpConfig)
+  pauses.follow(() => void inTurn(() => placement.followPauses()))
   started.resolve()
 
   process.on('SIGHUP', reloadAndLog)

@@ -1,6 +1,6 @@
 import { approvalRule, orchestratorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
-import { openAudit, RateLimits, takeToolCall, ToolPins } from '@mcp-host/service'
+import { openAudit, pauseServer, RateLimits, takeToolCall, ToolPins } from '@mcp-host/service'
 import type { OrchestratorConfig } from './config.ts'
 import {
   catalogModel,
@@ -69,6 +69,7 @@ export async function createOrchestrator(
     audit,
     slots: new TurnSlots(bus, config.limitTurns),
     chargeTokens: (principal, used) => void rates.charge(tokens, principal, used),
+    pauseServer: (server) => void pauseServer({ bus, logger }, server),
     note: (session, state) => recorder.note(session, state),
   }
   stack.use(await serveSessions({ ...deps, providers: catalogProviders(catalog) }))

@@ -125,6 +125,11 @@ export const BUCKETS = {
     readers: ['gateway'],
     writers: { gateway: ALL },
   },
+  SERVER_PAUSES: {
+    purpose: 'pauses of MCP servers with whose calls supervisors died',
+    readers: ['gateway', 'orchestrator', 'mcp-supervisor'],
+    writers: { gateway: ALL, orchestrator: ALL, 'mcp-supervisor': ALL },
+  },
   SESSIONS: {
     purpose: 'records of chat sessions: owner, title, settings',
     readers: ['gateway', 'orchestrator'],

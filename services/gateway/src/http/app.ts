@@ -5,7 +5,7 @@ import type { CatalogView } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
 import { BusError, isConfigured, NOBODY, presentSupervisors } from '@mcp-host/contracts'
 import type { OperationsDeps } from '@mcp-host/service'
-import { addOperations, requestFields, VERSION } from '@mcp-host/service'
+import { addOperations, pauseServer, requestFields, VERSION } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -148,6 +148,7 @@ export async function buildApp(
       deps.bus,
       (server) => isConfigured(deps.catalog.entries.values(), server),
       () => presentSupervisors(deps.catalog.entries.values()),
+      (server) => void pauseServer({ bus: deps.bus, logger }, server),
     ),
   )
   const onRead: OnRead | undefined = deps.audit.isOn

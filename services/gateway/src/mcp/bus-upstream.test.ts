@@ -13,7 +13,8 @@ const upstreamOver = (
   bus: object,
   isConfigured = (_server: string): boolean => true,
   supervisors = (): readonly string[] => [],
-): BusUpstream => new BusUpstream(bus as Bus, isConfigured, supervisors)
+  pauseServer = (_server: string): void => undefined,
+): BusUpstream => new BusUpstream(bus as Bus, isConfigured, supervisors, pauseServer)
 const upstream = upstreamOver({ id: 'gateway-1', pass: never })
 
 const forward = (args: unknown): Promise<unknown> =>
@@ -130,6 +131,7 @@ describe('requests whose supervisor is silent', () => {
     const bus = {
       id: 'gateway-1',
       emit: () => undefined,
+      sinceOutageMs: () => Infinity,
       callOpaque(...[, , request, , listener]: Parameters<Bus['callOpaque']>) {
         requests.push(request)
         if (requests.length > lost) listener.onAnswer(answered)
@@ -181,6 +183,20 @@ describe('requests whose supervisor is silent', () => {
     })
     expect(retried).toHaveLength(2)
   })
+
+  test.each([
+    ['without an outage', Infinity, ['s']],
+    ['soon after an outage', 20_000, []],
+  ])(
+    'a read-only request that is lost twice %s pauses its server: %s',
+    async (_, outageMs, paused) => {
+      const pauses: string[] = []
+      const bus = { ...losing(2).bus, sinceOutageMs: () => outageMs }
+      const to = upstreamOver(bus, undefined, undefined, (server) => pauses.push(server))
+      await expect(to.forward('s', { ...call, isReadOnly: true })).rejects.toMatchObject(fault)
+      expect(pauses).toEqual(paused)
+    },
+  )
 
   test.each([
     ['is frozen', 'deadline', 1],

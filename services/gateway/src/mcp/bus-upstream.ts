@@ -37,6 +37,8 @@ const PATIENCE_MS = 5_000
 /** The same while supervisors are there: one of them takes the server over, and may have to start it. */
 const TAKE_OVER_MS = 20_000
 const RETRY_MS = 100
+/** The time after an outage of the broker in which a request and its repetition may lose their answers. */
+const STEADY_MS = 30_000
 /** The limit for parameters within a message: the bus allows 1 MiB, including the head. */
 const MAX_INLINE_BYTES = 1_000_000
 
@@ -44,27 +46,36 @@ const MAX_INLINE_BYTES = 1_000_000
 const WATCH_AGAIN_MS = WATCH_MS / 3
 const WATCH_TIMEOUT_MS = 10_000
 
-type UpstreamBus = Pick<Bus, 'id' | 'callOpaque' | 'call' | 'emit' | 'listen' | 'blobs'>
+type UpstreamBus = Pick<
+  Bus,
+  'id' | 'callOpaque' | 'call' | 'emit' | 'listen' | 'blobs' | 'sinceOutageMs'
+>
 
 /** Forwards requests over the bus to the supervisors of their servers. */
 export class BusUpstream implements Upstream {
   readonly #bus: UpstreamBus
   readonly #isConfigured: (server: string) => boolean
   readonly #supervisors: () => Iterable<string>
+  readonly #pauseServer: (server: string) => void
   readonly #logListeners = new Set<(log: ServerLog) => void>()
   /** Set while there are listeners. */
   #logs: Disposable | undefined
   #count = 0
 
-  /** `isConfigured`: whether an absent server may return. `supervisors`: the present supervisors. */
+  /**
+   * `isConfigured`: whether an absent server may return. `supervisors`: the present supervisors. `pauseServer`: called
+   * when a second supervisor has died with a request.
+   */
   constructor(
     bus: UpstreamBus,
     isConfigured: (server: string) => boolean = () => true,
     supervisors: () => Iterable<string> = () => [],
+    pauseServer: (server: string) => void = () => undefined,
   ) {
     this.#bus = bus
     this.#isConfigured = isConfigured
     this.#supervisors = supervisors
+    this.#pauseServer = pauseServer
   }
 
   async forward(server: string, request: ForwardedRequest): Promise<ForwardedReply> {
@@ -251,6 +262,8 @@ export class BusUpstream implements Upstream {
       const mayWait = code === 'unavailable' && performance.now() < askedAt + patienceMs
       const isLost = code === 'deadline' && mayRepeat
       if (code === 'deadline' && isReadOnly === true && !mayRepeat) {
+        // After an outage the answers may have been lost instead.
+        if (this.#bus.sinceOutageMs() > STEADY_MS) this.#pauseServer(call.server)
         throw unknownOutcome(call.server, GONE_AGAIN)
       }
       if (!mayWait && !isLost) throw toFault(failure, call.server)

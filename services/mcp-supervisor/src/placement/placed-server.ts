@@ -5,6 +5,7 @@ import { defaultPlacement } from '../catalog/to-entry.ts'
 import type { SupervisorEvents } from '../events.ts'
 import { EveryPolicy } from './every.ts'
 import { OnePolicy } from './one.ts'
+import { PausedPolicy } from './paused.ts'
 import { PerSessionPolicy } from './per-session.ts'
 import type { PlacementDeps } from './placement-context.ts'
 import { PlacementContext } from './placement-context.ts'
@@ -49,6 +50,8 @@ export class PlacedServer implements AsyncDisposable {
 }
 
 function policyOf(context: PlacementContext): PlacementPolicy {
+  const pausedUntil = context.deps.pauses.until(context.name)
+  if (pausedUntil !== undefined) return new PausedPolicy(context, pausedUntil)
   const { scope, type, placement = defaultPlacement(type) } = context.config
   if (scope === 'session') return new PerSessionPolicy(context)
   return placement === 'every' ? new EveryPolicy(context) : new OnePolicy(context)

@@ -10,6 +10,7 @@ import { aborted } from 'mcp-host/async'
 import type { ObtainLeaseDeps, ObtainLeaseOptions } from './obtain-lease.ts'
 import { obtainLease } from './obtain-lease.ts'
 import type { ProcessSlots } from './process-slots.ts'
+import type { ServerPauses } from './server-pauses.ts'
 
 /** The time after which a server that waits for its dependencies is published as unavailable. */
 const DEPENDENCY_PATIENCE_MS = 10_000
@@ -17,6 +18,7 @@ const DEPENDENCY_PATIENCE_MS = 10_000
 export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly publisher: CatalogPublisher
   readonly slots: ProcessSlots
+  readonly pauses: Pick<ServerPauses, 'until' | 'end'>
   readonly makeHost: MakeHost
   /** Called when a removed server has ended. */
   readonly onRemoved: (server: ServerName) => void
@@ -55,6 +57,11 @@ export class PlacementContext {
     this.#publishEntry(toEntry(this.deps.bus.id, this.config, snapshot))
   }
 
+  /** Publishes the server as one without a process here, with the reason in words for a user. */
+  publishUnavailable(error: string): void {
+    this.#publishEntry({ ...this.#withoutProcess('unavailable'), error })
+  }
+
   unpublish(): void {
     this.deps.publisher.remove(this.name)
   }
@@ -70,23 +77,11 @@ export class PlacementContext {
   /** Waits until the dependencies are ready, at any supervisor, or the lease is lost. */
   async dependenciesReady(lease?: Lease): Promise<void> {
     if (this.#missing().length === 0) return
-    const { name, config, signal } = this
+    const { signal } = this
     const over = lease === undefined ? signal : AbortSignal.any([lease.lost, signal])
-    const waiting = toEntry(this.deps.bus.id, config, {
-      name,
-      type: config.type,
-      state: 'starting',
-      since: Date.now(),
-      restarts: 0,
-      tools: [],
-      prompts: [],
-      resources: [],
-      resourceTemplates: [],
-    })
-    this.#publishEntry(waiting)
+    this.#publishEntry(this.#withoutProcess('starting'))
     const late = setTimeout(() => {
-      const error = `waits for ${this.#missing().join(', ')}, which must be ready first`
-      this.#publishEntry({ ...waiting, state: 'unavailable', since: Date.now(), error })
+      this.publishUnavailable(`waits for ${this.#missing().join(', ')}, which must be ready first`)
     }, DEPENDENCY_PATIENCE_MS)
     const ready = Promise.withResolvers<void>()
     using _view = this.deps.catalog.onChange(() => {
@@ -95,6 +90,14 @@ export class PlacementContext {
     await Promise.race([ready.promise, aborted(over)])
     clearTimeout(late)
     signal.throwIfAborted()
+  }
+
+  #withoutProcess(state: ServerSnapshot['state']): ServerEntry {
+    const { name, config } = this
+    const since = Date.now()
+    const lists = { tools: [], prompts: [], resources: [], resourceTemplates: [] }
+    const snapshot = { name, type: config.type, state, since, restarts: 0, ...lists }
+    return toEntry(this.deps.bus.id, config, snapshot)
   }
 
   #missing(): string[] {

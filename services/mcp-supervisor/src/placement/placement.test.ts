@@ -1,3 +1,5 @@
+import { ServerName } from '@mcp-host/contracts'
+import type { ServerEntry } from '@mcp-host/contracts'
 import type { McpConfig, MCPHost, ServerConfig } from 'mcp-host'
 import { beforeEach, expect, test } from 'vitest'
 import type { PlacementDeps } from './placement-context.ts'
@@ -9,9 +11,14 @@ let running: string[]
 let openCalls: Map<string, PromiseWithResolvers<void>>
 /** Servers that were removed from the configuration and have ended. */
 let removed: string[]
+/** The server that is paused. */
+let paused: string | undefined
+let published: ServerEntry[]
 let placement: Placement
 beforeEach(() => {
   removed = []
+  paused = undefined
+  published = []
   running = []
   openCalls = new Map()
   // Servers with the placement policy `every` use only these members.
@@ -19,7 +26,13 @@ beforeEach(() => {
     bus: { id: 'us' },
     subjects: { control: () => ({ [Symbol.dispose]: () => undefined }) },
     catalog: { entries: new Map(), onChange: () => ({ [Symbol.dispose]: () => undefined }) },
-    publisher: { set: () => undefined, remove: () => undefined },
+    publisher: { set: (entry: ServerEntry) => published.push(entry), remove: () => undefined },
+    pauses: {
+      until: (server: string) => (server === paused ? 0 : undefined),
+      async end() {
+        paused = undefined
+      },
+    },
     events: { callStarted: () => undefined, callEnded: () => undefined },
     makeHost,
     onRemoved: (server: string) => removed.push(server),
@@ -95,4 +108,23 @@ test('a disposed placement starts no more servers', async () => {
   await expect(placement.apply(config({ a: 'a3' }))).rejects.toMatchObject({ code: 'unavailable' })
   await settled()
   expect(running).toEqual([])
+})
+
+test('a paused server ends and says why, and a restart ends the pause', async () => {
+  await placement.apply(config({ a: 'a1', b: 'b1' }))
+  await settled()
+  paused = 'a'
+  await placement.followPauses()
+  await settled()
+  expect(running).toEqual(['b1'])
+  const error = expect.stringContaining('paused until 1970-01-01T00:00:00.000Z')
+  expect(published.at(-1)).toMatchObject({ server: 'a', state: 'unavailable', error })
+  // A changed configuration does not end the pause.
+  await placement.apply(config({ a: 'a2', b: 'b1' }))
+  await settled()
+  expect(running).toEqual(['b1'])
+  await placement.policy(ServerName.parse('a')).restart()
+  await placement.followPauses()
+  await settled()
+  expect(running).toEqual(['b1', 'a2'])
 })

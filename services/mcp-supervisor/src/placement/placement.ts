@@ -3,6 +3,7 @@ import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
 import { BusError, ServerName } from '@mcp-host/contracts'
 import type { McpConfig, ServerConfig } from 'mcp-host'
 import type { PlacementDeps } from './placement-context.ts'
+import { PausedPolicy } from './paused.ts'
 import { PlacedServer } from './placed-server.ts'
 import type { PlacementPolicy } from './policy.ts'
 
@@ -71,13 +72,26 @@ export class Placement implements AsyncDisposable {
     return result
   }
 
+  /** Ends the servers that are to pause, and starts those whose pause is over. Waits like `apply`. */
+  async followPauses(): Promise<void> {
+    const { pauses } = this.#deps
+    const changed = Array.from(this.#servers.values()).filter(
+      ({ context, policy }) =>
+        policy instanceof PausedPolicy !== (pauses.until(context.name) !== undefined),
+    )
+    await Promise.all(changed.map((before) => this.#replace(before, before.context.config)))
+  }
+
   #forget(name: ServerName): void {
     this.#servers.delete(name)
     this.#deps.onRemoved(name)
   }
 
   async #change(before: PlacedServer, config: ServerConfig): Promise<void> {
-    if (await before.policy.adapt(config)) return
+    if (!(await before.policy.adapt(config))) await this.#replace(before, config)
+  }
+
+  async #replace(before: PlacedServer, config: ServerConfig): Promise<void> {
     await endOf(before)
     this.#begin(before.context.name, config)
   }

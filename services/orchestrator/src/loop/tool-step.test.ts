@@ -43,6 +43,7 @@ let requests: { subject: string; options: CallOptions }[]
 let refusals: Record<string, BusError>
 let settled: string[]
 let outcomes: string[]
+let paused: string[]
 let overLimit: string | undefined
 let isRepeatable: boolean
 let logged: object[]
@@ -62,6 +63,7 @@ beforeEach(() => {
   refusals = {}
   settled = []
   outcomes = []
+  paused = []
   logged = []
   isRepeatable = false
   isAlive = () => true
@@ -97,6 +99,7 @@ const deps = {
     isConfigured: (server: string) => server !== 'removed',
   },
   policy: { refusalOf: async () => overLimit },
+  pauseServer: (server: string) => paused.push(server),
   // ToolRuns uses only these members.
 } as unknown as TurnDeps
 
@@ -240,16 +243,17 @@ test('a repeatable call whose supervisor dies is retried, also after a long run'
   const one = startedCall(60_000)
   onRun = () => finish(one)
   await run(one)
-  expect([runs(), settled]).toEqual([1, []])
+  expect([runs(), settled, paused]).toEqual([1, [], []])
 })
 
-test('a repeatable call with which a second supervisor dies is settled as unknown, not repeated', async () => {
+test('a repeatable call with which a second supervisor dies is settled as unknown, and pauses its server', async () => {
   isRepeatable = true
   const one = startedCall(0)
   onRun = () => one.attempt++
   await run(one)
   expect([runs(), outcomes]).toEqual([1, ['unknown']])
   expect(settled).toEqual([expect.stringContaining('died, and so did the one that repeated it')])
+  expect(paused).toEqual(['good'])
 })
 
 test('a retried call that is accepted by no supervisor is settled as unknown', async () => {

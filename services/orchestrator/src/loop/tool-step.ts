@@ -78,6 +78,9 @@ async function runCall(
     if (isFrozen || isCause || (call.attempt > 0 && !deps.tools.isRepeatable(call.block))) {
       const message = isFrozen ? STOPPED_ANSWERING : isCause ? DIED_AGAIN : DIED
       logFailure(deps, turn, call, 'tell-model', message)
+      if (isCause && !isFrozen && call.block.server !== undefined) {
+        deps.pauseServer(call.block.server)
+      }
       return settleCall(turn, call, 'unknown', message)
     }
     if (asked !== call.attempt) {

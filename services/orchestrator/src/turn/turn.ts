@@ -95,6 +95,8 @@ export interface TurnDeps {
   readonly slots: Pick<TurnSlots, 'acquire'>
   /** Counts the tokens that a principal has used. */
   readonly chargeTokens: (principal: string, tokens: number) => void
+  /** Called when the last supervisor that may run a call has died with it. */
+  readonly pauseServer: (server: string) => void
   /** Called with the session's state at the beginning and the end of each turn. */
   readonly note: (session: SessionId, state: SessionState) => void
 }
