@@ -19,6 +19,7 @@ import {
   ChatSocket,
   eventually,
   FormBrowser,
+  script,
   startStack,
   startTcpProxy,
   testDist,
@@ -955,6 +956,29 @@ test('registrations, logouts, lock-outs and reused tokens are in the audit log',
       ),
     )
   })
+})
+
+test.each([
+  ['is disabled', { disabled: true }],
+  ['loses a role', { roles: [] }],
+])('a message that waits runs no tool once its account %s', async (what, change) => {
+  const name = what.replaceAll(' ', '-')
+  const browser = await invite(name)
+  const { value } = await json('/api/chat/session', { browser, body: { title: 'waits' } })
+  const path = `/api/chat/session/${value.sessionId}`
+  const say = (message: string) =>
+    json(`${path}/message`, { browser, body: { message } }).catch(() => undefined)
+  const history = async () => (await json(`${path}/messages?limit=50`)).text
+  void say(script({ tokens: 100, tokensPerSecond: 20 }))
+  await eventually(async () => (await history()).includes('running'))
+  const calls = [{ name: 'test__echo', arguments: { text: name } }]
+  void say(script({ calls }, { text: 'done' }))
+  await eventually(async () => (await history()).includes(name))
+  await json(`/api/accounts/${name}`, { method: 'PATCH', body: change })
+  await eventually(async () => (await history()).includes('was disabled or lost a role'), {
+    limitMs: 15_000,
+  })
+  expect(JSON.stringify(await stack.journal())).not.toContain(name)
 })
 
 test('what operators do by commands is in the audit log', async () => {

@@ -28,6 +28,7 @@ export {
   Scope,
   SCOPES,
 } from './principal.ts'
+export { principalCheck } from './principal-check.ts'
 export { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 export {
   GenerationId,

@@ -26,6 +26,7 @@ import { sessionHistory } from './session-api/session-history.ts'
 import { runSessionTool } from './supervisor/run-session-tool.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
 import { connectionsFound, findConnections } from './socket/connections.ts'
+import { principalCheck } from './principal-check.ts'
 import { storageFault } from './storage-fault.ts'
 import { callControl } from './tool/call-control.ts'
 import { runTool } from './tool/run-tool.ts'
@@ -49,6 +50,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   toolProgress,
   orchestratorControl,
   orchestratorJobs,
+  principalCheck,
   findConnections,
   connectionsFound,
   listSessions,

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Bus } from '@mcp-host/bus'
 import { Accounts } from '@mcp-host/auth'
 import type { Principal } from '@mcp-host/contracts'
-import { approvalRule } from '@mcp-host/contracts'
+import { approvalRule, principalCheck } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import type { Policy } from '@mcp-host/policy'
 import { OPEN_POLICY } from '@mcp-host/policy'
@@ -107,6 +107,9 @@ export async function createGateway(
     config,
     address,
   )
+  const principalChecks = bus.serve(principalCheck, {}, ({ request: { principal, roles } }) => ({
+    isInOrder: makers.hasRoles(principal, roles),
+  }))
   const maintenance = await MaintenanceState.open(bus)
   const sharedFault = new SharedStorageFault(bus)
   const queue = new ApprovalQueue({ bus, audit }, { timeoutMs: config.approvalTimeoutMs })
@@ -196,6 +199,7 @@ export async function createGateway(
       await closed
       clearTimeout(late)
       live[Symbol.dispose]()
+      principalChecks[Symbol.dispose]()
       sharedFault[Symbol.dispose]()
       ownLists[Symbol.dispose]()
       clients[Symbol.dispose]()

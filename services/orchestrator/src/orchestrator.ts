@@ -20,6 +20,7 @@ import { serveSessions } from './sessions/serve-sessions.ts'
 import { TakeOver } from './takeover/take-over.ts'
 import { warnOfUnmatched } from './turn/warn-of-unmatched.ts'
 import { WorkerHeartbeats } from './turn/worker-heartbeats.ts'
+import { PrincipalChecks } from './turn/principal-checks.ts'
 import { TurnSlots } from './turn/turn-slots.ts'
 import { SessionViews } from './turn/session-views.ts'
 import { followTurnPolicy } from './context/turn-policy.ts'
@@ -61,6 +62,7 @@ export async function createOrchestrator(
     views,
     heard: stack.use(new WorkerHeartbeats(bus)),
     tools,
+    principals: new PrincipalChecks(bus),
     model: catalogModel(catalog),
     results: resultTexts(bus),
     systemPrompt: config.systemPrompt,

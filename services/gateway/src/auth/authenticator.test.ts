@@ -100,7 +100,7 @@ describe('an API key', () => {
       }
       return { ...made, find, make }
     }
-    return { bucket, accounts, keys, add }
+    return { bucket, accounts, makers, keys, add }
   }
   type Added = Awaited<ReturnType<Awaited<ReturnType<typeof open>>['add']>>
   type Add = Awaited<ReturnType<typeof open>>['add']
@@ -142,6 +142,22 @@ describe('an API key', () => {
     await third.find()
     await end(first, bucket)
     await expect(third.find()).rejects.toMatchObject({ fault: 'invalid_token' })
+  })
+
+  test('of a principal keeps what was accepted with it in order, as does an account', async () => {
+    const { bucket, accounts, makers, add } = await open()
+    const { id, record } = await add({ roles: ['user', 'ci'] })
+    const has = (of: string, ...roles: string[]) => makers.hasRoles(of, roles)
+    expect([has('key:ci', 'user', 'ci'), has('key:ci', 'admin')]).toEqual([true, false])
+    await bucket.put(id, { ...record, expiresAt: 1 })
+    expect([has('key:ci', 'user'), has('key:other', 'user')]).toEqual([false, false])
+    await add({ roles: ['user'] })
+    expect([has('key:ci', 'user'), has('key:ci', 'ci')]).toEqual([true, false])
+    expect([has('oidc:1234', 'user'), has('user:eve', 'admin', 'ci')]).toEqual([true, true])
+    accounts.get('user:eve')!.roles = ['user']
+    expect([has('user:eve', 'user'), has('user:eve', 'admin')]).toEqual([true, false])
+    accounts.get('user:eve')!.isDisabled = true
+    expect(has('user:eve', 'user')).toBe(false)
   })
 
   test.each<[string, Partial<ApiKeyRecord>]>([

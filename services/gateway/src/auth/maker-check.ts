@@ -64,6 +64,21 @@ export class MakerCheck {
     )
   }
 
+  /** Whether an account, or a key of the principal, still has roles. Users of identity providers keep theirs. */
+  hasRoles(principal: string, roles: readonly string[]): boolean {
+    const account = this.#accounts.ofPrincipal(principal)
+    if (account !== undefined) {
+      return !account.isDisabled && roles.every((role) => hasRole(account, role))
+    }
+    if (this.#keys === undefined || principal.startsWith('oidc:')) return true
+    return Array.from(this.#keys.records).some(
+      ([id, record]) =>
+        record.principal === principal &&
+        this.#isUnexpired(id) &&
+        roles.every((role) => this.keyOf(id)?.roles.includes(role)),
+    )
+  }
+
   #accountsOf({ principals }: Makers): AccountRecord[] {
     return principals.flatMap((principal) => this.#accounts.ofPrincipal(principal) ?? [])
   }

@@ -25,10 +25,13 @@ let steps: string[]
 let written: TurnFact[]
 /** Answers a request to cancel. */
 let onCancel: () => void
+/** Whether the principal is in order, at each check. */
+let inOrder: () => boolean
 beforeEach(() => {
   steps = []
   written = []
   onCancel = () => undefined
+  inOrder = () => true
   vi.useFakeTimers()
 })
 afterEach(() => void vi.useRealTimers())
@@ -45,6 +48,7 @@ const deps = {
     },
   },
   tools: { missing: () => [] },
+  principals: { isInOrder: async () => inOrder() },
   limits: { maxToolCalls: 5, maxTurnMs: 1_000, maxTurnTokens: 0 },
   logger: { info: quiet },
   events: { turnDone: quiet, cancelReached: quiet },
@@ -102,6 +106,22 @@ test('a turn that was claimed too often without progress fails, after its genera
     // The blank line separates the message from the partial text.
     message: expect.stringMatching(/^\n\nI could not answer this: it broke off again and again\./),
   })
+})
+
+test('a message whose principal is not in order any more reaches no model', async () => {
+  inOrder = () => false
+  expect(await run([message])).toEqual({ state: 'done' })
+  expect(steps).toEqual(['turn-claimed', 'turn-done'])
+  expect(written[0]).not.toHaveProperty('generation')
+  expect(written[1]).toMatchObject({ outcome: 'failed', error: { code: 'denied' } })
+})
+
+test('a turn whose principal is not in order any more stops the work in flight', async () => {
+  onCancel = () => append(state, result(0, [text('so far')], { outcome: 'cancelled' }))
+  inOrder = () => false
+  expect(await run([message, claim(1, 0)], 2)).toEqual({ state: 'done' })
+  expect(steps).toEqual(['turn-claimed', `${generationControl.subject} cancel`, 'turn-done'])
+  expect(written[1]).toMatchObject({ outcome: 'failed', error: { code: 'denied' } })
 })
 
 test('a turn that ends without the result of its generation voids it', async () => {

@@ -28,6 +28,15 @@ const MAX_IDLE_CLAIMS = 5
 /** The period without news after which the turn is checked. */
 const QUIET_MS = 1_000
 
+const NOT_IN_ORDER: Step = {
+  type: 'stop',
+  outcome: 'failed',
+  error: {
+    code: 'denied',
+    message: 'the account or key of this message was disabled or lost a role; send it again',
+  },
+}
+
 /** The end of a claim: the turn is over, waits for its user, or is left to another orchestrator. */
 export type TurnEnd =
   | { readonly state: 'done' | 'left' }
@@ -42,8 +51,8 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
   const before = view.state.turns.get(input)
   const idleClaims = before?.idleClaims ?? 0
   // One append has the claim and the first generation, so that only one write is needed before the first text.
-  const generation =
-    before === undefined && !cancelled.aborted ? nextGeneration(deps, turn) : undefined
+  const isToBegin = before === undefined && !cancelled.aborted && (await isInOrder(deps, turn))
+  const generation = isToBegin ? nextGeneration(deps, turn) : undefined
   const { settings } = view.state
   const missing = deps.tools.missing().filter((server) => usesServer(settings, server))
   await writer.append({
@@ -112,7 +121,9 @@ async function takeStep(
   await writer.folded()
   const state = ownTurn(deps, turn)
   if (leaving.aborted) return leave(turn, runs)
-  const step = nextStep(deps, turn, state, (call) => runs.isRunning(call))
+  const step = (await isInOrder(deps, turn))
+    ? nextStep(deps, turn, state, (call) => runs.isRunning(call))
+    : NOT_IN_ORDER
   switch (step.type) {
     case 'generate': {
       const { withTools, again } = step
@@ -177,6 +188,11 @@ async function takeStep(
     default:
       return step satisfies never
   }
+}
+
+/** Whether the principal still has the roles with which its message was accepted. */
+async function isInOrder({ principals }: TurnDeps, { view, input, envelope }: ClaimedTurn) {
+  return principals.isInOrder(envelope, view.state.inputs.get(input)?.time ?? 0)
 }
 
 /** Logs a failure of a model that the turn recovers from. */

@@ -17,6 +17,7 @@ import type { WorkerHeartbeats } from './worker-heartbeats.ts'
 import type { SessionView } from './session-view.ts'
 import type { SessionViews } from './session-views.ts'
 import type { TurnSlots } from './turn-slots.ts'
+import type { PrincipalChecks } from './principal-checks.ts'
 import type { TurnWriter } from './turn-writer.ts'
 
 /** The tools of the host, as turns use them. */
@@ -84,6 +85,7 @@ export interface TurnDeps {
   readonly views: SessionViews
   readonly heard: WorkerHeartbeats
   readonly tools: Tools
+  readonly principals: Pick<PrincipalChecks, 'isInOrder'>
   /** The catalog's entry of a model by its name, else of the default model. */
   readonly model: (reference?: string) => Pick<ModelEntry, 'contextWindow'> | undefined
   readonly results: ResultTexts
