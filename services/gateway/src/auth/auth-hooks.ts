@@ -23,7 +23,7 @@ declare module 'fastify' {
 export interface AuthHooksDeps {
   readonly auth: Authenticator
   readonly tickets: Tickets
-  readonly guard: Pick<ConnectionGuard, 'admit' | 'watchStream'>
+  readonly guard: Pick<ConnectionGuard, 'admit' | 'watchRequest'>
   readonly limits: Pick<GatewayLimits, 'connection' | 'request' | 'socket' | 'addressOf'>
   readonly audit: Pick<GatewayAudit, 'credentialRefused'>
   readonly events: Pick<GatewayEvents, 'authenticated'>
@@ -71,7 +71,7 @@ export function addAuthHooks(
         checkAccess(request.principal, access)
         events.authenticated('accepted')
         // Any answer may last, so no list of routes decides.
-        if (!request.ws) guard.watchStream(reply.raw, request.raw, request.principal)
+        if (!request.ws) guard.watchRequest(reply.raw, request.raw, request.principal)
       } catch (error) {
         recordRefusal({ audit, events }, limits.addressOf(request.raw), path, error)
         throw error

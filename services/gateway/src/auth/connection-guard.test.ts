@@ -15,6 +15,24 @@ const principal: Principal = {
 }
 const credential = { kind: 'key', id: 'k1' } as const
 
+test('a request or socket whose credential is not known ends, where clients authenticate', () => {
+  const auth = { isOn: true, principalOf: () => principal, credentialOf: () => undefined }
+  using guard = new ConnectionGuard(auth)
+  using open = new ConnectionGuard({ ...auth, isOn: false })
+  const ended: string[] = []
+  const response = (name: string) =>
+    Object.assign(new EventEmitter(), { destroy: () => ended.push(name) }) as never
+  // Only a key of a map.
+  const request = {} as IncomingMessage
+  guard.watchRequest(response('on'), request, principal)
+  open.watchRequest(response('off'), request, principal)
+  expect(ended).toEqual(['on'])
+  const [known, unknown] = [fakeSocket(), fakeSocket()]
+  guard.watch(unknown.socket, request)
+  open.watch(known.socket, request)
+  expect([unknown.closed, known.closed]).toEqual([[1008], []])
+})
+
 /** A socket of which only its end is seen. */
 function fakeSocket() {
   const closed: unknown[] = []
@@ -34,7 +52,8 @@ test.each<[string, Principal | undefined]>([
   'a socket whose credential %s is closed, and cut when the client is silent',
   async (_, after) => {
     let now: Principal | undefined = principal
-    using guard = new ConnectionGuard({ principalOf: () => now, credentialOf: () => credential }, 5)
+    const auth = { isOn: true, principalOf: () => now, credentialOf: () => credential }
+    using guard = new ConnectionGuard(auth, 5)
     // Only a key of a map.
     const request = {} as IncomingMessage
     const { socket, closed } = fakeSocket()

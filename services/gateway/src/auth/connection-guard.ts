@@ -9,6 +9,8 @@ const CHECK_MS = 1_000
 const CLOSE_LIMIT_MS = 1_000
 const ENDED = 'the login or key is not valid any more; authenticate again'
 
+type GuardAuth = Pick<Authenticator, 'isOn' | 'principalOf' | 'credentialOf'>
+
 /** The credential and principal that opened a connection. */
 export interface Admission {
   readonly credential: Credential
@@ -24,12 +26,12 @@ interface Watched extends Admission {
  * last for hours, and are authenticated only once.
  */
 export class ConnectionGuard implements Disposable {
-  readonly #auth: Pick<Authenticator, 'principalOf' | 'credentialOf'>
+  readonly #auth: GuardAuth
   readonly #admitted = new WeakMap<IncomingMessage, Admission>()
   readonly #open = new Map<WebSocket | ServerResponse, Watched>()
   readonly #timer: NodeJS.Timeout
 
-  constructor(auth: Pick<Authenticator, 'principalOf' | 'credentialOf'>, checkMs = CHECK_MS) {
+  constructor(auth: GuardAuth, checkMs = CHECK_MS) {
     this.#auth = auth
     this.#timer = setInterval(() => this.#check(), checkMs).unref()
   }
@@ -42,15 +44,24 @@ export class ConnectionGuard implements Disposable {
   /** Called after the upgrade. */
   watch(socket: WebSocket, request: IncomingMessage): void {
     const admission = this.#admitted.get(request)
-    if (admission === undefined) return
+    if (admission === undefined) {
+      if (this.#auth.isOn) close(socket)
+      return
+    }
     this.#open.set(socket, { ...admission, end: () => close(socket) })
     socket.once('close', () => this.#open.delete(socket))
   }
 
-  /** Called for a response before its end: it may be a stream. */
-  watchStream(response: ServerResponse, request: IncomingMessage, principal: Principal): void {
+  /**
+   * Called right after the authentication of a request, whose body may still arrive for a while and whose response may
+   * be a stream. Later its credential may be in no cache any more.
+   */
+  watchRequest(response: ServerResponse, request: IncomingMessage, principal: Principal): void {
     const credential = this.#auth.credentialOf(request)
-    if (credential === undefined) return
+    if (credential === undefined) {
+      if (this.#auth.isOn) response.destroy()
+      return
+    }
     this.#open.set(response, { credential, principal, end: () => response.destroy() })
     response.once('close', () => this.#open.delete(response))
   }

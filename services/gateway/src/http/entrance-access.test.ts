@@ -1,6 +1,7 @@
 // Every frame of a chat socket and every MCP method, for every kind of caller.
 import type { IncomingMessage } from 'node:http'
 import { hash } from 'node:crypto'
+import { once } from 'node:events'
 import { get, request } from 'node:http'
 import type { AuditAction, AuditRecord } from '@mcp-host/audit'
 import type { LogFact, SessionId } from '@mcp-host/contracts'
@@ -287,6 +288,28 @@ describe('a stream', () => {
     revoked.add('owner')
     await ended
   })
+})
+
+describe('a request', () => {
+  test.each(['/mcp', '/mcp/servers/a', '/mcp/tools/call', `/api/chat/session/${SESSION}/message`])(
+    'to %s whose body has not arrived ends once its credential is revoked',
+    async (path) => {
+      const headers = { ...headersOf('owner'), 'content-type': 'application/json' }
+      const asked = request(gateway.url + path, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': 100 },
+        agent: false,
+      })
+      const ended = new Promise<Error>((resolve) => asked.on('error', resolve))
+      asked.write('{')
+      const [socket] = await once(asked, 'socket')
+      await once(socket, 'connect')
+      // The headers came first, and it authenticates at them.
+      await fetch(`${gateway.url}/api/me`, { headers: headersOf('owner') })
+      revoked.add('owner')
+      expect(await ended).toMatchObject({ code: 'ECONNRESET' })
+    },
+  )
 })
 
 interface MethodRow {

@@ -81,7 +81,7 @@ beforeEach(async () => {
     limits: UNLIMITED,
     audit: new GatewayAudit(undefined),
     events: { authenticated: () => undefined },
-    guard: { watchStream: () => undefined },
+    guard: { watchRequest: () => undefined },
   }
   const http = new McpHttp({ ...deps, ...signals })
   server = createServer((incoming, response) => {

@@ -41,7 +41,7 @@ export interface McpHttpDeps {
   readonly checkOrigin: OriginGuard
   readonly bodies: BodyReader
   readonly auth: Authenticator
-  readonly guard: Pick<ConnectionGuard, 'watchStream'>
+  readonly guard: Pick<ConnectionGuard, 'watchRequest'>
   readonly limits: Pick<GatewayLimits, 'addressOf' | 'connection'>
   readonly audit: Pick<GatewayAudit, 'credentialRefused'>
   readonly events: Pick<GatewayEvents, 'authenticated'>
@@ -127,8 +127,9 @@ export class McpHttp {
     found: Found,
     principal: Principal,
   ): void {
-    const { auth, events, policy, bodies } = this.#deps
+    const { auth, events, policy, bodies, guard } = this.#deps
     checkAccess(principal, 'mcp')
+    guard.watchRequest(response, request, principal)
     if (auth.isOn) events.authenticated('accepted')
     const virtualServer = policy.admit(principal, found)
     if (virtualServer !== undefined) return this.#read(request, response, virtualServer, principal)
@@ -178,7 +179,7 @@ export class McpHttp {
     // The client has disconnected, and `close` is not emitted again.
     if (response.closed) return
     const { method = '', headers, socket } = request
-    const { endpoint, passing, draining, refusing, guard } = this.#deps
+    const { endpoint, passing, draining, refusing } = this.#deps
     const refusal = refusing.aborted ? refusalOf(method, body) : undefined
     if (refusal !== undefined) return send(response, headers, refusal)
     const exchange = new HttpExchange(method, principal, headers, body, draining)
@@ -192,8 +193,6 @@ export class McpHttp {
     void endpoint.handle(exchange, virtualServer).then((reply) => {
       // The client must not use the connection again.
       if (draining.aborted && !response.headersSent) response.setHeader('connection', 'close')
-      const isStream = reply.body !== undefined && !(reply.body instanceof Uint8Array)
-      if (isStream) guard.watchStream(response, request, principal)
       send(response, headers, reply)
     })
   }
