@@ -113,7 +113,7 @@ async function create(
   about: Options['about'],
   days: number | undefined,
 ): Promise<void> {
-  const now = Date.now()
+  const now = bucket.now()
   const expiry = days === undefined ? {} : { expiresAt: now + days * DAY_MS }
   const { id, key, record } = newApiKey({ name, ...about, createdBy: LOCAL.id, ...expiry }, now)
   await audit.record('key-created', { id, name, ...about, ...expiry })

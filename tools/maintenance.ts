@@ -55,7 +55,7 @@ async function run({ command, notice, natsUrl }: Options): Promise<number> {
   const say = (line: string): void => void process.stdout.write(plain(`${line}\n`))
   if (command === 'begin') {
     await audit.record('maintenance-begun', { notice })
-    await bucket.put(MAINTENANCE_KEY, { notice, since: Date.now(), by: LOCAL.id })
+    await bucket.put(MAINTENANCE_KEY, { notice, since: bucket.now(), by: LOCAL.id })
     say(
       'Maintenance has begun: new messages are refused. npm run maintenance -- end takes it back.',
     )

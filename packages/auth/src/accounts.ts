@@ -64,7 +64,7 @@ export class Accounts {
 
   /** Creates an account. Throws `conflict` when the name is taken. */
   async create({ name, roles, createdBy, password }: NewAccount): Promise<AccountRecord> {
-    const now = Date.now()
+    const now = this.#bucket.now()
     const record: AccountRecord = {
       name,
       roles,
@@ -123,9 +123,9 @@ export class Accounts {
    * log in again within the same second: resolves when new logins and tokens are valid.
    */
   async endLogins(name: string, changes: AccountChanges = {}): Promise<AccountRecord> {
-    const validFrom = (Math.floor(Date.now() / SECOND_MS) + 1) * SECOND_MS
+    const validFrom = (Math.floor(this.#bucket.now() / SECOND_MS) + 1) * SECOND_MS
     const changed = await this.change(name, { ...changes, validFrom })
-    await delayUntil(changed.validFrom)
+    await delayUntil(changed.validFrom, () => this.#bucket.now())
     return changed
   }
 

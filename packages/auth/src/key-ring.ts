@@ -96,7 +96,7 @@ export async function rotateKeys(
     { revision: found.revision },
   )
   await delay(SPREAD_MS)
-  const now = Date.now()
+  const now = bucket.now()
   const retiresAt = now + TOKEN_SECONDS * 1_000 + CLOCK_MS
   const old = signing
     .filter((each) => !isAtOnce && (each.retiresAt ?? Infinity) > now)

@@ -46,8 +46,8 @@ export interface Stack extends AsyncDisposable {
   urlOf(name: ServiceName): string
   /** Process ids by name, including nats-server. */
   pids(): Record<string, number>
-  /** Starts another process of a service. */
-  add(name: ServiceName): Promise<ServiceProcess>
+  /** Starts another process of a service, with settings of its own. */
+  add(name: ServiceName, own?: Readonly<Record<string, string>>): Promise<ServiceProcess>
   /** Kills a service with SIGKILL. */
   kill(name: ServiceName): Promise<void>
   /** Stops a service with SIGTERM; resolves when it has ended. */
@@ -101,7 +101,7 @@ export async function startStack({
 
   const processes = new Map<ServiceName, ServiceProcess>()
   let instances = 0
-  const start = (name: ServiceName, port: string): Promise<ServiceProcess> =>
+  const start = (name: ServiceName, port: string, own = {}): Promise<ServiceProcess> =>
     startService(guardian, {
       name,
       dist,
@@ -122,6 +122,7 @@ export async function startStack({
         ...unreachableProviders,
         ...movedClock(clockOffsetsMs[name]),
         ...env,
+        ...own,
       },
     })
   await Promise.all(SERVICES.map(async (name) => processes.set(name, await start(name, '0'))))
@@ -137,7 +138,7 @@ export async function startStack({
       'nats-server': broker.pid(),
       ...Object.fromEntries(Array.from(processes, ([name, { pid }]) => [name, pid])),
     }),
-    add: (name) => start(name, '0'),
+    add: (name, own) => start(name, '0', own),
     async kill(name) {
       const victim = processes.get(name)
       victim?.process.signal('SIGKILL')

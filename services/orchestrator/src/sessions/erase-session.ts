@@ -80,7 +80,8 @@ export async function eraseDeleted(
   deps: EraseDeps,
   { session, envelope }: Pick<LogEntry, 'session' | 'envelope'>,
 ): Promise<void> {
-  const check = (record = newRecord(session, envelope.principal)): SessionRecord | undefined =>
+  const made = newRecord(session, envelope.principal, deps.bus.clock.now())
+  const check = (record = made): SessionRecord | undefined =>
     record.state === 'deleted' ? undefined : record
   if (await eraseSession(deps, session, { envelope, check })) return
   // An earlier process may have set the mark and ended before it erased the log.

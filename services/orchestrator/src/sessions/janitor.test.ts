@@ -55,6 +55,7 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
   } as Lease
   const bus = {
     directory,
+    clock: { now: () => NOW },
     sinceOutageMs: () => performance.now() - outageEndedAt,
     leases: {
       async acquire() {
@@ -95,7 +96,7 @@ function start(sessionTtlDays: number, id = 'us', broken?: SessionId): AsyncDisp
     warn: (_: object, message: string) => void warnings.push(message),
     error: () => undefined,
   } as unknown as Logger
-  return stack.use(startJanitor({ bus, logger, sessionTtlDays, now: () => NOW }))
+  return stack.use(startJanitor({ bus, logger, sessionTtlDays }))
 }
 
 /** Stores a session that was last used `daysAgo`. */

@@ -19,8 +19,6 @@ export interface JanitorDeps {
   readonly logger: Logger
   /** Sessions without activity for this number of days are deleted; 0 keeps them. */
   readonly sessionTtlDays: number
-  /** Epoch milliseconds. */
-  readonly now?: () => number
 }
 
 /**
@@ -128,7 +126,7 @@ class Janitor implements AsyncDisposable {
   }
 
   #isOld(updatedAt: number): boolean {
-    const { sessionTtlDays, now = Date.now } = this.#deps
-    return sessionTtlDays > 0 && updatedAt < now() - sessionTtlDays * DAY_MS
+    const { bus, sessionTtlDays } = this.#deps
+    return sessionTtlDays > 0 && updatedAt < bus.clock.now() - sessionTtlDays * DAY_MS
   }
 }

@@ -1,7 +1,7 @@
 import type { SessionId, SessionRecord } from '@mcp-host/contracts'
 
 /** The first record of a session. */
-export function newRecord(session: SessionId, owner: string, now = Date.now()): SessionRecord {
+export function newRecord(session: SessionId, owner: string, now: number): SessionRecord {
   return {
     id: session,
     owner,

@@ -24,13 +24,12 @@ export interface ServeSessionsDeps extends SessionDetailsDeps {
   readonly logger: Logger
   readonly views: SessionViews
   readonly providers: UpdateDeps['providers']
-  /** Epoch milliseconds. */
-  readonly now?: () => number
 }
 
 /** Serves requests of clients about their sessions until disposed. */
 export async function serveSessions(deps: ServeSessionsDeps): Promise<Disposable> {
-  const { bus, logger, views, providers, now = Date.now } = deps
+  const { bus, logger, views, providers } = deps
+  const now = (): number => bus.clock.now()
   const { records } = await bus.directory.watch()
   const stack = new DisposableStack()
   /** Checks the log, which may have a deletion before the record does. */
