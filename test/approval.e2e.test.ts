@@ -1,6 +1,7 @@
 // Tries to run a tool that needs an approval without one, or with other arguments, from every entrance.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { AuditEntry } from '@mcp-host/audit'
 import type { Stack } from '@mcp-host/testkit'
 import {
   ChatSocket,
@@ -35,7 +36,7 @@ beforeAll(async () => {
   stack = cleanup.use(
     await startStack({
       tools: [{ name: 'pay', inputSchema }],
-      env: { AUTH: 'keys', POLICY_CONFIG: policy, BUNDLES_CONFIG: bundles },
+      env: { AUTH: 'keys', AUDIT: 'required', POLICY_CONFIG: policy, BUNDLES_CONFIG: bundles },
     }),
   )
   const bus = await stack.broker.connect()
@@ -224,5 +225,56 @@ describe('a tool that needs an approval', () => {
     await chatWith('approved in a chat', 'accept')
     expect((await payments()).slice(-2)).toEqual(['approved', 'approved in a chat'])
     expect((await payments()).filter((text) => text === 'approved')).toHaveLength(1)
+  })
+
+  describe('with an argument of another type', () => {
+    const asWritten = (text: number) => ({ name: PAY, arguments: { text } })
+    const asSent = (text: number) => ({ text: String(text) })
+
+    /** The arguments in the audit entries of the decision and of the call. */
+    async function audited(text: number): Promise<unknown[]> {
+      const bus = await stack.broker.connect()
+      const messages = await Array.fromAsync(bus.audit.read())
+      return messages
+        .flatMap(({ entries }) => entries.map((entry) => AuditEntry.parse(JSON.parse(entry))))
+        .filter(({ action }) => action === 'approval-answered' || action === 'tool-started')
+        .map((entry) => entry.arguments as { readonly text: unknown })
+        .filter((given) => String(given.text) === String(text))
+    }
+
+    test('shows and runs in a chat what the server gets', async () => {
+      using chat = await ChatSocket.open({ url: stack.url, headers: ann })
+      chat.say(script({ calls: [asWritten(71)] }, { tokens: 1 }))
+      const asked = await chat.waitFor(({ type }) => type === 'input')
+      expect(asked).toMatchObject({ payload: { arguments: asSent(71) } })
+      const id = asked.type === 'input' ? asked.payload.id : ''
+      chat.send({ type: 'answer', payload: { id, action: 'accept' } })
+      await chat.turnsDone()
+      expect(await audited(71)).toEqual([asSent(71), asSent(71)])
+      expect(await payments()).toContain('71')
+    })
+
+    test('shows and runs at /mcp what the server gets', async () => {
+      const body = (more: Message) => ({ ...call('', more), params: { ...asWritten(72), ...more } })
+      const able = modern({ elicitation: { form: {} } })
+      const asked = JSON.parse((await post('/mcp', body(able), modernHeaders())).text)
+      const { approval } = asked.result.inputRequests
+      expect(approval.params.message).toContain(JSON.stringify(asSent(72)))
+      const { requestState } = asked.result
+      const answered = { ...able, requestState, inputResponses: accept }
+      await post('/mcp', body(answered), modernHeaders())
+      expect(await payments()).toContain('72')
+      expect(await audited(72)).toEqual([asSent(72), asSent(72)])
+    })
+
+    test('shows and runs over REST what the server gets', async () => {
+      const asked = JSON.parse((await post('/mcp/tools/call', asWritten(73))).text)
+      const { id, path } = asked.error.approval
+      const shown = await fetch(stack.url + path, { headers: ann })
+      expect(await shown.json()).toMatchObject({ arguments: asSent(73) })
+      await post(path, { action: 'accept' })
+      await post('/mcp/tools/call', { ...asWritten(73), approval: id })
+      expect(await payments()).toContain('73')
+    })
   })
 })

@@ -1,4 +1,5 @@
 export { argumentForms } from './arguments/argument-forms.ts'
+export { sentArguments } from './arguments/sent-arguments.ts'
 export { isAllowed } from './inventory/tool-filter.ts'
 export {
   findResource,

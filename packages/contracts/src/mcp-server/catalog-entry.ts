@@ -53,6 +53,8 @@ export const ServerEntry = z.object({
   scope: z.enum(['shared', 'session']).optional(),
   /** Whether one supervisor at a time runs it, or every one. */
   placement: z.enum(['one', 'every']).optional(),
+  /** How arguments are checked before they are sent; absent: `lenient`. */
+  validation: z.enum(['strict', 'lenient', 'off']).optional(),
   /** How its process is separated from the host: `bwrap`, `none`; absent for remote servers. */
   sandbox: z.string().optional(),
   /** The pid of its process, at the supervisor. */

@@ -205,9 +205,9 @@ export function toServerListing({ server, scope, ...entry }: ServerEntry): Serve
   const { capabilities, instructions } = entry
   const isOwn = scope === 'session'
   const lists = { tools, prompts, resources, resourceTemplates }
-  const { announcedAt } = entry
+  const { announcedAt, validation } = entry
   const caching = cachingOf(entry, isOwn)
-  return { server, isOwn, capabilities, instructions, ...lists, caching, announcedAt }
+  return { server, isOwn, capabilities, instructions, ...lists, caching, announcedAt, validation }
 }
 
 /** The latest announced changes. Several supervisors of a server may receive the same announcement. */

@@ -6,7 +6,7 @@ import { truncate } from '../truncate.ts'
 /** The catalog entry of a server. */
 export function toEntry(
   supervisor: string,
-  { type, scope = 'shared', placement = defaultPlacement(type) }: ServerConfig,
+  { type, scope = 'shared', placement = defaultPlacement(type), validateArguments }: ServerConfig,
   snapshot: ServerSnapshot,
 ): ServerEntry {
   const {
@@ -28,6 +28,7 @@ export function toEntry(
     // The cast below would hide a value that the catalog does not know.
     scope: scope satisfies ServerEntry['scope'],
     placement: placement satisfies ServerEntry['placement'],
+    ...(validateArguments === undefined ? {} : { validation: validateArguments }),
     ...(instances === undefined ? {} : { instances: instances.map(toInstance) }),
   }
   // The lists and capabilities came as JSON from the server.

@@ -3,6 +3,8 @@ import type { CatalogView } from '@mcp-host/bus'
 import type { ListedModel, ServerView } from '@mcp-host/contracts'
 import { isConfigured, unreportedServers, viewServers, withoutAlias } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
+import { isObject } from 'mcp-host/json'
+import { sentArguments } from 'mcp-host/routing'
 import { OfferedTools } from '../tools/offered-tools.ts'
 
 /** The time limit for waiting for servers that are starting. */
@@ -77,6 +79,13 @@ export function catalogTools(
         .map(({ server }) => server),
     isConfigured: isKnown,
     definitionOf,
+    async sentArguments({ server = '', tool = '', arguments: given }) {
+      const definition = definitionOf(server, tool)
+      if (definition === undefined || !isObject(given)) return given
+      const validation = servers().find((view) => view.server === server)?.entry.validation
+      // Coerced JSON is JSON.
+      return (await sentArguments(definition, given, validation)) as typeof given
+    },
     isRepeatable({ server = '', tool = '' }) {
       const annotations = definitionOf(server, tool)?.annotations
       return annotations?.readOnlyHint === true || annotations?.idempotentHint === true

@@ -1,9 +1,16 @@
+import type { ToolCallBlock } from '@mcp-host/contracts'
 import type { ToolCall } from '@mcp-host/session-state'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
 
-/** Asks the user whether a call may run. */
+/** The arguments with which a call runs: those that the user has read, where there was a question. */
+export function argumentsOf({ block, approval }: ToolCall): ToolCallBlock['arguments'] {
+  const { asked } = approval ?? {}
+  return asked?.type === 'approval-required' ? asked.arguments : block.arguments
+}
+
+/** Asks the user whether a call may run, with the arguments that its server will get. */
 export async function askApproval(
-  { bus, limits }: Pick<TurnDeps, 'bus' | 'limits'>,
+  { bus, limits, tools }: Pick<TurnDeps, 'bus' | 'limits' | 'tools'>,
   { writer }: Pick<ClaimedTurn, 'writer'>,
   { block }: ToolCall,
 ): Promise<void> {
@@ -15,7 +22,7 @@ export async function askApproval(
     tool,
     id: crypto.randomUUID(),
     message: `May ${server}.${tool} be called?`,
-    arguments: block.arguments,
+    arguments: await tools.sentArguments(block),
     expiresAt: bus.clock.now() + limits.approvalTimeoutMs,
   })
   await writer.folded()

@@ -1,5 +1,6 @@
 import { traceId } from '@mcp-host/contracts'
 import type { ClaimedTurn, TurnDeps } from '../turn/turn.ts'
+import { argumentsOf } from './approval.ts'
 import type { Step } from './decide.ts'
 
 /**
@@ -9,9 +10,10 @@ import type { Step } from './decide.ts'
 export function recordDenial(
   { audit, policy }: Pick<TurnDeps, 'audit' | 'policy'>,
   { session, envelope }: Pick<ClaimedTurn, 'session' | 'envelope'>,
-  { call: { block }, message }: Extract<Step, { type: 'settle' }>,
+  { call: asked, message }: Extract<Step, { type: 'settle' }>,
 ): void {
-  const { id: call, server, tool, arguments: args } = block
+  const { block } = asked
+  const { id: call, server, tool } = block
   const { principal, roles, entrance } = envelope
   audit
     ?.record({
@@ -23,7 +25,7 @@ export function recordDenial(
       server,
       tool,
       call,
-      arguments: args,
+      arguments: argumentsOf(asked),
       outcome: 'denied',
       traceId: traceId(envelope),
       detail: { reason: policy.denialOf(envelope, block) ?? message },

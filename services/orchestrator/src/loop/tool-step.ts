@@ -2,6 +2,7 @@ import type { ErrorInfo, ToolCallId } from '@mcp-host/contracts'
 import type { Generation, ToolCall } from '@mcp-host/session-state'
 import { BusError, childEnvelope, runTool } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
+import { argumentsOf } from './approval.ts'
 import { isOpen } from './decide.ts'
 import { pause } from '../turn/pause.ts'
 import type { Absence } from '../turn/probe.ts'
@@ -172,7 +173,7 @@ async function dispatch(
   const { block } = call
   const { server = '', tool = '' } = block
   // `decide()` settles calls whose arguments are not an object.
-  const given = block.arguments as Record<string, never>
+  const given = argumentsOf(call) as Record<string, never>
   const request = { session, call: block.id, attempt, tool, arguments: given, after: resultSeq }
   const giveUpAt = Date.now() + SUPERVISOR_PATIENCE_MS
   while (!isLeft(turn, call)) {

@@ -34,6 +34,8 @@ export interface Tools {
   isConfigured(server: string): boolean
   /** A tool as its server lists it, or has listed it last. */
   definitionOf(server: string, tool: string): CatalogTool | undefined
+  /** The arguments of a call as its server will get them, with coerced scalars. */
+  sentArguments(call: ToolCallBlock): Promise<ToolCallBlock['arguments']>
   /** Whether a repeated call does no harm. */
   isRepeatable(call: ToolCallBlock): boolean
 }

@@ -30,6 +30,8 @@ export interface ServerListing {
   readonly hidesResources?: boolean
   /** Whether a resource is accessible, also an unlisted one. Default: all are. */
   readonly canRead?: (uri: string) => boolean
+  /** How arguments are checked before they are sent to the server. Default: `lenient`. */
+  readonly validation?: 'strict' | 'lenient' | 'off' | undefined
   /** Caching hints of the server's lists. */
   readonly caching?: Readonly<Partial<Record<ListName, ServerCaching | undefined>>>
   /** When the server last announced that a list has changed, in epoch milliseconds. */

@@ -10,6 +10,7 @@ import { MAX_REQUEST_BYTES } from '../core/limits.ts'
 import type { MergedListing } from '../core/merged-listing.ts'
 import { retryUntilListed } from '../core/retry-until-listed.ts'
 import type { Route } from '../core/route-request.ts'
+import { sentRoute } from '../core/sent-route.ts'
 import type { ToolPolicy } from '../core/tool-policy.ts'
 import type { Upstream } from '../core/upstream.ts'
 import type { ApprovalQueue } from '../../approvals/approval-queue.ts'
@@ -47,12 +48,16 @@ export async function forwardBody(
     const { headers, principal } = reply.request
     const request = toRequest(method, body)
     checkSize(request)
-    const { route, listing } = await findServer(deps, principal, request, body.server)
-    const { server } = route.place
+    const { route: asked, listing } = await findServer(deps, principal, request, body.server)
+    const { server } = asked.place
+    let route = asked
     if (method === 'tools/call') {
       const decision = checkPolicy(policy, principal, route, listing)
       await limits.toolCall(principal, decision)
-      if (decision.effect === 'approve') await checkApproval(deps, principal, route, body.approval)
+      if (decision.effect === 'approve') {
+        route = await sentRoute(asked, listing)
+        await checkApproval(deps, principal, route, body.approval)
+      }
     }
     const { traceparent } = headers
     const trace = typeof traceparent === 'string' ? { traceparent } : {}
