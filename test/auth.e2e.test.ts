@@ -247,6 +247,22 @@ describe('the policy', () => {
     expect((await ask('ann', 'POST', '/mcp/tools/call', call)).status).toBe(200)
   })
 
+  test('accepted, restarted and reloaded by a command has its entry in the audit log', async () => {
+    const nats = ['--nats', stack.broker.url]
+    await command('servers', 'restart', 'test', ...nats)
+    await command('servers', 'reload', ...nats)
+    const { stdout } = await command('audit', 'export', ...nats)
+    for (const [action, program, about] of [
+      ['tool-accepted', 'policy', { server: 'test', tool: 'echo' }],
+      ['server-restarted', 'servers', { server: 'test' }],
+      ['servers-reloaded', 'servers', {}],
+    ] as const) {
+      const detail = { command: `npm run ${program}` }
+      const entries = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+      expect(entries).toContainEqual(expect.objectContaining({ action, detail, ...about }))
+    }
+  })
+
   test('is checked and explained by a command', async () => {
     const file = ['--file', policyFile]
     const explained = await command('policy', 'explain', 'test.delete', '--as', 'user:ann', ...file)

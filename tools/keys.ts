@@ -22,7 +22,8 @@ const usage = `Usage: npm run keys -- create NAME    create an API key and print
 
   --as ID         principal of the key; default: key:NAME
   --role ROLE     role of the principal, may be repeated; default: user. admin may do everything
-  --scope SCOPE   ${SCOPES.join(', ')}; may be repeated; default: mcp and chat, for an admin all
+  --scope SCOPE   ${SCOPES.join(', ')}; may be repeated; default: mcp, chat and decide,
+                  for an admin all
   --days N        days until the key expires; default: never
   --nats URL      broker of the host; default: the one of the host that runs on DATA_DIR, else NATS_URL
 `

@@ -5,6 +5,7 @@ import { LOCAL, PrincipalId } from '@mcp-host/contracts'
 import { explain, PolicyFile, ruleName } from '@mcp-host/policy'
 import { createLogger, readDataFile, ToolPins } from '@mcp-host/service'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
+import { openCommandAudit } from './host/command-audit.ts'
 import { connectQuietly } from './host/connect-quietly.ts'
 import { readEnv } from './host/read-env.ts'
 import { stopWithLauncher } from './lifeline.ts'
@@ -120,13 +121,16 @@ async function reviewTools({ natsUrl, accepted, forgotten }: PinOptions): Promis
   const logger = createLogger('policy', 'silent')
   using pins = await ToolPins.open({ bus, logger, catalog }, { isRecorder: false })
   pins.setMode('warn')
+  await using audit = await openCommandAudit(bus, 'npm run policy')
   if (accepted !== undefined) {
-    await pins.accept(accepted.server, accepted.tool, LOCAL.id)
+    const record = () => audit.record('tool-accepted', undefined, accepted)
+    await pins.accept(accepted.server, accepted.tool, LOCAL.id, record)
     process.stdout.write(plain(`${accepted.server}.${accepted.tool} is used as it is now\n`))
     return 0
   }
   if (forgotten !== undefined) {
-    const count = await pins.forget(forgotten)
+    const record = () => audit.record('tools-forgotten', undefined, { server: forgotten })
+    const count = await pins.forget(forgotten, record)
     process.stdout.write(plain(`${count} recorded tools of ${forgotten} are removed\n`))
     return 0
   }

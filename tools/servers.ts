@@ -5,6 +5,8 @@ import type { Bus, CatalogView } from '@mcp-host/bus'
 import type { ServerName } from '@mcp-host/contracts'
 import { BusError, newEnvelope, supervisorControl } from '@mcp-host/contracts'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
+import type { CommandAudit } from './host/command-audit.ts'
+import { openCommandAudit } from './host/command-audit.ts'
 import { connectQuietly } from './host/connect-quietly.ts'
 import { readEnv } from './host/read-env.ts'
 import { stopWithLauncher } from './lifeline.ts'
@@ -78,9 +80,12 @@ async function run({ command, name, isWatch, isJson, natsUrl }: Options): Promis
   const broker = findBroker(readEnv(process.env, root), root, natsUrl)
   await using bus = await connectQuietly(broker, 'servers')
   const catalog = await bus.catalog.watch()
-  // Awaited here: the bus is closed when this function returns.
-  if (command === 'reload') return await reload(bus, catalog)
-  if (command === 'restart') return await restart(bus, catalog, name)
+  if (command !== 'list') {
+    await using audit = await openCommandAudit(bus, 'npm run servers')
+    const deps = { bus, catalog, audit }
+    // Awaited here: the bus is closed when this function returns.
+    return await (command === 'reload' ? reload(deps) : restart(deps, name))
+  }
   const show = (): string =>
     isJson
       ? JSON.stringify(serverRows(catalog.entries.values()))
@@ -103,7 +108,13 @@ async function run({ command, name, isWatch, isJson, natsUrl }: Options): Promis
   return 0
 }
 
-async function restart(bus: Bus, catalog: CatalogView, name: string): Promise<number> {
+interface Deps {
+  readonly bus: Bus
+  readonly catalog: CatalogView
+  readonly audit: CommandAudit
+}
+
+async function restart({ bus, catalog, audit }: Deps, name: string): Promise<number> {
   const rows = serverRows(catalog.entries.values())
   const names = new Set(rows.map((row) => row.name))
   if (!names.has(name)) {
@@ -113,6 +124,7 @@ async function restart(bus: Bus, catalog: CatalogView, name: string): Promise<nu
   const supervisors = rows.filter((row) => row.name === name).map((row) => row.supervisor)
   // A name in the list is valid.
   const action = { action: 'restart', server: name as ServerName } as const
+  await audit.record('server-restarted', undefined, { server: name })
   return atEach(supervisors, async (supervisor) => {
     try {
       await bus.call(supervisorControl, { supervisor }, action, callOptions())
@@ -125,11 +137,12 @@ async function restart(bus: Bus, catalog: CatalogView, name: string): Promise<nu
   })
 }
 
-async function reload(bus: Bus, catalog: CatalogView): Promise<number> {
+async function reload({ bus, catalog, audit }: Deps): Promise<number> {
   const supervisors = Array.from(catalog.entries.values()).flatMap((entry) =>
     entry.kind === 'supervisor' ? [entry.id] : [],
   )
   if (supervisors.length === 0) throw new CommandError('no supervisor is running')
+  await audit.record('servers-reloaded')
   return atEach(supervisors, async (supervisor) => {
     const action = { action: 'reload' } as const
     const reply = await bus.call(supervisorControl, { supervisor }, action, callOptions())

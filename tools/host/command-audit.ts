@@ -1,4 +1,4 @@
-import type { AuditAction } from '@mcp-host/audit'
+import type { AuditAction, AuditRecord } from '@mcp-host/audit'
 import { AuditWriter } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import { LOCAL } from '@mcp-host/contracts'
@@ -9,7 +9,11 @@ export interface CommandAudit extends AsyncDisposable {
    * Called before the change. Rejects with `unavailable` when the entry cannot be stored. Does nothing when there is no
    * log.
    */
-  record(action: AuditAction, detail: Readonly<Record<string, unknown>>): Promise<void>
+  record(
+    action: AuditAction,
+    detail?: Readonly<Record<string, unknown>>,
+    about?: Pick<AuditRecord, 'server' | 'tool'>,
+  ): Promise<void>
 }
 
 /** `command`: its name, as `npm run keys`. */
@@ -29,10 +33,10 @@ export async function openCommandAudit(bus: Bus, command: string): Promise<Comma
       )
     : undefined
   return {
-    async record(action, detail) {
+    async record(action, detail, about) {
       const { id: principal, roles } = LOCAL
-      const about = { principal, roles, entrance: 'system' as const }
-      await writer?.record({ action, ...about, detail: { command, ...detail } })
+      const by = { principal, roles, entrance: 'system' as const }
+      await writer?.record({ action, ...by, ...about, detail: { command, ...detail } })
     },
     [Symbol.asyncDispose]: async () => writer?.[Symbol.asyncDispose](),
   }

@@ -28,6 +28,7 @@ export type AuditAction =
   | 'token-reused'
   | 'policy-changed'
   | 'tool-accepted'
+  | 'tools-forgotten'
   | 'server-restarted'
   | 'servers-reloaded'
   | 'maintenance-begun'

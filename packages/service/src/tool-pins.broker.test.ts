@@ -184,6 +184,8 @@ test('the pins of a server are removed when it is not configured, and then its t
   })
   await expect(pins.forget('gone')).rejects.toThrow('the server "gone" is configured')
   catalog.entries.delete('gone')
+  const record = () => Promise.reject(new Error('the audit log cannot be written'))
+  await expect(pins.forget('gone', record)).rejects.toThrow('audit log')
   expect(await pins.forget('gone')).toBe(1)
   await eventually(() => {
     catalog.show('gone', 'two')

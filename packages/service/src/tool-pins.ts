@@ -139,8 +139,14 @@ export class ToolPins implements Disposable {
     await this.#bucket.put(key, pinOf(server, found.tool, admin))
   }
 
-  /** Removes the pins of a server that is not configured, and returns their number. Throws `not-found` and `invalid`. */
-  async forget(server: string): Promise<number> {
+  /**
+   * Removes the pins of a server that is not configured, after `record` has recorded it, and returns their number. Throws
+   * `not-found` and `invalid`, and errors of `record`.
+   */
+  async forget(
+    server: string,
+    record: () => Promise<void> = async () => undefined,
+  ): Promise<number> {
     const isConfigured = this.#deps.catalog.entries.values().some((entry) => {
       if (entry.kind === 'supervisor') return entry.configured?.includes(server) === true
       return entry.kind === 'server' && entry.server === server
@@ -154,6 +160,7 @@ export class ToolPins implements Disposable {
       .flatMap(([key, pin]) => (pin.server === server ? [key] : []))
     const found = [...keys]
     if (found.length === 0) throw new BusError('not-found', `no tool of "${server}" is recorded`)
+    await record()
     for (const key of found) await this.#bucket.remove(key)
     return found.length
   }
