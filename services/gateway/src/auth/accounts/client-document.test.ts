@@ -94,6 +94,8 @@ test.each([
   ['100.64.0.1', true],
   ['fe80::1', true],
   ['fd00::1', true],
+  ['fec0::1', true],
+  ['3fff::1', true],
   ['::ffff:192.168.0.1', true],
   ['::ffff:8.8.8.8', false],
   ['64:ff9b::a00:1', true],

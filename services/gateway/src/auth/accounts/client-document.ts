@@ -37,7 +37,9 @@ for (const [net, prefix] of [
   ['2001:db8::', 32],
   ['2002::', 16],
   ['fc00::', 7],
+  ['3fff::', 20],
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
 ] as const) {
   INTERNAL.addSubnet(net, prefix, 'ipv6')
