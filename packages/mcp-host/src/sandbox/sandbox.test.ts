@@ -75,6 +75,16 @@ describe.skipIf(kind !== 'bwrap')(`a program in bwrap${lack ? ` (skipped: ${lack
     expect(new Set(names)).toEqual(new Set(['PATH', 'PWD', 'MCP_HOST_PROCESS']))
   })
 
+  test('has namespaces of its own, also for shared memory', async () => {
+    await using workspace = await openWorkspace()
+    const names = ['ipc', 'mnt', 'pid', 'user']
+    const own = names.map((name) => readlinkSync(`/proc/self/ns/${name}`))
+    const out = await outputOf(workspace, `cd /proc/self/ns; readlink ${names.join(' ')}`)
+    const lines = out.trim().split('\n')
+    expect(lines).toHaveLength(names.length)
+    expect(lines.filter((line) => own.includes(line))).toEqual([])
+  })
+
   test('finds hidden folders empty, reads no hidden file, and changes nothing that is read-only', async () => {
     await using workspace = await openWorkspace()
     for (const folder of ['hidden', 'program']) mkdirSync(workspace.path(folder))

@@ -164,6 +164,24 @@ test('the access table reserves these routes for admins', () => {
   ])
 })
 
+test('these routes alone need no credential, or no certain scope', () => {
+  const foldersOf = (...kinds: unknown[]) => {
+    const urls = routes.flatMap(({ url }) => (kinds.includes(accessOf(url)) ? [url] : []))
+    return Array.from(new Set(urls.map((url) => url.split('/').slice(0, 3).join('/')))).toSorted()
+  }
+  expect(foldersOf('public', 'link')).toEqual([
+    '/',
+    '/.well-known/oauth-protected-resource*',
+    '/api/shared',
+    '/app-sandbox',
+    '/health',
+    '/openapi.json',
+    '/ready',
+  ])
+  expect(foldersOf('any')).toEqual(['/api/audit', '/api/me', '/api/tickets'])
+  expect(foldersOf('mcp').filter((url) => !url.startsWith('/mcp/'))).toEqual(['/capabilities'])
+})
+
 test('what became of credentials is counted, but not at public routes', async () => {
   for (const as of ['owner', 'owner', 'mcpOnly', 'nobody', 'revoked'] as const) {
     await ask('GET', '/api/chat/session/:id/messages', as)
