@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newOperatorKey, parseApiKey } from '@mcp-host/auth'
 
@@ -15,6 +15,8 @@ export async function ensureOperatorKey(dataDir: string): Promise<string> {
   if (known !== undefined) return known
   const key = newOperatorKey()
   await mkdir(dataDir, { recursive: true })
+  // A file that exists would keep its mode.
+  await rm(path(dataDir), { force: true })
   await writeFile(path(dataDir), `${key}\n`, { mode: 0o600 })
   return key
 }
