@@ -1,23 +1,38 @@
 // The audit log of a whole host: what is recorded, and what the command finds in it.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { AuditEntry } from '@mcp-host/audit'
 import type { AuditMessage } from '@mcp-host/bus'
 import type { Broker, Stack } from '@mcp-host/testkit'
-import { ChatSocket, runProgram, script, startBroker, startStack } from '@mcp-host/testkit'
+import {
+  ChatSocket,
+  runProgram,
+  script,
+  startBroker,
+  startStack,
+  testFolder,
+} from '@mcp-host/testkit'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const DAY_MS = 86_400_000
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } } }
 
+const cleanup = new AsyncDisposableStack()
+/** The folder of AUDIT_CHECKPOINTS. */
+let folder: string
 let stack: Stack
 let messages: AuditMessage[]
 let entries: AuditEntry[]
 beforeAll(async () => {
-  stack = await startStack({
-    tools: [{ name: 'echo', inputSchema }],
-    // With `async`, short calls have one entry.
-    env: { AUDIT: 'required', AUDIT_REDACT: 'password' },
-  })
+  folder = cleanup.use(await testFolder()).path
+  stack = cleanup.use(
+    await startStack({
+      tools: [{ name: 'echo', inputSchema }],
+      // With `async`, short calls have one entry.
+      env: { AUDIT: 'required', AUDIT_REDACT: 'password', AUDIT_CHECKPOINTS: folder },
+    }),
+  )
   using chat = await ChatSocket.open(stack)
   const args = { text: 'from a chat', password: 'secret' }
   chat.say(script({ calls: [{ name: 'test.echo', arguments: args }] }, { text: 'done' }))
@@ -35,7 +50,7 @@ beforeAll(async () => {
     each.entries.map((text) => AuditEntry.parse(JSON.parse(text))),
   )
 })
-afterAll(() => stack[Symbol.asyncDispose]())
+afterAll(() => cleanup.disposeAsync())
 
 async function audit(
   { url, env }: Broker,
@@ -69,6 +84,27 @@ test('an untouched log is verified', async () => {
     code: 0,
     output: expect.stringMatching(/^5 entries, 1 writers, 0 faults$/m),
   })
+})
+
+test('the log is compared with the checkpoints that were kept outside of it', async () => {
+  const verify = () => audit(stack.broker, 'verify', '--checkpoints', folder)
+  expect(await verify()).toEqual({
+    code: 0,
+    output: expect.stringMatching(/^1 checkpoints compared\n5 entries, 1 writers, 0 faults$/m),
+  })
+  const file = join(folder, 'mcp-supervisor.jsonl')
+  const kept = await readFile(file, 'utf8')
+  await writeFile(file, kept.replace(/"hash":"./, '"hash":"-'))
+  const { code, output } = await verify()
+  expect([code, output]).toEqual([1, expect.stringMatching(/^rewritten +\S+ 4: the entry is not/m)])
+})
+
+test('a folder without checkpoints is not passed over', async () => {
+  await using empty = await testFolder()
+  for (const path of [empty.path, join(empty.path, 'none')]) {
+    const { code, output } = await audit(stack.broker, 'verify', '--checkpoints', path)
+    expect([code, output]).toEqual([1, expect.stringContaining('AUDIT_CHECKPOINTS or --checkp')])
+  }
 })
 
 test.each<[string, (copied: string[]) => void]>([

@@ -1,8 +1,9 @@
 // `npm run audit`: verifies the audit log of a running host, exports it and searches it.
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ChainFault } from '@mcp-host/audit'
-import { ChainVerifier, entryFilter, parseEntry } from '@mcp-host/audit'
+import { ChainVerifier, entryFilter, KeptCheckpoints, parseEntry } from '@mcp-host/audit'
 import type { AuditMessage, AuditState, Bus } from '@mcp-host/bus'
 import { readEnv } from './host/read-env.ts'
 import type { WrittenEntry } from './audit/entry-lines.ts'
@@ -25,6 +26,7 @@ const USAGE = `Usage: npm run audit -- verify     check that no entry was change
   --action NAME      such as tool-started, tool-finished
   --format FORMAT    of an export: jsonl (default) or csv
   --arguments        with the arguments of calls
+  --checkpoints DIR  the checkpoints to which verify compares the entries; default: AUDIT_CHECKPOINTS
   --nats URL         broker of the host; default: the one of the host that runs on DATA_DIR, else NATS_URL
 
 verify ends with 1 when it finds a fault.
@@ -40,6 +42,7 @@ const OPTIONS = {
   action: { type: 'string' },
   format: { type: 'string', default: 'jsonl' },
   arguments: { type: 'boolean' },
+  checkpoints: { type: 'string' },
   nats: { type: 'string' },
 } as const
 
@@ -77,7 +80,11 @@ async function main(): Promise<number> {
   const since = readTime('since', values.since, now)
   const until = readTime('until', values.until, now)
   const root = join(import.meta.dirname, '..')
-  const broker = findBroker(readEnv(process.env, root), root, values.nats)
+  const env = readEnv(process.env, root)
+  // Before the entries, so that each checkpoint is older than the last entry that is read.
+  const folder = values.checkpoints ?? env['AUDIT_CHECKPOINTS']
+  const checkpoints = command === 'verify' && folder ? await readCheckpoints(folder) : undefined
+  const broker = findBroker(env, root, values.nats)
   await using bus = await connectQuietly(broker, 'audit')
   const state = await bus.audit.state()
   // With bus accounts, the log is created before its first entry.
@@ -85,7 +92,7 @@ async function main(): Promise<number> {
     throw new Error('this host has no audit log. Start it with AUDIT=async or AUDIT=required')
   }
   const messages = withProgress(bus, state, since)
-  if (command === 'verify') return await verify(messages, state, { since, now })
+  if (command === 'verify') return await verify(messages, state, { since, now, checkpoints })
   const isWanted = entryFilter({ ...values, since, until })
   const withArguments = values.arguments === true
   const line = command === 'search' ? searchLine : values.format === 'csv' ? csvLine : jsonLine
@@ -104,9 +111,18 @@ async function main(): Promise<number> {
 async function verify(
   messages: AsyncIterable<AuditMessage>,
   { createdAt, maxAgeMs }: AuditState,
-  { since, now }: { readonly since: Date | undefined; readonly now: number },
+  {
+    since,
+    now,
+    checkpoints,
+  }: {
+    readonly since: Date | undefined
+    readonly now: number
+    readonly checkpoints: KeptCheckpoints | undefined
+  },
 ): Promise<number> {
   let faults = 0
+  const from = since?.getTime() ?? now - maxAgeMs
   const verifier = new ChainVerifier({
     onFault(fault) {
       faults++
@@ -114,13 +130,34 @@ async function verify(
     },
     isBeginOptional: since !== undefined || createdAt < now - maxAgeMs,
     now,
+    from,
+    ...(checkpoints === undefined ? {} : { checkpoints }),
   })
   for await (const { writer, entries } of messages)
     for (const entry of entries) verifier.take(writer, entry)
   verifier.end()
   const { entries, writers } = verifier.counts
+  if (checkpoints !== undefined) process.stdout.write(`${checkpoints.count} checkpoints compared\n`)
   process.stdout.write(`${entries} entries, ${writers} writers, ${faults} faults\n`)
   return faults === 0 ? 0 : 1
+}
+
+/** Reads the files of all services. Throws when the folder cannot be read or has none. */
+async function readCheckpoints(folder: string): Promise<KeptCheckpoints> {
+  const remedy = 'name the folder by AUDIT_CHECKPOINTS or --checkpoints'
+  const files = await readdir(folder).catch((cause: unknown) => {
+    throw new Error(`the checkpoints in ${folder} cannot be read; ${remedy}`, { cause })
+  })
+  const kept = new KeptCheckpoints()
+  for (const file of files.filter((each) => each.endsWith('.jsonl'))) {
+    const lines = (await readFile(join(folder, file), 'utf8')).split('\n')
+    for (const [index, line] of lines.entries()) {
+      if (line === '' || kept.add(line)) continue
+      tell(`${file}, line ${index + 1}: is no checkpoint, so it is not compared\n`)
+    }
+  }
+  if (kept.count === 0) throw new Error(`there are no checkpoints in ${folder}; ${remedy}`)
+  return kept
 }
 
 function faultLine({ kind, writer, seq, time, count }: ChainFault): string {
@@ -133,6 +170,10 @@ function faultLine({ kind, writer, seq, time, count }: ChainFault): string {
       return `added       ${writer} ${seq} ${time}: there is another entry of this number`
     case 'reordered':
       return `reordered   ${writer} ${seq} ${time}: the entry stands after later ones`
+    case 'rewritten':
+      return `rewritten   ${writer} ${seq}: the entry is not that of the checkpoint of ${time}`
+    case 'cut':
+      return `cut         ${writer} ${seq}: ${count} missing from this one on, which the checkpoint of ${time} counts`
     case 'unfinished':
       return `unfinished  ${writer} ${seq} ${time}: no checkpoint follows: the process was killed, or its last entries were removed`
     default:

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { argumentViewer } from './argument-view.ts'
-import { Chain } from './chain.ts'
+import { Chain, entryHash } from './chain.ts'
+import { KeptCheckpoints } from './kept-checkpoints.ts'
 import type { ChainFault, VerifyOptions } from './verify-chains.ts'
 import { ChainVerifier } from './verify-chains.ts'
 
@@ -137,4 +138,58 @@ test('a writer that has written within the last minutes need not have signed off
 
 test('chains may begin in the middle where older entries may have expired', () => {
   expect(verify(entries.slice(2), { isBeginOptional: true })).toEqual([])
+})
+
+describe('with the checkpoints that were kept outside of the log', () => {
+  const time = timeOf(100)
+  /** Those of entries 2 and 5. */
+  let checkpoints: KeptCheckpoints
+  beforeEach(() => {
+    checkpoints = new KeptCheckpoints()
+    for (const count of [2, 5]) {
+      const hash = entryHash(entries[count - 1] ?? '')
+      expect(checkpoints.add(JSON.stringify({ time, writer: 'me', count, hash }))).toBe(true)
+    }
+  })
+
+  test('an untouched chain has no fault', () => {
+    expect(verify(entries, { checkpoints })).toEqual([])
+  })
+
+  test('a chain that was written anew is found out, with the first entry that differs', () => {
+    const chain = new Chain('me', view)
+    const anew = ['echo', 'echo', 'other', 'echo', 'echo'].map((tool, index) =>
+      chain.add({ action: 'tool-started', principal: 'local', tool }, (index + 1) * 1_000),
+    )
+    const end = chain.add({ action: 'checkpoint', principal: 'local', tool: 'echo' }, 6_000)
+    expect(verify([...anew, end])).toEqual([])
+    expect(verify([...anew, end], { checkpoints })).toEqual([fault('rewritten', 5, { time })])
+  })
+
+  test('a chain without its end is found out, and so is a missing one', () => {
+    const chain = new Chain('me', view)
+    const cut = [0, 1].map((index) =>
+      chain.add(
+        { action: index === 1 ? 'checkpoint' : 'tool-started', principal: 'local', tool: 'echo' },
+        (index + 1) * 1_000,
+      ),
+    )
+    expect(verify(cut)).toEqual([])
+    expect(verify(cut, { checkpoints })).toEqual([
+      fault('rewritten', 2, { time }),
+      fault('cut', 3, { time, count: 3 }),
+    ])
+    expect(verify([], { checkpoints })).toEqual([fault('cut', 1, { time, count: 5 })])
+  })
+
+  test('entries that are not stored yet, or have expired, are not missed', () => {
+    expect(verify([], { checkpoints, now: Date.parse(time) + 1_000 })).toEqual([])
+    expect(verify([], { checkpoints, from: Date.parse(time) + 1 })).toEqual([])
+  })
+
+  test('a line that is no checkpoint is told apart', () => {
+    expect(checkpoints.add('{"time":"2026-11-')).toBe(false)
+    expect(checkpoints.add('{"writer":"me"}')).toBe(false)
+    expect(checkpoints.count).toBe(2)
+  })
 })

@@ -1,6 +1,7 @@
 import type { AuditEntry } from './audit-entry.ts'
 import { CHECKPOINT, CheckpointDetail } from './audit-entry.ts'
 import { entryHash } from './chain.ts'
+import type { KeptCheckpoints } from './kept-checkpoints.ts'
 import { parseEntry } from './parse-entry.ts'
 
 /**
@@ -9,13 +10,15 @@ import { parseEntry } from './parse-entry.ts'
  * - `removed`: `count` entries from `seq` on are missing.
  * - `added`: another entry of that number stands before it.
  * - `reordered`: the entry stands after a later one.
+ * - `rewritten`: the entry is not the one of a checkpoint that was kept outside of the log. Told once for each writer.
+ * - `cut`: `count` entries from `seq` on are missing at the end, by such a checkpoint.
  * - `unfinished`: the chain ends here without a checkpoint: the writer was killed, or its last entries were removed.
  */
 export interface ChainFault {
-  readonly kind: 'changed' | 'removed' | 'added' | 'reordered' | 'unfinished'
+  readonly kind: 'changed' | 'removed' | 'added' | 'reordered' | 'rewritten' | 'cut' | 'unfinished'
   readonly writer: string
   readonly seq: number
-  /** Of the entry; for `removed` that of the next one. */
+  /** Of the entry; for `removed` that of the next one; for `rewritten` and `cut` that of the checkpoint. */
   readonly time: string
   readonly count?: number
 }
@@ -26,6 +29,9 @@ export interface VerifyOptions {
   readonly isBeginOptional: boolean
   /** Epoch milliseconds. */
   readonly now: number
+  /** Epoch milliseconds of the oldest entries that are read. */
+  readonly from?: number
+  readonly checkpoints?: KeptCheckpoints
 }
 
 /** A writer that lives has signed off its entries after so long. */
@@ -43,6 +49,7 @@ interface ChainState {
   seq: number
   time: string
   action: string
+  isRewritten: boolean
   /** Hashes of the entries with that number, one of which the next entry must have. `undefined`: any. */
   hashes: string[] | undefined
   gaps: Gap[]
@@ -68,11 +75,19 @@ export class ChainVerifier {
     const entry = parseEntry(text)
     let chain = this.#chains.get(writer)
     if (chain === undefined) {
-      chain = { seq: 0, time: '', action: '', hashes: [entryHash(writer)], gaps: [] }
+      chain = {
+        seq: 0,
+        time: '',
+        action: '',
+        isRewritten: false,
+        hashes: [entryHash(writer)],
+        gaps: [],
+      }
       this.#chains.set(writer, chain)
       const isBegun = entry !== undefined && entry.seq > 1 && this.#options.isBeginOptional
       if (isBegun) Object.assign(chain, { seq: entry.seq - 1, hashes: undefined })
     }
+    if (entry !== undefined) this.#compare(writer, chain, entry, entryHash(text))
     if (entry === undefined) this.#takeUnreadable(writer, chain)
     else if (entry.seq <= chain.seq) this.#takeLate(writer, chain, entry, entryHash(text))
     else this.#takeNext(writer, chain, entry, entryHash(text))
@@ -87,6 +102,20 @@ export class ChainVerifier {
       const isOver = Date.parse(time) < this.#options.now - SIGN_OFF_MS
       if (action !== CHECKPOINT && isOver) this.#report('unfinished', writer, seq, time)
     }
+    const { now, from = 0, checkpoints } = this.#options
+    for (const { writer, count, time } of checkpoints?.latest ?? []) {
+      const { seq = 0 } = this.#chains.get(writer) ?? {}
+      // Younger entries may not be stored yet, and older ones are not read.
+      const isDue = from <= Date.parse(time) && Date.parse(time) < now - SIGN_OFF_MS
+      if (seq < count && isDue) this.#report('cut', writer, seq + 1, time, count - seq)
+    }
+  }
+
+  #compare(writer: string, chain: ChainState, { seq }: AuditEntry, hash: string): void {
+    const kept = this.#options.checkpoints?.find(writer, seq)
+    if (kept === undefined || kept.hash === hash || chain.isRewritten) return
+    chain.isRewritten = true
+    this.#report('rewritten', writer, seq, kept.time)
   }
 
   #takeNext(writer: string, chain: ChainState, entry: AuditEntry, hash: string): void {
