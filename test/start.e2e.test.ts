@@ -143,6 +143,16 @@ describe('npm start', () => {
     for (const each of expected) expect(host.output()).not.toContain(each.split(' ')[1])
   })
 
+  test('npm start that is stopped before it is ready ends', async () => {
+    const host = await stage.start()
+    await host.says('nats-server')
+    const pids = await family(host.process.pid)
+    host.process.signal('SIGINT')
+    expect(await host.ended()).toEqual({ code: 0, signal: null })
+    expect(host.output()).not.toContain('ready')
+    await expectNoProcesses(pids)
+  })
+
   test('npm start leaves no processes when the starter is killed', async () => {
     const host = await stage.start()
     await host.says('Ctrl-C stops everything')

@@ -1,14 +1,12 @@
 // The command behind `npm test`, the gate that each change passes.
 import { randomInt } from 'node:crypto'
-import { constants } from 'node:os'
 import { runSteady } from './check/run-steady.ts'
-import { stopAll } from './check/run-process.ts'
+import { stopWithUser } from './check/run-process.ts'
 import { runVitest } from './check/run-vitest.ts'
 import { secondsSince } from './check/seconds-since.ts'
 import { giveSecondChance, MAX_UNSTEADY } from './check/second-chance.ts'
 import { runStaticChecks } from './check/static-checks.ts'
 import { runCommand, UsageError } from './command-line.ts'
-import { lifelineSignal } from './lifeline.ts'
 
 const usage = `Usage: npm test [-- [--steady N] [filter ...]]
 
@@ -69,8 +67,5 @@ async function run({ steady, filters }: Options): Promise<number> {
   return failed === 0 ? 0 : 1
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => stopAll(128 + constants.signals[signal]))
-}
-lifelineSignal().addEventListener('abort', () => stopAll(1))
+stopWithUser()
 await runCommand({ usage, parse, run })

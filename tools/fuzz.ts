@@ -1,11 +1,8 @@
 // `npm run fuzz`: runs the properties of `fuzz/` for longer than `npm test` does.
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { delimiter, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { runProcess, stopWithUser } from './check/run-process.ts'
 import { runCommand, UsageError } from './command-line.ts'
-import { stopWithLauncher } from './lifeline.ts'
 
 const usage = `Usage: npm run fuzz -- [options] [filter ...]
 
@@ -15,8 +12,6 @@ const usage = `Usage: npm run fuzz -- [options] [filter ...]
   filter        only the files whose names contain it, such as frames or mcp-json
 `
 
-const root = join(import.meta.dirname, '..')
-const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
 const PROJECT = ['--project', 'fuzz']
 
 interface Options {
@@ -47,28 +42,20 @@ function parse(args: string[]): Options | undefined {
 }
 
 async function run({ minutes, inputs, seed, filters }: Options): Promise<number> {
-  const seconds = (minutes * 60 * availableParallelism()) / Math.max(1, countTests(filters))
-  const child = spawn(process.execPath, [vitest, 'run', ...PROJECT, ...filters], {
-    cwd: root,
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      PATH: [join(root, 'node_modules', '.bin'), process.env['PATH']].join(delimiter),
-      FUZZ_SECONDS: String(seconds),
-      ...(inputs === undefined ? {} : { FUZZ_INPUTS: inputs }),
-      ...(seed === undefined ? {} : { FUZZ_SEED: seed }),
-    },
+  const seconds = (minutes * 60 * availableParallelism()) / Math.max(1, await countTests(filters))
+  const { code } = await runProcess(['vitest', 'run', ...PROJECT, ...filters], 'show', {
+    FUZZ_SECONDS: String(seconds),
+    ...(inputs === undefined ? {} : { FUZZ_INPUTS: inputs }),
+    ...(seed === undefined ? {} : { FUZZ_SEED: seed }),
   })
-  const [code] = (await once(child, 'exit')) as [number | null]
-  return code ?? 1
+  return code
 }
 
 /** The number of properties, which share the time evenly. */
-function countTests(filters: readonly string[]): number {
-  const args = [vitest, 'list', ...PROJECT, ...filters]
-  const { stdout } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
-  return stdout.split('\n').filter((line) => line.includes(' > ')).length
+async function countTests(filters: readonly string[]): Promise<number> {
+  const { output } = await runProcess(['vitest', 'list', ...PROJECT, ...filters], 'collect')
+  return output.split('\n').filter((line) => line.includes(' > ')).length
 }
 
-stopWithLauncher()
+stopWithUser()
 await runCommand({ usage, parse, run })

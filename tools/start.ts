@@ -17,6 +17,7 @@ import { readEnv } from './host/read-env.ts'
 import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
 import { sandboxProblems } from './host/sandbox-paths.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
+import { aborted as whenAborted } from 'mcp-host/async'
 import { lifelineSignal } from './lifeline.ts'
 import { plain } from './plain.ts'
 import { firstAdminLink } from './start/first-admin.ts'
@@ -251,16 +252,11 @@ function stopSignal(): AbortSignal {
   return stop.signal
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) done()
-    // The timer keeps this process alive, since the services are other processes.
-    const hold = setInterval(() => undefined, 2 ** 30)
-    signal.addEventListener('abort', () => {
-      clearInterval(hold)
-      done()
-    })
-  })
+async function aborted(signal: AbortSignal): Promise<void> {
+  // The timer keeps this process alive, since the services are other processes.
+  const hold = setInterval(() => undefined, 2 ** 30)
+  await whenAborted(signal)
+  clearInterval(hold)
 }
 
 function usage(): string {

@@ -1,14 +1,12 @@
 // The command behind `npm run test:long`: the tests that take too long for `npm test`.
-import { constants } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { LongTest } from './check/long-tests.ts'
 import { LONG_TESTS } from './check/long-tests.ts'
-import { root, runProcess, stopAll } from './check/run-process.ts'
+import { root, runProcess, stopWithUser } from './check/run-process.ts'
 import { runVitest } from './check/run-vitest.ts'
 import { secondsSince } from './check/seconds-since.ts'
 import { runCommand, UsageError } from './command-line.ts'
-import { lifelineSignal } from './lifeline.ts'
 
 const usage = `Usage: npm run test:long [-- [--list] [name ...]]
 
@@ -84,8 +82,5 @@ async function runOne({ run: target }: LongTest): Promise<Tally> {
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => stopAll(128 + constants.signals[signal]))
-}
-lifelineSignal().addEventListener('abort', () => stopAll(1))
+stopWithUser()
 await runCommand({ usage, parse, run })

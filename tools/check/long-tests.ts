@@ -21,8 +21,8 @@ export const LONG_TESTS: readonly LongTest[] = [
   {
     name: 'start',
     summary:
-      'npm start: restarts, services that stop or freeze, a full disk, accounts at nats-server',
-    minutes: 2,
+      'npm start: restarts, services that stop or freeze, a full disk, accounts at nats-server; stops at any moment',
+    minutes: 6,
     run: { path: 'test/start-' },
   },
   {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { constants } from 'node:os'
 import { join } from 'node:path'
+import { lifelineSignal } from '../lifeline.ts'
 import { testEnvironment } from './test-environment.ts'
 
 /** The folder of the workspace. */
@@ -44,8 +46,16 @@ export function runProcess(
   })
 }
 
+/** Stops all processes, and then this one, when the user stops this one or its launcher ends. */
+export function stopWithUser(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => stopAll(128 + constants.signals[signal]))
+  }
+  lifelineSignal().addEventListener('abort', () => stopAll(1))
+}
+
 /** Stops all processes, by force if necessary, and then this one. */
-export function stopAll(exitCode: number): void {
+function stopAll(exitCode: number): void {
   for (const child of running) endGroup(child, 'SIGTERM')
   setTimeout(() => {
     for (const child of running) endGroup(child, 'SIGKILL')
