@@ -473,6 +473,20 @@ describe('notification streams of sessions', () => {
     expect(held).toEqual([])
   })
 
+  test('the streams of one principal share a limit for messages that are not read', async () => {
+    const streams: EndpointReply[] = []
+    for (let count = 0; count < 6; count++) {
+      const headers = { 'mcp-session-id': newSession(capabilities) }
+      streams.push(await exchange('GET', undefined, headers))
+    }
+    const params = { data: 'x'.repeat(6 * 1024 * 1024) }
+    for (const listener of listeners.values()) listener({ method: 'notifications/message', params })
+    left.abort()
+    const read = streams.map((stream) => Array.fromAsync(messages(stream)))
+    const counts = (await Promise.all(read)).map(({ length }) => length)
+    expect(counts).toEqual([0, 1, 1, 1, 1, 1])
+  })
+
   test('a stream is refused to a client that accepts none', async () => {
     const reply = await exchange('GET', undefined, { ...inSession, accept: 'application/json' })
     expect(reply.status).toBe(406)

@@ -20,6 +20,8 @@ import { ACCEPTED, answered, answerWith, failed, JSON_TYPE, streamed } from './e
 import type { EndpointRequest } from './endpoint-request.ts'
 import { acceptsEvents, checkTypes, headersOf, isPrimed } from './endpoint-request.ts'
 import { readEventId } from './event-id.ts'
+import type { EventQueue } from './event-queue.ts'
+import { EventQueues } from './event-queues.ts'
 import { sessionStream, subscriptionStream } from './notification-streams.ts'
 import { joined, success, toMessage } from './messages.ts'
 import type { VirtualServer } from './virtual-server.ts'
@@ -91,6 +93,7 @@ export class McpEndpoint {
   readonly #streamMs: number
   readonly #sessions: ClientSessions
   readonly #subscriptions = new SubscriptionCount()
+  readonly #queues = new EventQueues()
 
   constructor(deps: EndpointDeps, { streamMs = 0 }: EndpointOptions = {}) {
     this.#deps = deps
@@ -200,7 +203,8 @@ export class McpEndpoint {
     const { era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
       const { upstream } = this.#deps
-      const of = { upstream, subscriptions: this.#subscriptions }
+      const open = (): EventQueue => this.#queues.open(exchange.principal.id)
+      const of = { upstream, subscriptions: this.#subscriptions, open }
       const events = subscriptionStream(of, exchange, virtualServer, request)
       return Promise.resolve(streamed(events))
     }
@@ -263,7 +267,11 @@ export class McpEndpoint {
       isPrimed: isPrimed(exchange.header),
       limitMs: this.#streamMs,
       closing: exchange.closing,
-      onBegin: (queue) => resolve(streamed(queue)),
+      open: () => {
+        const queue = this.#queues.open(exchange.principal.id)
+        resolve(streamed(queue))
+        return queue
+      },
     })
     const forwarded = this.#forward(route, request, exchange, listing, {
       client: session && clientOf(session, clients),
@@ -412,10 +420,11 @@ export class McpEndpoint {
     const last = readEventId(exchange.header('last-event-id')?.trim() ?? '')
     const streamMs = this.#streamMs
     const see = (whole: VirtualServer): VirtualServer => this.#view(exchange.principal, whole)
+    const open = (): EventQueue => this.#queues.open(exchange.principal.id)
     const events =
       last === undefined
-        ? sessionStream({ ...this.#deps, see }, exchange, everything, session)
-        : resumedStream({ ...this.#deps, streamMs }, last, exchange, see(everything), session)
+        ? sessionStream({ ...this.#deps, see, open }, exchange, everything, session)
+        : resumedStream({ ...this.#deps, streamMs, open }, last, exchange, see(everything), session)
     return streamed(events)
   }
 

@@ -4,7 +4,7 @@ import type { JsonRpcRequest } from './classify.ts'
 import type { SubscriptionCount } from './check-subscriptions.ts'
 import { checkSubscriptions } from './check-subscriptions.ts'
 import type { Clients } from './clients.ts'
-import { EventQueue } from './event-queue.ts'
+import type { EventQueue } from './event-queue.ts'
 import type { ChangingList } from './notification-stream.ts'
 import { NotificationStream } from './notification-stream.ts'
 import { event, OPENED, outgoing, success } from './messages.ts'
@@ -22,6 +22,7 @@ export interface FeedStreamDeps {
   readonly clientVirtualServers?: ClientVirtualServers
   /** What the client may see. */
   readonly see: (whole: VirtualServer) => VirtualServer
+  readonly open: () => EventQueue
 }
 
 /** The signals that end a stream. */
@@ -39,12 +40,12 @@ const bytes = new TextEncoder()
 
 /** The stream of notifications for a legacy client outside of its requests. */
 export function sessionStream(
-  { upstream, clients, clientVirtualServers, see }: FeedStreamDeps,
+  { upstream, clients, clientVirtualServers, see, open }: FeedStreamDeps,
   ends: Ends,
   shared: VirtualServer,
   { id }: ClientSession,
 ): EventQueue {
-  return openStream(ends, (queue, stack) => {
+  return openStream(open(), ends, (queue, stack) => {
     const send = ({ method, params, ask }: ClientMessage): void =>
       queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
     stack.use(clients.hold(id))
@@ -79,8 +80,9 @@ export function sessionStream(
 export function subscriptionStream(
   {
     upstream,
+    open,
     subscriptions,
-  }: Pick<FeedStreamDeps, 'upstream'> & {
+  }: Pick<FeedStreamDeps, 'upstream' | 'open'> & {
     readonly subscriptions: SubscriptionCount
   },
   ends: Ends,
@@ -99,7 +101,7 @@ export function subscriptionStream(
     ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
   }
   const _meta = { [SUBSCRIPTION_KEY]: id }
-  return openStream(ends, (queue, stack) => {
+  return openStream(open(), ends, (queue, stack) => {
     stack.use(counted)
     const send = ({ method, params: said = {} }: ClientMessage): void =>
       queue.put(event(outgoing(method, JSON.stringify({ ...said, _meta }))))
@@ -116,10 +118,10 @@ export function subscriptionStream(
 }
 
 function openStream(
+  queue: EventQueue,
   { signal, closing }: Ends,
   fill: (queue: EventQueue, stack: DisposableStack) => void,
 ): EventQueue {
-  const queue = new EventQueue()
   const stack = new DisposableStack()
   fill(queue, stack)
   const ends = [signal, closing]

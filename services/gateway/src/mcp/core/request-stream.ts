@@ -1,6 +1,6 @@
 import type { EventSource } from './event-id.ts'
 import { eventIds } from './event-id.ts'
-import { EventQueue } from './event-queue.ts'
+import type { EventQueue } from './event-queue.ts'
 import { event, outgoing, priming, progress } from './messages.ts'
 import type { ReplyListener } from './upstream.ts'
 
@@ -12,7 +12,7 @@ export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
   /** Aborts when clients that can resume have to reconnect, at another gateway. */
   readonly closing: AbortSignal
   /** Called when the stream begins. */
-  readonly onBegin?: (events: EventQueue) => void
+  readonly open: () => EventQueue
 }
 
 /** The reply to one request as server-sent events. They have ids once the request is resumable. */
@@ -55,10 +55,7 @@ export class RequestStream implements ReplyListener {
 
   /** The client's event queue; the stream starts with the first call. */
   events(): EventQueue {
-    if (this.#queue === undefined) {
-      this.#queue = new EventQueue()
-      this.#options.onBegin?.(this.#queue)
-    }
+    this.#queue ??= this.#options.open()
     return this.#queue
   }
 

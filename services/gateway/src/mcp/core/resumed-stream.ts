@@ -18,11 +18,12 @@ export interface ResumedStreamDeps {
   readonly upstream: Upstream
   readonly clients: Clients
   readonly streamMs: number
+  readonly open: () => EventQueue
 }
 
 /** Resumes the stream of a request for a client that reconnects with its last event id. Throws `JsonRpcError`. */
 export function resumedStream(
-  { upstream, clients, streamMs }: ResumedStreamDeps,
+  { upstream, clients, streamMs, open }: ResumedStreamDeps,
   last: LastEvent,
   { header, closing, principal }: EndpointRequest,
   { listing }: VirtualServer,
@@ -41,6 +42,7 @@ export function resumedStream(
     isPrimed: isPrimed(header),
     limitMs: streamMs,
     closing,
+    open,
   })
   const events = stream.events()
   events.put(OPENED)
