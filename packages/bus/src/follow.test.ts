@@ -1,4 +1,4 @@
-import type { LogEntry, TextDelta } from '@mcp-host/contracts'
+import type { LogEntry, TextDelta, ToolCallId, ToolProgress } from '@mcp-host/contracts'
 import { generationId, newSessionId } from '@mcp-host/contracts'
 import { expect, onTestFinished, test } from 'vitest'
 import { envelope, userMessage } from '../test/facts.ts'
@@ -8,8 +8,8 @@ import type { SessionSource } from './session-hub.ts'
 import { SessionHub } from './session-hub.ts'
 
 const session = newSessionId()
-const entry = (seq: number): LogEntry => ({
-  ...userMessage(`${seq}`),
+const entry = (seq: number, text = `${seq}`): LogEntry => ({
+  ...userMessage(text),
   session,
   envelope,
   seq,
@@ -21,9 +21,10 @@ function fakeSource() {
   const log: LogEntry[] = []
   let onEntry: (entry: LogEntry, previous: number) => void = () => {}
   let onDelta: (delta: TextDelta) => void = () => {}
+  let onProgress: (progress: ToolProgress) => void = () => {}
   const source: SessionSource = {
     listen: (...callbacks) => {
-      ;[onEntry, onDelta] = callbacks
+      ;[onEntry, onDelta, onProgress] = callbacks
       return { [Symbol.dispose]: () => {} }
     },
     read: async (after) => log.filter(({ seq }) => seq > after),
@@ -41,15 +42,19 @@ function fakeSource() {
       return page
     },
     purge: () => void log.splice(0),
-    store: (seq: number): void => {
+    store: (seq: number, text?: string): void => {
       const previous = log.at(-1)?.seq ?? 0
-      log.push(entry(seq))
-      onEntry(entry(seq), previous)
+      log.push(entry(seq, text))
+      onEntry(entry(seq, text), previous)
     },
+    report: (progress: number, message: string): void =>
+      onProgress({ call: 'c' as ToolCallId, server: 's', tool: 't', progress, message }),
     write: (offset: number, text = 'x'): void =>
       onDelta({ generation: generationId(session, 0), offset, kind: 'text', text }),
   }
 }
+
+type Fake = Pick<ReturnType<typeof fakeSource>, 'write' | 'report' | 'store'>
 
 /** Follows a session with an empty log, as far as its end. */
 async function startFollowing() {
@@ -78,17 +83,24 @@ test('a reader that pauses uses a bounded queue and misses no entry', async () =
   expect(received.filter(({ type }) => type === 'delta').length).toBeLessThanOrEqual(2_000)
 })
 
-test('the queue of a reader that pauses is bounded in bytes', async () => {
-  const { items, store, write } = await startFollowing()
-  const piece = 'x'.repeat(100_000)
-  for (let index = 0; index < 100; index++) write(index * piece.length, piece)
-  store(1)
+const large = 'x'.repeat(100_000)
+test.each<[string, (fake: Fake, index: number) => void]>([
+  ['text', ({ write }, index) => write(index * large.length, large)],
+  ['progress', ({ report }, index) => report(index, large)],
+  ['entries', ({ store }, index) => store(index + 1, large)],
+])('the queue of a reader that pauses is bounded in bytes: %s', async (_, put) => {
+  const { items, ...fake } = await startFollowing()
+  for (let index = 0; index < 100; index++) put(fake, index)
+  fake.pages.length = 0
+  fake.store(101)
   let length = 0
   for await (const item of items) {
-    if (item.type === 'delta') length += item.delta.text.length
-    if (item.type === 'entry') break
+    // Entries that are read from the log come in pages, which are no queue.
+    if (item.type === 'entry' && item.entry.seq === 101) break
+    if (fake.pages.length === 0) length += JSON.stringify(item).length
   }
   expect(length).toBeLessThan(1_200_000)
+  expect(fake.pages.length).toBeGreaterThan(0)
 })
 
 test('a reader gets no more items once its signal is aborted', async () => {

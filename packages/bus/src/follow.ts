@@ -110,11 +110,12 @@ export async function* followSession(
 /** The approximate length of an item's text. */
 function lengthOf(item: FollowItem): number {
   if (item.type === 'delta') return item.delta.text.length
-  if (item.type !== 'entry' || item.entry.kind === 'unreadable') return 0
-  const { fact } = item.entry
-  if (!('content' in fact) || !Array.isArray(fact.content)) return 0
-  return fact.content.reduce(
-    (sum, block) => sum + ('text' in block ? String(block.text).length : 0),
-    0,
-  )
+  if (item.type === 'progress') return item.progress.message?.length ?? 0
+  return item.type === 'entry' && item.entry.kind !== 'unreadable' ? textIn(item.entry.fact) : 0
+}
+
+function textIn(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, each) => sum + textIn(each), 0)
 }
