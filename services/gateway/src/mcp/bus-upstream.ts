@@ -19,7 +19,7 @@ import type { Params } from './core/json-rpc.ts'
 import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
 import type {
-  ClientMessage,
+  ServerMessage,
   ResumePoint,
   ForwardedReply,
   ForwardedRequest,
@@ -171,7 +171,7 @@ export class BusUpstream implements Upstream {
     return stack
   }
 
-  listen(client: string, listener: (message: ClientMessage) => void): Disposable {
+  listen(client: string, listener: (message: ServerMessage) => void): Disposable {
     return this.#bus.listen(clientMessage, { client }, listener)
   }
 

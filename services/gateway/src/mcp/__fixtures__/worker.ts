@@ -54,7 +54,8 @@ const handle = webHandler({
       watch: () => nothing,
       onLog: () => nothing,
       listen(_, listener) {
-        listener({ method: 'notifications/message', params: { level: 'info', data: 'hi' } })
+        const params = { level: 'info', data: 'hi' }
+        listener({ server: 'stub', method: 'notifications/message', params })
         return nothing
       },
     },

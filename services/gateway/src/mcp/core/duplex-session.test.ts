@@ -8,7 +8,7 @@ import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
 import { MergedListing } from './merged-listing.ts'
 import { signSession } from './__fixtures__/test-sessions.ts'
-import type { ClientMessage, ForwardedReply, ForwardedRequest } from './upstream.ts'
+import type { ServerMessage, ForwardedReply, ForwardedRequest } from './upstream.ts'
 
 const own: ServerListing = {
   server: 'own',
@@ -45,7 +45,7 @@ let answers: unknown[]
 /** Notices to supervisors. */
 let notices: unknown[]
 let cancelled: unknown[]
-let listeners: Map<string, (message: ClientMessage) => void>
+let listeners: Map<string, (message: ServerMessage) => void>
 let closing: AbortController
 let sent: Record<string, unknown>[]
 let duplex: DuplexSession
@@ -182,8 +182,8 @@ describe('legacy clients', () => {
     await notify('notifications/initialized')
     await settled()
     const [listener] = listeners.values()
-    listener?.({ method: 'notifications/message', params: { data: 'hi' } })
-    listener?.({ method: 'roots/list', ask: 'own.q2' })
+    listener?.({ server: 'own', method: 'notifications/message', params: { data: 'hi' } })
+    listener?.({ server: 'own', method: 'roots/list', ask: 'own.q2' })
     listing = new MergedListing([], ({ name }) => name)
     for (const change of changed) change()
     await settled()

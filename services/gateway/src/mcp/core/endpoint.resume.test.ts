@@ -1,4 +1,5 @@
 import { LOCAL } from '@mcp-host/contracts'
+import { PolicyFile } from '@mcp-host/policy'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { noClients } from './__fixtures__/no-clients.ts'
 import type { EndpointReply } from './endpoint-reply.ts'
@@ -14,6 +15,7 @@ import type {
   ResumedRequest,
   Upstream,
 } from './upstream.ts'
+import { ToolPolicy } from './tool-policy.ts'
 import { MOVED } from './upstream.ts'
 
 const text = new TextDecoder()
@@ -30,6 +32,7 @@ let settled: PromiseWithResolvers<ForwardedReply>
 /** Cancel listeners by client and request. */
 let cancels: Map<string, () => void>
 let closing: AbortController
+let policy: ToolPolicy
 let endpoint: McpEndpoint
 let make: (streamMs: number) => McpEndpoint
 beforeEach(() => {
@@ -61,7 +64,8 @@ beforeEach(() => {
     },
   }
   const serverInfo = { name: 'us', version: '1' }
-  const deps = { upstream, clients, serverInfo, signSession }
+  policy = new ToolPolicy()
+  const deps = { upstream, clients, serverInfo, signSession, policy }
   make = (streamMs) => new McpEndpoint(deps, { streamMs })
   endpoint = make(0)
 })
@@ -248,6 +252,12 @@ test('a request that cannot be resumed is answered with an error', async () => {
 
 test('a request that has ended is not resumed, with a status that stops retries', async () => {
   expect(await resume(idOf?.('end'))).toMatchObject({ status: 405 })
+  expect(resumed).toEqual([])
+})
+
+test('a request of a server that the policy has denied since is not resumed', async () => {
+  policy.set(PolicyFile.parse({ rules: [{ server: 's', effect: 'deny' }] }))
+  expect(await resume(idOf?.(1))).toMatchObject({ status: 405 })
   expect(resumed).toEqual([])
 })
 

@@ -1,4 +1,5 @@
 import { LOCAL } from '@mcp-host/contracts'
+import { PolicyFile } from '@mcp-host/policy'
 import { noClients } from './__fixtures__/no-clients.ts'
 import { getEventListeners } from 'node:events'
 import { signedId } from './signed-id.ts'
@@ -10,11 +11,12 @@ import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
 import { newSession, readSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
+import { ToolPolicy } from './tool-policy.ts'
 import type {
-  ClientMessage,
   ForwardedReply,
   ForwardedRequest,
   ServerLog,
+  ServerMessage,
   WatchRequest,
 } from './upstream.ts'
 
@@ -59,8 +61,9 @@ let answers: unknown[]
 /** Notices to supervisors. */
 let notices: unknown[]
 let watches: Map<string, WatchRequest>
-let listeners: Map<string, (message: ClientMessage) => void>
+let listeners: Map<string, (message: ServerMessage) => void>
 let logListeners: Set<(log: ServerLog) => void>
+let policy: ToolPolicy
 let endpoint: McpEndpoint
 let left: AbortController
 let closing: AbortController
@@ -86,8 +89,10 @@ beforeEach(() => {
   logListeners = new Set()
   left = new AbortController()
   closing = new AbortController()
+  policy = new ToolPolicy()
   endpoint = new McpEndpoint({
     signSession,
+    policy,
     serverInfo: { name: 'us', version: '1' },
     clients: {
       ...noClients,
@@ -152,6 +157,12 @@ async function exchange(
     },
   })
 }
+
+const messageOf = (server: string, data = server): ServerMessage => ({
+  server,
+  method: 'notifications/message',
+  params: { level: 'info', data },
+})
 
 const inSession = { 'mcp-session-id': sessionId }
 
@@ -446,10 +457,34 @@ describe('notification streams of sessions', () => {
     expect(watches.size).toBe(0)
   })
 
+  test('an open stream has nothing of a server while the policy denies it', async () => {
+    records.set(id, { subscriptions: ['mem://one', 'own://one'] })
+    const stream = await open()
+    const emit = (): void => {
+      listeners.get(id)?.(messageOf('own'))
+      for (const each of logListeners) {
+        each({ server: 'shared', level: 'error', params: { level: 'error', data: 'shared' } })
+      }
+    }
+    policy.set(PolicyFile.parse({ rules: [{ server: '*', effect: 'deny' }] }))
+    expect(watches.size).toBe(0)
+    emit()
+    policy.set(PolicyFile.parse({ rules: [] }))
+    expect(watches.size).toBe(2)
+    emit()
+    const said: unknown[] = []
+    for (let count = 0; count < 6; count++) said.push(await next(stream))
+    const [tools, resources] = ['tools', 'resources'].map((list) => ({
+      method: `notifications/${list}/list_changed`,
+    }))
+    const logs = ['own', 'shared'].map((data) => ({ params: { data } }))
+    expect(said).toMatchObject([tools, resources, tools, resources, ...logs])
+  })
+
   test('a stream has messages of servers outside of requests', async () => {
     const stream = await open()
-    listeners.get(id)?.({ method: 'roots/list', params: {}, ask: 'own.1' })
-    listeners.get(id)?.({ method: 'notifications/message', params: { level: 'info', data: 1 } })
+    listeners.get(id)?.({ server: 'own', method: 'roots/list', params: {}, ask: 'own.1' })
+    listeners.get(id)?.(messageOf('own'))
     expect(await next(stream)).toEqual({
       jsonrpc: '2.0',
       id: 'own.1',
@@ -479,8 +514,8 @@ describe('notification streams of sessions', () => {
       const headers = { 'mcp-session-id': newSession(capabilities) }
       streams.push(await exchange('GET', undefined, headers))
     }
-    const params = { data: 'x'.repeat(6 * 1024 * 1024) }
-    for (const listener of listeners.values()) listener({ method: 'notifications/message', params })
+    const large = messageOf('own', 'x'.repeat(6 * 1024 * 1024))
+    for (const listener of listeners.values()) listener(large)
     left.abort()
     const read = streams.map((stream) => Array.fromAsync(messages(stream)))
     const counts = (await Promise.all(read)).map(({ length }) => length)
@@ -561,6 +596,16 @@ describe('subscriptions of modern clients', () => {
     })
     expect(await stream.next()).toMatchObject({ done: true })
     expect([watches.size, changed.size]).toEqual([0, 0])
+  })
+
+  test('an open subscription ends at a server that the policy has denied since', async () => {
+    const notifications = { toolsListChanged: true, resourceSubscriptions: ['mem://one'] }
+    const stream = messages(await listen(notifications))
+    expect(await next(stream)).toMatchObject({ params: { notifications } })
+    expect(watches.has('shared')).toBe(true)
+    policy.set(PolicyFile.parse({ rules: [{ server: 'shared', effect: 'deny' }] }))
+    expect(watches.has('shared')).toBe(false)
+    expect(await next(stream)).toMatchObject({ method: 'notifications/tools/list_changed' })
   })
 
   test('the subscriptions of all streams together are limited, until one ends', async () => {

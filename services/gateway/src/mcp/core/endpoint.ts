@@ -418,6 +418,10 @@ export class McpEndpoint {
     const session = this.#sessions.find(exchange)
     if (session === undefined) throw notAllowed()
     const last = readEventId(exchange.header('last-event-id')?.trim() ?? '')
+    const { policy } = this.#deps
+    if (last && policy?.isServerHidden(exchange.principal, last.kept.server) === true) {
+      throw notAllowed()
+    }
     const streamMs = this.#streamMs
     const see = (whole: VirtualServer): VirtualServer => this.#view(exchange.principal, whole)
     const open = (): EventQueue => this.#queues.open(exchange.principal.id)

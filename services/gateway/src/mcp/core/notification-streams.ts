@@ -62,10 +62,16 @@ export function sessionStream(
       stream.watch(subscriptions)
       if (isOver) queue.end()
     }
-    stack.use(upstream.listen(id, send))
+    const isSeen = (server: string): boolean =>
+      virtualServer.listing.servers.some((each) => each.server === server)
+    stack.use(
+      upstream.listen(id, (message) => {
+        if (isSeen(message.server)) send(message)
+      }),
+    )
     stack.use(
       upstream.onLog(({ server, level, params }) => {
-        if (!virtualServer.listing.servers.some((each) => each.server === server)) return
+        if (!isSeen(server)) return
         const { logLevel = 'debug' } = clients.record(id)
         if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(logLevel)) return
         queue.putReplaceable(event(outgoing('notifications/message', JSON.stringify(params))))

@@ -1,6 +1,6 @@
 import type { CancelSignal } from 'mcp-host/async'
 import type {
-  ClientMessage,
+  ServerMessage,
   ResumePoint,
   ForwardedReply,
   ForwardedRequest,
@@ -53,7 +53,7 @@ export class SharedUpstream implements Upstream {
     return this.#upstream.watch(server, request)
   }
 
-  listen(client: string, listener: (message: ClientMessage) => void): Disposable {
+  listen(client: string, listener: (message: ServerMessage) => void): Disposable {
     return this.#upstream.listen(client, listener)
   }
 

@@ -79,6 +79,24 @@ describe('a tool whose calls are all denied', () => {
   })
 })
 
+test('a view of an open policy follows a later denial and a later quarantine', () => {
+  let quarantined = ''
+  const policy = new ToolPolicy(undefined, undefined, {
+    get hasQuarantined() {
+      return quarantined !== ''
+    },
+    isQuarantined: (_server, tool) => tool === quarantined,
+  })
+  const view = policy.view(ann, virtualServer)
+  const has = (name: string): boolean => view.listing.tool(name) !== undefined
+  expect(view.listing).toBe(listing)
+  quarantined = 'read'
+  policy.refresh()
+  expect([has('read'), has('delete')]).toEqual([false, true])
+  policy.set(PolicyFile.parse({ rules: [{ tool: 'delete', effect: 'deny' }] }))
+  expect([has('read'), has('delete')]).toEqual([false, false])
+})
+
 describe('a call', () => {
   test.each([true, 'TRUE', ' true ', 1])(
     'is decided by the argument that its server gets of %j',

@@ -107,9 +107,8 @@ export class ToolPolicy {
     return server !== undefined && this.isServerHidden(caller, server) ? undefined : virtualServer
   }
 
-  /** A virtual server without the items that the policy never allows the caller. */
+  /** A virtual server without the items that the policy never allows the caller. Its listing follows the policy. */
   view(caller: Caller, virtualServer: VirtualServer): VirtualServer {
-    if (this.#isOpen && !this.#quarantine.hasQuarantined) return virtualServer
     return new PolicyView(virtualServer, {
       visible: (listing) => this.#visible(caller, listing),
       onChange: (listener) => {
@@ -163,6 +162,7 @@ export class ToolPolicy {
   }
 
   #visible(caller: Caller, listing: MergedListing): MergedListing {
+    if (this.#isOpen && !this.#quarantine.hasQuarantined) return listing
     const [source, latest] = this.#latest.get(caller) ?? []
     if (source === listing && latest !== undefined) return latest
     const view = this.#viewOf(caller, listing)

@@ -87,6 +87,11 @@ export interface ClientMessage {
   readonly ask?: string | undefined
 }
 
+/** Such a message of a server's dedicated process. */
+export interface ServerMessage extends ClientMessage {
+  readonly server: string
+}
+
 /** The error for a request that its caller resumed at another gateway. */
 export const MOVED = new JsonRpcError(JsonRpcCode.unavailable, 'another stream has the request now')
 
@@ -114,7 +119,7 @@ export interface Upstream {
   /** Reports changes of resources until disposed. */
   watch(server: string, request: WatchRequest): Disposable
   /** Reports messages of servers to a client, outside of its requests, until disposed. */
-  listen(client: string, listener: (message: ClientMessage) => void): Disposable
+  listen(client: string, listener: (message: ServerMessage) => void): Disposable
   /** Reports log messages of shared servers outside of requests, until disposed. */
   onLog(listener: (log: ServerLog) => void): Disposable
 }
