@@ -22,6 +22,8 @@ interface Call {
 }
 
 let forwarder: RequestForwarder
+/** The principal of the requests. */
+let principal: string
 /** How the server answers a request. */
 let serve: (call: Call) => Promise<unknown>
 let ready: Promise<void> | undefined
@@ -51,6 +53,7 @@ beforeEach(() => {
   watch = async () => undefined
   sent = []
   streamed = []
+  principal = 'ann'
   createForwarder({ process: 'p' })
 })
 afterEach(() => void vi.useRealTimers())
@@ -113,9 +116,13 @@ function forward(head: Partial<McpRequestHead>, params: Json = { name: 't' }): P
   const stream = head.client === undefined ? {} : { progress: true }
   const full: McpRequestHead = { method: 'tools/call', era: 'legacy', ...stream, ...head, id }
   const body = new TextEncoder().encode(JSON.stringify(params))
-  return forwarder.run(to, { head: full, body, envelope: newEnvelope('ann') }, (part, content) => {
-    sent.push([id, part, content === '' ? '' : JSON.parse(content)])
-  })
+  return forwarder.run(
+    to,
+    { head: full, body, envelope: newEnvelope(principal) },
+    (part, content) => {
+      sent.push([id, part, content === '' ? '' : JSON.parse(content)])
+    },
+  )
 }
 
 /** Forwards a request of a modern client with all capabilities. */
@@ -366,6 +373,16 @@ test.each<[Json, Json]>([
   const refused = await forwardModern({ ...retry, ...other })
   expect(refused).toMatchObject({ head: { type: 'error', code: -32_602 } })
   expect(await bodyOf(forwardModern({ ...retry, ...subject }))).toMatchObject({ answer: { n: 1 } })
+})
+
+test('a requestState that was issued to one principal is refused for another', async () => {
+  serve = async ({ requestId }) => ({ answer: await ask('sampling', {}, requestId) })
+  const { requestState } = await bodyAfterRound(forwardModern())
+  const retry = { requestState, inputResponses: { sampling: { n: 1 } } }
+  principal = 'mal'
+  expect(await forwardModern(retry)).toMatchObject({ head: { type: 'error', code: -32_602 } })
+  principal = 'ann'
+  expect(await bodyOf(forwardModern(retry))).toMatchObject({ answer: { n: 1 } })
 })
 
 test.each<[Era, Era, string]>([

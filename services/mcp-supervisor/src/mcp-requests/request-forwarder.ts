@@ -113,16 +113,16 @@ export class RequestForwarder {
 
   /** Runs a request. Failures also become replies. Throws when the message is not a request. */
   run(to: RequestTarget, question: IncomingRequest, send: SendPart): Promise<McpReply> {
-    const { head } = question
+    const { head, envelope } = question
     const params: unknown = JSON.parse(text.decode(question.body))
     if (!isObject(params)) throw new Error('params are no object')
     const suspended = this.#suspended
       .values()
-      .find((each) => each.suspended?.isMeant(params) === true)
-    if (suspended !== undefined) return this.#resume(suspended, head, params, send)
+      .find((each) => each.suspended?.isMeant(params, envelope.principal) === true)
+    if (suspended !== undefined) return this.#resume(suspended, question, params, send)
     this.#sessionLevel = head.client?.logLevel
-    const running = this.#begin(head, params, send)
-    const ended = this.#run(to, running, { head, params, envelope: question.envelope })
+    const running = this.#begin(question, params, send)
+    const ended = this.#run(to, running, { head, params, envelope })
     if (running.suspended === undefined) return ended
     this.#suspended.add(running)
     to.track(ended)
@@ -177,12 +177,10 @@ export class RequestForwarder {
     return this.#questions.ask((ask) => this.#toSession(method, params, ask), options)
   }
 
-  #begin(
-    { id, era, client, progress = false }: McpRequestHead,
-    params: Json,
-    send: SendPart,
-  ): RunningRequest {
+  #begin({ head, envelope }: IncomingRequest, params: Json, send: SendPart): RunningRequest {
     const { inputTimeoutMs, process } = this.#deps
+    const { id, era, client, progress = false } = head
+    const { principal } = envelope
     const said = isObject(params['_meta']) ? params['_meta'] : {}
     const capabilities = client?.capabilities ?? said[CAPABILITIES_KEY]
     const level = client?.logLevel ?? said[LOG_LEVEL_KEY]
@@ -198,7 +196,9 @@ export class RequestForwarder {
       hasAsked: false,
       openQuestions: 0,
       cancelled: new Cancellation(),
-      suspended: isSuspendable ? new SuspendedRequest(process, params, inputTimeoutMs) : undefined,
+      suspended: isSuspendable
+        ? new SuspendedRequest({ params, process, principal }, inputTimeoutMs)
+        : undefined,
     }
   }
 
@@ -263,14 +263,14 @@ export class RequestForwarder {
   /** Continues a suspended request with its caller's answers. */
   async #resume(
     running: RunningRequest,
-    head: McpRequestHead,
+    question: IncomingRequest,
     params: Json,
     send: SendPart,
   ): Promise<McpReply> {
-    const { logLevel, wantsNotices } = this.#begin(head, params, send)
+    const { logLevel, wantsNotices } = this.#begin(question, params, send)
     Object.assign(running, { send, logLevel, wantsNotices })
     running.suspended?.answer(params['inputResponses'])
-    const key = this.#wait(head, running)
+    const key = this.#wait(question.head, running)
     try {
       return await this.#round(running)
     } finally {

@@ -19,6 +19,7 @@ export interface SuspendedQuestion extends Disposable {
 /** A request that continues at its server while its caller retries with the requested input, once or several times. */
 export class SuspendedRequest {
   readonly #process: string
+  readonly #principal: string
   readonly #subject: unknown
   readonly #limitMs: number
   readonly #open = new Map<string, Asked & { readonly question: SuspendedQuestion }>()
@@ -30,9 +31,13 @@ export class SuspendedRequest {
   #asked = Promise.withResolvers<void>()
   #late: NodeJS.Timeout | undefined
 
-  /** `limitMs`: the time limit for a retry. `process`: the process of the request. */
-  constructor(process: string, params: Json, limitMs: number) {
+  /** `limitMs`: the time limit for a retry. `process`, `principal`: of the request. */
+  constructor(
+    { params, process, principal }: { params: Json; process: string; principal: string },
+    limitMs: number,
+  ) {
     this.#process = process
+    this.#principal = principal
     this.#subject = subjectOf(params)
     this.#limitMs = limitMs
   }
@@ -51,11 +56,11 @@ export class SuspendedRequest {
     return this.#late !== undefined
   }
 
-  /** Whether a request resumes this one: it has the same state, method and subject. */
-  isMeant(params: Json): boolean {
+  /** Whether a request resumes this one: it has the same state, principal and subject. */
+  isMeant(params: Json, principal: string): boolean {
     const { requestState } = params
     if (requestState === undefined || requestState !== this.#requestState) return false
-    return subjectOf(params) === this.#subject
+    return principal === this.#principal && subjectOf(params) === this.#subject
   }
 
   ask(asked: Asked): SuspendedQuestion {
