@@ -113,6 +113,18 @@ test('a connection with an error ends once it is closed', async () => {
   await closed
 })
 
+test('a message of a client that ignores the close frame is not taken', async () => {
+  const closed = serve()
+  socket.ask(1, 'ping')
+  await once(socket, 'sent')
+  socket.close(1008, 'revoked')
+  socket.ask(2, 'tools/call', { name: 'do' })
+  socket.emit('close')
+  await closed
+  const text = await metrics.metrics()
+  expect(text).toContain('mcp_host_mcp_socket_messages_total{direction="in"} 1')
+})
+
 test('a single large message does not close its socket', async () => {
   const closed = serve()
   socket.isRead = false

@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { startHeartbeat } from '../edge/heartbeat.ts'
+import { takesFrames } from '../edge/takes-frames.ts'
 import type { DuplexSessionDeps } from './core/duplex-session.ts'
 import { DuplexSession } from './core/duplex-session.ts'
 
@@ -64,6 +65,7 @@ export async function serveMcpSocket(
   }
   // The socket joins the fragments of a frame. Binary frames are read like text frames.
   socket.on('message', (data) => {
+    if (!takesFrames(socket, draining)) return
     events.mcpMessage('in')
     void session.take(data as Buffer).finally(closeOnceIdle)
   })

@@ -15,6 +15,8 @@ import { serveSocket } from './socket.ts'
 
 /** The end of a socket that the gateway holds. */
 class FakeSocket extends EventEmitter {
+  readonly OPEN = 1
+  readyState = 1
   readonly bufferedAmount = 0
   readonly frames: Down[] = []
   closed: unknown[] = []
@@ -116,6 +118,18 @@ test('each frame is counted by its type and outcome, and one that is no frame as
   )
   socket.close(1000, '')
   await over
+})
+
+test('a frame of a client that ignores the close frame is not taken', async () => {
+  const over = serve({})
+  await once(socket, 'resumed')
+  socket.readyState = 2
+  socket.say({ type: 'message', payload: { text: 'hi', id: 'm1' } })
+  socket.say({ type: 'made-up' })
+  expect(answered).toEqual([])
+  socket.close(1008, '')
+  await over
+  expect(appended).toEqual([])
 })
 
 describe('draining gateways', () => {

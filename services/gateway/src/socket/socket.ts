@@ -13,6 +13,7 @@ import { errorFrame } from '../connection/error-frame.ts'
 import type { SocketDeps } from '../connection/socket-deps.ts'
 import { handlers } from './handlers/index.ts'
 import { startHeartbeat } from '../edge/heartbeat.ts'
+import { takesFrames } from '../edge/takes-frames.ts'
 import { askedSession, openSession } from './open-session.ts'
 import type { FrameOutcome } from '../connection/frame-outcome.ts'
 import { outcomeOf } from '../connection/frame-outcome.ts'
@@ -80,7 +81,7 @@ export async function serveSocket(
     })
     socket.on('message', (data, isBinary) => {
       // The socket delivers whole frames.
-      takeFrame(deps, connection, access, data, isBinary)
+      if (takesFrames(socket, draining)) takeFrame(deps, connection, access, data, isBinary)
     })
     socket.resume()
     const options = {
