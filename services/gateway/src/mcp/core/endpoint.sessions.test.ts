@@ -419,6 +419,21 @@ describe('notification streams of sessions', () => {
     await vi.waitFor(() => expect(logListeners.size).toBe(0))
   })
 
+  test('a log message is encoded once for all streams', async () => {
+    const streams = [
+      await exchange('GET', undefined, inSession),
+      await exchange('GET', undefined, inSession),
+    ]
+    const log: ServerLog = { server: 'shared', level: 'error', params: { data: 1 } }
+    for (const listener of logListeners) listener(log)
+    left.abort()
+    const chunks = await Promise.all(
+      streams.map(({ body }) => Array.fromAsync(body as AsyncIterable<Uint8Array>)),
+    )
+    expect(chunks.map(({ length }) => length)).toEqual([2, 2])
+    expect(chunks[0]?.[1]).toBe(chunks[1]?.[1])
+  })
+
   test('a stream has an announced change of a list whose items are equal', async () => {
     const stream = await open()
     const announce = (announcedAt: ServerListing['announcedAt']): void => {

@@ -48,7 +48,7 @@ import type { SignSession } from './signed-id.ts'
 import { SESSION_HEADER } from './session.ts'
 import { changeSession, isSessionRequest } from './session-requests.ts'
 import { retryUntilListed } from './retry-until-listed.ts'
-import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
+import type { ForwardedReply, ForwardedRequest, ServerLog, Upstream } from './upstream.ts'
 import { CANCELLED, MOVED } from './upstream.ts'
 
 export interface EndpointDeps {
@@ -94,6 +94,7 @@ export class McpEndpoint {
   readonly #sessions: ClientSessions
   readonly #subscriptions = new SubscriptionCount()
   readonly #queues = new EventQueues()
+  readonly #logEvents = new WeakMap<ServerLog, Uint8Array>()
 
   constructor(deps: EndpointDeps, { streamMs = 0 }: EndpointOptions = {}) {
     this.#deps = deps
@@ -427,7 +428,12 @@ export class McpEndpoint {
     const open = (): EventQueue => this.#queues.open(exchange.principal.id)
     const events =
       last === undefined
-        ? sessionStream({ ...this.#deps, see, open }, exchange, everything, session)
+        ? sessionStream(
+            { ...this.#deps, see, open, logEvents: this.#logEvents },
+            exchange,
+            everything,
+            session,
+          )
         : resumedStream({ ...this.#deps, streamMs, open }, last, exchange, see(everything), session)
     return streamed(events)
   }

@@ -14,7 +14,7 @@ import type { Params } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { ClientSession } from './session.ts'
-import type { ClientMessage, Upstream } from './upstream.ts'
+import type { ClientMessage, ServerLog, Upstream } from './upstream.ts'
 
 export interface FeedStreamDeps {
   readonly upstream: Upstream
@@ -23,6 +23,8 @@ export interface FeedStreamDeps {
   /** What the client may see. */
   readonly see: (whole: VirtualServer) => VirtualServer
   readonly open: () => EventQueue
+  /** The events of log messages. All streams share them, since encoding a large one for each would take long. */
+  readonly logEvents: WeakMap<ServerLog, Uint8Array>
 }
 
 /** The signals that end a stream. */
@@ -40,7 +42,7 @@ const bytes = new TextEncoder()
 
 /** The stream of notifications for a legacy client outside of its requests. */
 export function sessionStream(
-  { upstream, clients, clientVirtualServers, see, open }: FeedStreamDeps,
+  { upstream, clients, clientVirtualServers, see, open, logEvents }: FeedStreamDeps,
   ends: Ends,
   shared: VirtualServer,
   { id }: ClientSession,
@@ -70,11 +72,15 @@ export function sessionStream(
       }),
     )
     stack.use(
-      upstream.onLog(({ server, level, params }) => {
+      upstream.onLog((log) => {
+        const { server, level, params } = log
         if (!isSeen(server)) return
         const { logLevel = 'debug' } = clients.record(id)
         if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(logLevel)) return
-        queue.putReplaceable(event(outgoing('notifications/message', JSON.stringify(params))))
+        const said =
+          logEvents.get(log) ?? event(outgoing('notifications/message', JSON.stringify(params)))
+        logEvents.set(log, said)
+        queue.putReplaceable(said)
       }),
     )
     stack.use(clients.onChange(update))
