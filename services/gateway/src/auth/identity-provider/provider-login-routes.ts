@@ -9,7 +9,7 @@ import { errorAnswer } from '../../edge/error-reply.ts'
 import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { Attempts } from '../login/attempts.ts'
 import { ownPath } from '../login/own-path.ts'
-import { HTML } from '../login/pages-scope.ts'
+import { HTML, queryField } from '../login/pages-scope.ts'
 import { errorPage } from '../pages/error-page.ts'
 import { readCookie } from '../session/cookies.ts'
 import type { LoginSessions } from '../session/login-sessions.ts'
@@ -54,7 +54,7 @@ export function addProviderLogin(app: FastifyInstance, deps: ProviderRoutesDeps)
   const { provider, starts, logins, publicUrl } = deps
   const cookie = logins.startCookie()
 
-  app.get<{ Querystring: { return?: string } }>(LOGIN_PATH, async (request, reply) => {
+  app.get(LOGIN_PATH, async (request, reply) => {
     const { headers, query, url } = request
     // The cookie must be set for the host name to which the provider sends browsers back.
     if (headers.host !== new URL(publicUrl).host) return reply.redirect(publicUrl + url, 303)
@@ -63,7 +63,7 @@ export function addProviderLogin(app: FastifyInstance, deps: ProviderRoutesDeps)
       const { state, url: address, nonce, verifier } = await provider.begin()
       const known = readCookie(headers, cookie.name) ?? ''
       const browser = BROWSER.test(known) ? known : randomBytes(32).toString('base64url')
-      const returnTo = ownPath(query.return?.slice(0, MAX_RETURN_LENGTH))
+      const returnTo = ownPath(queryField(query, 'return')?.slice(0, MAX_RETURN_LENGTH))
       const about = { nonce, verifier, ...(returnTo === undefined ? {} : { returnTo }) }
       await starts.add(state, browser, about)
       reply.header('set-cookie', cookie.set(browser, START_MS))
@@ -93,14 +93,14 @@ async function checkStarts({ counter, clock }: ProviderRoutesDeps, address: stri
 
 async function comeBack(
   { provider, starts, attempts, addressOf, audit }: ProviderRoutesDeps,
-  { raw, headers, url }: FastifyRequest,
+  { raw, headers, url, query }: FastifyRequest,
   cookieName: string,
 ): Promise<{ readonly user: ProvenUser; readonly returnTo: string | undefined }> {
   const address = addressOf(raw)
   let giveBack: (() => Promise<void>) | undefined
   try {
     giveBack = await attempts.begin(address)
-    const state = new URLSearchParams(url.slice(url.indexOf('?'))).get('state') ?? ''
+    const state = queryField(query, 'state') ?? ''
     const start = await starts.take(state, readCookie(headers, cookieName) ?? '')
     if (start === undefined) throw new BusError('denied', FOREIGN)
     const user = await provider.finish(url, { ...start, state })

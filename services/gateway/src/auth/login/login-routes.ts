@@ -5,7 +5,7 @@ import { loggedInPage, loggedOutPage, loginPage } from '../pages/login-page.ts'
 import { pageHeaders } from '../pages/page.ts'
 import type { Login, LoginSessions } from '../session/login-sessions.ts'
 import { ownPath } from './own-path.ts'
-import { HTML } from './pages-scope.ts'
+import { HTML, queryField } from './pages-scope.ts'
 
 /** The client for which a user logs in. Its login needs an account of this host. */
 export interface ReturnTarget {
@@ -74,27 +74,24 @@ export function addLoginRoutes(
 ): void {
   const { logins, publicUrl, hasPasswords, provider, describeReturn, sendForm, audit } = deps
 
-  app.get<{ Querystring: { return?: string; again?: string } }>(
-    '/login',
-    async (request, reply) => {
-      const { return: wanted, again } = request.query
-      const returnTo = ownPath(wanted)
-      const login = await logins.find(request.headers)
-      if (login !== undefined && again === undefined) {
-        if (returnTo === undefined) {
-          const logoutUrl = await provider?.logoutUrl(login)
-          const targets = logoutUrl === undefined ? [] : [new URL(logoutUrl).origin]
-          const name = login.account ?? login.principal?.id ?? ''
-          const page = loggedInPage(name, `${publicUrl}/mcp`, login.account !== undefined)
-          return reply.headers(pageHeaders(targets)).type(HTML).send(page)
-        }
-        const isGood = login.account !== undefined || (await describeReturn(returnTo)) === undefined
-        if (isGood) return reply.redirect(returnTo, 303)
+  app.get('/login', async ({ query, headers }, reply) => {
+    const returnTo = ownPath(queryField(query, 'return'))
+    const again = queryField(query, 'again')
+    const login = await logins.find(headers)
+    if (login !== undefined && again === undefined) {
+      if (returnTo === undefined) {
+        const logoutUrl = await provider?.logoutUrl(login)
+        const targets = logoutUrl === undefined ? [] : [new URL(logoutUrl).origin]
+        const name = login.account ?? login.principal?.id ?? ''
+        const page = loggedInPage(name, `${publicUrl}/mcp`, login.account !== undefined)
+        return reply.headers(pageHeaders(targets)).type(HTML).send(page)
       }
-      if (hasPasswords || provider === undefined) return sendForm(reply, { returnTo })
-      return reply.redirect(provider.loginPath(returnTo), 303)
-    },
-  )
+      const isGood = login.account !== undefined || (await describeReturn(returnTo)) === undefined
+      if (isGood) return reply.redirect(returnTo, 303)
+    }
+    if (hasPasswords || provider === undefined) return sendForm(reply, { returnTo })
+    return reply.redirect(provider.loginPath(returnTo), 303)
+  })
 
   app.post('/logout', async ({ headers }, reply) => {
     const login = await logins.find(headers)

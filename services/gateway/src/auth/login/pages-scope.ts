@@ -67,7 +67,19 @@ function statusOf(error: unknown): number | undefined {
   return isCoded && typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
 
-/** A field of a form; empty where it is missing. */
+/** A field of a form; empty where it is missing. Throws `invalid` for a repeated one. */
 export function field(body: unknown, name: string): string {
-  return body instanceof URLSearchParams ? (body.get(name) ?? '') : ''
+  return body instanceof URLSearchParams ? (single(name, body.getAll(name)) ?? '') : ''
+}
+
+/** A parameter of a query. Throws `invalid` for a repeated one, which Fastify gives as an array. */
+export function queryField(query: unknown, name: string): string | undefined {
+  const { [name]: value } = query as Readonly<Record<string, string | readonly string[]>>
+  return single(name, [value ?? []].flat())
+}
+
+function single(name: string, values: readonly string[]): string | undefined {
+  if (values.length <= 1) return values[0]
+  const message = `${name}: is given more than once; send one value`
+  throw new BusError('invalid', message, { field: name })
 }
