@@ -2,6 +2,7 @@ import type { Bucket, BucketRecord, BucketView, Bus } from '@mcp-host/bus'
 import type { Caller } from '@mcp-host/contracts'
 import { BusError, isAdmin } from '@mcp-host/contracts'
 import type { GatewayAudit, NamedCall } from '../gateway-audit.ts'
+import { RecentRecords } from '../limits/recent-records.ts'
 import { digest } from '../mcp/core/state-seal.ts'
 import type { ApprovalRecord } from './approval-record.ts'
 import { approvals } from './approval-record.ts'
@@ -13,7 +14,7 @@ const MAX_ARGUMENTS_LENGTH = 64 * 1024
 
 interface OpenQueue {
   readonly bucket: Bucket<ApprovalRecord>
-  readonly view: BucketView<ApprovalRecord>
+  readonly view: Pick<BucketView<ApprovalRecord>, 'records'>
 }
 
 const ID = /^[0-9a-f]{32}$/
@@ -34,8 +35,7 @@ export class ApprovalQueue {
   readonly #deps: ApprovalQueueDeps
   readonly #timeoutMs: number
   #opened: Promise<OpenQueue> | undefined
-  /** The calls that were added here and that the view does not show yet. */
-  readonly #added = new Map<string, ApprovalRecord>()
+  readonly #recent = new RecentRecords<ApprovalRecord>()
 
   /** `timeoutMs`: the time for the decision and the call together. */
   constructor(deps: ApprovalQueueDeps, { timeoutMs }: { readonly timeoutMs: number }) {
@@ -55,14 +55,15 @@ export class ApprovalQueue {
     }
     const hash = await digest(args)
     const queue = await this.#open()
-    const { bucket } = queue
-    const waiting = open(queue, ({ principal, state }) => {
-      return principal === caller.id && state === 'pending'
-    })
+    const { bucket, view } = queue
+    const isWaiting = ({ principal, state }: ApprovalRecord): boolean =>
+      principal === caller.id && state === 'pending'
+    const waiting = open(queue, isWaiting)
     const known = waiting.find((each) => isSame(each, { server, tool, hash }))
     if (known !== undefined && (await this.#isOpen(known))) return known
     // Nothing is waited for between this count and the addition, so that calls at once do not all pass the limit.
-    if (this.#waitingOf(caller, queue) >= MAX_PENDING) {
+    const records = this.#recent.with(view.records)
+    if (open({ bucket, view: { records } }, isWaiting).length >= MAX_PENDING) {
       const message = `${MAX_PENDING} calls wait for a decision; decide on them first`
       throw new BusError('exhausted', message)
     }
@@ -78,13 +79,9 @@ export class ApprovalQueue {
       expiresAt: now + this.#timeoutMs,
     }
     const id = crypto.randomUUID().replaceAll('-', '')
-    this.#added.set(id, record)
-    try {
-      await bucket.put(id, record, { revision: 0, ttlMs: this.#timeoutMs })
-    } catch (error) {
-      this.#added.delete(id)
-      throw error
-    }
+    await this.#recent.add(id, record, () =>
+      bucket.put(id, record, { revision: 0, ttlMs: this.#timeoutMs }),
+    )
     this.#deps.audit.approvalAsked(caller, { server, tool, arguments: args, call: id })
     return { id, ...record }
   }
@@ -178,16 +175,6 @@ export class ApprovalQueue {
       if (BusError.from(error).code === 'conflict') return false
       throw error
     }
-  }
-
-  #waitingOf({ id: principal }: Caller, queue: OpenQueue): number {
-    const isWaiting = (record: ApprovalRecord): boolean =>
-      record.principal === principal && record.state === 'pending'
-    const now = queue.bucket.now()
-    for (const [id, { expiresAt }] of this.#added) {
-      if (queue.view.records.has(id) || expiresAt <= now) this.#added.delete(id)
-    }
-    return open(queue, isWaiting).length + Array.from(this.#added.values()).filter(isWaiting).length
   }
 
   /** Whether a call that the view shows as pending can still run: the view may lag behind a refusal. */

@@ -70,9 +70,7 @@ export function addManageShares(api: Api, deps: ManageSharesDeps): void {
       const makers = auth.makersOf(raw, principal)
       const about = { session, owner, createdBy: principal.id, makers }
       const { share, token, digest } = newShare(about, expiresInDays, bus.clock.now())
-      await shares.checkRoom(session)
-      await audit.shareChanged('share-created', principal, share)
-      await shares.add(share, digest)
+      await shares.add(share, digest, () => audit.shareChanged('share-created', principal, share))
       return reply.code(201).send({ ...toAbout(share), url: `${publicUrl}/api/shared/${token}` })
     },
   )

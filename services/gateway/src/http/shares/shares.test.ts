@@ -51,3 +51,23 @@ test('a link of an admin to the session of another shows nothing without the rol
   await expect(shares.find(foreign)).rejects.toMatchObject({ code: 'not-found' })
   expect(await shares.find(own)).toMatchObject({ owner: 'user:eve' })
 })
+
+test('of many links that are made at once, a session gets as many as the limit has', async () => {
+  const bus = new FakeBus()
+  const shares = new Shares(bus.asBus(), { areInOrder: () => true })
+  const make = async (of: SessionId) => {
+    const about = { session: of, owner: 'user:ann', createdBy: 'user:ann' }
+    const { share, digest } = newShare(about, 1, Date.now())
+    await shares.add(share, digest)
+    return share.id
+  }
+  await make(session)
+  bus.holdViews()
+  const made = await Promise.allSettled(Array.from({ length: 40 }, () => make(session)))
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(19)
+  await expect(make(session)).rejects.toMatchObject({ code: 'exhausted' })
+  await make('otherothersessio'.repeat(2) as SessionId)
+  const [last] = made.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  await shares.revoke(last ?? '')
+  await make(session)
+})

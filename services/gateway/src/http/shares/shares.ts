@@ -4,6 +4,7 @@ import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket, PrincipalId, SessionId } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Authenticator } from '../../auth/authenticator.ts'
+import { RecentRecords } from '../../limits/recent-records.ts'
 
 const ID_BYTES = 9
 const SECRET_BYTES = 32
@@ -35,6 +36,11 @@ export interface Share extends Omit<ShareRecord, 'digest'> {
   readonly id: string
 }
 
+interface OpenShares {
+  readonly bucket: Bucket<ShareRecord>
+  readonly view: BucketView<ShareRecord>
+}
+
 /** A new link of a session. The token is shown once. */
 export function newShare(
   about: Pick<ShareRecord, 'session' | 'owner' | 'createdBy' | 'makers'>,
@@ -51,33 +57,41 @@ export function newShare(
 export class Shares {
   readonly #bus: Pick<Bus, 'bucket'>
   readonly #auth: Pick<Authenticator, 'areInOrder'>
-  #opened: Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> | undefined
+  readonly #recent = new RecentRecords<ShareRecord>()
+  #opened: Promise<OpenShares> | undefined
 
   constructor(bus: Pick<Bus, 'bucket'>, auth: Pick<Authenticator, 'areInOrder'>) {
     this.#bus = bus
     this.#auth = auth
   }
 
-  /** Stores a new link. */
-  async add({ id, ...share }: Share, digest: string): Promise<void> {
-    const { bucket } = await this.#open()
+  /** Stores a new link after `record`. Throws `exhausted` when the session can have no more links. */
+  async add(
+    { id, ...share }: Share,
+    digest: string,
+    record: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
+    const { bucket, view } = await this.#open()
+    const records = this.#recent.with(view.records)
+    // Nothing is waited for between this count and the addition, so that links made at once do not all pass the limit.
+    if (validOf(share.session, records, bucket.now()).length >= MAX_LINKS) {
+      const message = `the session has ${MAX_LINKS} share links; revoke one first`
+      throw new BusError('exhausted', message)
+    }
     const ttlMs = share.expiresAt - share.createdAt
-    await bucket.put(id, { ...share, digest }, { revision: 0, ttlMs })
-  }
-
-  /** Throws `exhausted` when the session can have no more links. */
-  async checkRoom(session: SessionId): Promise<void> {
-    if ((await this.list(session)).length < MAX_LINKS) return
-    throw new BusError('exhausted', `the session has ${MAX_LINKS} share links; revoke one first`)
+    const stored = { ...share, digest }
+    await this.#recent.add(id, stored, async () => {
+      await record()
+      await bucket.put(id, stored, { revision: 0, ttlMs })
+    })
   }
 
   /** The valid links of a session, oldest first. */
   async list(session: SessionId): Promise<Share[]> {
     const { bucket, view } = await this.#open()
-    const now = bucket.now()
-    return Array.from(view.records, ([id, record]) => ({ id, ...withoutDigest(record) }))
-      .filter((share) => share.session === session && share.expiresAt > now)
-      .toSorted((one, other) => one.createdAt - other.createdAt)
+    return validOf(session, view.records, bucket.now()).toSorted(
+      (one, other) => one.createdAt - other.createdAt,
+    )
   }
 
   /** Throws `not-found` when the session has no such link. */
@@ -89,6 +103,7 @@ export class Shares {
 
   async revoke(id: string): Promise<void> {
     await (await this.#open()).bucket.remove(id)
+    this.#recent.remove(id)
   }
 
   /** The link of a token. Throws `not-found` when the link does not exist or is no longer valid. */
@@ -136,13 +151,23 @@ export class Shares {
     return expiresAt <= now || !isInOrder
   }
 
-  #open(): Promise<{ bucket: Bucket<ShareRecord>; view: BucketView<ShareRecord> }> {
+  #open(): Promise<OpenShares> {
     this.#opened ??= this.#bus
       .bucket(sharesBucket)
       .then(async (bucket) => ({ bucket, view: await bucket.watch() }))
     this.#opened.catch(() => (this.#opened = undefined))
     return this.#opened
   }
+}
+
+function validOf(
+  session: SessionId,
+  records: ReadonlyMap<string, ShareRecord>,
+  now: number,
+): Share[] {
+  return Array.from(records, ([id, record]) => ({ id, ...withoutDigest(record) })).filter(
+    (share) => share.session === session && share.expiresAt > now,
+  )
 }
 
 function withoutDigest(record: ShareRecord): Omit<ShareRecord, 'digest'> {
