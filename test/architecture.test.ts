@@ -98,7 +98,13 @@ const services: Readonly<Record<string, Allowance>> = {
     outside: everyService.outside,
   },
   '@mcp-host/mcp-supervisor': {
-    own: [...everyService.own, '@mcp-host/audit', '@mcp-host/session-state', 'mcp-host'],
+    own: [
+      ...everyService.own,
+      '@mcp-host/audit',
+      '@mcp-host/limits',
+      '@mcp-host/session-state',
+      'mcp-host',
+    ],
     outside: everyService.outside,
   },
   '@mcp-host/llm-worker': {
@@ -188,6 +194,7 @@ describe('what answers MCP clients', () => {
   test('the MCP core imports neither Node, the bus nor fastify', () => {
     const known = [
       '@mcp-host/contracts',
+      '@mcp-host/limits',
       '@mcp-host/policy',
       '@mcp-host/tool-search',
       'mcp-host/async',

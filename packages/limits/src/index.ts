@@ -1,3 +1,4 @@
+export { Holdings } from './holdings.ts'
 export type { Rate } from './parse-rate.ts'
 export { parseRate } from './parse-rate.ts'
 export { describeLimit, rateLimited } from './rate-limited.ts'

@@ -36,7 +36,7 @@ export const supervisorSettings = {
     schema: values.integer(1, 100_000),
     default: '100',
     describe:
-      'How many processes of their own sessions may have at one supervisor, of servers with `"scope": "session"`.',
+      'How many processes of their own sessions may have at one supervisor, of servers with `"scope": "session"`. Those of one principal take a quarter at most, and at least 4.',
   }),
   sandbox: setting({
     env: 'SANDBOX',

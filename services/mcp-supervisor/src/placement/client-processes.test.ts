@@ -112,9 +112,15 @@ interface RequestOptions {
   /** Set if the client has a session. */
   readonly session?: string
   readonly capabilities?: object
+  readonly principal?: string
 }
 
-function requestOf({ id, session, capabilities = {} }: RequestOptions): IncomingRequest {
+function requestOf({
+  id,
+  session,
+  capabilities = {},
+  principal = 'local',
+}: RequestOptions): IncomingRequest {
   const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities }
   const params = session === undefined ? { _meta } : {}
   const client =
@@ -123,7 +129,7 @@ function requestOf({ id, session, capabilities = {} }: RequestOptions): Incoming
   return {
     head: { method: 'tools/call', id, era, ...client },
     body: new TextEncoder().encode(JSON.stringify(params)),
-    envelope: newEnvelope('local'),
+    envelope: newEnvelope(principal),
   }
 }
 
@@ -197,6 +203,14 @@ test('a process is reused only for clients with equal capabilities', async () =>
   await forward({ id: '3' })
   await forward({ id: '4', capabilities: { sampling: {} } })
   expect(processes.map(({ ran }) => ran)).toEqual([['1', '4'], ['2'], ['3']])
+})
+
+test('a process is reused only by its principal, whose processes it counts among', async () => {
+  await forward({ id: '1', principal: 'user:ann' })
+  await processes[0]?.finish()
+  await forward({ id: '2', principal: 'user:bob' })
+  await forward({ id: '3', principal: 'user:ann' })
+  expect(processes.map(({ ran }) => ran)).toEqual([['1', '3'], ['2']])
 })
 
 test('a process that has ended is not reused', async () => {

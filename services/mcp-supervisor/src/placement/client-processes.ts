@@ -25,11 +25,11 @@ interface ClientProcessesDeps extends DedicatedProcessesDeps {
 /**
  * The dedicated processes of MCP clients for one server. A client with a session has its own process, reached by its
  * name. A request without a session uses a process until the request ends; then a request of another client with the
- * same capabilities may use it.
+ * same principal and capabilities may use it.
  */
 export class ClientProcesses extends DedicatedProcesses<string> {
   readonly #start: ClientProcessesDeps['start']
-  /** The names of processes without a request, by the JSON of the client's capabilities. */
+  /** The names of processes without a request, by the JSON of the client's principal and capabilities. */
   readonly #free = new Map<string, string[]>()
 
   constructor(deps: ClientProcessesDeps, server: ServerName) {
@@ -42,17 +42,17 @@ export class ClientProcesses extends DedicatedProcesses<string> {
     const { client } = request.head
     if (client === undefined) return this.#forwardAlone(request, send)
     const { id: name, capabilities } = client
-    const use = await this.#locateClient({ name, capabilities, hasSession: true })
+    const use = await this.#locateClient({ name, capabilities, hasSession: true }, request)
     return use((server) => server.forward(request, send))
   }
 
-  /** Uses a free process with the same capabilities, or starts one. */
+  /** Uses a free process with the same principal and capabilities, or starts one. */
   async #forwardAlone(request: IncomingRequest, send: SendReply): Promise<McpReply> {
     const capabilities = capabilitiesIn(request)
-    const key = JSON.stringify(capabilities)
+    const key = JSON.stringify([request.envelope.principal, capabilities])
     this.#forgetEnded()
     const name = this.#free.get(key)?.pop() ?? `r${crypto.randomUUID()}`
-    const use = await this.#locateClient({ name, capabilities, hasSession: false })
+    const use = await this.#locateClient({ name, capabilities, hasSession: false }, request)
     return use((server) => {
       const answer = server.forward(request, send)
       // A request that asks its caller continues after its reply.
@@ -71,9 +71,12 @@ export class ClientProcesses extends DedicatedProcesses<string> {
     }
   }
 
-  async #locateClient(client: ProcessClient): Promise<Use> {
+  async #locateClient(
+    client: ProcessClient,
+    { envelope }: Pick<IncomingRequest, 'envelope'>,
+  ): Promise<Use> {
     const { name } = client
-    const located = await this.locate(name, (use) => {
+    const located = await this.locate(name, envelope.principal, (use) => {
       const server = this.#start(client, () => void this.end(name))
       server.serveClient(name, use)
       return server

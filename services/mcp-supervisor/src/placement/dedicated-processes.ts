@@ -21,6 +21,9 @@ export interface DedicatedProcessesDeps {
 
 interface DedicatedProcess {
   readonly server: HostedServer
+  /** The principal of the first call. */
+  readonly principal: string
+  readonly slot: Disposable
   lease: Lease
   idle?: NodeJS.Timeout
   /** Resolves when the process has ended; set once it is ending. */
@@ -70,13 +73,17 @@ export class DedicatedProcesses<Name extends string> {
   }
 
   /**
-   * The process of a name, which is started if necessary, or the peer that has it. Coalesces concurrent calls for a
-   * name.
+   * The process of a name, which is started for a principal if necessary, or the peer that has it. Coalesces concurrent
+   * calls for a name.
    */
-  protected locate(name: Name, start: (use: Use) => HostedServer): Promise<Located> {
+  protected locate(
+    name: Name,
+    principal: string,
+    start: (use: Use) => HostedServer,
+  ): Promise<Located> {
     const locating =
       this.#locating.get(name) ??
-      this.#locate(name, start).finally(() => void this.#locating.delete(name))
+      this.#locate(name, principal, start).finally(() => void this.#locating.delete(name))
     this.#locating.set(name, locating)
     return locating
   }
@@ -114,10 +121,14 @@ export class DedicatedProcesses<Name extends string> {
     const idleMs = server.snapshot?.state === 'unavailable' ? 0 : this.deps.idleTimeoutMs
     const end = (): Promise<void> => this.#close(name, process)
     process.idle = setTimeout(() => void end(), idleMs).unref()
-    this.deps.slots.setIdle(process, end)
+    this.deps.slots.setIdle(process, { principal: process.principal, end })
   }
 
-  async #locate(name: Name, start: (use: Use) => HostedServer): Promise<Located> {
+  async #locate(
+    name: Name,
+    principal: string,
+    start: (use: Use) => HostedServer,
+  ): Promise<Located> {
     const { bus, peers, slots } = this.deps
     const key = `session.${this.server}.${name}`
     const options = { ttlMs: LEASE_TTL_MS }
@@ -132,32 +143,38 @@ export class DedicatedProcesses<Name extends string> {
       if (foreign !== undefined && !(await peers.isGone(foreign.holder))) {
         return { peer: foreign.holder }
       }
-      await slots.take()
+      const slot = await slots.take(principal)
       try {
         const lease =
           foreign === undefined
             ? await bus.leases.acquire(key, options)
             : await bus.leases.take(key, foreign.revision, options)
-        if (lease !== undefined) return await this.#begin(name, lease, start)
+        if (lease !== undefined) {
+          return await this.#begin(name, { principal, slot, lease }, start)
+        }
       } catch (error) {
-        slots.give()
+        slot[Symbol.dispose]()
         throw error
       }
       // Another supervisor won the lease, so its holder is looked up again.
-      slots.give()
+      slot[Symbol.dispose]()
     }
     throw moving()
   }
 
-  async #begin(name: Name, lease: Lease, start: (use: Use) => HostedServer): Promise<Use> {
+  async #begin(
+    name: Name,
+    about: Pick<DedicatedProcess, 'principal' | 'slot' | 'lease'>,
+    start: (use: Use) => HostedServer,
+  ): Promise<Use> {
     try {
       const use: Use = (run) => this.#use(name, process, run)
-      const process: DedicatedProcess = { server: start(use), lease }
+      const process: DedicatedProcess = { server: start(use), ...about }
       this.#processes.set(name, process)
       this.#watch(name, process)
       return use
     } catch (error) {
-      await lease.release()
+      await about.lease.release()
       throw error
     }
   }
@@ -195,7 +212,7 @@ export class DedicatedProcesses<Name extends string> {
       .catch(this.deps.warn)
       .finally(() => {
         this.#processes.delete(name)
-        this.deps.slots.give()
+        process.slot[Symbol.dispose]()
       })
     return process.closed
   }

@@ -1,44 +1,54 @@
-import { BusError } from '@mcp-host/contracts'
+import { BusError, LOCAL } from '@mcp-host/contracts'
+import { Holdings } from '@mcp-host/limits'
 
-/** Limits the dedicated processes of this supervisor. */
+interface Idle {
+  readonly principal: string
+  readonly end: () => Promise<void>
+}
+
+/** Limits the dedicated processes of this supervisor, and of one principal at it. */
 export class ProcessSlots {
-  readonly #limit: number
-  /** Functions that end the idle processes, least recently used first. */
-  readonly #idle = new Map<object, () => Promise<void>>()
-  #taken = 0
+  readonly #taken: Holdings
+  /** The idle processes, least recently used first. */
+  readonly #idle = new Map<object, Idle>()
 
   constructor(limit: number) {
-    this.#limit = limit
+    this.#taken = new Holdings(limit, LOCAL.id)
   }
 
   /**
-   * Takes a slot. When all are taken, ends the process that has been idle longest. Throws `unavailable` when none is
-   * idle, since another supervisor may have room.
+   * Takes a slot until disposed. When all are taken, ends the process that has been idle longest; for a principal with
+   * all that one may have, its own. Throws `unavailable` when none is idle, since another supervisor may have room.
    */
-  async take(): Promise<void> {
-    while (this.#taken >= this.#limit) {
-      const [longest] = this.#idle
-      if (longest === undefined) {
-        const message = `all ${this.#limit} processes that sessions may have of their own are in use; try again later or raise MAX_SESSION_PROCESSES`
-        throw new BusError('unavailable', message)
-      }
-      const [process, end] = longest
+  async take(principal: string): Promise<Disposable> {
+    for (;;) {
+      const exceeded = this.#taken.exceeded(principal)
+      if (exceeded === undefined) return this.#taken.hold(principal)
+      const longest = Array.from(this.#idle).find(
+        ([, idle]) => exceeded === 'all' || idle.principal === principal,
+      )
+      if (longest === undefined) throw this.#refusal(exceeded)
+      const [process, { end }] = longest
       this.#idle.delete(process)
       await end()
     }
-    this.#taken++
   }
 
   /** Marks a process as idle, so that it may be ended to make room. */
-  setIdle(process: object, end: () => Promise<void>): void {
-    this.#idle.set(process, end)
+  setIdle(process: object, idle: Idle): void {
+    this.#idle.set(process, idle)
   }
 
   setBusy(process: object): void {
     this.#idle.delete(process)
   }
 
-  give(): void {
-    this.#taken--
+  #refusal(exceeded: 'own' | 'all'): BusError {
+    const { limit, ownLimit } = this.#taken
+    const message =
+      exceeded === 'all'
+        ? `all ${limit} processes that sessions may have of their own are in use; try again later or raise MAX_SESSION_PROCESSES`
+        : `the sessions of this principal use all ${ownLimit} of the ${limit} processes that they may have; end some, or raise MAX_SESSION_PROCESSES`
+    return new BusError('unavailable', message)
   }
 }

@@ -26,6 +26,7 @@ interface Process {
 }
 let processes: Process[]
 let slots: ProcessSlots
+let deps: ConstructorParameters<typeof SessionProcesses>[0]
 let sessions: SessionProcesses
 /** Whether starting, and ending, a process throws. */
 let startFails: boolean
@@ -89,10 +90,8 @@ beforeEach(() => {
   } as unknown as Bus
   // SessionProcesses uses only this method.
   const peers = { isGone: async (id: string) => dead.has(id) } as unknown as Peers
-  sessions = new SessionProcesses(
-    { bus, peers, slots, start: startProcess, idleTimeoutMs: IDLE_MS, warn: () => undefined },
-    'own' as ServerName,
-  )
+  deps = { bus, peers, slots, start: startProcess, idleTimeoutMs: IDLE_MS, warn: () => undefined }
+  sessions = new SessionProcesses(deps, 'own' as ServerName)
 })
 afterEach(() => void vi.useRealTimers())
 
@@ -138,7 +137,7 @@ function startProcess(session: SessionId): HostedServer {
 
 const keyOf = (session: string): string => `session.own.${session}`
 
-function call(session: string): ServedRequest<RunToolRequest> {
+function call(session: string, principal = 'local'): ServedRequest<RunToolRequest> {
   const request = {
     session: session as SessionId,
     call: 'call' as ToolCallId,
@@ -147,7 +146,7 @@ function call(session: string): ServedRequest<RunToolRequest> {
     arguments: {},
     after: 0,
   }
-  return { request, envelope: newEnvelope('local') }
+  return { request, envelope: newEnvelope(principal) }
 }
 
 test('the calls of a session run on its dedicated process', async () => {
@@ -183,6 +182,24 @@ test('a call resets the idle timeout of its process', async () => {
   await sessions.run(call('a'))
   await vi.advanceTimersByTimeAsync(IDLE_MS)
   expect(processes).toMatchObject([{ calls: 2, hasEnded: false }])
+})
+
+test('the sessions of one principal leave processes to those of others', async () => {
+  deps = { ...deps, slots: new ProcessSlots(8) }
+  sessions = new SessionProcesses(deps, 'own' as ServerName)
+  const mine = (session: string) => sessions.run(call(session, 'user:mal'))
+  await Promise.all(['a', 'b', 'c', 'd'].map(mine))
+  await expect(mine('e')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringMatching(/all 4 of the 8 processes .* MAX_SESSION_PROCESSES/),
+  })
+  await sessions.run(call('f', 'user:ann'))
+  await processes.at(-1)?.finish()
+  await processes[1]?.finish()
+  await mine('e')
+  // Its own idle process made room, and not the one of another principal.
+  const ended = processes.filter(({ hasEnded }) => hasEnded).map(({ session }) => session)
+  expect(ended).toEqual(['b'])
 })
 
 test('a process beyond the limit is refused with the setting to raise, until another ends', async () => {

@@ -27,7 +27,7 @@ export class SessionProcesses extends DedicatedProcesses<SessionId> {
   /** Takes a call from the queue, and runs it here or forwards it to the supervisor with the session's process. */
   async run(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
     const { envelope, request } = served
-    const located = await this.#locateSession(request.session)
+    const located = await this.#locateSession(served)
     if (!('peer' in located)) return located((server) => server.runTool(served))
     const options = {
       envelope: childEnvelope(envelope),
@@ -40,12 +40,15 @@ export class SessionProcesses extends DedicatedProcesses<SessionId> {
 
   /** Takes a call that another supervisor forwarded because this one has the session's process. */
   async runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
-    const located = await this.#locateSession(served.request.session)
+    const located = await this.#locateSession(served)
     if (!('peer' in located)) return located((server) => server.runTool(served))
     throw new BusError('unavailable', 'the session has moved; try again')
   }
 
-  #locateSession(session: SessionId): ReturnType<typeof this.locate> {
-    return this.locate(session, () => this.#start(session))
+  #locateSession({
+    envelope,
+    request: { session },
+  }: ServedRequest<RunToolRequest>): ReturnType<typeof this.locate> {
+    return this.locate(session, envelope.principal, () => this.#start(session))
   }
 }

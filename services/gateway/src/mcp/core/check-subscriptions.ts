@@ -1,3 +1,5 @@
+import { LOCAL } from '@mcp-host/contracts'
+import { Holdings } from '@mcp-host/limits'
 import { MAX_LISTENED, MAX_SUBSCRIBED_BYTES, MAX_SUBSCRIPTIONS, MAX_URI_BYTES } from './limits.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
@@ -27,16 +29,19 @@ export function checkSubscriptions(uris: readonly string[], field: string): void
 
 /** Counts the subscriptions of the streams of one gateway. */
 export class SubscriptionCount {
-  #count = 0
+  readonly #held = new Holdings(MAX_LISTENED, LOCAL.id)
 
   /** Counts the subscriptions of a stream until disposed. Throws `JsonRpcError` when there are too many. */
-  take(count: number): Disposable {
-    if (count > 0 && this.#count + count > MAX_LISTENED) {
+  take(principal: string, count: number): Disposable {
+    const exceeded = count > 0 ? this.#held.exceeded(principal, count) : undefined
+    if (exceeded === 'own') {
+      throw refusal(`at most ${this.#held.ownLimit} subscriptions of your streams; end some first`)
+    }
+    if (exceeded === 'all') {
       const message = `the subscriptions of all clients here are more than ${MAX_LISTENED}; try again later`
       throw new JsonRpcError(JsonRpcCode.unavailable, message, { data: { retryable: true } })
     }
-    this.#count += count
-    return { [Symbol.dispose]: () => void (this.#count -= count) }
+    return this.#held.hold(principal, count)
   }
 }
 

@@ -4,6 +4,7 @@ import type { JsonRpcRequest } from './classify.ts'
 import type { SubscriptionCount } from './check-subscriptions.ts'
 import { checkSubscriptions } from './check-subscriptions.ts'
 import type { Clients } from './clients.ts'
+import type { EndpointRequest } from './endpoint-request.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { ChangingList } from './notification-stream.ts'
 import { NotificationStream } from './notification-stream.ts'
@@ -97,7 +98,7 @@ export function subscriptionStream(
   }: Pick<FeedStreamDeps, 'upstream' | 'open'> & {
     readonly subscriptions: SubscriptionCount
   },
-  ends: Ends,
+  ends: Ends & Pick<EndpointRequest, 'principal'>,
   virtualServer: VirtualServer,
   { id, params }: JsonRpcRequest,
 ): EventQueue {
@@ -107,7 +108,7 @@ export function subscriptionStream(
   }
   const lists = ALL_LISTS.filter((list) => wanted[`${list}ListChanged`] === true)
   const uris = virtualServer.listing.can('resources', 'subscribe') ? wantedResources(wanted) : []
-  const counted = subscriptions.take(uris.length)
+  const counted = subscriptions.take(ends.principal.id, uris.length)
   const accepted = {
     ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
     ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
