@@ -23,7 +23,8 @@ const sockets: Socket[] = []
 
 /** Reads each body after `delayMs`, as a route that calls the bus first. */
 async function serve(limits: { totalBytes?: number } = {}, delayMs = 0): Promise<void> {
-  reader = new BodyReader(new ReadBudget(), limits)
+  const ownerOf = ({ url = '' }: IncomingMessage): string => url
+  reader = new BodyReader(new ReadBudget(), { ownerOf, ...limits })
   received = []
   requests = []
   server = createServer({ highWaterMark: KIB }, (request, response) => {
@@ -69,15 +70,16 @@ function open(): Socket {
   return socket
 }
 
-function headOf(length = 'transfer-encoding: chunked'): string {
-  return `POST / HTTP/1.1\r\nhost: localhost\r\n${length}\r\n\r\n`
+/** `owner`: a path, as which the reader here takes it. */
+function headOf(length = 'transfer-encoding: chunked', owner = '/'): string {
+  return `POST ${owner} HTTP/1.1\r\nhost: localhost\r\n${length}\r\n\r\n`
 }
 
-function send(length?: string): Sender {
+function send(length?: string, owner?: string): Sender {
   const socket = open()
   let answer = ''
   socket.on('data', (data) => (answer += String(data)))
-  socket.write(headOf(length))
+  socket.write(headOf(length, owner))
   return {
     socket,
     send: (piece) => void socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`),
@@ -124,6 +126,22 @@ test('beyond the memory limit of all bodies the oldest large one is refused, and
   expect(small.answer()).toMatch(/1024 bytes$/)
   expect(second.answer()).toMatch(/102400 bytes$/)
   expect(reader.heldBytes).toBe(0)
+})
+
+test('beyond it, a body is refused of the owner whose bodies take most, also when that of another is older', async () => {
+  await serve({ totalBytes: 300 * KIB })
+  const old = send(undefined, '/ann')
+  old.send('x'.repeat(100 * KIB))
+  await eventually(() => reader.heldBytes >= 100 * KIB)
+  const first = send(undefined, '/mal')
+  first.send('x'.repeat(120 * KIB))
+  await eventually(() => reader.heldBytes >= 220 * KIB)
+  const second = send(undefined, '/mal')
+  second.send('x'.repeat(120 * KIB))
+  await eventually(() => first.answer().startsWith('HTTP/1.1 503 '))
+  for (const each of [old, second]) each.send('')
+  await eventually(() => old.answer().endsWith(`${100 * KIB} bytes`))
+  await eventually(() => second.answer().endsWith(`${120 * KIB} bytes`))
 })
 
 test('the memory of a body that breaks off is free again', async () => {

@@ -2,7 +2,8 @@ import type { IncomingMessage, Server } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BusError } from '@mcp-host/contracts'
-import { OldestFirst, PIECE_BYTES, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
+import type { OwnerOf } from './oldest-first.ts'
+import { addressOf, OldestFirst, PIECE_BYTES, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
 import { PacedConnections } from './paced-connections.ts'
 import { ReadBudget } from './read-budget.ts'
 
@@ -44,12 +45,20 @@ export interface ReceivedBody extends Disposable {
 export class BodyReader {
   readonly #budget: ReadBudget
   readonly #large: OldestFirst<Body>
+  readonly #ownerOf: OwnerOf
   #connections?: PacedConnections
   /** The time of the latest scheduled refusal of a body in tiny chunks. */
   #lastRefusalAt = 0
 
-  constructor(budget = new ReadBudget(), { totalBytes = TOTAL_BYTES } = {}) {
+  constructor(
+    budget = new ReadBudget(),
+    {
+      totalBytes = TOTAL_BYTES,
+      ownerOf = addressOf,
+    }: { readonly totalBytes?: number; readonly ownerOf?: OwnerOf } = {},
+  ) {
     this.#budget = budget
+    this.#ownerOf = ownerOf
     this.#large = new OldestFirst(totalBytes, (body) => {
       body.fail(new BodyFault(503, 'body: too much is being received right now; try again'))
     })
@@ -111,12 +120,13 @@ export class BodyReader {
     maxBytes: number,
     fault?: BodyFault,
   ): Promise<ReceivedBody> {
-    const body: Body = new Body((bytes) => this.#large.set(body, bytes))
+    const owner = this.#ownerOf(request)
+    const body: Body = new Body((bytes) => this.#large.set(body, owner, bytes))
     if (fault !== undefined) body.fail(fault)
     const { socket } = request
     // Injected requests have no connection.
     const cut = (): unknown => !request.complete && socket instanceof Socket && socket.destroy()
-    this.#receive(request, maxBytes, { body, cut })
+    this.#receive(request, maxBytes, { body, owner, cut })
     try {
       return await body.received
     } catch (error) {
@@ -130,7 +140,7 @@ export class BodyReader {
   #receive(
     request: IncomingMessage,
     maxBytes: number,
-    { body, cut }: { readonly body: Body; readonly cut: () => void },
+    { body, owner, cut }: { readonly body: Body; readonly owner: string; readonly cut: () => void },
   ): void {
     let bytes = 0
     let chunks = 0
@@ -151,7 +161,7 @@ export class BodyReader {
       // What was read already is taken first.
       if (bytes <= SMALL_BYTES || request.readableLength > 0) return
       request.pause()
-      void this.#budget.turn(cost).then(() => request.resume())
+      void this.#budget.turn(cost, owner).then(() => request.resume())
       cost = 0
     })
     request.on('end', () => body.end())

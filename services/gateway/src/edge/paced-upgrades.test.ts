@@ -147,7 +147,7 @@ test('pings between the parts of a message, and its last part, do not count as u
 test('large messages wait for their turn, and small ones do not', async () => {
   const [large, small] = [await open(), await open()]
   let isFree = false
-  const turn = budget.turn(26 * MIB).then(() => (isFree = true))
+  const turn = budget.turn(26 * MIB, 'other').then(() => (isFree = true))
   const answer = answerOf(large, Buffer.alloc(MIB))
   expect(await answerOf(small, 'hello')).toBe('re: hello')
   expect(isFree).toBe(false)

@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pace } from 'mcp-host/frames'
 import { PacedConnection, TokenBucket } from 'mcp-host/frames'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { OldestFirst, PIECE_BYTES, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
+import type { OwnerOf } from './oldest-first.ts'
+import { addressOf, OldestFirst, PIECE_BYTES, SMALL_BYTES, TOTAL_BYTES } from './oldest-first.ts'
 import { ReadBudget } from './read-budget.ts'
 
 /** Limits for the pieces of one message, each of which costs about 300 bytes regardless of its size. */
@@ -52,26 +53,31 @@ export class PacedUpgrades {
   readonly server = new EventEmitter()
   readonly #budget: ReadBudget
   readonly #unfinished: OldestFirst<IncomingMessage>
+  readonly #ownerOf: OwnerOf
   /** Those that are not being closed here. */
   readonly #sockets = new WeakMap<IncomingMessage, WebSocket>()
   /** The time until which the shared rate is used up. */
   #usedUntil = 0
 
-  /** `isMcp` is asked once the request has its route. `budget` is for large messages. */
+  /** `isMcp` and `ownerOf` are asked once the request has its route and its principal. `budget` is for large messages. */
   constructor(
     server: Server,
     isMcp: IsMcp,
     budget = new ReadBudget(),
-    { totalBytes = TOTAL_BYTES } = {},
+    {
+      totalBytes = TOTAL_BYTES,
+      ownerOf = addressOf,
+    }: { readonly totalBytes?: number; readonly ownerOf?: OwnerOf } = {},
   ) {
     this.#budget = budget
+    this.#ownerOf = ownerOf
     this.#unfinished = new OldestFirst(totalBytes, (request) => this.#close(request))
     server.on('upgrade', (request, socket, received) => {
       const connection = new PacedConnection(socket as Socket, () => {
         const limits = isMcp(request) ? MCP : CHAT
         return { pace: this.#pace(request, limits), maxFrames: limits.maxFrames, received }
       })
-      connection.on('close', () => this.#unfinished.set(request, 0))
+      connection.on('close', () => this.#unfinished.set(request, '', 0))
       this.server.emit('upgrade', request, connection, Buffer.alloc(0))
     })
   }
@@ -94,10 +100,10 @@ export class PacedUpgrades {
       // Otherwise the message began in this piece.
       pieces = unfinished > bytes ? pieces + 1 : 1
       const memory = unfinished === 0 ? 0 : unfinished + pieces * PIECE_BYTES
-      if (this.#sockets.has(request)) this.#unfinished.set(request, memory)
+      if (this.#sockets.has(request)) this.#unfinished.set(request, this.#ownerOf(request), memory)
       const isLarge = Math.max(before, unfinished) > SMALL_BYTES
       before = unfinished
-      if (isLarge) return this.#budget.turn(bytes * limits.byteCost)
+      if (isLarge) return this.#budget.turn(bytes * limits.byteCost, this.#ownerOf(request))
       const cost = Math.max(frames, bytes / FRAME_BYTES)
       if (own.take(cost)) return undefined
       const now = performance.now()

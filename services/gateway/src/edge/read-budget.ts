@@ -7,27 +7,50 @@ const MAX_SAVED = 24 * 1024 * 1024
 /** The same limit while several connections wait, so that their reads are spread evenly. */
 const MAX_SAVED_BY_MANY = 64 * 1024
 
-/** Shares out the reading of large bodies and messages: one read per turn of the event loop, in order, up to a rate. */
+interface Read {
+  readonly bytes: number
+  readonly done: () => void
+}
+
+/**
+ * Shares out the reading of large bodies and messages: one read per turn of the event loop, up to a rate. Owners take
+ * turns, so that the connections of one do not put off those of others.
+ */
 export class ReadBudget {
   #left = MAX_SAVED
   #filledAt = performance.now()
   #waiting = 0
-  #last: Promise<void> = Promise.resolve()
+  /** Reads whose turn is to come, by owner. The owner that comes next is the first. */
+  readonly #reads = new Map<string, Read[]>()
 
   /** Counts bytes that were read. Resolves when their connection may be read again. */
-  async turn(bytes: number): Promise<void> {
-    this.#left -= bytes
+  turn(bytes: number, owner: string): Promise<void> {
+    const { promise, resolve: done } = Promise.withResolvers<void>()
+    const reads = this.#reads.get(owner) ?? []
+    reads.push({ bytes, done })
+    this.#reads.set(owner, reads)
     this.#waiting += 1
-    this.#last = this.#last.then(() => this.#wait())
-    return this.#last
+    // Not at once: reads that come together are spread.
+    if (this.#waiting === 1) queueMicrotask(() => void this.#run())
+    return promise
   }
 
-  async #wait(): Promise<void> {
+  async #run(): Promise<void> {
+    for (let [next] = this.#reads; next !== undefined; [next] = this.#reads) {
+      const [owner, [read, ...later]] = next
+      this.#reads.delete(owner)
+      if (later.length > 0) this.#reads.set(owner, later)
+      await this.#wait(read?.bytes ?? 0)
+      this.#waiting -= 1
+      read?.done()
+    }
+  }
+
+  async #wait(bytes: number): Promise<void> {
     const now = performance.now()
     const maxSaved = this.#waiting > 1 ? MAX_SAVED_BY_MANY : MAX_SAVED
-    this.#left = Math.min(maxSaved, this.#left + (now - this.#filledAt) * BYTES_PER_MS)
+    this.#left = Math.min(maxSaved, this.#left - bytes + (now - this.#filledAt) * BYTES_PER_MS)
     this.#filledAt = now
     await (this.#left > 0 ? nextTurn() : delay(-this.#left / BYTES_PER_MS))
-    this.#waiting -= 1
   }
 }

@@ -62,6 +62,7 @@ import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders, refuseSecondHost } from '../edge/origin.ts'
 import { toOriginForm } from '../edge/to-origin-form.ts'
 import { readBodies } from '../edge/read-bodies.ts'
+import type { OwnerOf } from '../edge/oldest-first.ts'
 import { ReadBudget } from '../edge/read-budget.ts'
 import { FRAME_PIECES, PacedUpgrades } from '../edge/paced-upgrades.ts'
 import type { SessionRoutesDeps } from './sessions/index.ts'
@@ -174,7 +175,9 @@ export async function buildApp(
     { streamMs: settings.mcpStreamMs },
   )
   const budget = new ReadBudget()
-  const bodies = new BodyReader(budget)
+  const principals = new WeakMap<IncomingMessage, string>()
+  const ownerOf: OwnerOf = (request) => principals.get(request) ?? deps.limits.addressOf(request)
+  const bodies = new BodyReader(budget, { ownerOf })
   const checkOrigin = originGuard([...settings.allowedOrigins, ...deps.auth.origins])
   const guard = new ConnectionGuard(deps.auth)
   const mcp = { ...deps, endpoint, upstream, onRead, checkOrigin, bodies, guard }
@@ -210,7 +213,7 @@ export async function buildApp(
   bodies.watch(app.server)
   const mcpRequests = new WeakSet<IncomingMessage>()
   const isMcp = (request: IncomingMessage): boolean => mcpRequests.has(request)
-  const upgrades = new PacedUpgrades(app.server, isMcp, budget)
+  const upgrades = new PacedUpgrades(app.server, isMcp, budget, { ownerOf })
   await app.register(websocket, {
     // A faulty connection closes itself, with a code that says why; the default cuts it before that.
     errorHandler: () => undefined,
@@ -261,6 +264,9 @@ export async function buildApp(
   const shares = new Shares(deps.bus, deps.auth)
   app.websocketServer.on('connection', (socket, request) => guard.watch(socket, request))
   addAuthHooks(app, { ...deps, tickets, guard })
+  app.addHook('onRequest', async ({ raw, principal }) => {
+    if (principal !== NOBODY) principals.set(raw, principal.id)
+  })
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) onRoute?.({ method: each, url })
   })
