@@ -41,6 +41,11 @@ test('limits are listed with what one principal has used of them', async () => {
     { setting: 'LIMIT_SESSION_MESSAGES', what: 'messages of a session' },
     { setting: 'LIMIT_TOOL_CALLS', what: 'tool calls', ...perDay(20), used: 0 },
     { setting: 'LIMIT_TOKENS', what: 'tokens' },
-    { setting: 'LIMIT_SOCKETS', what: 'open sockets at one gateway', permits: 3, used: 0 },
+    {
+      setting: 'LIMIT_SOCKETS',
+      what: 'open sockets and streams at one gateway',
+      permits: 3,
+      used: 0,
+    },
   ])
 })

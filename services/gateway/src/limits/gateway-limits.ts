@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Caller, SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
@@ -89,7 +89,7 @@ export class GatewayLimits {
       await this.#listed('LIMIT_TOKENS', tokens, principal),
       {
         setting: 'LIMIT_SOCKETS',
-        what: 'open sockets at one gateway',
+        what: 'open sockets and streams at one gateway',
         ...(limitSockets === 0 ? {} : { permits: limitSockets, ...sockets }),
       },
     ]
@@ -100,20 +100,27 @@ export class GatewayLimits {
     return { setting, what: limit.what, ...limit.rate, ...(used === undefined ? {} : { used }) }
   }
 
-  /** Counts a socket until it closes. */
-  socket({ id }: Caller, socket: Socket): void {
+  /** Counts a socket, or the response of a stream, until it closes. */
+  socket({ id }: Pick<Caller, 'id'>, socket: Pick<Socket | ServerResponse, 'once'>): void {
+    const open = this.stream({ id })
+    socket.once('close', () => open?.[Symbol.dispose]())
+  }
+
+  /** Counts a stream among the sockets until disposed. */
+  stream({ id }: Pick<Caller, 'id'>): Disposable | undefined {
     const { limitSockets } = this.#config
-    if (limitSockets === 0) return
-    const open = this.#sockets.get(id) ?? 0
-    if (open >= limitSockets) {
-      const reason = `${limitSockets} open sockets are allowed; close one`
+    if (limitSockets === 0) return undefined
+    if ((this.#sockets.get(id) ?? 0) >= limitSockets) {
+      const reason = `${limitSockets} open sockets and streams are allowed; close one`
       throw new BusError('exhausted', rateLimited(reason))
     }
-    this.#sockets.set(id, open + 1)
-    socket.once('close', () => {
-      const left = (this.#sockets.get(id) ?? 1) - 1
-      if (left === 0) this.#sockets.delete(id)
-      else this.#sockets.set(id, left)
-    })
+    this.#sockets.set(id, (this.#sockets.get(id) ?? 0) + 1)
+    return {
+      [Symbol.dispose]: () => {
+        const left = (this.#sockets.get(id) ?? 1) - 1
+        if (left === 0) this.#sockets.delete(id)
+        else this.#sockets.set(id, left)
+      },
+    }
   }
 }

@@ -2,7 +2,7 @@ import type { GatewayLimits } from './gateway-limits.ts'
 
 export type ClientLimits = Pick<
   GatewayLimits,
-  'addressOf' | 'connection' | 'request' | 'message' | 'toolCall' | 'socket' | 'list'
+  'addressOf' | 'connection' | 'request' | 'message' | 'toolCall' | 'socket' | 'stream' | 'list'
 >
 
 /** Limits that are never reached. */
@@ -13,5 +13,6 @@ export const UNLIMITED: ClientLimits = {
   message: async () => undefined,
   toolCall: () => undefined,
   socket: () => undefined,
+  stream: () => undefined,
   list: async () => [],
 }

@@ -51,10 +51,13 @@ export function addFollowEvents(api: Api, deps: ChatDeps): void {
         params: SessionParams,
         querystring: followQuery,
         headers: followHeaders,
-        response: { ...streamAnswer, ...faults(400, 404) },
+        response: { ...streamAnswer, ...faults(400, 404, 429) },
       },
     },
-    (request, reply) => serveSessionEvents(deps, reply, request.params.id, request),
+    (request, reply) => {
+      deps.limits.socket(request.principal, reply.raw)
+      return serveSessionEvents(deps, reply, request.params.id, request)
+    },
   )
 }
 

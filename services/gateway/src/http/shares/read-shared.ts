@@ -116,10 +116,11 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
         params: SharedParams,
         querystring: followQuery,
         headers: followHeaders,
-        response: { ...streamAnswer, ...faults(400, 404) },
+        response: { ...streamAnswer, ...faults(400, 404, 429) },
       },
     },
     async ({ raw, params: { token }, query, headers }, reply) => {
+      limits.socket({ id: `address:${limits.addressOf(raw)}` }, reply.raw)
       const share = await open(raw, token, '/events')
       const over = new AbortController()
       using _watch = await shares.abortAtEnd(share, over)

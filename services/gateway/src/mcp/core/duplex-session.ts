@@ -121,7 +121,8 @@ export class DuplexSession {
     if (this.#isListening || (await this.#session) === undefined) return
     this.#isListening = true
     const { signal } = this.#left
-    await this.#pass(await this.#exchange('GET', signal), signal)
+    // With a message, since what comes over a socket is no stream of its own.
+    await this.#pass(await this.#exchange('GET', signal, null), signal)
   }
 
   async #exchange(method: string, signal: AbortSignal, message?: unknown): Promise<EndpointReply> {

@@ -62,7 +62,11 @@ beforeEach(() => {
   takeRequest = () => undefined
   endpoint = new McpEndpoint({
     signSession,
-    limits: { request: () => takeRequest(), toolCall: () => undefined },
+    limits: {
+      request: () => takeRequest(),
+      toolCall: () => undefined,
+      stream: () => undefined,
+    },
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
     upstream: {

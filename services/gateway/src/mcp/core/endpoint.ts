@@ -22,6 +22,7 @@ import { acceptsEvents, checkTypes, headersOf, isPrimed } from './endpoint-reque
 import { readEventId } from './event-id.ts'
 import type { EventQueue } from './event-queue.ts'
 import { EventQueues } from './event-queues.ts'
+import type { StreamLimits } from './notification-streams.ts'
 import { sessionStream, subscriptionStream } from './notification-streams.ts'
 import { joined, success, toMessage } from './messages.ts'
 import type { VirtualServer } from './virtual-server.ts'
@@ -71,7 +72,7 @@ export interface EndpointDeps {
 }
 
 /** Each method throws, or rejects with, `exhausted`. `undefined`: allowed without waiting. */
-export interface EndpointLimits {
+export interface EndpointLimits extends StreamLimits {
   request(caller: Caller): Promise<void> | undefined
   toolCall(caller: Caller, allowedBy: Decision): Promise<void> | undefined
 }
@@ -203,9 +204,9 @@ export class McpEndpoint {
   ): Promise<EndpointReply> {
     const { era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
-      const { upstream } = this.#deps
+      const { upstream, limits } = this.#deps
       const open = (): EventQueue => this.#queues.open(exchange.principal.id)
-      const of = { upstream, subscriptions: this.#subscriptions, open }
+      const of = { upstream, limits, subscriptions: this.#subscriptions, open }
       const events = subscriptionStream(of, exchange, virtualServer, request)
       return Promise.resolve(streamed(events))
     }

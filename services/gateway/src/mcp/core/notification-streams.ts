@@ -1,3 +1,4 @@
+import type { Caller } from '@mcp-host/contracts'
 import { LOG_LEVELS } from '@mcp-host/contracts'
 import type { CancelSignal } from 'mcp-host/async'
 import type { JsonRpcRequest } from './classify.ts'
@@ -17,10 +18,16 @@ import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { ClientSession } from './session.ts'
 import type { ClientMessage, ServerLog, Upstream } from './upstream.ts'
 
+export interface StreamLimits {
+  /** Counts an endless stream over HTTP until disposed. Throws `exhausted`. `undefined`: there is no limit. */
+  stream(caller: Pick<Caller, 'id'>): Disposable | undefined
+}
+
 export interface FeedStreamDeps {
   readonly upstream: Upstream
   readonly clients: Clients
   readonly clientVirtualServers?: ClientVirtualServers
+  readonly limits?: StreamLimits | undefined
   /** What the client may see. */
   readonly see: (whole: VirtualServer) => VirtualServer
   readonly open: () => EventQueue
@@ -28,8 +35,8 @@ export interface FeedStreamDeps {
   readonly logEvents: WeakMap<ServerLog, Uint8Array>
 }
 
-/** The signals that end a stream. */
-interface Ends {
+/** The request of a stream, with the signals that end the stream. */
+interface Ends extends Pick<EndpointRequest, 'principal' | 'message'> {
   /** Aborts when the caller has left. */
   readonly signal: CancelSignal
   /** Aborts when this gateway ends. */
@@ -43,12 +50,12 @@ const bytes = new TextEncoder()
 
 /** The stream of notifications for a legacy client outside of its requests. */
 export function sessionStream(
-  { upstream, clients, clientVirtualServers, see, open, logEvents }: FeedStreamDeps,
+  { upstream, clients, clientVirtualServers, limits, see, open, logEvents }: FeedStreamDeps,
   ends: Ends,
   shared: VirtualServer,
   { id }: ClientSession,
 ): EventQueue {
-  return openStream(open(), ends, (queue, stack) => {
+  return openStream({ open, limits }, ends, (queue, stack) => {
     const send = ({ method, params, ask }: ClientMessage): void =>
       queue.put(event(outgoing(method, params && JSON.stringify(params), ask)))
     stack.use(clients.hold(id))
@@ -94,11 +101,12 @@ export function subscriptionStream(
   {
     upstream,
     open,
+    limits,
     subscriptions,
-  }: Pick<FeedStreamDeps, 'upstream' | 'open'> & {
+  }: Pick<FeedStreamDeps, 'upstream' | 'open' | 'limits'> & {
     readonly subscriptions: SubscriptionCount
   },
-  ends: Ends & Pick<EndpointRequest, 'principal'>,
+  ends: Ends,
   virtualServer: VirtualServer,
   { id, params }: JsonRpcRequest,
 ): EventQueue {
@@ -108,14 +116,13 @@ export function subscriptionStream(
   }
   const lists = ALL_LISTS.filter((list) => wanted[`${list}ListChanged`] === true)
   const uris = virtualServer.listing.can('resources', 'subscribe') ? wantedResources(wanted) : []
-  const counted = subscriptions.take(ends.principal.id, uris.length)
   const accepted = {
     ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
     ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
   }
   const _meta = { [SUBSCRIPTION_KEY]: id }
-  return openStream(open(), ends, (queue, stack) => {
-    stack.use(counted)
+  return openStream({ open, limits }, ends, (queue, stack) => {
+    stack.use(subscriptions.take(ends.principal.id, uris.length))
     const send = ({ method, params: said = {} }: ClientMessage): void =>
       queue.put(event(outgoing(method, JSON.stringify({ ...said, _meta }))))
     send({
@@ -130,19 +137,23 @@ export function subscriptionStream(
   })
 }
 
+/** Messages over a socket count as that socket, and not as streams. */
 function openStream(
-  queue: EventQueue,
-  { signal, closing }: Ends,
+  { open, limits }: Pick<FeedStreamDeps, 'open' | 'limits'>,
+  { signal, closing, principal, message }: Ends,
   fill: (queue: EventQueue, stack: DisposableStack) => void,
 ): EventQueue {
-  const stack = new DisposableStack()
-  fill(queue, stack)
+  using opening = new DisposableStack()
+  if (message === undefined) opening.use(limits?.stream(principal))
+  const queue = open()
+  opening.defer(() => queue.end())
+  fill(queue, opening)
+  const stack = opening.move()
   const ends = [signal, closing]
   const end = (): void => {
     // One of the signals outlives the stream by far.
     for (const over of ends) over.removeEventListener('abort', end)
     stack.dispose()
-    queue.end()
   }
   for (const over of ends) over.addEventListener('abort', end)
   if (signal.aborted || closing.aborted) end()
