@@ -82,6 +82,7 @@ beforeEach(async () => {
     audit: new GatewayAudit(undefined),
     events: { authenticated: () => undefined },
     guard: { watchRequest: () => undefined },
+    principals: new WeakMap(),
   }
   const http = new McpHttp({ ...deps, ...signals })
   server = createServer((incoming, response) => {

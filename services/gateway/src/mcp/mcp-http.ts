@@ -41,6 +41,8 @@ export interface McpHttpDeps {
   readonly checkOrigin: OriginGuard
   readonly bodies: BodyReader
   readonly auth: Authenticator
+  /** The principals of requests, among whom the reading of bodies is shared out. */
+  readonly principals: WeakMap<IncomingMessage, string>
   readonly guard: Pick<ConnectionGuard, 'watchRequest'>
   readonly limits: Pick<GatewayLimits, 'addressOf' | 'connection'>
   readonly audit: Pick<GatewayAudit, 'credentialRefused'>
@@ -127,9 +129,10 @@ export class McpHttp {
     found: Found,
     principal: Principal,
   ): void {
-    const { auth, events, policy, bodies, guard } = this.#deps
+    const { auth, events, policy, bodies, principals, guard } = this.#deps
     checkAccess(principal, 'mcp')
     guard.watchRequest(response, request, principal)
+    principals.set(request, principal.id)
     if (auth.isOn) events.authenticated('accepted')
     const virtualServer = policy.admit(principal, found)
     if (virtualServer !== undefined) return this.#read(request, response, virtualServer, principal)
