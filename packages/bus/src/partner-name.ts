@@ -5,6 +5,7 @@ const PARTNERS: Readonly<Record<string, string>> = {
   llm: 'model worker',
   mcp: 'MCP supervisor',
   orch: 'orchestrator',
+  principal: 'gateway',
   session: 'orchestrator',
   sup: 'MCP supervisor',
   tool: 'MCP supervisor',

@@ -6,6 +6,7 @@ import { approvalRule, principalCheck } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import type { Policy } from '@mcp-host/policy'
 import { OPEN_POLICY } from '@mcp-host/policy'
+import { sentArguments } from 'mcp-host/routing'
 import { canSharePort, InFlight, openAudit, RateLimits, ToolPins } from '@mcp-host/service'
 import { ApprovalQueue } from './approvals/approval-queue.ts'
 import type { VisibleTools } from './status-summary.ts'
@@ -227,6 +228,7 @@ function approvalsOf(
   return new Approvals({
     seal,
     queue,
+    sentArguments,
     timeoutMs,
     onAnswered: (...answer) => audit.approvalAnswered(...answer),
   })

@@ -64,7 +64,12 @@ beforeEach(async () => {
       draining: draining.signal,
       refusing: refusing.signal,
       operations: { service: 'gateway', metrics, ready: async () => undefined },
-      auth: { ...openDoor('http://127.0.0.1:3000'), isOn: true, authenticate: () => principal },
+      auth: {
+        ...openDoor('http://127.0.0.1:3000'),
+        isOn: true,
+        authenticate: () => principal,
+        credentialOf: () => ({ kind: 'key', id: 'k' }),
+      },
       onSocket: quiet,
       policy: new ToolPolicy(),
       pins: NO_PINS,

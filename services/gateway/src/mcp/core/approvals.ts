@@ -4,6 +4,9 @@ import type { Route } from './route-request.ts'
 import type { Params } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import type { MergedListing } from './merged-listing.ts'
+import type { SentArguments } from './sent-route.ts'
+import { sentRoute } from './sent-route.ts'
 import type { StateSeal } from './state-seal.ts'
 import { digest } from './state-seal.ts'
 import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
@@ -30,6 +33,7 @@ export interface ApprovalsOptions {
   /** Seals the state that clients of 2026-07-28 send back. */
   readonly seal: StateSeal
   readonly queue: CallQueue
+  readonly sentArguments: SentArguments
   /** The time limit for a decision. */
   readonly timeoutMs: number
   /** Called with the answer of a client of 2026-07-28; the answers of others reach the supervisor. */
@@ -74,6 +78,11 @@ export class Approvals {
 
   constructor(options: ApprovalsOptions) {
     this.#options = options
+  }
+
+  /** See `sentRoute`. */
+  sent(route: Route, listing: MergedListing): Promise<Route> {
+    return sentRoute(this.#options.sentArguments, route, listing)
   }
 
   /** Runs a call once the user has allowed it. Throws `JsonRpcError` when the caller cannot be asked. */

@@ -61,6 +61,7 @@ beforeEach(() => {
       policy: new ToolPolicy(approvalRule(['@destructive', 'files.named'])),
       approvals: new Approvals({
         seal: new StateSeal(async () => secret),
+        sentArguments: async (_tool, args) => args,
         get timeoutMs() {
           return timeoutMs
         },

@@ -35,7 +35,6 @@ import type { Route } from './route-request.ts'
 import { mayBeListedLater, routeRequest } from './route-request.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
 import type { OnRead } from './forward-route.ts'
-import { sentRoute } from './sent-route.ts'
 import { forwardRoute } from './forward-route.ts'
 import { checkParameters } from './parameter-headers.ts'
 import { resumedStream } from './resumed-stream.ts'
@@ -380,11 +379,13 @@ export class McpEndpoint {
     const run = (): Promise<ForwardedReply> =>
       decision.effect === 'allow'
         ? forward()
-        : sentRoute(route, listing).then((sent) =>
-            approvals.pass(sent, about, (allowed, confirm) =>
-              forwardRoute({ upstream, listing }, allowed, { ...about, confirm }),
-            ),
-          )
+        : approvals
+            .sent(route, listing)
+            .then((sent) =>
+              approvals.pass(sent, about, (allowed, confirm) =>
+                forwardRoute({ upstream, listing }, allowed, { ...about, confirm }),
+              ),
+            )
     const permitted = limits?.toolCall(principal, decision)
     return permitted === undefined ? run() : permitted.then(run)
   }

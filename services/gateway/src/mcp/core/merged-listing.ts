@@ -8,7 +8,7 @@ import type {
 } from './server-listing.ts'
 import type { CatalogTool } from '@mcp-host/contracts'
 import type { ParameterHeader } from 'mcp-host/routing'
-import { parameterHeaders, sentArguments } from 'mcp-host/routing'
+import { parameterHeaders } from 'mcp-host/routing'
 import { dottedName } from './listed-names.ts'
 import { cachingsOf, together } from './list-caching.ts'
 import { needsWrapping, withLegacyOutput } from './legacy-output.ts'
@@ -168,15 +168,6 @@ export class MergedListing {
   /** The schema of the arguments of a server's tool. */
   inputSchemaOf(server: string, tool: string): unknown {
     return this.#definition({ server, name: tool })?.['inputSchema']
-  }
-
-  /** The arguments of a call as its server will get them, with coerced scalars. */
-  async sentArguments({ server, name }: ItemAddress, args: unknown): Promise<unknown> {
-    const inputSchema = this.inputSchemaOf(server, name)
-    const validation = this.servers.find((each) => each.server === server)?.validation
-    return isObject(args) && isObject(inputSchema)
-      ? sentArguments({ name, inputSchema }, args, validation)
-      : args
   }
 
   /** The headers in which calls of a tool repeat some of the arguments. */

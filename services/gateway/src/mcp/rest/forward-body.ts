@@ -10,6 +10,7 @@ import { MAX_REQUEST_BYTES } from '../core/limits.ts'
 import type { MergedListing } from '../core/merged-listing.ts'
 import { retryUntilListed } from '../core/retry-until-listed.ts'
 import type { Route } from '../core/route-request.ts'
+import { sentArguments } from 'mcp-host/routing'
 import { sentRoute } from '../core/sent-route.ts'
 import type { ToolPolicy } from '../core/tool-policy.ts'
 import type { Upstream } from '../core/upstream.ts'
@@ -55,7 +56,7 @@ export async function forwardBody(
       const decision = checkPolicy(policy, principal, route, listing)
       await limits.toolCall(principal, decision)
       if (decision.effect === 'approve') {
-        route = await sentRoute(asked, listing)
+        route = await sentRoute(sentArguments, asked, listing)
         await checkApproval(deps, principal, route, body.approval)
       }
     }
