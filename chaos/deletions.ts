@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@mcp-host/bus'
-import type { LostRange, SessionId } from '@mcp-host/contracts'
-import { newSessionId } from '@mcp-host/contracts'
+import type { LostRange } from '@mcp-host/contracts'
+import { SessionId } from '@mcp-host/contracts'
 import { eventually } from '@mcp-host/testkit'
+import { z } from 'zod'
 import type { Credential } from './client.ts'
 import type { Violation } from './check/violation.ts'
 import { planTurn } from './planned-turn.ts'
@@ -18,6 +19,8 @@ const MAX_LIFE_MS = 1_500
 const ERASED_MS = 20_000
 /** The same after damage, which can restore a session. The janitor runs once a minute. */
 const ERASED_AGAIN_MS = 75_000
+
+const Created = z.object({ sessionId: SessionId })
 
 export interface DeletionsOptions {
   readonly seed: number
@@ -89,7 +92,7 @@ export class Deletions implements Disposable {
   async #run(signal: AbortSignal): Promise<void> {
     for (let number = 0; !signal.aborted; number++) {
       await delay(between(this.#random, 0, MAX_PAUSE_MS))
-      const session = newSessionId()
+      const session = await this.#create()
       const begun = Date.now()
       const { message } = planTurn(this.#random, `d${number}`, 0)
       await this.#requestUntil([200], 'POST', `${session}/message`, { id: 'm0', message })
@@ -99,6 +102,19 @@ export class Deletions implements Disposable {
       // On a retry, the answer to an earlier deletion may have been lost.
       if (status === 404 && tries === 1) {
         this.#unknown.push({ session, begun, deleted: Date.now() })
+      }
+    }
+  }
+
+  /** The id of a session, which gateways sign for its principal. */
+  async #create(): Promise<SessionId> {
+    for (;;) {
+      const url = this.#urls[this.#next++ % this.#urls.length]
+      try {
+        const response = await this.#fetch('POST', `${url}/api/chat/session`, {})
+        return Created.parse(await response.json()).sessionId
+      } catch {
+        await delay(RETRY_MS, undefined, { signal: this.#closed.signal })
       }
     }
   }
@@ -121,12 +137,7 @@ export class Deletions implements Disposable {
   /** Resolves with the status of the answer, or `undefined` without one. */
   async #request(method: string, url: string, body?: object): Promise<number | undefined> {
     try {
-      const response = await fetch(url, {
-        method,
-        signal: AbortSignal.timeout(ANSWER_MS),
-        headers: { ...this.#headers, 'content-type': 'application/json' },
-        body: body === undefined ? null : JSON.stringify(body),
-      })
+      const response = await this.#fetch(method, url, body)
       // The events of the turn are not read.
       await response.body?.cancel()
       return response.status
@@ -134,6 +145,15 @@ export class Deletions implements Disposable {
       // The gateway is dead or frozen. The next one is tried.
       return undefined
     }
+  }
+
+  #fetch(method: string, url: string, body?: object): Promise<Response> {
+    return fetch(url, {
+      method,
+      signal: AbortSignal.timeout(ANSWER_MS),
+      headers: { ...this.#headers, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
   }
 
   #report(where: string, detail: string): void {

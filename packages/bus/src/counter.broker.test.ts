@@ -1,5 +1,5 @@
 import type { Broker } from '@mcp-host/testkit'
-import { startBroker } from '@mcp-host/testkit'
+import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Counter } from './bus.ts'
 
@@ -36,4 +36,14 @@ test('an amount can be taken back', async () => {
   const about = { window: 3, windowMs: 86_400_000 }
   expect(await counters[0].add('back', 2, about)).toBe(2)
   expect(await counters[1].add('back', -1, about)).toBe(1)
+})
+
+test('counters go on after a restart of the broker, where services may create none', async () => {
+  await using own = await startBroker({ hasAccounts: true })
+  const counter = await (await own.connect('gateway')).counter()
+  const about = { window: 1, windowMs: 60_000 }
+  expect(await counter.add('user:ann', 2, about)).toBe(2)
+  await own.kill()
+  await own.start()
+  await eventually(async () => (await counter.add('user:ann', 1, about).catch(() => 0)) > 2)
 })

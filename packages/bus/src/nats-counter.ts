@@ -7,16 +7,17 @@ import type { Broker } from './broker.ts'
 import type { Counter } from './bus.ts'
 import { toBusError } from './nats-error.ts'
 
-/** Windows up to this length are counted in memory, since they end before a restarted broker is back. */
+/** Windows up to this length are kept for minutes, others for days. */
 const SHORT_MS = 60_000
 const DAY_MS = 86_400_000
 const PUBLISH_LIMIT_MS = 1_000
 /** JetStream's code for a stream that exists with other settings. */
 const OTHER_STREAM = 10058
 
+/** In files, since a stream in memory is gone after a restart of the broker, and services may not create it again. */
 const STREAMS = [
-  { name: 'RATES', subject: 'rate.>', storage: StorageType.Memory, maxAgeMs: 2 * SHORT_MS },
-  { name: 'QUOTAS', subject: 'quota.>', storage: StorageType.File, maxAgeMs: 2 * DAY_MS },
+  { name: 'RATES', subject: 'rate.>', maxAgeMs: 2 * SHORT_MS },
+  { name: 'QUOTAS', subject: 'quota.>', maxAgeMs: 2 * DAY_MS },
 ]
 
 /** The subjects of all counters. */
@@ -39,21 +40,30 @@ export class NatsCounter implements Counter {
     { replicas, isOwner }: { readonly replicas: number; readonly isOwner: boolean },
   ): Promise<NatsCounter> {
     if (!isOwner) return new NatsCounter(jetstream)
-    const create = async ({ name, subject, storage, maxAgeMs }: (typeof STREAMS)[number]) => {
+    const create = async ({ name, subject, maxAgeMs }: (typeof STREAMS)[number]) => {
       const config = {
         name,
         subjects: [subject],
-        storage,
+        storage: StorageType.File,
         retention: RetentionPolicy.Limits,
         max_age: nanos(maxAgeMs),
         max_msgs_per_subject: 1,
         allow_msg_counter: true,
         num_replicas: replicas,
       }
-      await manager.streams.add(config).catch((error: unknown) => {
-        const isThere = error instanceof JetStreamApiError && error.code === OTHER_STREAM
-        if (!isThere) throw toBusError(error, 'broker')
-      })
+      try {
+        await manager.streams.add(config).catch(async (error: unknown) => {
+          const isThere = error instanceof JetStreamApiError && error.code === OTHER_STREAM
+          if (!isThere) throw error
+          const { config: found } = await manager.streams.info(name)
+          if (found.storage === StorageType.File) return
+          // Of an earlier version, in memory. What it counted lasts for a minute anyway.
+          await manager.streams.delete(name)
+          await manager.streams.add(config)
+        })
+      } catch (error) {
+        throw toBusError(error, 'broker')
+      }
     }
     await Promise.all(STREAMS.map(create))
     return new NatsCounter(jetstream)
