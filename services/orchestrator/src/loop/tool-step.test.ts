@@ -53,6 +53,8 @@ let isAlive: () => boolean
 let onProbe: () => void
 let isSupervisorAlive: boolean
 let outageMs: number
+/** The time by `performance.now()`. */
+let nowMs: number
 /** Runs after a call was settled. */
 let settle: () => Promise<void>
 beforeEach(() => {
@@ -70,10 +72,17 @@ beforeEach(() => {
   onProbe = () => undefined
   isSupervisorAlive = true
   outageMs = Infinity
+  nowMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   settle = async () => undefined
 })
 
-afterEach(() => void vi.useRealTimers())
+afterEach(() => void vi.restoreAllMocks())
+
+/** Lets time pass. */
+function pass(ms: number): void {
+  nowMs += ms
+}
 
 const deps = {
   logger: { warn: (fields: object) => logged.push(fields) },
@@ -175,10 +184,9 @@ test('the request to run a call expires', async () => {
 })
 
 test('a call that arrived too late at its supervisor is reported as not run', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
   refusals = {
     get late() {
-      vi.setSystemTime(Date.now() + 6_000)
+      pass(6_000)
       return new BusError('unavailable', 'the request came too late and was not begun')
     },
   }
@@ -227,12 +235,11 @@ const runs = (): number => requests.filter(({ subject }) => subject === runTool.
 
 /** A call whose supervisor has started it and dies after `afterMs`. */
 function startedCall(afterMs: number): ToolCall {
-  vi.useFakeTimers({ toFake: ['Date'] })
   const one = call(0, 'good')
   one.attempt = 1
   let changes = 0
   onChange = () => {
-    if (++changes === 2) vi.setSystemTime(Date.now() + afterMs)
+    if (++changes === 2) pass(afterMs)
   }
   isAlive = () => changes < 2
   return one
@@ -266,10 +273,9 @@ test('a retried call that is accepted by no supervisor is settled as unknown', a
 })
 
 test('a call that no supervisor starts in time is refused', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] })
   const one = call(0, 'good')
   isAlive = () => false
-  onRun = () => vi.setSystemTime(Date.now() + 11_000)
+  onRun = () => pass(11_000)
   await run(one)
   expect([runs(), outcomes]).toEqual([2, ['refused']])
 })
@@ -281,7 +287,7 @@ function frozenCall(probes: number, probeMs: number): ToolCall {
   const nonce = 'n'
   one.starts.push({ type: 'tool-started', call: one.block.id, attempt: 1, supervisor: 's1', nonce })
   let probed = 0
-  onChange = () => vi.setSystemTime(Date.now() + probeMs)
+  onChange = () => pass(probeMs)
   onProbe = () => {
     if (probed++ < probes * 2) throw new BusError('deadline', 'no answer')
   }
@@ -310,6 +316,28 @@ test('a call whose supervisor was killed while frozen is settled as unknown, not
   isSupervisorAlive = false
   await run(one)
   expect([runs(), outcomes]).toEqual([0, ['unknown']])
+})
+
+test('a frozen supervisor that an outage of the broker cut off may thaw and finish', async () => {
+  const one = frozenCall(1, 1_000)
+  isAlive = () => false
+  isSupervisorAlive = false
+  outageMs = 5_000
+  onChange = () => {
+    pass(6_000)
+    if (nowMs > 12_000) finish(one)
+  }
+  await run(one)
+  expect([runs(), settled]).toEqual([0, []])
+})
+
+test('a call whose frozen supervisor does not come back after an outage is settled as unknown', async () => {
+  const one = frozenCall(1, 4_000)
+  isAlive = () => false
+  isSupervisorAlive = false
+  outageMs = 2_000
+  await run(one)
+  expect([runs(), outcomes, nowMs]).toEqual([0, ['unknown'], 20_000])
 })
 
 test('a call that a thawed supervisor has dropped is retried', async () => {

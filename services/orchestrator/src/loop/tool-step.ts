@@ -88,10 +88,10 @@ async function runCall(
       if (call.attempt > 0) logFailure(deps, turn, call, 'retry', 'its process died')
       // A supervisor ran this attempt until just now, so the time limit begins again.
       asked = call.attempt
-      giveUpAt = Date.now() + START_PATIENCE_MS
+      giveUpAt = performance.now() + START_PATIENCE_MS
     }
     const refused =
-      Date.now() > giveUpAt
+      performance.now() > giveUpAt
         ? 'the tool could not be run'
         : ((await overLimit(deps, turn, call, tries)) ??
           (await dispatch(deps, turn, generation, call, call.attempt + 1)))
@@ -175,7 +175,7 @@ async function dispatch(
   // `decide()` settles calls whose arguments are not an object.
   const given = argumentsOf(call) as Record<string, never>
   const request = { session, call: block.id, attempt, tool, arguments: given, after: resultSeq }
-  const giveUpAt = Date.now() + SUPERVISOR_PATIENCE_MS
+  const giveUpAt = performance.now() + SUPERVISOR_PATIENCE_MS
   while (!isLeft(turn, call)) {
     try {
       const options = {
@@ -194,7 +194,7 @@ async function dispatch(
       if (!tools.isConfigured(server)) {
         return `there is no tool "${tool}": the MCP server "${server}" was removed`
       }
-      if (Date.now() > giveUpAt) {
+      if (performance.now() > giveUpAt) {
         return `the MCP server "${server}" is not available right now; it may be starting or down`
       }
       await pause(turn, 100)

@@ -27,14 +27,16 @@ export async function watchCall(
   let silentSince: number | undefined
   while (isOpen(call) && !isLeft()) {
     const look = await lookAtCall(deps, turn, call)
-    if (look === 'gone') {
-      const wasFrozen = silentSince !== undefined && !(await isRunning(deps, turn, call))
-      return wasFrozen ? 'silent' : 'gone'
-    }
     if (look === 'answered') silentSince = undefined
+    if (look === 'gone') {
+      if (silentSince === undefined || (await isRunning(deps, turn, call))) return 'gone'
+      // After an outage a frozen supervisor reads as gone until it thaws and connects again.
+      const frozenMs = performance.now() - silentSince
+      if (deps.bus.sinceOutageMs() > frozenMs || frozenMs >= SILENCE_LIMIT_MS) return 'silent'
+    }
     if (look !== 'silent') continue
-    silentSince ??= Date.now()
-    if (Date.now() - silentSince >= SILENCE_LIMIT_MS) return 'silent'
+    silentSince ??= performance.now()
+    if (performance.now() - silentSince >= SILENCE_LIMIT_MS) return 'silent'
   }
   return 'gone'
 }
