@@ -21,10 +21,13 @@ export type AccountChanges = Partial<Pick<AccountRecord, 'roles' | 'isDisabled' 
 export class Accounts {
   readonly #bucket: Bucket<AccountRecord>
   readonly #view: BucketView<AccountRecord>
+  /** The accounts by name, whose keys take long to encode; absent after a change. */
+  #byName?: ReadonlyMap<string, AccountRecord> | undefined
 
   private constructor(bucket: Bucket<AccountRecord>, view: BucketView<AccountRecord>) {
     this.#bucket = bucket
     this.#view = view
+    view.onChange(() => (this.#byName = undefined))
   }
 
   static async open(bus: Pick<Bus, 'bucket'>): Promise<Accounts> {
@@ -50,7 +53,9 @@ export class Accounts {
   /** The account that a principal is, from the watched copy; `undefined` for other principals. */
   ofPrincipal(principal: string): AccountRecord | undefined {
     const name = accountNameOf(principal)
-    return name === undefined ? undefined : this.find(name)
+    if (name === undefined) return undefined
+    this.#byName ??= new Map(Array.from(this.#view.records.values(), (each) => [each.name, each]))
+    return this.#byName.get(name)
   }
 
   /** An account, read from the broker, since another process may have changed it just before. */

@@ -86,8 +86,8 @@ export function isAboutAll(rule: Rule): boolean {
  */
 export function mismatchOf(rule: Rule, use: ItemUse): keyof Rule | undefined {
   const mismatch = itemMismatchOf(rule, use)
-  if (mismatch !== undefined || !('tool' in use)) return mismatch
-  for (const [path, patterns] of Object.entries(rule.arguments ?? {})) {
+  if (mismatch !== undefined || rule.arguments === undefined || !('tool' in use)) return mismatch
+  for (const [path, patterns] of Object.entries(rule.arguments)) {
     const forms = argumentForms(use.arguments, path.split('.'), use.inputSchema())
     const matches = (form: unknown): boolean => matchesAny(patterns, textOf(form))
     const isMatch = rule.effect === 'allow' ? forms.every(matches) : forms.some(matches)

@@ -19,11 +19,6 @@ const UNKNOWN: Schema = {
   },
 }
 
-/** Keywords with a schema, or a list of schemas, for the same value. */
-const FOR_SAME = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else']
-/** Keywords with schemas by name for the same value. */
-const FOR_SAME_BY_NAME = ['dependencies', 'dependentSchemas']
-const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef']
 const FOR_ITEMS = ['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains']
 
 /**
@@ -43,7 +38,10 @@ export function argumentForms(
     schemas = applied(partSchemas(schemas, value, name), schema)
     value = Reflect.get(value, name)
   }
-  return [value, ...ORDERS.map((order) => coerced(value, schemas, schema, order))]
+  const isSettled = !isContainer(value) && wantedTypes(value, schemas).length === 0
+  return isSettled
+    ? [value]
+    : [value, ...ORDERS.map((order) => coerced(value, schemas, schema, order))]
 }
 
 function coerced(
@@ -63,11 +61,7 @@ function coerced(
       entries.map(([name, part]) => [name, coerced(part, partOf(name), root, order)]),
     )
   }
-  // A schema refuses no value for its type that has one of its types.
-  const wanted = schemas
-    .map(typesOf)
-    .filter((types) => !types.some((type) => isOfType(value, type)))
-    .flat()
+  const wanted = wantedTypes(value, schemas)
   return (
     order
       .filter((type) => wanted.includes(type))
@@ -76,22 +70,46 @@ function coerced(
   )
 }
 
+/** The types to which a scalar may be coerced. A schema refuses no value for its type that has one of its types. */
+function wantedTypes(value: unknown, schemas: readonly Schema[]): readonly unknown[] {
+  return schemas.flatMap(({ type = [] }) => {
+    const types = Array.isArray(type) ? type : [type]
+    return types.some((each) => isOfType(value, each)) ? [] : types
+  })
+}
+
 /** The schemas with all that they apply to the same value. Each counts once, since schemas may refer to themselves. */
 function applied(schemas: readonly unknown[], root: unknown): readonly Schema[] {
-  const found = new Set<unknown>(schemas)
+  const found = new Set(schemas.filter(isObject))
   // A set that grows while it is read.
   for (const schema of found) {
-    if (!isObject(schema)) continue
-    const others = [
-      ...FOR_SAME.map((keyword) => [schema[keyword]].flat()),
-      ...FOR_SAME_BY_NAME.map((keyword) => valuesOf(schema[keyword])),
-      REFERENCES.filter((keyword) => Object.hasOwn(schema, keyword)).map((each) =>
-        resolve(schema[each], root),
-      ),
-    ]
-    for (const each of others.flat()) found.add(each)
+    for (const keyword of Object.keys(schema)) {
+      for (const each of appliedBy(keyword, schema, root)) if (isObject(each)) found.add(each)
+    }
   }
-  return [...found].filter(isObject)
+  return [...found]
+}
+
+/** The schemas that a keyword applies to the same value. */
+function appliedBy(keyword: string, schema: Schema, root: unknown): readonly unknown[] {
+  switch (keyword) {
+    case 'allOf':
+    case 'anyOf':
+    case 'oneOf':
+    case 'if':
+    case 'then':
+    case 'else':
+      return [schema[keyword]].flat()
+    case 'dependencies':
+    case 'dependentSchemas':
+      return valuesOf(schema[keyword])
+    case '$ref':
+    case '$dynamicRef':
+    case '$recursiveRef':
+      return [resolve(schema[keyword], root)]
+    default:
+      return []
+  }
 }
 
 function resolve(reference: unknown, root: unknown): unknown {
@@ -108,15 +126,13 @@ function resolve(reference: unknown, root: unknown): unknown {
 
 function partSchemas(schemas: readonly Schema[], value: unknown, name: string): unknown[] {
   if (Array.isArray(value)) return schemas.flatMap((each) => FOR_ITEMS.flatMap((key) => each[key]))
-  return schemas.flatMap(({ properties, patternProperties, ...rest }) => {
-    const declared = valueAt(properties, [name])
-    const others = declared === undefined ? rest['additionalProperties'] : undefined
-    return [declared, others, rest['unevaluatedProperties'], ...valuesOf(patternProperties)]
-  })
-}
-
-function typesOf({ type }: Schema): unknown[] {
-  return [type ?? []].flat()
+  const found: unknown[] = []
+  for (const schema of schemas) {
+    const declared = valueAt(schema['properties'], [name])
+    if (declared === undefined) found.push(schema['additionalProperties'])
+    found.push(declared, schema['unevaluatedProperties'], ...valuesOf(schema['patternProperties']))
+  }
+  return found
 }
 
 function isOfType(value: unknown, type: unknown): boolean {

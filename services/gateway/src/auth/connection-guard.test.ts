@@ -22,8 +22,8 @@ test('a request or socket whose credential is not known ends, where clients auth
   const ended: string[] = []
   const response = (name: string) =>
     Object.assign(new EventEmitter(), { destroy: () => ended.push(name) }) as never
-  // Only a key of a map.
-  const request = {} as IncomingMessage
+  // Only what the guard uses of a request.
+  const request = { socket: new EventEmitter() } as IncomingMessage
   guard.watchRequest(response('on'), request, principal)
   open.watchRequest(response('off'), request, principal)
   expect(ended).toEqual(['on'])

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Principal } from '@mcp-host/contracts'
 import type { WebSocket } from 'ws'
 import type { Authenticator } from './authenticator.ts'
@@ -17,8 +18,8 @@ export interface Admission {
   readonly principal: Principal
 }
 
-interface Watched extends Admission {
-  readonly end: () => void
+interface WatchedResponse extends Admission {
+  readonly response: ServerResponse
 }
 
 /**
@@ -28,7 +29,9 @@ interface Watched extends Admission {
 export class ConnectionGuard implements Disposable {
   readonly #auth: GuardAuth
   readonly #admitted = new WeakMap<IncomingMessage, Admission>()
-  readonly #open = new Map<WebSocket | ServerResponse, Watched>()
+  readonly #sockets = new Map<WebSocket, Admission>()
+  /** By connection: a map of responses itself, most of which last for milliseconds, would burden the collector. */
+  readonly #responses = new Map<Socket, readonly WatchedResponse[]>()
   readonly #timer: NodeJS.Timeout
 
   constructor(auth: GuardAuth, checkMs = CHECK_MS) {
@@ -48,8 +51,8 @@ export class ConnectionGuard implements Disposable {
       if (this.#auth.isOn) close(socket)
       return
     }
-    this.#open.set(socket, { ...admission, end: () => close(socket) })
-    socket.once('close', () => this.#open.delete(socket))
+    this.#sockets.set(socket, admission)
+    socket.once('close', () => this.#sockets.delete(socket))
   }
 
   /**
@@ -62,17 +65,29 @@ export class ConnectionGuard implements Disposable {
       if (this.#auth.isOn) response.destroy()
       return
     }
-    this.#open.set(response, { credential, principal, end: () => response.destroy() })
-    response.once('close', () => this.#open.delete(response))
+    const { socket } = request
+    const others = this.#responses.get(socket)
+    if (others === undefined) socket.once('close', () => this.#responses.delete(socket))
+    const watched = { response, credential, principal }
+    this.#responses.set(socket, [...(others ?? []).filter(isOpen), watched])
   }
 
   #check(): void {
-    for (const [connection, { credential, principal, end }] of this.#open) {
-      const now = this.#auth.principalOf(credential)
-      if (now !== undefined && isSame(now, principal)) continue
-      this.#open.delete(connection)
-      end()
+    for (const [socket, admission] of this.#sockets) {
+      if (this.#isCurrent(admission)) continue
+      this.#sockets.delete(socket)
+      close(socket)
     }
+    for (const [socket, responses] of this.#responses) {
+      const open = responses.filter(isOpen)
+      this.#responses.set(socket, open)
+      for (const each of open) if (!this.#isCurrent(each)) each.response.destroy()
+    }
+  }
+
+  #isCurrent({ credential, principal }: Admission): boolean {
+    const now = this.#auth.principalOf(credential)
+    return now !== undefined && isSame(now, principal)
   }
 
   [Symbol.dispose](): void {
@@ -85,6 +100,10 @@ function close(socket: WebSocket): void {
   socket.resume()
   socket.close(1008, ENDED)
   setTimeout(() => socket.terminate(), CLOSE_LIMIT_MS).unref()
+}
+
+function isOpen({ response }: WatchedResponse): boolean {
+  return !response.closed
 }
 
 function isSame(one: Principal, other: Principal): boolean {

@@ -46,8 +46,8 @@ export class MakerCheck {
     const record = this.#find(id)
     if (record === undefined) return undefined
     const holders = holdersOfKey(record)
-    if (!this.areInOrder(holders)) return undefined
     const accounts = this.#accountsOf(holders)
+    if (!this.#areInOrder(accounts, holders.keys)) return undefined
     const roles = record.roles.filter((role) => accounts.every((each) => hasRole(each, role)))
     return roles.length === record.roles.length ? record : this.#reduce(record, roles)
   }
@@ -57,11 +57,7 @@ export class MakerCheck {
    * without an account of this host are in order.
    */
   areInOrder(makers: Makers, role?: string): boolean {
-    return (
-      this.#accountsOf(makers).every(
-        (each) => !each.isDisabled && (role === undefined || hasRole(each, role)),
-      ) && makers.keys.every((id) => this.#isUnexpired(id))
-    )
+    return this.#areInOrder(this.#accountsOf(makers), makers.keys, role)
   }
 
   /** Whether an account, or a key of the principal, still has roles. Users of identity providers keep theirs. */
@@ -81,6 +77,13 @@ export class MakerCheck {
 
   #accountsOf({ principals }: Makers): AccountRecord[] {
     return principals.flatMap((principal) => this.#accounts.ofPrincipal(principal) ?? [])
+  }
+
+  #areInOrder(accounts: readonly AccountRecord[], keys: readonly string[], role?: string): boolean {
+    return (
+      accounts.every((each) => !each.isDisabled && (role === undefined || hasRole(each, role))) &&
+      keys.every((id) => this.#isUnexpired(id))
+    )
   }
 
   #isUnexpired(id: string): boolean {

@@ -30,7 +30,8 @@ async function serve(limits: { totalBytes?: number } = {}, delayMs = 0): Promise
   server = createServer({ highWaterMark: KIB }, (request, response) => {
     requests.push(request)
     const receive = (): void => {
-      reader.receive(request, MAX_BYTES, (fault) => {
+      const share = { maxBytes: MAX_BYTES, owner: ownerOf(request) }
+      reader.receive(request, share, (fault) => {
         if (!(fault instanceof BodyFault)) {
           using body = fault
           response.end(`${body.bytes.length} bytes`)

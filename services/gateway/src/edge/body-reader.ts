@@ -41,6 +41,12 @@ export interface ReceivedBody extends Disposable {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
+/** The limit for one body, and the owner among whose bodies its reading is shared out. */
+interface BodyShare {
+  readonly maxBytes: number
+  readonly owner: string
+}
+
 /** Reads the bodies of requests, within limits on the size and the memory of all together. */
 export class BodyReader {
   readonly #budget: ReadBudget
@@ -80,12 +86,12 @@ export class BodyReader {
    */
   receive(
     request: IncomingMessage,
-    maxBytes: number,
+    { maxBytes, owner }: BodyShare,
     done: (received: ReceivedBody | BodyFault) => void,
   ): void {
     const length = Number(request.headers['content-length'])
     if (!(length > 0 && length <= Math.min(maxBytes, SMALL_BYTES))) {
-      return void this.read(request, maxBytes).then(done, done)
+      return void this.read(request, maxBytes, owner).then(done, done)
     }
     const pieces: Uint8Array<ArrayBuffer>[] = []
     let bytes = 0
@@ -98,9 +104,13 @@ export class BodyReader {
   }
 
   /** Throws `BodyFault`. After one that closes, the connection is to be closed with the answer. */
-  async read(request: IncomingMessage, maxBytes: number): Promise<ReceivedBody> {
+  async read(
+    request: IncomingMessage,
+    maxBytes: number,
+    owner = this.#ownerOf(request),
+  ): Promise<ReceivedBody> {
     const isTooLarge = Number(request.headers['content-length']) > maxBytes
-    return this.#begin(request, maxBytes, isTooLarge ? tooLarge(maxBytes) : undefined)
+    return this.#begin(request, { maxBytes, owner }, isTooLarge ? tooLarge(maxBytes) : undefined)
   }
 
   /** Discards the body of a request that is answered without it, up to a limit. Node would read it without limit. */
@@ -110,17 +120,17 @@ export class BodyReader {
     // A body that a route reads is left to that route.
     if (!hasBody || readableFlowing !== null) return
     const fault = new BodyFault(413, 'body: none is expected; send none')
-    this.#begin(request, MAX_UNREAD_BYTES / MAX_DISCARDED, fault).catch(doNothing)
+    const share = { maxBytes: MAX_UNREAD_BYTES / MAX_DISCARDED, owner: this.#ownerOf(request) }
+    this.#begin(request, share, fault).catch(doNothing)
     // This must come before the answer is sent: after that, Node reads the rest itself.
     request.read(0)
   }
 
   async #begin(
     request: IncomingMessage,
-    maxBytes: number,
+    { maxBytes, owner }: BodyShare,
     fault?: BodyFault,
   ): Promise<ReceivedBody> {
-    const owner = this.#ownerOf(request)
     const body: Body = new Body((bytes) => this.#large.set(body, owner, bytes))
     if (fault !== undefined) body.fail(fault)
     const { socket } = request

@@ -180,7 +180,7 @@ export async function buildApp(
   const bodies = new BodyReader(budget, { ownerOf })
   const checkOrigin = originGuard([...settings.allowedOrigins, ...deps.auth.origins])
   const guard = new ConnectionGuard(deps.auth)
-  const mcp = { ...deps, endpoint, upstream, onRead, checkOrigin, bodies, principals, guard }
+  const mcp = { ...deps, endpoint, upstream, onRead, checkOrigin, bodies, guard }
   const mcpHttp = new McpHttp(mcp)
   const app = fastify({
     serverFactory(others) {

@@ -41,8 +41,6 @@ export interface McpHttpDeps {
   readonly checkOrigin: OriginGuard
   readonly bodies: BodyReader
   readonly auth: Authenticator
-  /** The principals of requests, among whom the reading of bodies is shared out. */
-  readonly principals: WeakMap<IncomingMessage, string>
   readonly guard: Pick<ConnectionGuard, 'watchRequest'>
   readonly limits: Pick<GatewayLimits, 'addressOf' | 'connection'>
   readonly audit: Pick<GatewayAudit, 'credentialRefused'>
@@ -129,10 +127,9 @@ export class McpHttp {
     found: Found,
     principal: Principal,
   ): void {
-    const { auth, events, policy, bodies, principals, guard } = this.#deps
+    const { auth, events, policy, bodies, guard } = this.#deps
     checkAccess(principal, 'mcp')
     guard.watchRequest(response, request, principal)
-    principals.set(request, principal.id)
     if (auth.isOn) events.authenticated('accepted')
     const virtualServer = policy.admit(principal, found)
     if (virtualServer !== undefined) return this.#read(request, response, virtualServer, principal)
@@ -159,7 +156,8 @@ export class McpHttp {
   ): void {
     const about = { virtualServer, principal }
     if (request.method !== 'POST') return this.#answer(request, response, about, EMPTY)
-    this.#deps.bodies.receive(request, MAX_REQUEST_BYTES, (received) => {
+    const share = { maxBytes: MAX_REQUEST_BYTES, owner: principal.id }
+    this.#deps.bodies.receive(request, share, (received) => {
       if (!(received instanceof BodyFault)) {
         const { bytes } = received
         // Not `using`, which takes half a microsecond.
