@@ -53,6 +53,8 @@ let isAlive: () => boolean
 let onProbe: () => void
 let isSupervisorAlive: boolean
 let outageMs: number
+/** The time that the broker takes for an answer. */
+let brokerMs: number
 /** The time by `performance.now()`. */
 let nowMs: number
 /** Runs after a call was settled. */
@@ -72,6 +74,7 @@ beforeEach(() => {
   onProbe = () => undefined
   isSupervisorAlive = true
   outageMs = Infinity
+  brokerMs = 0
   nowMs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   settle = async () => undefined
@@ -88,7 +91,12 @@ const deps = {
   logger: { warn: (fields: object) => logged.push(fields) },
   bus: {
     sinceOutageMs: () => outageMs,
-    sessions: { lastSequence: async () => state.seq },
+    sessions: {
+      async lastSequence() {
+        pass(brokerMs)
+        return state.seq
+      },
+    },
     async call(contract: { subject: string }, { server = '' }, _: unknown, options: CallOptions) {
       requests.push({ subject: contract.subject, options })
       if (refusals[server] !== undefined) throw refusals[server]
@@ -319,10 +327,9 @@ test('a call whose supervisor was killed while frozen is settled as unknown, not
 })
 
 test('a frozen supervisor that an outage of the broker cut off may thaw and finish', async () => {
-  const one = frozenCall(1, 1_000)
+  const one = frozenCall(1, 6_000)
   isAlive = () => false
   isSupervisorAlive = false
-  outageMs = 5_000
   onChange = () => {
     pass(6_000)
     if (nowMs > 12_000) finish(one)
@@ -331,13 +338,26 @@ test('a frozen supervisor that an outage of the broker cut off may thaw and fini
   expect([runs(), settled]).toEqual([0, []])
 })
 
-test('a call whose frozen supervisor does not come back after an outage is settled as unknown', async () => {
-  const one = frozenCall(1, 4_000)
-  isAlive = () => false
-  isSupervisorAlive = false
-  outageMs = 2_000
+test('the silence of a supervisor does not count while the broker answers nobody', async () => {
+  const one = frozenCall(Infinity, 1_000)
+  brokerMs = 4_000
+  onChange = () => {
+    pass(1_000)
+    if (nowMs > 30_000) finish(one)
+  }
   await run(one)
-  expect([runs(), outcomes, nowMs]).toEqual([0, ['unknown'], 20_000])
+  expect(settled).toEqual([])
+})
+
+test('a call that no supervisor began is asked for again after a silence', async () => {
+  const one = frozenCall(Infinity, 6_000)
+  one.attempt = 0
+  one.starts.splice(0)
+  onRun = () => {
+    if (runs() === 2) finish(one)
+  }
+  await run(one)
+  expect([runs(), settled]).toEqual([2, []])
 })
 
 test('a call that a thawed supervisor has dropped is retried', async () => {

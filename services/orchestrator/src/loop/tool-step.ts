@@ -73,8 +73,9 @@ async function runCall(
       absence = await watchCall(deps, turn, call, () => isLeft(turn, call))
     }
     if (!isOpen(call) || isLeft(turn, call)) return
-    // A call that froze its supervisor is not retried, since it may freeze the next one.
-    const isFrozen = absence === 'silent'
+    // A call that froze its supervisor is not retried, since it may freeze the next one. An attempt that was not begun is
+    // asked for again: only one supervisor can begin it.
+    const isFrozen = absence === 'silent' && call.attempt > 0
     const isCause = call.attempt >= MAX_DEATHS
     if (isFrozen || isCause || (call.attempt > 0 && !deps.tools.isRepeatable(call.block))) {
       const message = isFrozen ? STOPPED_ANSWERING : isCause ? DIED_AGAIN : DIED

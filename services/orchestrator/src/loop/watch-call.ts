@@ -11,6 +11,8 @@ const QUIET_MS = 1_000
  * process is known at once.
  */
 const SILENCE_LIMIT_MS = 15_000
+/** The time limit for an answer of the broker. One that is frozen keeps the answers of supervisors back, too. */
+const BROKER_LIMIT_MS = 1_000
 /** The time after an outage of the broker in which supervisors connect again. */
 const STEADY_MS = 2_000
 
@@ -24,19 +26,15 @@ export async function watchCall(
   call: ToolCall,
   isLeft: () => boolean,
 ): Promise<Absence> {
-  let silentSince: number | undefined
+  let silentMs = 0
   while (isOpen(call) && !isLeft()) {
+    const from = performance.now()
     const look = await lookAtCall(deps, turn, call)
-    if (look === 'answered') silentSince = undefined
-    if (look === 'gone') {
-      if (silentSince === undefined || (await isRunning(deps, turn, call))) return 'gone'
-      // After an outage a frozen supervisor reads as gone until it thaws and connects again.
-      const frozenMs = performance.now() - silentSince
-      if (deps.bus.sinceOutageMs() > frozenMs || frozenMs >= SILENCE_LIMIT_MS) return 'silent'
-    }
-    if (look !== 'silent') continue
-    silentSince ??= performance.now()
-    if (performance.now() - silentSince >= SILENCE_LIMIT_MS) return 'silent'
+    if (look === 'answered') silentMs = 0
+    if (look === 'gone' && (silentMs === 0 || (await isRunning(deps, turn, call)))) return 'gone'
+    // A frozen supervisor that an outage of the broker cut off reads as gone until it connects again.
+    if (look === 'gone' || look === 'silent') silentMs += performance.now() - from
+    if (silentMs >= SILENCE_LIMIT_MS) return 'silent'
   }
   return 'gone'
 }
@@ -53,9 +51,11 @@ async function lookAtCall(
   const params = { call: call.block.id }
   const absence = await findAbsence(bus, callControl, params, { action: 'ping' }, envelope)
   if (absence === undefined) return 'answered'
-  if (bus.sinceOutageMs() < STEADY_MS) return 'news'
-  if (absence === 'silent') return 'silent'
+  const askedAt = performance.now()
   const last = await bus.sessions.lastSequence(session)
+  const isAway = performance.now() - askedAt > BROKER_LIMIT_MS
+  if (isAway || bus.sinceOutageMs() < STEADY_MS) return 'news'
+  if (absence === 'silent') return 'silent'
   if (last <= view.state.seq) return 'gone'
   await view.reach(last)
   return 'news'
