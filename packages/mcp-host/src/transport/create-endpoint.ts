@@ -1,5 +1,6 @@
 import { childEnvironment } from '../config/child-environment.ts'
 import type { ServerConfig } from '../config/mcp-config.ts'
+import { withoutLauncher } from '../packages/package-command.ts'
 import type { Endpoint, EndpointDeps, EndpointOptions } from './endpoint.ts'
 import { openRemote } from './remote.ts'
 import { StdioTransport } from './stdio.ts'
@@ -11,7 +12,8 @@ export function createEndpoint(
   { name, graceMs }: EndpointOptions,
 ): Endpoint {
   if (config.type !== 'stdio') return openRemote(deps, config)
-  const { command, args, cwd, limits } = config
+  const { cwd, limits } = config
+  const { command, args } = withoutLauncher(config, cwd)
   const { prefix, tag, env } = deps.sandbox.enter(name, config.sandbox)
   const own = { ...deps.env, ...env }
   const program = { command, args, cwd, prefix, tag, env: childEnvironment(own, config.env) }

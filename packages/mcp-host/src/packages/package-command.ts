@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { RUN_PACKAGE_SCRIPT } from './run-package.ts'
+
+/** A program in packages of npm, as the command line of a launcher names it. */
+interface PackageCommand {
+  /** Names with or without a version, such as `@scope/server@1.2`. */
+  readonly packages: readonly string[]
+  /** The name of the program; undefined: the one of the package. */
+  readonly program: string | undefined
+  readonly args: readonly string[]
+}
+
+interface CommandLine {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+/** The launchers and the words that come with them. `npm` reads options also behind the package. */
+const LAUNCHERS = [
+  { words: ['npx'] },
+  { words: ['npm', 'exec'], readsAll: true },
+  { words: ['npm', 'x'], readsAll: true },
+  { words: ['pnpx'] },
+  { words: ['pnpm', 'dlx'] },
+  { words: ['bunx'] },
+  { words: ['bun', 'x'] },
+]
+/** Options that change nothing where nobody can be asked. */
+const WITHOUT_EFFECT = new Set(['-y', '--yes', '-q', '--quiet', '-s', '--silent'])
+/** A package of the registry, without the addresses, folders and aliases that npm also takes. */
+const SPEC = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:@[\w.~^<>=*|+ -]+)?$/i
+
+/**
+ * The command line that runs a package without its launcher, which would read the packages of the working folder, ask
+ * the registry at each start, and stay beside the program with 100 MB and more. The package is installed once, into the
+ * cache of npm. As it is, where the launcher may do anything else.
+ */
+export function withoutLauncher(
+  line: CommandLine,
+  cwd: string,
+  platform: NodeJS.Platform = process.platform,
+): CommandLine {
+  const found = platform === 'win32' ? undefined : readPackageCommand(line)
+  if (found === undefined || isInProject(found, cwd)) return line
+  const { packages, program = '', args } = found
+  const given = [JSON.stringify(packages), program, ...args]
+  return { command: 'node', args: ['-e', RUN_PACKAGE_SCRIPT, '--', ...given] }
+}
+
+function readPackageCommand({ command, args }: CommandLine): PackageCommand | undefined {
+  const line = [command, ...args]
+  const launcher = LAUNCHERS.find(({ words }) => words.every((word, at) => line[at] === word))
+  if (launcher === undefined) return undefined
+  const rest = line.slice(launcher.words.length)
+  const packages: string[] = []
+  let isClosed = false
+  while (!isClosed && rest[0]?.startsWith('-') === true) {
+    const [option = '', value] = rest.shift()?.split(/=(.*)/s) ?? []
+    if (option === '--') isClosed = true
+    else if (option === '-p' || option === '--package') packages.push(value ?? rest.shift() ?? '')
+    else if (!WITHOUT_EFFECT.has(option)) return undefined
+  }
+  const [first, ...others] = rest
+  const behind = launcher.readsAll === true && !isClosed ? plainArguments(others) : others
+  if (first === undefined || behind === undefined) return undefined
+  const named = packages.length > 0
+  const specs = named ? packages : [first]
+  if (!specs.every((spec) => SPEC.test(spec))) return undefined
+  return { packages: specs, program: named ? first : undefined, args: behind }
+}
+
+/** The arguments of a program behind a launcher that takes what looks like an option for its own until `--`. */
+function plainArguments(args: readonly string[]): readonly string[] | undefined {
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  const before = args.slice(0, end)
+  if (before.some((arg) => arg.startsWith('-'))) return undefined
+  return [...before, ...args.slice(end + 1)]
+}
+
+/** Whether the working folder, or one above it, has the program installed: launchers run that one. */
+function isInProject({ packages, program }: PackageCommand, cwd: string): boolean {
+  const name = program ?? packages[0]?.replace(/^@[^/]*\//, '').replace(/@.*$/, '') ?? ''
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'node_modules', '.bin', name))) return true
+    if (folder === dirname(folder)) return false
+  }
+}
