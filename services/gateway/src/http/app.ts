@@ -145,12 +145,12 @@ export async function buildApp(
   const { logger, events, operations, onSocket, draining, refusing } = deps
   const { clients, clientVirtualServers, approvals, signSession } = deps
   const upstream = new SharedUpstream(
-    new BusUpstream(
-      deps.bus,
-      (server) => isConfigured(deps.catalog.entries.values(), server),
-      () => presentSupervisors(deps.catalog.entries.values()),
-      (server) => void pauseServer({ bus: deps.bus, logger }, server),
-    ),
+    new BusUpstream({
+      bus: deps.bus,
+      isConfigured: (server) => isConfigured(deps.catalog.entries.values(), server),
+      supervisors: () => presentSupervisors(deps.catalog.entries.values()),
+      pauseServer: (server) => void pauseServer({ bus: deps.bus, logger }, server),
+    }),
   )
   const onRead: OnRead | undefined = deps.audit.isOn
     ? (...read) => deps.audit.itemRead(...read)

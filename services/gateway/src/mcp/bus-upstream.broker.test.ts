@@ -20,7 +20,12 @@ let upstream: BusUpstream
 beforeAll(async () => {
   broker = await startBroker()
   supervisor = await broker.connect('supervisor')
-  upstream = new BusUpstream(await broker.connect('gateway'))
+  upstream = new BusUpstream({
+    bus: await broker.connect('gateway'),
+    isConfigured: () => true,
+    supervisors: () => [],
+    pauseServer: () => undefined,
+  })
 })
 afterAll(() => broker[Symbol.asyncDispose]())
 

@@ -14,7 +14,7 @@ const upstreamOver = (
   isConfigured = (_server: string): boolean => true,
   supervisors = (): readonly string[] => [],
   pauseServer = (_server: string): void => undefined,
-): BusUpstream => new BusUpstream(bus as Bus, isConfigured, supervisors, pauseServer)
+): BusUpstream => new BusUpstream({ bus: bus as Bus, isConfigured, supervisors, pauseServer })
 const upstream = upstreamOver({ id: 'gateway-1', pass: never })
 
 const forward = (args: unknown): Promise<unknown> =>

@@ -51,31 +51,26 @@ type UpstreamBus = Pick<
   'id' | 'callOpaque' | 'call' | 'emit' | 'listen' | 'blobs' | 'sinceOutageMs'
 >
 
+export interface BusUpstreamDeps {
+  readonly bus: UpstreamBus
+  /** Whether an absent server may return. */
+  readonly isConfigured: (server: string) => boolean
+  /** The present supervisors. */
+  readonly supervisors: () => Iterable<string>
+  /** Called when a second supervisor has died with a request. */
+  readonly pauseServer: (server: string) => void
+}
+
 /** Forwards requests over the bus to the supervisors of their servers. */
 export class BusUpstream implements Upstream {
-  readonly #bus: UpstreamBus
-  readonly #isConfigured: (server: string) => boolean
-  readonly #supervisors: () => Iterable<string>
-  readonly #pauseServer: (server: string) => void
+  readonly #deps: BusUpstreamDeps
   readonly #logListeners = new Set<(log: ServerLog) => void>()
   /** Set while there are listeners. */
   #logs: Disposable | undefined
   #count = 0
 
-  /**
-   * `isConfigured`: whether an absent server may return. `supervisors`: the present supervisors. `pauseServer`: called
-   * when a second supervisor has died with a request.
-   */
-  constructor(
-    bus: UpstreamBus,
-    isConfigured: (server: string) => boolean = () => true,
-    supervisors: () => Iterable<string> = () => [],
-    pauseServer: (server: string) => void = () => undefined,
-  ) {
-    this.#bus = bus
-    this.#isConfigured = isConfigured
-    this.#supervisors = supervisors
-    this.#pauseServer = pauseServer
+  constructor(deps: BusUpstreamDeps) {
+    this.#deps = deps
   }
 
   async forward(server: string, request: ForwardedRequest): Promise<ForwardedReply> {
@@ -91,7 +86,7 @@ export class BusUpstream implements Upstream {
       traceparent,
       caller,
     } = request
-    const id = `${this.#bus.id}-${this.#count++}`
+    const id = `${this.#deps.bus.id}-${this.#count++}`
     const head: McpRequestHead = { method, id, era }
     if (listener !== undefined) head.progress = true
     if (isResumable === true) head.isResumable = true
@@ -103,7 +98,7 @@ export class BusUpstream implements Upstream {
     const stored = isTooLarge(body) ? await this.#store(server, body) : undefined
     if (stored !== undefined) head.stored = stored
     const question = { head, body: stored === undefined ? body : '', process }
-    const call = new PendingRequest(this.#bus, {
+    const call = new PendingRequest(this.#deps.bus, {
       server,
       id,
       listener,
@@ -122,7 +117,7 @@ export class BusUpstream implements Upstream {
       return forwarded instanceof Promise ? await forwarded : forwarded
     } finally {
       call.end()
-      if (stored !== undefined) this.#bus.blobs.remove(stored).catch(() => undefined)
+      if (stored !== undefined) this.#deps.bus.blobs.remove(stored).catch(() => undefined)
     }
   }
 
@@ -130,7 +125,7 @@ export class BusUpstream implements Upstream {
     kept: ResumePoint,
     { client, after, ...request }: ResumedRequest,
   ): Promise<ForwardedReply> {
-    const call = new PendingRequest(this.#bus, { ...kept, ...request })
+    const call = new PendingRequest(this.#deps.bus, { ...kept, ...request })
     call.kept = kept
     call.number = after
     // A made-up id must not end the request of another client.
@@ -149,17 +144,17 @@ export class BusUpstream implements Upstream {
     const [, server] = /^([A-Za-z0-9_-]+)\.[0-9a-f-]+$/.exec(ask) ?? []
     if (server === undefined) return
     const said = { ...(isObject(result) ? { result } : {}), ...(isError(error) ? { error } : {}) }
-    this.#bus.emit(mcpRequestControl, { server }, { action: 'answer', ask, client, ...said })
+    this.#deps.bus.emit(mcpRequestControl, { server }, { action: 'answer', ask, client, ...said })
   }
 
   tell(server: string, client: string, action: 'roots-changed' | 'leave'): void {
-    this.#bus.emit(mcpRequestControl, { server }, { action, client })
+    this.#deps.bus.emit(mcpRequestControl, { server }, { action, client })
   }
 
   watch(server: string, { uris, client, onUpdated }: WatchRequest): Disposable {
     const stack = new DisposableStack()
     stack.use(
-      this.#bus.listen(resourceUpdated, { server }, ({ uri, client: meant }) => {
+      this.#deps.bus.listen(resourceUpdated, { server }, ({ uri, client: meant }) => {
         if (meant === client) onUpdated(uri)
       }),
     )
@@ -172,12 +167,12 @@ export class BusUpstream implements Upstream {
   }
 
   listen(client: string, listener: (message: ServerMessage) => void): Disposable {
-    return this.#bus.listen(clientMessage, { client }, listener)
+    return this.#deps.bus.listen(clientMessage, { client }, listener)
   }
 
   onLog(listener: (log: ServerLog) => void): Disposable {
     // One listener for all sessions, which may be thousands.
-    this.#logs ??= this.#bus.listen(serverLog, {}, ({ server, ...params }) => {
+    this.#logs ??= this.#deps.bus.listen(serverLog, {}, ({ server, ...params }) => {
       const log = { server, level: params.level, params }
       for (const each of this.#logListeners) each(log)
     })
@@ -196,14 +191,15 @@ export class BusUpstream implements Upstream {
   async #watch(server: string, uris: readonly string[], client?: string): Promise<void> {
     const request = { uris: [...uris] }
     const options = { envelope: newEnvelope('local'), timeoutMs: WATCH_TIMEOUT_MS }
-    if (client === undefined) await this.#bus.call(watchResources, { server }, request, options)
-    else await this.#bus.call(watchClientResources, { server, client }, request, options)
+    if (client === undefined)
+      await this.#deps.bus.call(watchResources, { server }, request, options)
+    else await this.#deps.bus.call(watchClientResources, { server, client }, request, options)
   }
 
   /** Stores parameters that are too large for a message of the bus. */
   async #store(server: string, body: string): Promise<string> {
     try {
-      const { key } = await this.#bus.blobs.put(Buffer.from(body))
+      const { key } = await this.#deps.bus.blobs.put(Buffer.from(body))
       return key
     } catch (error) {
       throw toFault(error, server)
@@ -224,7 +220,7 @@ export class BusUpstream implements Upstream {
 
   async #stored(call: PendingRequest, key: string, hasLinks: boolean): Promise<ForwardedReply> {
     try {
-      return { type: 'result', json: await this.#bus.blobs.get(key), hasLinks }
+      return { type: 'result', json: await this.#deps.bus.blobs.get(key), hasLinks }
     } catch (error) {
       const why = `its result cannot be read: ${BusError.from(error).message}`
       throw unknownOutcome(call.server, why)
@@ -250,25 +246,26 @@ export class BusUpstream implements Upstream {
       call.checkCaller()
       const { code } = BusError.from(failure)
       const { kept } = call
-      if (code === 'unavailable' && !this.#isConfigured(call.server)) throw removed(call.server)
+      if (code === 'unavailable' && !this.#deps.isConfigured(call.server))
+        throw removed(call.server)
       // Replies may have been lost, including the answer.
       if (code === 'deadline' && kept !== undefined && client !== undefined) {
         const answer = await this.#takeUp(call, kept, client.id, 0)
         if (answer !== undefined) return answer
       }
       // Without a listener, the request has not begun.
-      const [isAnybodyThere] = this.#supervisors()
+      const [isAnybodyThere] = this.#deps.supervisors()
       const patienceMs = isAnybodyThere === undefined ? PATIENCE_MS : TAKE_OVER_MS
       const mayWait = code === 'unavailable' && performance.now() < askedAt + patienceMs
       const isLost = code === 'deadline' && mayRepeat
       if (code === 'deadline' && isReadOnly === true && !mayRepeat) {
         // After an outage the answers may have been lost instead.
-        if (this.#bus.sinceOutageMs() > STEADY_MS) this.#pauseServer(call.server)
+        if (this.#deps.bus.sinceOutageMs() > STEADY_MS) this.#deps.pauseServer(call.server)
         throw unknownOutcome(call.server, GONE_AGAIN)
       }
       if (!mayWait && !isLost) throw toFault(failure, call.server)
       // The request may have frozen its supervisor, and a retry could freeze the next one.
-      if (isLost && (await isAnySilent(this.#bus, this.#supervisors()))) {
+      if (isLost && (await isAnySilent(this.#deps.bus, this.#deps.supervisors()))) {
         throw unknownOutcome(call.server, STOPPED_ANSWERING)
       }
       if (isLost) mayRepeat = false
@@ -290,7 +287,9 @@ export class BusUpstream implements Upstream {
   }
 
   #askAnybody(call: PendingRequest, question: Question): Promise<Frame<McpReplyHead>> {
-    return call.ask((options) => this.#bus.callOpaque(mcpRequest, call, question, options, call))
+    return call.ask((options) =>
+      this.#deps.bus.callOpaque(mcpRequest, call, question, options, call),
+    )
   }
 
   async #askOwn(
@@ -301,7 +300,7 @@ export class BusUpstream implements Upstream {
     const { server } = call
     try {
       return await call.ask((options) =>
-        this.#bus.callOpaque(mcpClientRequest, { server, client }, question, options, call),
+        this.#deps.bus.callOpaque(mcpClientRequest, { server, client }, question, options, call),
       )
     } catch (error) {
       if (BusError.from(error).code !== 'unavailable') throw error
@@ -329,7 +328,13 @@ export class BusUpstream implements Upstream {
       try {
         return await call.ask((options) => {
           const head = { id, client, after: call.number }
-          this.#bus.callOpaque(resumeRequest, { supervisor }, { head, body: '' }, options, call)
+          this.#deps.bus.callOpaque(
+            resumeRequest,
+            { supervisor },
+            { head, body: '' },
+            options,
+            call,
+          )
         })
       } catch (error) {
         call.checkCaller()

@@ -121,7 +121,7 @@ export class DuplexSession {
     if (this.#isListening || (await this.#session) === undefined) return
     this.#isListening = true
     const { signal } = this.#left
-    // With a message, since what comes over a socket is no stream of its own.
+    // A message marks the requests of a socket, which counts as a connection already, so that no stream is counted.
     await this.#pass(await this.#exchange('GET', signal, null), signal)
   }
 
