@@ -35,7 +35,7 @@ const packages: Readonly<Record<string, Allowance>> = {
       '@mcp-host/policy',
       'mcp-host',
     ],
-    outside: ['fastify', 'jsonc-parser', 'pino', 'prom-client', 'yaml', 'zod'],
+    outside: ['fastify', 'jsonc-parser', 'pino', 'prom-client', 'undici', 'yaml', 'zod'],
   },
   '@mcp-host/session-state': { own: ['@mcp-host/contracts'], outside: [] },
   '@mcp-host/client': { own: ['@mcp-host/contracts'], outside: [] },

@@ -22,18 +22,19 @@ const OF_THE_CONTAINER: readonly string[] = [
 ]
 
 /** Variables with which servers fetch their programs. */
-const FOR_FETCHING: readonly string[] = [
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'NODE_EXTRA_CA_CERTS',
-  'npm_config_registry',
-]
+const FOR_FETCHING: readonly string[] = ['NODE_EXTRA_CA_CERTS', 'npm_config_registry']
 
 /** The settings of a service in the compose file, so that it does not get the secrets of others. */
 export function composeEnv(service: keyof typeof SETTINGS): string {
-  const { logLevel, drainLimitMs } = baseSettings
-  const names = [logLevel, drainLimitMs, ...Object.values(SETTINGS[service])]
+  const { httpProxy, httpsProxy, noProxy, logLevel, drainLimitMs } = baseSettings
+  const names = [
+    httpProxy,
+    httpsProxy,
+    noProxy,
+    logLevel,
+    drainLimitMs,
+    ...Object.values(SETTINGS[service]),
+  ]
     .flatMap(({ env, aliases = [] }) => [env, ...aliases])
     .filter((name) => !OF_THE_CONTAINER.includes(name))
   const more = service === 'mcp-supervisor' ? FOR_FETCHING : []

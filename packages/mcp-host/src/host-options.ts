@@ -8,6 +8,7 @@ import { type Logger, silentLogger } from './logger.ts'
 import { MetricsRegistry } from './metrics/host-metrics.ts'
 import type { Guardian } from './process/guardian.ts'
 import { NO_SANDBOX, type Sandbox } from './sandbox/sandbox.ts'
+import type { ProxyFor } from './proxy/proxy-for.ts'
 import { CLIENT_INFO } from './server/client-info.ts'
 import type { StartPolicy } from './server/server-group.ts'
 
@@ -19,6 +20,11 @@ export interface MCPHostOptions {
   readonly env?: Environment
   /** Separates the processes of servers; see `openSandbox`. Default: none. */
   readonly sandbox?: Sandbox
+  /**
+   * The proxy for WebSockets to an address. Default: none. Requests over HTTP go through the dispatcher that the
+   * application has set for `fetch`.
+   */
+  readonly proxyFor?: ProxyFor
   /** Default: silent. */
   readonly logger?: Logger
   /** Default `all-or-nothing`. */
@@ -118,6 +124,7 @@ export function withDefaults(options: Omit<MCPHostOptions, 'cache' | 'guardian'>
     // oxlint-disable-next-line node/no-process-env -- the default of an application that gives none
     env: process.env,
     sandbox: NO_SANDBOX,
+    proxyFor: () => undefined,
     logger: silentLogger,
     metrics: new MetricsRegistry(),
     startPolicy: 'all-or-nothing',

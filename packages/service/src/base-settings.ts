@@ -22,6 +22,14 @@ function toBytes(size: string, context: z.RefinementCtx): number {
   return Number(count) * (UNITS[unit] ?? 1)
 }
 
+/** A proxy as people write it: the scheme may be missing, as curl allows. */
+function toProxy(text: string, context: z.RefinementCtx): URL {
+  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
+  if (url !== null && /^https?:$/.test(url.protocol)) return url
+  context.addIssue('must be http://[user:password@]host:port, or with https')
+  return z.NEVER
+}
+
 /** Settings that every process has. */
 export const baseSettings = {
   configFile: configFileSetting,
@@ -107,6 +115,29 @@ export const baseSettings = {
     schema: values.integer(0, 65_535).optional(),
     describe:
       'Port of the operations server; 0 takes a free one. With `npm start` the services have this port and the next three, in the order gateway, orchestrator, mcp-supervisor, llm-worker. Unset: a gateway has these routes at PORT alone, the others take a free port.',
+  }),
+  httpProxy: setting({
+    env: 'HTTP_PROXY',
+    aliases: ['http_proxy'],
+    schema: values.text.transform(toProxy).optional(),
+    describe:
+      'Proxy for http:// and ws:// requests to models, MCP servers and identity providers, as http://[user:password@]host:port. Requests to this machine have none.',
+    isSecret: true,
+  }),
+  httpsProxy: setting({
+    env: 'HTTPS_PROXY',
+    aliases: ['https_proxy'],
+    schema: values.text.transform(toProxy).optional(),
+    describe: 'Like HTTP_PROXY, for https:// and wss:// requests.',
+    isSecret: true,
+  }),
+  noProxy: setting({
+    env: 'NO_PROXY',
+    aliases: ['no_proxy'],
+    schema: values.text.transform((text) => text.split(/[\s,]+/).filter((part) => part !== '')),
+    default: '',
+    describe:
+      'Hosts that are reached without a proxy, by commas: example.com with its subdomains, 10.1.2.3, 10.0.0.0/8, * for all.',
   }),
   logLevel: setting({
     env: 'LOG_LEVEL',

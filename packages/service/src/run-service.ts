@@ -15,6 +15,8 @@ import { listenOperations } from './operations.ts'
 import type { Config, CrossCheck, Settings } from './settings.ts'
 import { ConfigError, loadConfig } from './settings.ts'
 import { shareStorageFault } from './share-storage-fault.ts'
+import type { ProxyFor } from 'mcp-host/proxy'
+import { useProxies } from './use-proxies.ts'
 import { aborted } from 'mcp-host/async'
 
 /** Dependencies of a service. */
@@ -23,6 +25,8 @@ export interface ServiceDeps {
   readonly logger: Logger
   readonly metrics: Registry
   readonly operations: OperationsDeps
+  /** For requests that do not go by `fetch`, which has the proxies of the settings. */
+  readonly proxyFor: ProxyFor
 }
 
 /** A running service. Disposing it closes everything it opened. */
@@ -112,6 +116,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
     await using stack = new AsyncDisposableStack()
     const bus = stack.use(await connectPatiently(base, name, logger, stop.signal))
     stack.use(shareStorageFault(bus))
+    const proxyFor = await useProxies(base)
     const metrics = new Registry()
     metrics.setDefaultLabels({ service: name })
     collectDefaultMetrics({ register: metrics })
@@ -133,7 +138,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       },
     }
     const service = stack.use(
-      await options.create({ bus, logger, metrics, operations }, config, env),
+      await options.create({ bus, logger, metrics, operations, proxyFor }, config, env),
     )
     const { opsHost: host, opsPort } = base
     const isShared = base.successorLimitMs > 0

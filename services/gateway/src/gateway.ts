@@ -45,7 +45,7 @@ const LAST_REQUESTS_MS = 1_000
 
 /** Creates a gateway, through which clients reach the host. Every gateway serves every client. */
 export async function createGateway(
-  { bus, logger, metrics, operations }: ServiceDeps,
+  { bus, logger, metrics, operations, proxyFor }: ServiceDeps,
   config: GatewayConfig,
 ): Promise<Service> {
   const events = gatewayEvents(metrics)
@@ -96,7 +96,10 @@ export async function createGateway(
   const address = publicAddress(config)
   const accounts = await Accounts.open(bus)
   const makers = await MakerCheck.open({ bus, accounts }, config)
-  const logins = await openLogins({ bus, accounts, makers, logger, address, audit }, config)
+  const logins = await openLogins(
+    { bus, accounts, makers, logger, address, audit, proxyFor },
+    config,
+  )
   await logins?.local?.offerFirstAdmin()
   const auth = createAuthenticator(
     {

@@ -49,7 +49,8 @@ async function open(env: Record<string, string>) {
   const config = loadConfig(gatewaySettings, env)
   const makers = await MakerCheck.open({ bus, accounts }, config)
   const address = publicAddress(config)
-  const logins = await openLogins({ bus, accounts, makers, logger, address, audit }, config)
+  const parts = { bus, accounts, makers, logger, address, audit, proxyFor: () => undefined }
+  const logins = await openLogins(parts, config)
   if (logins === undefined) throw new Error('the settings allow no logins')
   return { ...logins, origin: address.publicUrl }
 }

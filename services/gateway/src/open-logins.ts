@@ -4,6 +4,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { Principal } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
+import type { ProxyFor } from 'mcp-host/proxy'
 import type { BodyReader } from './edge/body-reader.ts'
 import type { GatewayAudit } from './gateway-audit.ts'
 import { clientAddress } from './limits/client-address.ts'
@@ -30,6 +31,7 @@ export interface LoginsDeps {
   readonly logger: Logger
   readonly address: PublicAddress
   readonly audit: GatewayAudit
+  readonly proxyFor: ProxyFor
 }
 
 /** The parts of the gateway that the pages use. */
@@ -50,7 +52,7 @@ export interface Logins {
 
 /** Opens the logins of browsers; `undefined` when the settings allow none. */
 export async function openLogins(
-  { bus, accounts, makers, logger, address, audit }: LoginsDeps,
+  { bus, accounts, makers, logger, address, audit, proxyFor }: LoginsDeps,
   config: GatewayConfig,
 ): Promise<Logins | undefined> {
   const { publicUrl, origins } = address
@@ -76,6 +78,7 @@ export async function openLogins(
           makers,
           revocations,
           address,
+          proxyFor,
           internalHosts: config.clientDocumentHosts,
           addressOf: clientAddress(config.trustedProxies),
         }),

@@ -30,7 +30,7 @@ import { withRestarts } from './with-restarts.ts'
 
 /** Creates a supervisor, which runs the MCP servers of `mcp.json` and takes requests to them from the bus. */
 export async function createSupervisor(
-  { bus, logger, metrics }: ServiceDeps,
+  { bus, logger, metrics, proxyFor }: ServiceDeps,
   config: SupervisorConfig,
   env: Environment,
 ): Promise<Service> {
@@ -90,6 +90,7 @@ export async function createSupervisor(
     logger,
     guardian,
     sandbox,
+    proxyFor,
     metrics: toolMetrics,
     // Gateways compare the announcements of several supervisors.
     now: () => bus.clock.now(),

@@ -133,6 +133,7 @@ function createInstance(
       logger,
       env: options.env,
       sandbox: options.sandbox,
+      proxyFor: options.proxyFor,
       limits: options.messageLimits,
       now: options.now,
       onLeftOut: (what, count = 1) => void (metrics.counters(name).leftOut[what] += count),

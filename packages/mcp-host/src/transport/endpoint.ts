@@ -5,6 +5,7 @@ import type { Intake } from '../intake/intake.ts'
 import type { MessageLimits } from '../intake/message-limits.ts'
 import type { Environment } from '../environment.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
+import type { ProxyFor } from '../proxy/proxy-for.ts'
 import type { Guardian } from '../process/guardian.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { ProcessOutput } from './process-output.ts'
@@ -31,6 +32,7 @@ export interface EndpointDeps {
   readonly logger: Logger
   readonly env: Environment
   readonly sandbox: Sandbox
+  readonly proxyFor: ProxyFor
   /** Receives the output of a process outside of the protocol. */
   readonly output: ProcessOutput
   readonly limits: MessageLimits

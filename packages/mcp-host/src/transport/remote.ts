@@ -6,6 +6,7 @@ import {
 
 import { resolvesWithin } from '../async/resolves-within.ts'
 import type { RemoteServerConfig } from '../config/mcp-config.ts'
+import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { Intake } from '../intake/intake.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
@@ -25,7 +26,12 @@ const RECONNECTION = {
 
 /** The endpoint of a remote server. */
 export function openRemote(
-  { limits, logger, onLeftOut }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut'>,
+  {
+    limits,
+    logger,
+    onLeftOut,
+    proxyFor,
+  }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut' | 'proxyFor'>,
   config: RemoteServerConfig,
 ): Endpoint {
   const intake: Intake = new Intake({
@@ -34,7 +40,7 @@ export function openRemote(
     onLeftOut,
     onExceeded: (reason) => endpoint.fail(reason),
   })
-  const endpoint = new RemoteEndpoint(intake, openTransport(intake, config))
+  const endpoint = new RemoteEndpoint(intake, openTransport({ intake, proxyFor }, config))
   return endpoint
 }
 
@@ -44,11 +50,11 @@ interface RemoteTransport extends Transport {
 }
 
 function openTransport(
-  intake: Intake,
+  { intake, proxyFor }: { readonly intake: Intake; readonly proxyFor: ProxyFor },
   { type, url, headers }: RemoteServerConfig,
 ): RemoteTransport {
   const address = new URL(url)
-  if (type === 'websocket') return new WebSocketTransport(address, { headers, intake })
+  if (type === 'websocket') return new WebSocketTransport(address, { headers, intake, proxyFor })
   const options = {
     requestInit: { headers: { ...headers } },
     fetch: limitedStreams(boundedFetch(intake)),

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -33,10 +34,16 @@ async function listen(): Promise<{ readonly server: WebSocketServer; readonly ur
   return { server, url: new URL(`ws://127.0.0.1:${port}/mcp`) }
 }
 
+const proxyFor = (): undefined => undefined
+
 async function openSocket(limits: Partial<MessageLimits> = {}): Promise<OpenSocket> {
   const { server, url } = await listen()
   const { intake, leftOut } = testIntake({ messageBytes: 1_000, messageDepth: 10, ...limits })
-  const transport = new WebSocketTransport(url, { headers: { Authorization: 'Bearer x' }, intake })
+  const transport = new WebSocketTransport(url, {
+    headers: { Authorization: 'Bearer x' },
+    intake,
+    proxyFor,
+  })
   const received: JSONRPCMessage[] = []
   const errors: Error[] = []
   const closed = Promise.withResolvers<void>()
@@ -215,7 +222,11 @@ test('a server need not repeat the subprotocol', async () => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const url = new URL(`ws://127.0.0.1:${port}/mcp`)
-  const transport = new WebSocketTransport(url, { headers: {}, intake: testIntake().intake })
+  const transport = new WebSocketTransport(url, {
+    headers: {},
+    intake: testIntake().intake,
+    proxyFor,
+  })
   await transport.start()
   await transport.close()
 })
@@ -237,13 +248,42 @@ test('a socket that cannot be opened is an error with its host', async () => {
   const { server, url } = await listen()
   server.close()
   await once(server, 'close')
-  const transport = new WebSocketTransport(url, { headers: {}, intake: testIntake().intake })
+  const transport = new WebSocketTransport(url, {
+    headers: {},
+    intake: testIntake().intake,
+    proxyFor,
+  })
   await expect(transport.start()).rejects.toThrow(`no WebSocket could be opened at ${url.host}`)
+})
+
+test('a socket beyond a proxy is opened through it', async () => {
+  const { server, url } = await listen()
+  const asked: (string | undefined)[] = []
+  const proxy = createServer().on('connect', (request, socket) => {
+    asked.push(request.url)
+    const { port } = server.address() as AddressInfo
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    socket.pipe(connect(port, '127.0.0.1')).pipe(socket)
+  })
+  proxy.listen(0, '127.0.0.1')
+  onTestFinished(() => void proxy.close())
+  await once(proxy, 'listening')
+  const at = new URL(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)
+  const { intake } = testIntake()
+  const far = new URL(`ws://mcp.example:${url.port}/mcp`)
+  const transport = new WebSocketTransport(far, { headers: {}, intake, proxyFor: () => at })
+  await transport.start()
+  await transport.close()
+  expect(asked).toEqual([far.host])
 })
 
 test('a socket that was not opened refuses messages and closes at once', async () => {
   const { url } = await listen()
-  const transport = new WebSocketTransport(url, { headers: {}, intake: testIntake().intake })
+  const transport = new WebSocketTransport(url, {
+    headers: {},
+    intake: testIntake().intake,
+    proxyFor,
+  })
   await expect(transport.send(ping)).rejects.toThrow('not open')
   await transport.close()
 })

@@ -13,6 +13,8 @@ import { WebSocket } from 'ws'
 import { inspectJson } from '../json/inspect-json.ts'
 import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, readMessage } from '../intake/read-json.ts'
+import { openTunnel } from '../proxy/open-tunnel.ts'
+import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { MAX_BYTES_PARSED_HERE, parseInThread } from '../thread/json.ts'
 import { PacedConnection } from './paced-frames.ts'
 import { UnsentError } from './unsent-error.ts'
@@ -31,7 +33,11 @@ export interface WebSocketOptions {
   /** Sent with the opening request. */
   readonly headers: Readonly<Record<string, string>>
   readonly intake: Intake
+  readonly proxyFor: ProxyFor
 }
+
+type ConnectOptions = TcpNetConnectOpts & ConnectionOptions
+type Connected = (error: Error | null, connection?: Duplex) => void
 
 interface Frame {
   readonly kind: 'text' | 'binary' | 'ping' | 'pong'
@@ -69,7 +75,9 @@ export class WebSocketTransport implements Transport {
       skipUTF8Validation: true,
       perMessageDeflate: false,
       autoPong: false,
-      createConnection: (options: object) => this.#connect(options) as Socket,
+      // Its type is that of `net.connect`; it is called by Node.js, which also takes a later connection.
+      createConnection: ((options: ConnectOptions, done: Connected) =>
+        this.#connect(options, done)) as unknown as typeof connectPlain,
     })
     this.#socket = socket
     const opened = Promise.withResolvers<void>()
@@ -101,13 +109,30 @@ export class WebSocketTransport implements Transport {
     await opened.promise
   }
 
-  #connect(given: object): Duplex {
-    const options = given as TcpNetConnectOpts & ConnectionOptions
+  /** Calls `done` only where it returns nothing, as Node.js expects it. */
+  #connect(options: ConnectOptions, done: Connected): Duplex | undefined {
+    const { host = '', port } = options
+    const proxy = this.#options.proxyFor(this.#url)
+    if (proxy === undefined) return this.#converse(options)
+    openTunnel(proxy, { host, port }).then(
+      (socket) => done(null, this.#converse(options, socket)),
+      (error: Error) => done(error),
+    )
+    return undefined
+  }
+
+  /** `tunnel`: a connection that leads to the server. */
+  #converse(options: ConnectOptions, tunnel?: Socket): Duplex {
     const { host = '' } = options
     const isSecure = this.#url.protocol === 'wss:'
     const connection = isSecure
-      ? connectSecure({ ...options, path: undefined, servername: isIP(host) === 0 ? host : '' })
-      : connectPlain(options)
+      ? connectSecure({
+          ...options,
+          path: undefined,
+          servername: isIP(host) === 0 ? host : '',
+          ...(tunnel === undefined ? {} : { socket: tunnel }),
+        })
+      : (tunnel ?? connectPlain(options))
     return new PacedConnection(connection, () => ({
       pace: (bytes, frames) => this.#options.intake.pace(Math.max(bytes, frames * FRAME_BYTES)),
       maxFrames: MAX_FRAMES,

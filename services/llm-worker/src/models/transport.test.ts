@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { expect, onTestFinished, test } from 'vitest'
 import { providerFetch } from './transport.ts'
 
@@ -38,4 +39,17 @@ test('a line without an end is cut', async () => {
   })()
   await expect(reading).rejects.toThrow('a line of more than 33554432 bytes')
   await closed.promise
+})
+
+test('a request goes through the dispatcher of the process, without its time limits', async () => {
+  const before = getGlobalDispatcher()
+  onTestFinished(() => setGlobalDispatcher(before))
+  const limits: unknown[] = []
+  const agent = new Agent().compose((dispatch) => (options, handler) => {
+    limits.push([options.headersTimeout, options.bodyTimeout])
+    return dispatch(options, handler)
+  })
+  setGlobalDispatcher(agent)
+  await expect(providerFetch('http://a.invalid')).rejects.toThrow('fetch failed')
+  expect(limits).toEqual([[0, 0]])
 })

@@ -1,6 +1,12 @@
 import { ReadableStream } from 'node:stream/web'
 import { wellFormedJson } from '@mcp-host/service'
-import { Agent, fetch as undiciFetch, type RequestInit, Response } from 'undici'
+import {
+  type Dispatcher,
+  fetch as undiciFetch,
+  getGlobalDispatcher,
+  type RequestInit,
+  Response,
+} from 'undici'
 
 /**
  * Limit for the body of an error response; the rest is neither read nor logged. Larger than the limit for its parsing.
@@ -11,23 +17,19 @@ const MAX_ERROR_BYTES = 128 * 1024
 const MAX_LINE_BYTES = 32 * 1024 * 1024
 const NEWLINE = 0x0a
 
-/** The connections to providers. Time limits of answers are set by the callers. */
-const agent = new Agent({
-  connect: { timeout: 10_000 },
-  headersTimeout: 0,
-  bodyTimeout: 0,
-  // No limit, since many generations run at a time and last long.
-  connections: null,
-})
+/** Time limits of answers are set by the callers. */
+const withoutTimeouts: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler)
 
 /**
- * Like `fetch`, with this process's connections to providers. Of an error response only the beginning is read. Texts of
+ * Like `fetch`, without its time limits. Of an error response only the beginning is read. Texts of
  * a request are made well-formed, also those of old sessions: a provider would refuse it whole.
  */
 // The same standard, declared once by Node.js and once by undici.
 export const providerFetch = (async (input: string, init: RequestInit = {}) => {
   const sent = typeof init.body === 'string' ? { body: wellFormedJson(init.body) } : {}
-  const response = await undiciFetch(input, { ...init, ...sent, dispatcher: agent })
+  const dispatcher = getGlobalDispatcher().compose(withoutTimeouts)
+  const response = await undiciFetch(input, { ...init, ...sent, dispatcher })
   const { ok, body, status, statusText, headers } = response
   if (body === null) return response
   const read = ok ? withShortLines(body) : beginningOf(body)

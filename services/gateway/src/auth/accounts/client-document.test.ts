@@ -4,7 +4,11 @@ import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { ClientDocuments, isInternal } from './client-document.ts'
 
-const documents = new ClientDocuments(['intranet.example'], () => undefined)
+const documents = new ClientDocuments({
+  internalHosts: ['intranet.example'],
+  proxyFor: () => undefined,
+  currentAddress: () => undefined,
+})
 const fetchClientDocument: typeof fetch = (url, init) => documents.fetch(url, init)
 
 describe('the document of a client', () => {
@@ -38,11 +42,46 @@ describe('the document of a client', () => {
   })
 })
 
+describe('the document of a client beyond a proxy', () => {
+  const fetchThrough = async (internalHosts: readonly string[], url: string) => {
+    const asked: (string | undefined)[] = []
+    const proxy = createServer().on('connect', (request, socket) => {
+      asked.push(request.url)
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    })
+    await using listening = await listen(proxy)
+    const proxyFor = (): URL => new URL(`http://127.0.0.1:${listening.port}`)
+    const some = new ClientDocuments({ internalHosts, proxyFor, currentAddress: () => undefined })
+    const failure = await some.fetch(url).catch((error: unknown) => String(error))
+    return { asked, failure }
+  }
+
+  test('is never asked of the proxy when its address is no public one', async () => {
+    for (const host of ['localhost', '127.0.0.1', '10.1.2.3', '[::1]']) {
+      const { asked, failure } = await fetchThrough([], `https://${host}/client.json`)
+      expect([host, asked]).toEqual([host, []])
+      expect(failure).toContain('is no public address')
+    }
+  })
+
+  test('is asked by the address that was checked, or by the name that is allowed', async () => {
+    const { asked, failure } = await fetchThrough([], 'https://93.184.215.14/client.json')
+    expect(asked).toEqual(['93.184.215.14:443'])
+    expect(failure).toContain('refused a connection to 93.184.215.14:443: 403 Forbidden')
+    const named = await fetchThrough(['intranet.example'], 'https://intranet.example:8443/a')
+    expect(named.asked).toEqual(['intranet.example:8443'])
+  })
+})
+
 describe('documents of clients', () => {
   test('are fetched a few at a time for one address, and so many in all', async () => {
     await using silent = await listen(createServer(() => undefined))
     let address = 'a'
-    const some = new ClientDocuments(['localhost'], () => address)
+    const some = new ClientDocuments({
+      internalHosts: ['localhost'],
+      proxyFor: () => undefined,
+      currentAddress: () => address,
+    })
     const begin = (count: number) =>
       Array.from({ length: count }, () => some.fetch(`https://localhost:${silent.port}/`))
     const running = begin(8)

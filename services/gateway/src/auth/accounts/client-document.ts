@@ -1,13 +1,35 @@
+import type { LookupAddress, LookupAllOptions } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { get } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { BlockList, isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { connect as connectSecure } from 'node:tls'
+import { openTunnel, type ProxyFor } from 'mcp-host/proxy'
 import { errors } from 'oidc-provider'
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 64 * 1024
 /** Limits for fetches at the same time, in all and for one address of clients. */
 const MAX_FETCHES = { all: 64, address: 8 }
+
+interface Target {
+  readonly host: string
+  readonly port: number | string
+  readonly isExpected: boolean
+}
+
+// There is no socket beside an error, whatever the types of Node.js say.
+type Connected = (error: Error | null, socket: Duplex) => void
+type Addresses = [LookupAddress, ...LookupAddress[]]
+
+export interface ClientDocumentsDeps {
+  /** Names that may have an internal address. */
+  readonly internalHosts: readonly string[]
+  readonly proxyFor: ProxyFor
+  /** The address of the client whose request is handled. */
+  readonly currentAddress: () => string | undefined
+}
 
 /** Addresses outside of the public Internet. */
 const INTERNAL = new BlockList()
@@ -47,24 +69,20 @@ for (const [net, prefix] of [
 
 /**
  * Fetches metadata documents of clients, whose addresses anybody can choose. Only HTTPS to public addresses is allowed,
- * so that no client reaches internal services through this host. Redirects are not followed. `internalHosts`: names
- * that may have an internal address.
+ * so that no client reaches internal services through this host or its proxy. Redirects are not followed.
  */
 export class ClientDocuments {
-  readonly #internalHosts: readonly string[]
-  readonly #currentAddress: () => string | undefined
+  readonly #deps: ClientDocumentsDeps
   readonly #running = new Map<string | undefined, number>()
   #count = 0
 
-  /** `currentAddress`: the address of the client whose request is handled. */
-  constructor(internalHosts: readonly string[], currentAddress: () => string | undefined) {
-    this.#internalHosts = internalHosts
-    this.#currentAddress = currentAddress
+  constructor(deps: ClientDocumentsDeps) {
+    this.#deps = deps
   }
 
   /** Throws when too many fetches run. The library coalesces fetches of the same document. */
   checkRoom(): void {
-    const running = this.#running.get(this.#currentAddress())
+    const running = this.#running.get(this.#deps.currentAddress())
     const isFull = this.#count >= MAX_FETCHES.all
     if (!isFull && (running ?? 0) < MAX_FETCHES.address) return
     throw new errors.TemporarilyUnavailable(
@@ -76,10 +94,10 @@ export class ClientDocuments {
 
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     this.checkRoom()
-    const address = this.#currentAddress()
+    const address = this.#deps.currentAddress()
     this.#add(address, 1)
     try {
-      return await fetchClientDocument(this.#internalHosts, input, init)
+      return await fetchClientDocument(this.#deps, input, init)
     } finally {
       this.#add(address, -1)
     }
@@ -96,7 +114,7 @@ export class ClientDocuments {
 }
 
 function fetchClientDocument(
-  internalHosts: readonly string[],
+  { internalHosts, proxyFor }: ClientDocumentsDeps,
   input: string | URL | Request,
   { headers, method = 'GET' }: RequestInit = {},
 ): Promise<Response> {
@@ -107,14 +125,25 @@ function fetchClientDocument(
   }
   const isExpected = internalHosts.includes(host)
   if (!isExpected && isIP(host) !== 0 && isInternal(host)) return Promise.reject(internal(host))
+  const proxy = proxyFor(url)
   return new Promise((resolve, reject) => {
     const request = get(
       url,
       {
         headers: Object.fromEntries(new Headers(headers)),
-        // Connects to the address that was checked.
-        ...(isExpected ? {} : { lookup: publicLookup }),
-        agent: false,
+        ...(proxy === undefined
+          ? // Connects to the address that was checked.
+            { agent: false, ...(isExpected ? {} : { lookup: publicLookup }) }
+          : {
+              createConnection(_: object, done: Connected) {
+                const target = { host, port: url.port === '' ? 443 : url.port, isExpected }
+                connectThrough(proxy, target).then(
+                  (socket) => done(null, socket),
+                  done as (error: Error) => void,
+                )
+                return undefined
+              },
+            }),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       },
       (response) => {
@@ -140,20 +169,31 @@ function fetchClientDocument(
   })
 }
 
+/** The proxy gets the address that was checked, since it may find another one by the name. */
+async function connectThrough(proxy: URL, { host, port, isExpected }: Target): Promise<Duplex> {
+  const [checked] = isExpected ? [{ address: host }] : await findPublic(host, { all: true })
+  const socket = await openTunnel(proxy, { host: checked.address, port })
+  return connectSecure({ socket, servername: isIP(host) === 0 ? host : '' })
+}
+
 const publicLookup: LookupFunction = (host, { family, hints }, callback) => {
   const about = {
     all: true as const,
     ...(family === undefined ? {} : { family: family as 0 | 4 | 6 }),
     ...(hints === undefined ? {} : { hints }),
   }
-  lookup(host, about).then(
-    (found) => {
-      const isBad = found.length === 0 || found.some(({ address }) => isInternal(address))
-      if (isBad) callback(internal(host), [])
-      else callback(null, found)
-    },
+  findPublic(host, about).then(
+    (found) => callback(null, found),
     (error: Error) => callback(error, []),
   )
+}
+
+async function findPublic(host: string, about: LookupAllOptions): Promise<Addresses> {
+  const [first, ...others] = await lookup(host, about)
+  if (first === undefined || [first, ...others].some(({ address }) => isInternal(address))) {
+    throw internal(host)
+  }
+  return [first, ...others]
 }
 
 export function isInternal(address: string): boolean {

@@ -5,6 +5,7 @@ import type { Bus, Counter } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import { Provider } from 'oidc-provider'
+import type { ProxyFor } from 'mcp-host/proxy'
 import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { ReturnTarget } from '../login/login-routes.ts'
 import type { MakerCheck } from '../maker-check.ts'
@@ -32,8 +33,9 @@ export interface AccountsDeps {
   readonly logins: LoginSessions
   readonly address: PublicAddress
   readonly audit: GatewayAudit
-  /** See `ProviderOptions`. */
+  /** See `ClientDocumentsDeps`. */
   readonly internalHosts: readonly string[]
+  readonly proxyFor: ProxyFor
   /** The address of a client, through trusted proxies. */
   readonly addressOf: (request: IncomingMessage) => string
 }
@@ -69,6 +71,7 @@ export async function openAccounts({
   logins,
   audit: ownAudit,
   internalHosts,
+  proxyFor,
   addressOf,
   address: { publicUrl, origins },
 }: AccountsDeps): Promise<LocalAccounts> {
@@ -88,7 +91,7 @@ export async function openAccounts({
   )
   /** The logins of the browsers whose requests the library handles. */
   const current = new WeakMap<object, Login>()
-  const documents = new ClientDocuments(internalHosts, currentAddress)
+  const documents = new ClientDocuments({ internalHosts, proxyFor, currentAddress })
   const cookieSuffix = logins.cookieName.slice(-8)
   const loginOf = (request: object): Login | undefined => current.get(request)
   let built: { readonly of: object; readonly byIssuer: Map<string, Provider> } | undefined
