@@ -1,11 +1,36 @@
 import { expect, test } from 'vitest'
-import { checkClientField } from './check-client.ts'
+import { CHECKED_FIELDS, checkClientField } from './check-client.ts'
 
 const REDIRECT = 'http://127.0.0.1/'
 
 test('a client with 20 redirect addresses and a name of 200 characters is taken', () => {
   const metadata = { redirect_uris: Array(20).fill(REDIRECT), client_name: 'x'.repeat(200) }
   for (const [field, value] of Object.entries(metadata)) checkClientField(field, value, metadata)
+})
+
+test('what a client does not have, and what this host does not support, is left out', () => {
+  const metadata: Record<string, unknown> = {
+    redirect_uris: [REDIRECT],
+    client_uri: '',
+    logo_uri: null,
+    contacts: [],
+    software_version: '1',
+    grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
+    response_types: ['code', 'code id_token'],
+  }
+  for (const field of CHECKED_FIELDS) checkClientField(field, metadata[field], metadata)
+  expect(metadata).toEqual({
+    redirect_uris: [REDIRECT],
+    software_version: '1',
+    grant_types: ['authorization_code'],
+    response_types: ['code'],
+  })
+})
+
+test('a client that wants only what this host does not support keeps it, and is refused by that', () => {
+  const metadata = { redirect_uris: [REDIRECT], grant_types: ['client_credentials'] }
+  checkClientField('redirect_uris', metadata.redirect_uris, metadata)
+  expect(metadata.grant_types).toEqual(['client_credentials'])
 })
 
 test.each([

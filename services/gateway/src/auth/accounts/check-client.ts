@@ -9,18 +9,25 @@ const MAX_METADATA_LENGTH = 8_192
 /** The fields of a client's metadata that this host checks beyond the library. */
 export const CHECKED_FIELDS = ['redirect_uris', 'client_name', 'scope']
 
+/** The values of lists that this host supports. */
+const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+}
+
 /** The scopes that clients may register and request. */
 export const CLIENT_SCOPES: readonly string[] = ['openid', 'offline_access', ...SCOPES]
 
+interface Metadata {
+  [field: string]: unknown
+}
+
 /**
- * Checks one field of a registered client or of a client-ID metadata document. Throws `InvalidClientMetadata`. Unknown
- * scopes are removed from the metadata: clients register those of other hosts, too.
+ * Checks one field of a registered client or of a client-ID metadata document. Throws `InvalidClientMetadata`. With
+ * the first field, all of the metadata is tidied. Unknown scopes are removed: clients register those of other hosts, too.
  */
-export function checkClientField(
-  field: string,
-  value: unknown,
-  metadata: { scope?: unknown; readonly [field: string]: unknown },
-): void {
+export function checkClientField(field: string, value: unknown, metadata: Metadata): void {
+  if (field === CHECKED_FIELDS[0]) tidy(metadata)
   if (field === 'scope' && typeof value === 'string') {
     const known = value.split(' ').filter((scope) => CLIENT_SCOPES.includes(scope))
     // The library refuses an empty one.
@@ -44,6 +51,22 @@ export function checkClientField(
   if (JSON.stringify(metadata).length > MAX_METADATA_LENGTH) {
     const message = `the metadata must have at most ${MAX_METADATA_LENGTH} characters as JSON`
     throw new errors.InvalidClientMetadata(message)
+  }
+}
+
+/**
+ * Removes what clients write for a field that they do not have, and what this host does not support beside what it does:
+ * a client learns from the answer what it has got.
+ */
+function tidy(metadata: Metadata): void {
+  for (const [field, value] of Object.entries(metadata)) {
+    const supported = SUPPORTED[field]
+    if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) {
+      delete metadata[field]
+    } else if (supported !== undefined && Array.isArray(value)) {
+      const known = supported.filter((each) => value.includes(each))
+      if (known.length > 0) metadata[field] = known
+    }
   }
 }
 
