@@ -205,6 +205,12 @@ describe.each(['legacy', 'modern'] as const)('requests of a %s client', (era) =>
     expect(forwarded).toEqual([])
   })
 
+  test('a list with an empty cursor begins at its first page', async () => {
+    const { result } = await ask('tools/list', {}, era)
+    expect((await ask('tools/list', { cursor: '' }, era)).result).toEqual(result)
+    expect(result).toHaveProperty('tools')
+  })
+
   test('errors are passed on, internal ones without their message', async () => {
     answer = () => {
       throw new JsonRpcError(-32_000, 'away', { data: { retryable: true } })

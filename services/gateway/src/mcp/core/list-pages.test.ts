@@ -39,7 +39,12 @@ test('an empty list is one page', () => {
   expect(read(new ListPages('tools', []).page(undefined))).toEqual({ tools: [] })
 })
 
-test.each(['', 'x', btoa('at 0'), btoa('at 1'), btoa('at 99999')])(
+test('an empty cursor is that of the first page', () => {
+  const pages = new ListPages('tools', tools, 10_000)
+  expect(pages.page('')).toBe(pages.page(undefined))
+})
+
+test.each(['x', btoa('at 0'), btoa('at 1'), btoa('at 99999')])(
   'the unknown cursor "%s" has no page',
   (cursor) => {
     expect(new ListPages('tools', tools, 10_000).page(cursor)).toBeUndefined()

@@ -32,9 +32,9 @@ export class ListPages {
     end('')
   }
 
-  /** The page of a cursor; `undefined` when there is none. */
+  /** The page of a cursor; `undefined` when there is none. Some clients ask for the first page by an empty cursor. */
   page(cursor: string | undefined): string | undefined {
-    const start = cursor === undefined ? 0 : startOf(cursor)
+    const start = cursor === undefined || cursor === '' ? 0 : startOf(cursor)
     return start === undefined ? undefined : this.#pages.get(start)
   }
 }
