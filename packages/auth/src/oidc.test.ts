@@ -83,6 +83,15 @@ describe('a good token', () => {
     expect(principal).toMatchObject({ roles: ['dev', 'ops'], scopes: ['mcp'] })
   })
 
+  test.each([
+    { 'https://example.com/roles': ['dev'] },
+    { 'https://example': { 'com/roles': 'dev' } },
+  ])('has its roles at a name with dots or at the path: %o', async (more) => {
+    verifier = new OidcVerifier(options({ rolesClaim: 'https://example.com/roles' }))
+    const { principal } = await verifier.verify(await issuer.sign(claims(more)))
+    expect(principal.roles).toEqual(['dev'])
+  })
+
   test('may be read by a clock that is 20 seconds off', async () => {
     await verifier.verify(await issuer.sign(claims({ exp: now() - 20 })))
     await verifier.verify(await issuer.sign(claims({ nbf: now() + 20, iat: now() + 20 })))

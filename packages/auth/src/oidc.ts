@@ -202,7 +202,7 @@ export function principalOfClaims(
   claims: Readonly<Record<string, unknown>>,
   { issuer, prefix, userClaim, rolesClaim, defaultRoles, defaultScopes }: ClaimMapping,
 ): Principal {
-  const user = claimAt(claims, [userClaim])
+  const user = claimAt(claims, userClaim)
   if (typeof user !== 'string' && typeof user !== 'number') {
     throw new AuthError('invalid_token', `the claim ${userClaim} must be a text`)
   }
@@ -212,7 +212,7 @@ export function principalOfClaims(
   if (!id.success) {
     throw new AuthError('invalid_token', `the claim ${userClaim} ${id.error.issues[0]?.message}`)
   }
-  const roles = textList(claimAt(claims, rolesClaim.split('.'))).filter(
+  const roles = textList(claimAt(claims, rolesClaim)).filter(
     (role) => RoleName.safeParse(role).success,
   )
   const given = claims['scope'] ?? claims['scp']
@@ -261,13 +261,11 @@ function toAuthError(error: unknown): BusError {
   return unreachable(error)
 }
 
-/** The value at a path of claims; `undefined` when there is none. */
-export function claimAt(
-  claims: Readonly<Record<string, unknown>>,
-  path: readonly string[],
-): unknown {
+/** The value of a claim, whose name may have dots, or at a path with dots; `undefined` when there is none. */
+export function claimAt(claims: Readonly<Record<string, unknown>>, claim: string): unknown {
+  if (Object.hasOwn(claims, claim)) return claims[claim]
   let value: unknown = claims
-  for (const name of path) {
+  for (const name of claim.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
     value = Reflect.get(value, name)
   }

@@ -63,7 +63,8 @@ export const authSettings = {
     env: 'OIDC_ROLES_CLAIM',
     schema: values.text,
     default: 'roles',
-    describe: 'Claim with the roles of a user, with dots for nested ones, as realm_access.roles.',
+    describe:
+      'Claim with the roles of a user: its name, as https://example.com/roles, or the path to a nested one, as realm_access.roles.',
   }),
   oidcUserClaim: setting({
     env: 'OIDC_USER_CLAIM',

@@ -127,8 +127,8 @@ export class IdentityProvider {
     claims: Readonly<Record<string, unknown>>,
   ): Promise<Readonly<Record<string, unknown>>> {
     const { rolesClaim, userClaim } = this.#options
-    const needed = [rolesClaim.split('.'), [userClaim]]
-    const isComplete = needed.every((path) => claimAt(claims, path) !== undefined)
+    const needed = [rolesClaim, userClaim]
+    const isComplete = needed.every((claim) => claimAt(claims, claim) !== undefined)
     if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
     return {
       ...(await fetchUserInfo(configuration, accessToken, String(claims['sub']))),
