@@ -18,6 +18,7 @@ import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
 import { sandboxProblems } from './host/sandbox-paths.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
 import { aborted as whenAborted } from 'mcp-host/async'
+import { decodeText } from 'mcp-host/json'
 import { lifelineSignal } from './lifeline.ts'
 import { plain } from './plain.ts'
 import { firstAdminLink } from './start/first-admin.ts'
@@ -173,7 +174,7 @@ function faultySettings(problems: readonly string[]): StartError {
 
 /** The names of the servers; empty when there is no file. */
 function readText(file: string): string {
-  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+  return existsSync(file) ? decodeText(readFileSync(file), { fatal: false }) : ''
 }
 
 /** Builds the web UI while the services start. Without it browsers get a page with the state of the host. */

@@ -37,7 +37,8 @@ function pick(env: Env, names: readonly string[]): Env {
 /** The variables whose names a file contains, in whatever syntax; none when it cannot be read. */
 function namedVariables(file: string, env: Env): string[] {
   try {
-    const words = new Set(decodeText(readFileSync(file)).match(/\w+/g))
+    const text = decodeText(readFileSync(file), { fatal: false })
+    const words = new Set(text.match(/\w+/g))
     return Object.keys(env).filter((name) => words.has(name))
   } catch {
     // The supervisor reports a missing file.

@@ -17,7 +17,8 @@ export function watchFile(
 ): Disposable {
   const read = (): string | undefined => {
     try {
-      return readFileSync(path, 'utf8')
+      // All bytes count, whatever the encoding.
+      return readFileSync(path, 'latin1')
     } catch {
       // The file is being replaced.
       return undefined

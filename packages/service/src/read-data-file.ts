@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
-import { decodeText } from 'mcp-host/json'
+import { decodeText, readFault } from 'mcp-host/json'
 import { parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from './settings.ts'
@@ -15,9 +15,8 @@ export function readDataFile<T>(path: string, schema: z.ZodType<T>): T | undefin
   try {
     text = decodeText(readFileSync(path))
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    if (code === 'ENOENT') return undefined
-    throw new ConfigError([`${path}: cannot be read (${code})`])
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new ConfigError([`${path}: ${readFault(error)}`])
   }
   const parsed = schema.safeParse(parseText(text, path))
   if (parsed.success) return parsed.data

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { decodeText } from '../json/decode-text.ts'
+import { readFault } from '../json/read-fault.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Environment } from '../environment.ts'
 import { type AskInput, askInputs } from './ask-inputs.ts'
@@ -23,13 +24,14 @@ export async function loadMcpConfig(
   { askInput, inputs = {}, ...options }: LoadOptions = {},
 ): Promise<McpConfig> {
   const file = resolve(path)
-  const content = await readFile(file).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    const message = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
+  let text: string
+  try {
+    text = decodeText(await readFile(file))
+  } catch (error) {
+    const message = readFault(error)
     const remedy = 'Create it, or give the path of another.'
     throw new ConfigurationError([{ file, line: 1, column: 1, path: '', message, remedy }])
-  })
-  const text = decodeText(content)
+  }
   const answers = askInput === undefined ? inputs : await askInputs(text, askInput, inputs)
   return parseMcpConfig(text, { ...options, inputs: answers, file, variables })
 }

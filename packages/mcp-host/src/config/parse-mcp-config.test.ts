@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -179,6 +180,15 @@ describe('server entries', () => {
     const { servers } = parse(text, workspace.path('mcp.json'))
     expect(servers['web']).toMatchObject({ env: { ONE: 'first', TWO: '${TOKEN}' } })
     expect(isAllowedInEditors(parseJsonc(text))).toBe(true)
+  })
+
+  test('an envFile in UTF-16, as PowerShell writes it, is read', async () => {
+    const workspace = await openWorkspace()
+    const bytes = Buffer.from('\uFEFFONE=1\r\nTWO=2\r\n', 'utf16le')
+    writeFileSync(await workspace.write('keys.env', ''), bytes)
+    const text = server(`${COMMAND}, "envFile": "keys.env"`)
+    const { servers } = parse(text, workspace.path('mcp.json'))
+    expect(servers['web']).toMatchObject({ env: { ONE: '1', TWO: '2' } })
   })
 })
 

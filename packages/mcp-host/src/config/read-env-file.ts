@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 
+import { decodeText } from '../json/decode-text.ts'
+import { readFault } from '../json/read-fault.ts'
 import { variables } from './server-fields.ts'
 
 type EnvFile =
@@ -11,12 +13,9 @@ type EnvFile =
 export function readEnvFile(path: string): EnvFile {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = decodeText(readFileSync(path))
   } catch (error) {
-    // The message omits the path, which may contain the value of a variable.
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    const message = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
-    return { kind: 'faulty', message }
+    return { kind: 'faulty', message: readFault(error) }
   }
   const env = variables.safeParse(parseEnv(text))
   if (env.success) return { kind: 'read', env: env.data }

@@ -98,6 +98,13 @@ describe('settings in the environment', () => {
     expect(files).toEqual([join(folder, 'llm.json'), path])
   })
 
+  test('a key may be in a file in UTF-16, as PowerShell writes it', () => {
+    const path = join(folder, 'key')
+    writeFileSync(path, `\uFEFF${KEY}\r\n`, 'utf16le')
+    const { providers } = read({ OPENAI_API_KEY_FILE: path })
+    expect(providers.get('openai')?.apiKey?.open()).toBe(KEY)
+  })
+
   test('base URLs of providers can be set', () => {
     const env = {
       OLLAMA_BASE_URL: 'http://host.docker.internal:11434/v1',

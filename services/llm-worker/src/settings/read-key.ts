@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ownValue } from '@mcp-host/contracts'
-import { Secret } from '@mcp-host/service'
+import { decodeText, readFault, Secret } from '@mcp-host/service'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -31,11 +31,9 @@ export function keyFromEnvironment(name: string, env: Environment): FoundKey | u
 export function keyFromFile(file: string): FoundKey {
   let text: string
   try {
-    text = readFileSync(file, 'utf8').trim()
+    text = decodeText(readFileSync(file)).trim()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    const reason = code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`
-    throw new KeyError(`the file ${file} ${reason}`, { cause: error })
+    throw new KeyError(`the file ${file} ${readFault(error)}`, { cause: error })
   }
   if (text === '') throw new KeyError(`the file ${file} is empty`)
   return { key: checked(text, `the file ${file}`), file }

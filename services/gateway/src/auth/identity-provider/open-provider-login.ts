@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Bus, Counter } from '@mcp-host/bus'
 import { BusError, SCOPES } from '@mcp-host/contracts'
 import type { Config, Logger } from '@mcp-host/service'
-import { Secret } from '@mcp-host/service'
+import { decodeText, readFault, Secret } from '@mcp-host/service'
 import type { FastifyInstance } from 'fastify'
 import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
@@ -76,11 +76,13 @@ export async function openProviderLogin(
 
 /** Reads the secret from a file that has nothing else in it. Throws `invalid` with the name of the setting. */
 async function readSecret(file: string): Promise<Secret> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    const message = `OIDC_CLIENT_SECRET_FILE=${file}: cannot be read; it must be a file with the client secret alone`
+  let secret: string
+  try {
+    secret = decodeText(await readFile(file)).trim()
+  } catch (cause) {
+    const message = `OIDC_CLIENT_SECRET_FILE=${file}: ${readFault(cause)}; it must be a file with the client secret alone`
     throw new BusError('invalid', message, { cause })
-  })
-  const secret = text.trim()
+  }
   if (secret !== '') return new Secret(secret)
   throw new BusError('invalid', `OIDC_CLIENT_SECRET_FILE=${file}: must not be empty`)
 }

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider'
 import type { Media, PromptMessage } from '@mcp-host/contracts'
 import { isText } from '@mcp-host/contracts'
+import { decodeText } from '@mcp-host/service'
 import { pictureType } from './picture-type.ts'
 
 /** Which files a provider gets. */
@@ -18,7 +19,7 @@ export function toFilePart(
 ): LanguageModelV4TextPart | LanguageModelV4FilePart {
   const { mimeType, name, data = '' } = file
   if (isText(mimeType)) {
-    const text = Buffer.from(data, 'base64').toString()
+    const text = decodeText(Buffer.from(data, 'base64'), { fatal: false })
     return { type: 'text', text: `File ${label(file)}:\n${text}` }
   }
   if (hidden.has(file) || !canRead(file, reads)) {

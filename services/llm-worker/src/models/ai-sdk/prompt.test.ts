@@ -120,3 +120,11 @@ test('reasoning without a seal is sent back only where it is required', () => {
     { type: 'text', text: 'yes' },
   ])
 })
+
+test('a text file in UTF-16 is sent as its text', () => {
+  const bytes = Buffer.from('\uFEFFname;size\r\n', 'utf16le')
+  const file = { mimeType: 'text/csv', name: 'list.csv', data: bytes.toString('base64') }
+  expect(prompt([{ role: 'user', text: 'read it', media: [file] }])).toMatchObject([
+    { content: [{ text: 'read it' }, { text: 'File list.csv (text/csv):\nname;size\r\n' }] },
+  ])
+})
