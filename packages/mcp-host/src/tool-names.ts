@@ -49,6 +49,12 @@ export function isForAppsOnly({ _meta }: Readonly<Record<string, unknown>>): boo
   return Array.isArray(visibility) && visibility.length > 0 && !visibility.includes('model')
 }
 
+/** A name in the characters and the length that every model provider accepts. It may be that of another tool. */
+export function cleanName(name: string): string {
+  const clean = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
+  return clean.slice(0, MAX_LENGTH)
+}
+
 function plainName({ server, tool }: ToolIdentity): string {
   return `${server}__${tool}`
 }
@@ -60,13 +66,12 @@ function safeName(
   taken: ReadonlyMap<string, unknown>,
 ): string {
   const plain = plainName({ server, tool })
-  const clean = plain.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z_])/, '_')
-  const fits = clean === plain && clean.length <= MAX_LENGTH
-  if (fits && !shared.has(plain) && !taken.has(plain)) return plain
+  const cleaned = cleanName(plain)
+  if (cleaned === plain && !shared.has(plain) && !taken.has(plain)) return plain
   // More than one salt is needed when the name of another tool equals the hashed name.
   for (let salt = 0; ; salt++) {
     const hash = shortHash(JSON.stringify(salt === 0 ? [server, tool] : [server, tool, salt]))
-    const hashed = `${clean.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`
+    const hashed = `${cleaned.slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`
     if (!taken.has(hashed)) return hashed
   }
 }

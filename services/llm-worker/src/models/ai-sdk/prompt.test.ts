@@ -128,3 +128,50 @@ test('a text file in UTF-16 is sent as its text', () => {
     { content: [{ text: 'read it' }, { text: 'File list.csv (text/csv):\nname;size\r\n' }] },
   ])
 })
+
+test.each([
+  ['a token of its template', 'lookup<|message|>json', 'lookup__message__json'],
+  ['dots', 'pages.list.all', 'pages_list_all'],
+  ['spaces and other letters', 'finde Bücher', 'finde_B_cher'],
+  ['80 letters', 'x'.repeat(80), 'x'.repeat(64)],
+  ['a sign first', '$SHOW', '_SHOW'],
+  ['a digit first', '2nd', '_2nd'],
+  ['no letter', '', '_'],
+])('the made-up name of a tool with %s is sent back as one that is valid', (_, name, sent) => {
+  const sendBack = prompt([
+    { role: 'assistant', content: [{ type: 'tool-call', id: call(0), name, arguments: {} }] },
+    { role: 'tool', answers: [{ call: call(0), name, text: 'unknown tool', isError: true }] },
+  ])
+  expect(sendBack).toMatchObject([
+    { content: [{ toolName: sent, input: {} }] },
+    { content: [{ toolName: sent }] },
+  ])
+  expect(sent).toMatch(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
+})
+
+test.each([null, [], [{ a: 1 }], 'text', 7])(
+  'arguments that are no object (%j) are sent back as an object',
+  (given) => {
+    const content = [{ type: 'tool-call' as const, id: call(0), name: 't', arguments: given }]
+    expect(prompt([{ role: 'assistant', content }])).toMatchObject([
+      { content: [{ input: { rawInvalidInput: given } }] },
+    ])
+  },
+)
+
+test('text of spaces alone is not sent, except as the whole message of a user', () => {
+  const blank: PromptMessage = {
+    role: 'assistant',
+    content: [
+      { type: 'text', text: '\n\n' },
+      { type: 'tool-call', id: call(0), name: 't', arguments: {} },
+    ],
+  }
+  expect(prompt([user(' '), model('\n'), blank])).toMatchObject([
+    { role: 'user', content: [{ type: 'text' }] },
+    { role: 'assistant', content: [{ type: 'tool-call' }] },
+  ])
+  expect(prompt([{ role: 'user', text: '', media: [picture] }])).toMatchObject([
+    { content: [{ type: 'file' }] },
+  ])
+})

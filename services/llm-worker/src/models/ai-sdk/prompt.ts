@@ -1,6 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { ContentBlock, PromptMessage, ToolAnswer } from '@mcp-host/contracts'
 import { ownValue } from '@mcp-host/contracts'
+import { cleanName } from '@mcp-host/service'
 import type { ModelRequest } from '../../model.ts'
 import type { FileRules } from './media.ts'
 import { toFilePart } from './media.ts'
@@ -81,7 +82,9 @@ function toMessages(
   switch (message.role) {
     case 'user': {
       const files = (message.media ?? []).map((file) => toFilePart(file, rules))
-      return [{ role: 'user', content: [{ type: 'text', text: message.text }, ...files] }]
+      const isBlank = message.text.trim() === '' && files.length > 0
+      const text = isBlank ? [] : [{ type: 'text' as const, text: message.text }]
+      return [{ role: 'user', content: [...text, ...files] }]
     }
     case 'assistant': {
       const content = message.content.flatMap((block) => toPart(block, callId, rules))
@@ -91,7 +94,7 @@ function toMessages(
       const results = message.answers.map(({ call, name, text, isError }) => ({
         type: 'tool-result' as const,
         toolCallId: callId(call),
-        toolName: name,
+        toolName: cleanName(name),
         output: { type: isError ? ('error-text' as const) : ('text' as const), value: text },
       }))
       return [{ role: 'tool', content: results }, ...toolFiles(message.answers, rules)]
@@ -130,16 +133,20 @@ function toPart(
   const back = sealed === undefined ? {} : { providerOptions: { [own]: sealed } }
   switch (block.type) {
     case 'text':
+      // Claude refuses text of spaces alone, which models write before a call.
+      if (sealed === undefined && block.text.trim() === '') return []
       return [{ type: 'text', text: block.text, ...back }]
     case 'reasoning':
       if (sealed === undefined && !isWithReasoning) return []
       return [{ type: 'reasoning', text: block.text, ...back }]
     case 'tool-call': {
       const { id, name, arguments: given } = block
-      // Providers require an object, even when the model wrote invalid arguments.
+      // The model may have made up the name. Providers require an object, even when the model wrote invalid arguments.
       const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
       const input = isObject ? given : { rawInvalidInput: given }
-      return [{ type: 'tool-call', toolCallId: callId(id), toolName: name, input, ...back }]
+      return [
+        { type: 'tool-call', toolCallId: callId(id), toolName: cleanName(name), input, ...back },
+      ]
     }
     default:
       return block satisfies never
