@@ -97,6 +97,23 @@ describe('server requests', () => {
     })
   })
 
+  test('a form that MCP does not allow reaches the callback in one that it allows', async () => {
+    const { requests, ask } = await start(() => ({ action: 'accept', content: { level: '2' } }))
+    const requestedSchema = {
+      type: 'object',
+      properties: {
+        level: { type: 'integer', enum: [1, 2] },
+        note: { anyOf: [{ type: 'string' }, { type: 'null' }], default: null },
+      },
+    }
+    expect(await ask('elicitation/create', { message: '?', requestedSchema })).toEqual({
+      result: { action: 'accept', content: { level: 2 } },
+    })
+    const level = { type: 'string', oneOf: [{ const: '1' }, { const: '2' }] }
+    const properties = { level, note: { type: 'string' } }
+    expect(requests).toMatchObject([{ params: { requestedSchema: { properties } } }])
+  })
+
   test('a declined elicitation is not completed with defaults', async () => {
     const { ask } = await start(() => ({ action: 'decline' }))
     expect(await ask('elicitation/create', form)).toEqual({ result: { action: 'decline' } })

@@ -8,6 +8,7 @@ import type {
 import { FloodGate } from '../intake/flood-gate.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { Rpc } from './rpc.ts'
+import { standardForm } from '../requests/standard-form.ts'
 import { tidyMessage, withObjectResult } from './tidy-message.ts'
 
 export interface TapDeps {
@@ -16,8 +17,8 @@ export interface TapDeps {
 }
 
 /**
- * A transport for the SDK's client from which `Rpc` takes its responses. Faulty responses are corrected, and messages
- * that the server sends by itself pass a `FloodGate`.
+ * A transport for the SDK's client from which `Rpc` takes its responses. Faulty responses and forms are corrected, and
+ * messages that the server sends by itself pass a `FloodGate`.
  */
 export class Tap implements Transport {
   onclose?: () => void
@@ -25,13 +26,15 @@ export class Tap implements Transport {
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void
 
   readonly #inner: Transport
+  /** Restores the answers to forms of the server that were converted, by the ids of the requests. */
+  readonly #forms = new Map<unknown, (answer: unknown) => unknown>()
 
   constructor(inner: Transport, { intake, rpc }: TapDeps) {
     this.#inner = inner
     const gate = new FloodGate({
       intake,
       deliver: (message) => {
-        if (!rpc.receive(message)) this.onmessage?.(withObjectResult(message))
+        if (!rpc.receive(message)) this.onmessage?.(this.#tidyForm(withObjectResult(message)))
       },
       send: (message) => inner.send(message),
     })
@@ -64,7 +67,7 @@ export class Tap implements Transport {
   }
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    return this.#inner.send(message, options)
+    return this.#inner.send(this.#restoreAnswer(message), options)
   }
 
   close(): Promise<void> {
@@ -73,6 +76,27 @@ export class Tap implements Transport {
 
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion?.(version)
+  }
+
+  /** The SDK refuses forms that MCP does not allow. */
+  #tidyForm(message: JSONRPCMessage): JSONRPCMessage {
+    if (!('method' in message)) return message
+    // A cancelled request gets no answer.
+    if (message.method === 'notifications/cancelled')
+      this.#forms.delete(message.params?.['requestId'])
+    if (!('id' in message) || message.method !== 'elicitation/create') return message
+    const { params, restore } = standardForm(message.params)
+    if (params === message.params) return message
+    this.#forms.set(message.id, restore)
+    return { ...message, params } as JSONRPCMessage
+  }
+
+  #restoreAnswer(message: JSONRPCMessage): JSONRPCMessage {
+    if ('method' in message) return message
+    const restore = this.#forms.get(message.id)
+    this.#forms.delete(message.id)
+    if (restore === undefined || !('result' in message)) return message
+    return { ...message, result: restore(message.result) } as JSONRPCMessage
   }
 }
 

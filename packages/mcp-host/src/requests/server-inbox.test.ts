@@ -49,6 +49,15 @@ describe('input requests', () => {
     ])
   })
 
+  test('a choice of numbers in an input request is answered with a number', async () => {
+    const inbox = create(() => ({ action: 'accept', content: { a: '2' } }), ['elicitation'])
+    const requestedSchema = { type: 'object', properties: { a: { enum: [1, 2] } } }
+    const form = { method: 'elicitation/create', params: { message: '?', requestedSchema } }
+    expect(await inbox.answerAll({ form }, call, signal)).toEqual({
+      form: { action: 'accept', content: { a: 2 } },
+    })
+  })
+
   test('an answer to an input request is completed with the defaults of its form', async () => {
     const inbox = create(() => ({ action: 'accept' }), ['elicitation'])
     const requestedSchema = { type: 'object', properties: { a: { type: 'string', default: 'x' } } }

@@ -10,6 +10,7 @@ import { LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import { type Mask, maskJson } from '../process/mask-secrets.ts'
 import { SlotMap } from '../async/slot-map.ts'
 import { applyDefaults } from './apply-defaults.ts'
+import { standardForm } from './standard-form.ts'
 import type {
   CausingCall,
   ServerRequest,
@@ -112,7 +113,9 @@ export class ServerInbox {
       if (kind === undefined || !this.#isAnswered(kind)) {
         throw new Error(`nobody answers "${String(method)}", which the server asks for`)
       }
-      return [key, await this.#answer(kind, params, call, signal)] as const
+      if (kind !== 'elicitation') return [key, await this.#answer(kind, params, call, signal)]
+      const form = standardForm(params)
+      return [key, form.restore(await this.#answer(kind, form.params, call, signal))]
     })
     return Object.fromEntries(await Promise.all(answers))
   }

@@ -1,4 +1,4 @@
-import { ownValue } from '@mcp-host/contracts'
+import { resolveReference } from '@mcp-host/service'
 
 /** Keywords that providers refuse or ignore, or that resolved references make superfluous. */
 const DROPPED = new Set(['$schema', '$id', '$anchor', '$comment', '$defs', 'definitions'])
@@ -65,13 +65,7 @@ function plain(root: Schema): Record<string, unknown> {
 }
 
 function resolve(root: Schema, reference: string): Schema {
-  const [empty, ...keys] = reference.split('/')
-  let found: unknown = empty === '#' ? root : undefined
-  for (const key of keys) {
-    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
-    const isInner = typeof found === 'object' && found !== null
-    found = isInner ? ownValue(found as Schema, name) : undefined
-  }
+  const found = resolveReference(root, reference)
   if (isSchema(found)) return found
   throw new Error(`the schema of its arguments refers to "${reference}", which is not in it`)
 }

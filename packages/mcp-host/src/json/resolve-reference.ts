@@ -1,0 +1,13 @@
+import { ownValue } from './own-value.ts'
+
+/** The part of a JSON document that a local reference such as `#/$defs/Colour` names; `undefined` when there is none. */
+export function resolveReference(root: unknown, reference: string): unknown {
+  const [empty, ...keys] = reference.split('/')
+  let found = empty === '#' ? root : undefined
+  for (const key of keys) {
+    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
+    const isInner = typeof found === 'object' && found !== null
+    found = isInner ? ownValue(found as Readonly<Record<string, unknown>>, name) : undefined
+  }
+  return found
+}
