@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { memo } from 'react'
 import { CodeBlock } from './code-block.tsx'
 import { inline, MAX_DEPTH } from './inline.tsx'
+import { isSameBlock } from './parse.ts'
 import { TexMath } from './tex-math.tsx'
 
 export interface BlockProps {
@@ -10,12 +11,12 @@ export interface BlockProps {
   readonly depth?: number
 }
 
-/** One block of markdown, which is drawn again only when its source changes. */
+/** One block of markdown, which is drawn again only when it changes. */
 export const Block = memo(
   function Block({ token, depth = 0 }: BlockProps): ReactNode {
     return depth > MAX_DEPTH ? <p>{token.raw}</p> : blockOf(token, depth)
   },
-  (one, other) => one.token.raw === other.token.raw && one.token.type === other.token.type,
+  ({ token: one }, { token: other }) => isSameBlock(one, other),
 )
 
 function blockOf(token: Token, depth: number): ReactNode {
@@ -33,6 +34,8 @@ function blockOf(token: Token, depth: number): ReactNode {
       return <TexMath tex={token.text} isBlock />
     case 'blockquote':
       return <blockquote dir={directionOf(token)}>{blocks(token.tokens, depth + 1)}</blockquote>
+    case 'footnote':
+      return <Footnote token={token} depth={depth + 1} />
     case 'list':
       return <List token={token as Tokens.List} depth={depth + 1} />
     case 'table':
@@ -71,6 +74,21 @@ function Heading({ token }: { readonly token: Tokens.Heading }): ReactNode {
   return <Tag dir={directionOf(token)}>{inline(token.tokens, 0)}</Tag>
 }
 
+function Footnote({
+  token,
+  depth,
+}: {
+  readonly token: Tokens.Generic
+  readonly depth: number
+}): ReactNode {
+  return (
+    <div className="footnote" dir={directionOf(token)}>
+      <sup>[{token.label}]</sup>
+      <div>{blocks(token.tokens, depth)}</div>
+    </div>
+  )
+}
+
 function List({
   token,
   depth,
@@ -85,7 +103,7 @@ function List({
     </li>
   ))
   return token.ordered ? (
-    <ol dir={dir} start={Number(token.start) || 1}>
+    <ol dir={dir} start={Number(token.start)}>
       {items}
     </ol>
   ) : (

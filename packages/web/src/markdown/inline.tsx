@@ -35,6 +35,8 @@ function Inline({ token, depth }: { readonly token: Token; readonly depth: numbe
       return <Picture token={token as Tokens.Image} />
     case 'mathInline':
       return <TexMath tex={token.text} isBlock={false} />
+    case 'footnoteMark':
+      return <sup>[{token.text}]</sup>
     case 'html':
       return token.raw
     case 'checkbox':
