@@ -97,6 +97,21 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     expect(await accessFaults()).toEqual([])
   })
 
+  test('links lead to addresses at the end of the answer, and formulas have no scrollbar', async () => {
+    const text =
+      'Read [the guide][1].\n\n$$\\sum_{i=1}^n \\sqrt{\\frac{a_i}{b_i}}$$\n\nThen begin.\n\n[1]: https://docs.example.com/guide\n'
+    await tab.say(script({ text }))
+    await tab.done()
+    const link = tab.page.getByRole('link', { name: 'the guide' })
+    expect(await link.getAttribute('href')).toBe('https://docs.example.com/guide')
+    await tab.page.locator('math').waitFor()
+    const formula = await tab.page.locator('.math.block').evaluate((element) => ({
+      overflow: getComputedStyle(element).overflowY,
+      isCut: element.scrollHeight > element.clientHeight,
+    }))
+    expect(formula).toEqual({ overflow: 'hidden', isCut: false })
+  })
+
   test('a first chat by keyboard: a suggestion is chosen and sent, and the answer is in the list', async () => {
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
     // Only what the servers of the host can do is suggested.
