@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { HostApi, MAX_MESSAGE_LENGTH } from '@mcp-host/client'
 import { script, testFolder } from '@mcp-host/testkit'
-import type { BrowserContext } from 'playwright-core'
+import type { BrowserContext, Locator } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { accessFaults } from './web-axe.ts'
 import type { ChatTab } from './web-host.ts'
@@ -184,6 +184,26 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
     await fault.waitFor({ state: 'detached' })
     await message().press('Enter')
     await tab.done()
+  })
+
+  test('the Enter that confirms a conversion of an input method neither sends nor chooses', async () => {
+    // Safari ends the composition before the event of its Enter.
+    const confirm = async (field: Locator): Promise<void> => {
+      await field.dispatchEvent('compositionend')
+      await field.dispatchEvent('keydown', { key: 'Enter', keyCode: 229 })
+    }
+    await message().fill('てんき')
+    await confirm(message())
+    await tab.page.keyboard.press('Control+K')
+    const search = tab.page.getByRole('combobox', { name: 'Go to' })
+    await search.fill('s')
+    await confirm(search)
+    expect(await search.isVisible()).toBe(true)
+    await tab.page.keyboard.press('Escape')
+    // An Enter of its own sends: the text is still there.
+    await message().press('Enter')
+    await tab.done()
+    expect(await tab.page.locator('.bubble').allInnerTexts()).toEqual(['てんき'])
   })
 
   test('a form sends only what was touched', async () => {

@@ -55,7 +55,6 @@ export function MessageInput(props: MessageInputProps): ReactNode {
   }
   const list = useCompletion({ completion, onChoose: choose, onClose: () => setClosedAt(text) })
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    if (event.nativeEvent.isComposing) return
     const { key } = event
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.altKey
     const isSend = key === 'Enter' && !event.shiftKey

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isPressed, SHORTCUTS } from './shortcuts.ts'
 
-const none = { altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, isComposing: false }
+const none = { altKey: false, ctrlKey: false, metaKey: false, shiftKey: false }
 const { newChat, palette } = SHORTCUTS
 
 test('a shortcut needs its key and exactly its modifiers', () => {
@@ -12,9 +12,4 @@ test('a shortcut needs its key and exactly its modifiers', () => {
   expect(isPressed({ ...none, ctrlKey: true, altKey: true, key: 'k' }, palette)).toBe(false)
   expect(isPressed({ ...none, ctrlKey: true, shiftKey: true, key: 'K' }, palette)).toBe(false)
   expect(isPressed({ ...none, ctrlKey: true, shiftKey: true, key: 'O' }, newChat)).toBe(true)
-})
-
-test('a key of an unfinished composition is no shortcut', () => {
-  expect(isPressed({ ...none, key: 'ArrowUp' }, SHORTCUTS.editLast)).toBe(true)
-  expect(isPressed({ ...none, key: 'ArrowUp', isComposing: true }, SHORTCUTS.editLast)).toBe(false)
 })

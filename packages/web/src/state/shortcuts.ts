@@ -39,10 +39,7 @@ const NAMES: Readonly<Record<string, string>> = {
   Esc: 'Escape',
 }
 
-type Keys = Pick<
-  KeyboardEvent,
-  'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'isComposing'
->
+type Keys = Pick<KeyboardEvent, 'key' | 'altKey' | 'ctrlKey' | 'metaKey' | 'shiftKey'>
 
 /** Whether the keys of a shortcut are pressed. The Command key counts as Ctrl. */
 export function isPressed(event: Keys, { keys, isSingle }: Shortcut): boolean {
@@ -53,5 +50,5 @@ export function isPressed(event: Keys, { keys, isSingle }: Shortcut): boolean {
   if (isCtrl !== parts.includes('Ctrl') || event.altKey !== parts.includes('Alt')) return false
   // Shift is needed to type some of the signs.
   if (isSingle !== true && event.shiftKey !== parts.includes('Shift')) return false
-  return !event.isComposing && event.key.toLowerCase() === (NAMES[last] ?? last).toLowerCase()
+  return event.key.toLowerCase() === (NAMES[last] ?? last).toLowerCase()
 }
