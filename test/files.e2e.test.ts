@@ -142,6 +142,19 @@ test('a large image of a tool reaches the model, and can be downloaded', async (
   expect(picture.equals(await fileOf(chat.sessionId, key))).toBe(true)
 })
 
+test('a picture without words reaches the model, without an empty text', async () => {
+  answers = ['a cat']
+  using chat = await ChatSocket.open(stack)
+  const picture = Buffer.alloc(2_000, 3)
+  const key = await store(chat.sessionId, picture, 'image/png', 'cat.png')
+  chat.send({ type: 'message', payload: { text: '', attachments: [key] } })
+  await chat.turnsDone()
+  expect(requests[0]?.messages.at(-1)).toEqual({
+    role: 'user',
+    content: [{ type: 'image_url', image_url: { url: url(picture) } }],
+  })
+})
+
 test('a message with an unknown file is refused with the reason', async () => {
   using chat = await ChatSocket.open(stack)
   const key = `${chat.sessionId}.${crypto.randomUUID()}`

@@ -153,9 +153,11 @@ export {
   AnswerUp,
   CancelCallUp,
   CancelUp,
+  hasContent,
   MAX_MESSAGE_LENGTH,
   MessageUp,
   ModelReference,
+  NO_CONTENT,
   RegenerateUp,
   Up,
 } from './socket/up.ts'

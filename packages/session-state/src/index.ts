@@ -1,4 +1,5 @@
 export { applyEntry } from './fold.ts'
+export { isLeftOut } from './is-left-out.ts'
 export type { AskedQuestion, QuestionEnd } from './question-end.ts'
 export { questionEnd } from './question-end.ts'
 export { cancelledBy, isRepeated, nextInput } from './queue.ts'

@@ -143,6 +143,15 @@ test('a snapshot leaves out texts before a checkpoint and on other branches', ()
   expect(restoredTwice?.inputs).toEqual(restored?.inputs)
 })
 
+test('a snapshot keeps a message of files alone', () => {
+  const entries = log(2)
+  const blob = { key: 'k', bytes: 3, digest: 'd' }
+  const attachments = [{ mimeType: 'image/png', name: 'a.png', blob }]
+  const fact = { id: 'm0', text: '', attachments }
+  entries[0] = { ...entries[0]!, kind: 'input', fact }
+  expect(restore(fold(entries))?.inputs.get(1)).toMatchObject(fact)
+})
+
 test('a snapshot keeps an unfinished turn, however large', () => {
   const restored = restore(fold(log(20, { text: big, open: true })))
   expect(restored && nextInput(restored)).toBe(96)

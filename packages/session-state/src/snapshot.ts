@@ -1,4 +1,5 @@
 import type { GenerationId, ToolCallId, TurnOutcome } from '@mcp-host/contracts'
+import { isLeftOut } from './is-left-out.ts'
 import type {
   Checkpoint,
   Generation,
@@ -66,8 +67,7 @@ export function toSnapshot(state: SessionState): string | undefined {
     const turn = turns.get(input.seq)
     const flat = turn && flatTurn(turn)
     if (sent.has(input.seq)) length += input.text.length + JSON.stringify(flat ?? null).length
-    // Messages that an earlier snapshot left out have no text.
-    const isWhole = sent.has(input.seq) && input.text !== '' && length <= MAX_WHOLE_LENGTH
+    const isWhole = sent.has(input.seq) && !isLeftOut(input) && length <= MAX_WHOLE_LENGTH
     if (turn?.done === undefined || isWhole) whole.set(input.seq, flat)
     else {
       const { seq, time, id, parent = 0 } = input

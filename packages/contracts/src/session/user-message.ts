@@ -5,7 +5,8 @@ import { Attachment } from '../model/media.ts'
 export const UserMessage = z.object({
   /** The client's id of the message, unique in its session; a repeated message changes nothing. */
   id: z.string(),
-  text: z.string().min(1),
+  /** May be empty in a message with attachments. */
+  text: z.string(),
   /**
    * Id of an earlier message that this one replaces: another branch of the conversation begins in its place. Turns of
    * that message and of all later ones are cancelled unless they are done.

@@ -33,7 +33,15 @@ describe('the text of a message', () => {
     expect(refuseText(text)).toMatchObject({
       code: 'invalid',
       field: 'payload.text',
-      message: 'frame: payload.text: must not be empty',
+      message: 'frame: payload.text: must not be empty without attachments',
+    })
+  })
+
+  test('a message may be files alone', () => {
+    const payload = { text: '', attachments: [`${'s'.repeat(16)}.${'0'.repeat(36)}`] }
+    expect(Up.parse({ type: 'message', payload })).toEqual({ type: 'message', payload })
+    expect(refuse({ type: 'message', payload: { text: '', attachments: [] } })).toMatchObject({
+      field: 'payload.text',
     })
   })
 

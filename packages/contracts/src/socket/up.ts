@@ -36,20 +36,34 @@ const AttachmentKeys = z
   )
   .max(MAX_ATTACHMENTS, `must not be more than ${MAX_ATTACHMENTS}`)
 
+/** Whether a message has a text or files. */
+export function hasContent(text: string, attachments: readonly string[] = []): boolean {
+  return text.trim() !== '' || attachments.length > 0
+}
+
+/** The fault of a message without content. */
+export const NO_CONTENT = 'must not be empty without attachments'
+
 /** A message of the user. Control characters are removed, lone surrogates replaced. */
 export const MessageUp = z.object({
   type: z.literal('message'),
-  payload: z.object({
-    text: Text.refine((text) => text.trim() !== '', 'must not be empty'),
-    /** The client's id of the message; a repeated message changes nothing. */
-    id: MessageId.optional(),
-    /** Id of the message that this one replaces: another branch begins in its place. */
-    replaces: MessageId.optional(),
-    /** Id of the message that this one follows: its branch goes on. Default: the newest message. Not with `replaces`. */
-    follows: MessageId.optional(),
-    model: ModelReference.optional(),
-    attachments: AttachmentKeys.optional(),
-  }),
+  payload: z
+    .object({
+      /** May be empty where `attachments` are given. */
+      text: Text,
+      /** The client's id of the message; a repeated message changes nothing. */
+      id: MessageId.optional(),
+      /** Id of the message that this one replaces: another branch begins in its place. */
+      replaces: MessageId.optional(),
+      /** Id of the message that this one follows: its branch goes on. Default: the newest message. Not with `replaces`. */
+      follows: MessageId.optional(),
+      model: ModelReference.optional(),
+      attachments: AttachmentKeys.optional(),
+    })
+    .refine(({ text, attachments }) => hasContent(text, attachments), {
+      error: NO_CONTENT,
+      path: ['text'],
+    }),
 })
 
 /** Answers a message again, on another branch. */

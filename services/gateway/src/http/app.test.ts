@@ -1015,6 +1015,14 @@ describe('files', () => {
     expect(input?.fact).toMatchObject({ text: 'look', replaces: 'm1', attachments })
   })
 
+  test('a message may be a file alone', async () => {
+    const { key } = (await put('pixels')).json<{ key: string }>()
+    const response = ask('POST', at('/message'), { id: 'm1', attachments: [key] })
+    await answerNext('seen')
+    expect(textOf(await response)).toBe('seen')
+    expect(bus.entries[0]?.fact).toMatchObject({ text: '', attachments: [{ blob: { key } }] })
+  })
+
   test('a message that names a file of another session is refused', async () => {
     const other = 'another-session-1'
     const { key: foreign } = await bus.blobs.put(new Uint8Array(1), { session: other })

@@ -388,6 +388,13 @@ describe('files', () => {
     expect(messagesFor(state, 1)).toEqual([{ role: 'user', text: 'look', media: attachments }])
   })
 
+  test('a message of files alone is part of it, also from a snapshot', () => {
+    const attachments = [{ mimeType: 'image/png', name: 'a.png', blob }]
+    const state = fold({ kind: 'input', fact: { id: 'a', text: '', attachments } })
+    state.prunedThrough = 1
+    expect(messagesFor(state, 1)).toEqual([{ role: 'user', text: '', media: attachments }])
+  })
+
   test('files of a tool result are part of it until the result is cleared', () => {
     const block = call(0, 0)
     const stored = { type: 'image', mimeType: 'image/gif', stored: blob }

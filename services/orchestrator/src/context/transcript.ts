@@ -14,7 +14,7 @@ import type {
   Turn,
 } from '@mcp-host/session-state'
 import { blockText, mediaOf } from '@mcp-host/contracts'
-import { branchOf } from '@mcp-host/session-state'
+import { branchOf, isLeftOut } from '@mcp-host/session-state'
 import { cutText } from './cut-text.ts'
 import { callText } from '../results/result-text.ts'
 
@@ -83,8 +83,8 @@ export function sinceCheckpoint(
 }
 
 /** Whether the state has a message's place only, without its content. */
-export function isPruned({ prunedThrough }: SessionState, { seq, text }: Input): boolean {
-  return seq <= prunedThrough && text === ''
+export function isPruned({ prunedThrough }: SessionState, input: Input): boolean {
+  return input.seq <= prunedThrough && isLeftOut(input)
 }
 
 /** Whether the turn was cancelled before a model was asked. */

@@ -108,6 +108,19 @@ test('a change at the end of a write is written', async () => {
   }
 })
 
+test('a first message of files alone gives the name of a file as the title', async () => {
+  const log = new MemoryLog('bob')
+  const seq = log.turn('a', 'so', { text: '' })
+  const state = fold(log)
+  const blob = { key: 'k', bytes: 3, digest: 'd' }
+  Object.assign(state.inputs.get(seq) ?? {}, {
+    attachments: [{ mimeType: 'image/png', name: 'holiday.png', blob }],
+  })
+  recorder.note(log.session, state)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(recorded(log)).toMatchObject({ title: 'holiday.png' })
+})
+
 test('a title that a user sets during a write is kept', async () => {
   const log = new MemoryLog()
   log.turn('a')

@@ -96,9 +96,11 @@ function toRecord(session: SessionId, state: SessionState): SessionRecord | unde
   }
 }
 
-/** The first line of the first message whose text the state has. */
+/** The first line, or else the first file, of the first message whose content the state has. */
 function titleOf({ inputs }: SessionState): string {
-  const texts = inputs.values().map(({ text }) => text.trim())
+  const texts = inputs
+    .values()
+    .map(({ text, attachments = [] }) => text.trim() || (attachments[0]?.name ?? ''))
   const [line = ''] = (texts.find((text) => text !== '') ?? '').split('\n', 1)
   return Array.from(cleanTitle(line)).slice(0, TITLE_LENGTH).join('')
 }

@@ -6,6 +6,7 @@ import { describeFields } from '../../projection/describe-fields.ts'
 const MAX_TITLE_LENGTH = 200
 
 const Title = MessageUp.shape.payload.shape.text
+  .refine((title) => title.trim() !== '', 'must not be empty')
   .refine((title) => title.length <= MAX_TITLE_LENGTH, {
     error: `must not be longer than ${MAX_TITLE_LENGTH} characters`,
   })

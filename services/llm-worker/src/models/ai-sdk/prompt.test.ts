@@ -86,6 +86,11 @@ test.each<[string, PromptMessage[], string[]]>([
   expect(roles(messages)).toEqual(expected)
 })
 
+test.each(['', ' \n'])('a message of files with the text %j has no text part', (text) => {
+  const [message] = prompt([{ role: 'user', text, media: [picture] }])
+  expect(message?.content).toMatchObject([{ type: 'file', mediaType: 'image/png' }])
+})
+
 test('pictures keep their place in a joined message', () => {
   const [message] = prompt([{ role: 'user', text: 'a', media: [picture] }, user('b'), user('c')])
   expect(message?.content).toMatchObject([

@@ -82,6 +82,7 @@ function toMessages(
   switch (message.role) {
     case 'user': {
       const files = (message.media ?? []).map((file) => toFilePart(file, rules))
+      // Providers refuse an empty text.
       const isBlank = message.text.trim() === '' && files.length > 0
       const text = isBlank ? [] : [{ type: 'text' as const, text: message.text }]
       return [{ role: 'user', content: [...text, ...files] }]
