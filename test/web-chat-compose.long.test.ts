@@ -157,6 +157,89 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the composer of the web UI${NEEDS_BROWSER
     ])
   })
 
+  test('cells of a spreadsheet are pasted and dropped as text, without a picture of them', async () => {
+    await message().focus()
+    await tab.page.evaluate(`(async () => {
+      const bytes = Uint8Array.from(atob('${ONE_PIXEL}'), (each) => each.charCodeAt(0))
+      const parts = {
+        'image/png': bytes,
+        'text/plain': 'Tea\\t3',
+        'text/html': '<table><tr><td>Tea</td><td>3</td></tr></table>',
+      }
+      const blobs = Object.entries(parts).map(([type, part]) => [type, new Blob([part], { type })])
+      await navigator.clipboard.write([new ClipboardItem(Object.fromEntries(blobs))])
+    })()`)
+    await tab.page.keyboard.press('Control+V')
+    await expect.poll(() => message().inputValue()).toBe('Tea\t3')
+    await tab.page.evaluate(`(() => {
+      const data = new DataTransfer()
+      data.setData('text/plain', 'Milk\\t2')
+      data.items.add(new File(['x'], 'image.png', { type: 'image/png' }))
+      const drop = { dataTransfer: data, bubbles: true, cancelable: true }
+      document.body.dispatchEvent(new DragEvent('drop', drop))
+    })()`)
+    await expect.poll(() => message().inputValue()).toBe('Tea\t3\n\nMilk\t2')
+    expect(await tab.page.locator('.composer .files li').count()).toBe(0)
+  })
+
+  test('a picture without words is sent, and no empty bubble is shown', async () => {
+    const buffer = Buffer.from(ONE_PIXEL, 'base64')
+    const file = { name: 'dot.png', mimeType: 'image/png', buffer }
+    await tab.page.locator('input[type=file]').setInputFiles(file)
+    await tab.button('Send').click()
+    await tab.done()
+    expect(await storedAttachments()).toEqual(['dot.png image/png'])
+    expect(await tab.page.locator('.bubble').isVisible()).toBe(false)
+    expect(await tab.page.locator('.user .files img').count()).toBe(1)
+  })
+
+  test('an Enter that sends nothing because of a file says so, until the file is removed', async () => {
+    await using folder = await testFolder()
+    const big = join(folder.path, 'big.bin')
+    await writeFile(big, Buffer.alloc(20 * 1024 * 1024 + 1))
+    await tab.page.locator('input[type=file]').setInputFiles(big)
+    await message().fill('look')
+    await message().press('Enter')
+    const told = tab.page.getByRole('alert').filter({ hasText: 'big.bin: larger than 20 MB' })
+    await told.waitFor()
+    await tab.button('Remove big.bin').click()
+    await told.waitFor({ state: 'detached' })
+    await message().press('Enter')
+    await tab.done()
+    expect(await tab.page.locator('.bubble').allInnerTexts()).toEqual(['look'])
+  })
+
+  test('a text is copied where the page comes over plain HTTP', async () => {
+    await tab.page.addInitScript(
+      "Object.defineProperty(navigator, 'clipboard', { value: undefined })",
+    )
+    await tab.page.reload()
+    await tab.say(script({ text: 'to be copied' }))
+    await tab.done()
+    await tab.button('Copy answer').click()
+    await message().focus()
+    await tab.page.keyboard.press('Control+V')
+    expect(await message().inputValue()).toBe('to be copied')
+  })
+
+  test('the message has the focus at load, in a new chat, and in one that is opened', async () => {
+    const isFocused = (): Promise<boolean> =>
+      message().evaluate((element) => element.matches(':focus'))
+    await tab.page.reload()
+    await expect.poll(isFocused).toBe(true)
+    await tab.say(script({ text: 'first' }))
+    await tab.done()
+    await tab.button('New chat').click()
+    await tab.page.getByRole('heading', { name: 'New chat' }).waitFor()
+    await expect.poll(isFocused).toBe(true)
+    // The new chat is shown already.
+    await tab.button('New chat').click()
+    await expect.poll(isFocused).toBe(true)
+    await tab.page.locator('.session .entry').first().click()
+    await tab.done()
+    await expect.poll(isFocused).toBe(true)
+  })
+
   test('the field grows with a long paragraph, up to eight lines', async () => {
     const sizes = (): Promise<number[]> =>
       message().evaluate(({ clientHeight, scrollHeight }) => [clientHeight, scrollHeight])

@@ -54,6 +54,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
   /** A chat with a tool call whose result is long. */
   let session: string
 
+  const message = () => tab.page.getByLabel('Message', { exact: true })
+
   beforeAll(async () => {
     const folder = open.use(await testFolder())
     const policy = join(folder.path, 'policy.json')
@@ -71,7 +73,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     tab = await host.open(context)
     await logIn(tab.page, 'ann')
     const calls = [{ name: `test__${letter?.name}`, arguments: { to: 'y'.repeat(80) } }]
-    await tab.say(script({ calls }, { text: 'sent' }))
+    await message().fill(script({ calls }, { text: 'sent' }))
+    await tab.button('Send').click()
     await tab.done()
     session = tab.sessionId
     const remove = {
@@ -122,6 +125,18 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     expect(all.length).toBeGreaterThanOrEqual(count)
     expect(all.filter(([, height]) => height < MIN_TARGET)).toEqual([])
   }
+
+  test('Enter begins a line on a phone, whose keyboard opens at a touch only', async () => {
+    await show('')
+    await message().waitFor()
+    expect(await tab.page.evaluate("document.activeElement.matches('body')")).toBe(true)
+    await message().tap()
+    await tab.page.keyboard.type('one')
+    await tab.page.keyboard.press('Enter')
+    await tab.page.keyboard.type('two')
+    expect(await message().inputValue()).toBe('one\ntwo')
+    await message().fill('')
+  })
 
   test.each(PAGES)('the page %s fits a phone, and axe finds nothing', async (page, text) => {
     await show(`#/${page}`)

@@ -1,15 +1,17 @@
 import type { ClientState } from '@mcp-host/client'
 import type { ReactNode } from 'react'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ChatSession } from '../state/chat-session.ts'
-import type { Draft } from '../state/draft.ts'
+import type { ChosenFile, Draft } from '../state/draft.ts'
 import { lengthFault } from '../state/length-fault.ts'
 import { useStore } from '../state/store.ts'
 import { keepSession } from '../state/route.ts'
 import { touchSessions } from '../state/session-list.ts'
+import { focusOpened } from '../parts/focus-message.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ChosenFiles } from './chosen-files.tsx'
+import { meantFiles } from './meant-files.ts'
 import { MessageInput } from './message-input.tsx'
 import { ModelPicker } from './model-picker.tsx'
 import { useRunningTurn } from '../state/use-running-turn.ts'
@@ -35,7 +37,8 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
   useEffect(() => {
     if (state === 'connected') draft.storeAgain()
   }, [draft, state])
-  useEffect(() => takeDrops(draft.addFiles), [draft])
+  useEffect(() => takeDrops(draft), [draft])
+  useEffect(focusOpened, [])
   const model = useStore(draft.model)
   /** Writes a letter that opens a list, as if it was typed. */
   const begin = (letter: string): void => {
@@ -51,13 +54,14 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
     )
     element.dispatchEvent(new Event('input', { bubbles: true }))
   }
-  const isStoring = files.some(({ stored, fault }) => stored === undefined && fault === undefined)
-  // A file with a fault is removed first: it must not stay behind unseen.
-  const hasFault = files.some(({ fault }) => fault !== undefined)
   const tooLong = lengthFault(text)
-  const isReady =
-    text.trim() !== '' && tooLong === undefined && !isStoring && !hasFault && state !== 'ended'
+  const obstacle = fileObstacle(files)
+  const isFilled = text.trim() !== '' || files.length > 0
+  const isReady = isFilled && tooLong === undefined && obstacle === undefined && state !== 'ended'
+  /** The obstacle to the last attempt to send. */
+  const [told, setTold] = useState<string>()
   const send = (): void => {
+    setTold(obstacle)
     if (!isReady) return
     const { text: said, stored } = draft.take()
     const attachments = stored.map(({ blob }) => blob.key)
@@ -86,7 +90,7 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
         onEditLast={() => session.editLast()}
         placeholder={placeholderOf(running !== undefined, state)}
       />
-      <Fault fault={tooLong} />
+      <Fault fault={tooLong ?? (told === obstacle ? told : undefined)} />
       <div className="composer-row">
         <label className="button icon-button" title="Attach files">
           <Icon name="clip" />
@@ -130,15 +134,28 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
   )
 }
 
-/** Takes files that are dropped anywhere on the page; the browser would open them. The returned function ends it. */
-function takeDrops(take: (files: FileList) => void): () => void {
+/** Why the message cannot be sent with its files. */
+function fileObstacle(files: readonly ChosenFile[]): string | undefined {
+  // A file with a fault is removed first: it must not stay behind unseen.
+  const faulty = files.find(({ fault }) => fault !== undefined)
+  if (faulty !== undefined)
+    return `The message is not sent with ${faulty.file.name}: ${faulty.fault}. Remove the file to send it.`
+  const open = files.find(({ stored }) => stored === undefined)
+  return open && `${open.file.name} is being stored. Send the message when that is done.`
+}
+
+/** Takes files that are dropped anywhere on the page, or their text; the browser would open them. The returned function ends it. */
+function takeDrops(draft: Draft): () => void {
   const end = new AbortController()
   const { signal } = end
   const onDrag = (event: DragEvent): void => {
-    const { types, files } = event.dataTransfer ?? {}
-    if (types?.includes('Files') !== true) return
+    const { dataTransfer } = event
+    if (dataTransfer?.types.includes('Files') !== true) return
     event.preventDefault()
-    if (event.type === 'drop' && files !== undefined) take(files)
+    if (event.type !== 'drop') return
+    const files = meantFiles(dataTransfer)
+    if (files.length > 0) draft.addFiles(files)
+    else draft.suggest(dataTransfer.getData('text/plain'), 'behind')
   }
   for (const name of ['dragover', 'drop'] as const) addEventListener(name, onDrag, { signal })
   return () => end.abort()

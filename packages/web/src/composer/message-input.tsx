@@ -7,8 +7,10 @@ import type { Choice } from './choices.ts'
 import { promptText, readAsFile } from './choices.ts'
 import { completionAt } from './completion-at.ts'
 import { CompletionList, optionId } from './completion-list.tsx'
+import { meantFiles } from './meant-files.ts'
 import { insertAt } from './insert-at.ts'
 import { useCompletion } from './use-completion.ts'
+import { hasTouchKeyboard } from '../parts/has-touch-keyboard.ts'
 import { Fault } from '../parts/fault.tsx'
 
 const PromptForm = lazy(async () => ({ default: (await import('./prompt-form.tsx')).PromptForm }))
@@ -57,7 +59,8 @@ export function MessageInput(props: MessageInputProps): ReactNode {
   const onKeyDown = (event: React.KeyboardEvent): void => {
     const { key } = event
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.altKey
-    const isSend = key === 'Enter' && !event.shiftKey
+    const isSend =
+      key === 'Enter' && (hasTouchKeyboard() ? event.ctrlKey || event.metaKey : !event.shiftKey)
     if ((isPlain && list?.onKey(key) === true) || isSend) event.preventDefault()
     if (text === '' && list === undefined && isPressed(event.nativeEvent, SHORTCUTS.editLast)) {
       event.preventDefault()
@@ -77,6 +80,7 @@ export function MessageInput(props: MessageInputProps): ReactNode {
         aria-controls={list === undefined ? undefined : listId}
         aria-activedescendant={active === undefined ? undefined : optionId(listId, active)}
         placeholder={placeholder}
+        enterKeyHint={hasTouchKeyboard() ? 'enter' : 'send'}
         rows={Math.min(MAX_ROWS, text.split('\n').length)}
         value={text}
         onChange={({ target }) => {
@@ -85,7 +89,12 @@ export function MessageInput(props: MessageInputProps): ReactNode {
         }}
         onSelect={({ currentTarget }) => setCaret(currentTarget.selectionStart)}
         onKeyDown={onKeyDown}
-        onPaste={({ clipboardData }) => onFiles(clipboardData.files)}
+        onPaste={(event) => {
+          const files = meantFiles(event.clipboardData)
+          if (files.length === 0) return
+          event.preventDefault()
+          onFiles(files)
+        }}
       />
       <Fault fault={fault} />
       {asked !== undefined && (

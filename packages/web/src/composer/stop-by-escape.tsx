@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 import type { ChatSession } from '../state/chat-session.ts'
+import { focusMessage } from '../parts/focus-message.ts'
 import { isPressed, SHORTCUTS } from '../state/shortcuts.ts'
 import { useRunningTurn } from '../state/use-running-turn.ts'
 
@@ -50,8 +51,4 @@ function closeMenu(): boolean {
 function isForOther(target: EventTarget | null): boolean {
   if (document.querySelector(OPEN) !== null) return true
   return target instanceof Element && target.matches(OWN_ESCAPE)
-}
-
-function focusMessage(): void {
-  document.querySelector<HTMLElement>('.composer textarea')?.focus()
 }

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useState } from 'react'
+import { copyText } from '../parts/copy-text.ts'
 import { Icon, Mark } from '../parts/icon.tsx'
 
 const SHOWN_MS = 1_500
@@ -14,12 +15,12 @@ export interface CopyButtonProps {
 /** Puts a text into the clipboard. */
 export function CopyButton({ text, label = 'Copy', isIcon = false }: CopyButtonProps): ReactNode {
   const [said, setSaid] = useState<string>()
-  const copy = async (): Promise<void> => {
+  const copy = async ({ currentTarget }: React.MouseEvent<HTMLElement>): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(text)
+      await copyText(text, currentTarget)
       setSaid('Copied')
     } catch {
-      // Browsers allow it on secure pages only.
+      // The text stays in the page, where it can be selected.
       setSaid('Not allowed here')
     }
     setTimeout(() => setSaid(undefined), SHOWN_MS)
@@ -27,7 +28,7 @@ export function CopyButton({ text, label = 'Copy', isIcon = false }: CopyButtonP
   const name = said ?? label
   if (!isIcon) {
     return (
-      <button type="button" onClick={() => void copy()}>
+      <button type="button" onClick={(event) => void copy(event)}>
         {name}
       </button>
     )
@@ -39,7 +40,7 @@ export function CopyButton({ text, label = 'Copy', isIcon = false }: CopyButtonP
         className="icon-button tight"
         aria-label={name}
         title={name}
-        onClick={() => void copy()}
+        onClick={(event) => void copy(event)}
       >
         {said === undefined ? (
           <Icon name="copy" />

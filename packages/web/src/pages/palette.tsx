@@ -2,26 +2,20 @@ import type { ReactNode } from 'react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { focusQuestion } from '../parts/focus-question.ts'
 import { shownSessions } from '../state/known-sessions.ts'
-import {
-  openDebug,
-  openNewChat,
-  openPage,
-  openServers,
-  openSession,
-  route,
-} from '../state/route.ts'
+import { openDebug, openPage, openServers, openSession, route } from '../state/route.ts'
 import { findSessions, sessionList } from '../state/session-list.ts'
 import { SHORTCUTS } from '../state/shortcuts.ts'
 import { useStore } from '../state/store.ts'
 import { useRoles } from '../state/use-roles.ts'
 import { useShortcut } from '../state/use-shortcut.ts'
 import { pagesFor } from '../state/user-pages.ts'
+import { beginChat } from './begin-chat.ts'
 import { showShortcuts } from './shortcuts.tsx'
 import type { Command } from './use-server-commands.ts'
 import { useServerCommands } from './use-server-commands.ts'
 
 const COMMANDS: readonly Command[] = [
-  { id: 'new', name: 'New chat', run: openNewChat },
+  { id: 'new', name: 'New chat', run: beginChat },
   { id: 'servers', name: 'Tools and servers', run: openServers },
   { id: 'shortcuts', name: 'Keyboard shortcuts', run: showShortcuts },
 ]
@@ -39,7 +33,7 @@ export function Palette(): ReactNode {
   const [chosen, setChosen] = useState(0)
   const [isOpen, setIsOpen] = useState(false)
   useShortcut(SHORTCUTS.question, focusQuestion)
-  useShortcut(SHORTCUTS.newChat, openNewChat)
+  useShortcut(SHORTCUTS.newChat, beginChat)
   useShortcut(SHORTCUTS.palette, () => {
     setSearch('')
     setChosen(0)

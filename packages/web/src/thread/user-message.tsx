@@ -142,7 +142,9 @@ function Editor(props: {
           <button
             type="button"
             className="primary"
-            disabled={tooLong !== undefined || text.trim() === ''}
+            disabled={
+              tooLong !== undefined || (text.trim() === '' && turn.attachments.length === 0)
+            }
             onClick={send}
           >
             Send as a new version

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { Icon } from '../../parts/icon.tsx'
 import { dayGroupOf } from '../../state/day-groups.ts'
 import { isPinned, shownSessions } from '../../state/known-sessions.ts'
-import { openNewChat } from '../../state/route.ts'
+import { beginChat } from '../begin-chat.ts'
 import type { Activity } from '../../state/session-activity.ts'
 import { useActivity } from '../../state/session-activity.ts'
 import {
@@ -32,7 +32,7 @@ export function ChatList(): ReactNode {
       <div className="side-tools">
         <button
           type="button"
-          onClick={openNewChat}
+          onClick={beginChat}
           data-closes-sidebar
           aria-keyshortcuts="Control+Shift+O"
         >
