@@ -52,7 +52,7 @@ test('the suite covers every provider except the demo model', () => {
 })
 
 describe.each(subjects)('$name', (subject) => {
-  const { name, wire, usage, keyHeader } = subject
+  const { name, path, wire, usage, keyHeader } = subject
   const askOwn = (options?: AskOptions) => ask(modelAt(own.origin, subject), 'hello', options)
   /** The result of a generation that is answered with `answer`. */
   const resultOf = (answer: Answer, options?: AskOptions) => {
@@ -153,7 +153,7 @@ describe.each(subjects)('$name', (subject) => {
       'denied',
       'answered 403: it refuses this request, or the API key for it (no, not with [secret])',
     ],
-    [404, 'not-found', 'answered 404: it has no such model (no, not with [secret])'],
+    [404, 'not-found', 'answered 404: it has no such model (no model, not with [secret])'],
     [408, 'unavailable', 'answered 408: no, not with [secret]'],
     [429, 'exhausted', 'answered 429: its rate limit is reached (no, not with [secret])'],
     [500, 'unavailable', 'answered 500: no, not with [secret]'],
@@ -162,7 +162,8 @@ describe.each(subjects)('$name', (subject) => {
   ])('the status %i fails as %s', async (status, code, message) => {
     // Local providers get no key.
     const repeated = keyHeader === undefined ? '[secret]' : KEY
-    mock.nextRequestError(status, { message: `no, not with ${repeated}` })
+    const no = status === 404 ? 'no model' : 'no'
+    mock.nextRequestError(status, { message: `${no}, not with ${repeated}` })
     const result = await ask(modelAt(mock.url, subject), 'hello')
     const error = { code, message: `${name} ${message}` }
     expect(result).toMatchObject({ outcome: 'failed', content: [], error })
@@ -601,6 +602,58 @@ describe.each(subjects)('$name', (subject) => {
       ask(modelAt(own.origin, subject), 'word '.repeat((window * 4 * share) / 5))
     expect((await asked(0.6)).error).toMatchObject({ code: 'invalid', reason: 'context-overflow' })
     expect((await asked(0.4)).error).not.toHaveProperty('reason')
+  })
+
+  test.each([
+    ['without a version', ''],
+    ['with a slash', `${path}//`],
+    ['without a version, with a slash', '/'],
+    ['of its list of models', `${path}/models`],
+  ])('an address %s works', async (_, written) => {
+    own.answer = (response, { url }) => {
+      if (url?.startsWith(`${path}/`) !== true) {
+        response.writeHead(404).end('no page')
+        return
+      }
+      begin(response, 'fine')
+      response.end(wire.closeText + wire.end)
+    }
+    const model = modelAt(own.origin, { ...subject, path: written })
+    expect(await ask(model, 'hello')).toMatchObject({ outcome: 'completed' })
+    own.received.length = 0
+    expect(await ask(model, 'hello')).toMatchObject({ outcome: 'completed' })
+    // The end of the address is known by then.
+    expect(own.received).toHaveLength(1)
+  })
+
+  test.each([
+    [
+      404,
+      'text/plain',
+      'no page',
+      /answered 404: nothing is at http:.* \(no page\); check the base/,
+    ],
+    [404, 'application/json', '{}', /answered 404: nothing is at http:\S+; check the base URL/],
+    [
+      405,
+      'text/html',
+      '<title>405 No</title>',
+      /answered 405: nothing is at http:\S+ \(a web page, 405 No\); check the base/,
+    ],
+    [
+      200,
+      'text/html',
+      '<p>hi',
+      /answered with a web page, not as an API, at http:\S+; check the base/,
+    ],
+  ])('an address with %i as %s "%s" is told', async (status, type, body, message) => {
+    own.answer = (response) => {
+      response.writeHead(status, { 'content-type': type }).end(body)
+    }
+    for (const written of [path, '']) {
+      const { error } = await ask(modelAt(own.origin, { ...subject, path: written }), 'hello')
+      expect(error?.message).toMatch(message)
+    }
   })
 
   test('a provider that cannot be reached fails as unavailable', async () => {

@@ -14,6 +14,7 @@ import { timed } from '../resilience/timed.ts'
 import type { Provider } from '../settings/find-provider.ts'
 import { estimateTokens } from '../usage.ts'
 import { aiSdkModel } from './ai-sdk/ai-sdk-model.ts'
+import { apiFetch } from './api-fetch.ts'
 import { estimated } from './estimated.ts'
 import { priced } from './priced.ts'
 import { replayModel } from './trace/replay-model.ts'
@@ -80,13 +81,15 @@ function limited(model: Model): Model {
 
 /** One model of a provider, without retries and limits. */
 export function connectModel(
-  { name, type, baseUrl, apiKey, models }: Provider,
+  provider: Provider,
   model: string,
   { contextTokens }: Pick<ModelConfig, 'contextTokens'>,
 ): Model {
+  const { name, type, baseUrl, apiKey, models } = provider
   const { connect, providerOptions, metadataName = name, contextWindow, reads } = providers[type]
   if (connect === undefined) throw new Error(`${type} has no connection`)
-  const connection = { name, baseUrl, apiKey: apiKey?.open() ?? '', fetch: providerFetch }
+  const fetch = apiFetch(provider, providerFetch)
+  const connection = { name, baseUrl, apiKey: apiKey?.open() ?? '', fetch }
   const settings = ownValue(models, model) ?? {}
   const language = async (): Promise<LanguageModelV4> => (await connect(connection))(model)
   return aiSdkModel(name, model, language, {

@@ -6,7 +6,8 @@ import { listChatIds } from '../providers/definition/chat-ids.ts'
 import { providers } from '../providers/index.ts'
 import type { ListRequest } from '../providers/definition/provider-definition.ts'
 import type { Provider } from '../settings/find-provider.ts'
-import { toBusError } from './ai-sdk/error.ts'
+import { toBusError, unreachable } from './ai-sdk/error.ts'
+import { apiFetch } from './api-fetch.ts'
 import { providerFetch } from './transport.ts'
 
 /** The chat models of a provider, in the provider's order. Throws a `BusError` with a text for users. */
@@ -22,8 +23,9 @@ export async function listModels(
       if (known.code !== 'not-found') throw known
       throw new BusError('not-found', `${provider.name} does not list its models`, { cause: error })
     }
+    if (error instanceof BusError) throw error
     const isUnexpected = error instanceof z.ZodError || error instanceof SyntaxError
-    const what = isUnexpected ? 'lists its models in a way that is not known' : 'cannot be reached'
+    const what = isUnexpected ? 'lists its models in a way that is not known' : unreachable(error)
     throw new BusError('unavailable', `${provider.name} ${what}`, { cause: error })
   }
 }
@@ -49,12 +51,14 @@ export async function firstModel(
   return (own ?? common)[0]?.id
 }
 
-function listRequest({ baseUrl, apiKey }: Provider, signal: AbortSignal): ListRequest {
+function listRequest(provider: Provider, signal: AbortSignal): ListRequest {
+  const { baseUrl, apiKey } = provider
+  const fetch = apiFetch(provider, providerFetch)
   return {
     baseUrl,
     apiKey: apiKey?.open() ?? '',
     async read(url, schema, init) {
-      const response = await providerFetch(url, { ...init, signal })
+      const response = await fetch(url, { ...init, signal })
       const text = await response.text()
       if (!response.ok) {
         throw new APICallError({

@@ -136,7 +136,10 @@ describe('references to models', () => {
 
 test('a model that its provider does not know is refused with the listed ones', async () => {
   own.answer = (response, { method }) => {
-    if (method === 'POST') response.writeHead(404)
+    if (method === 'POST') {
+      response.writeHead(404).end('{"error":"no such model"}')
+      return
+    }
     const data = Array.from({ length: 12 }, (_, index) => ({ id: `m${index}` }))
     response.end(JSON.stringify({ data }))
   }
@@ -147,7 +150,7 @@ test('a model that its provider does not know is refused with the listed ones', 
     const model = models.get(`openai-compatible/${name}`)
     return Array.fromAsync(model.stream(request, { signal }))
   }
-  const plain = 'openai-compatible answered 404: it has no such model'
+  const plain = 'openai-compatible answered 404: it has no such model (no such model)'
   await expect(stream('nope')).rejects.toThrow(plain)
   await models.list()
   const names = 'm0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more'

@@ -5,6 +5,7 @@ import type { ProviderSettings } from './llm-file.ts'
 import { ProviderType } from './llm-file.ts'
 import type { Environment } from './read-key.ts'
 import { keyFromEnvironment, keyFromFile } from './read-key.ts'
+import { tidyAddress } from './tidy-address.ts'
 
 /** A configured provider. */
 export interface Provider extends Pick<ProviderSettings, 'model' | 'timeouts' | 'limits'> {
@@ -44,7 +45,7 @@ export function findProvider(
     name,
     type,
     models,
-    baseUrl: address,
+    baseUrl: definition.connect === undefined ? address : tidyAddress(address),
     ...(found === undefined ? {} : { apiKey: found.key }),
     ...(found?.file === undefined ? {} : { keyFile: found.file }),
   }

@@ -154,3 +154,42 @@ test.each([
     expect(isUnexplained(new APICallError({ ...call, statusCode, responseBody }))).toBe(expected)
   },
 )
+
+test.each([
+  ['ECONNREFUSED', 'nothing listens at its address'],
+  ['ENOTFOUND', 'the name of its host is not known'],
+  ['EHOSTUNREACH', 'there is no way to its host'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'it does not answer in time'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'its certificate is not trusted'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'its certificate is not trusted'],
+  [
+    'ERR_SSL_WRONG_VERSION_NUMBER',
+    'it does not speak TLS as asked; http:// and https:// may be mixed up',
+  ],
+  ['ECONNRESET', 'the connection broke'],
+])('a provider that is not reached for %s is told so', (code, reason) => {
+  const cause = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
+  const call = { message: 'no', url: 'http://provider', requestBodyValues: {}, cause }
+  expect(toBusError('p', new APICallError(call)).message).toBe(
+    `p cannot be reached: ${reason} (${code})`,
+  )
+})
+
+test.each([
+  [{ error: { message: 'The model `x` does not exist', code: 'model_not_found' } }, true],
+  [{ type: 'error', error: { type: 'not_found_error', message: 'model: x' } }, true],
+  [{ error: { code: 'DeploymentNotFound', message: 'The API deployment does not exist.' } }, true],
+  [{ error: { message: 'No endpoints found for x.' } }, true],
+  [{ detail: 'Not Found' }, false],
+  [{ error: { code: 404, message: 'File Not Found', type: 'not_found_error' } }, false],
+])('whether the 404 %j is about a model: %s', (body, isAboutModel) => {
+  const url = 'http://user:secret@provider/chat/completions?key=secret'
+  const call = { message: 'no', url, requestBodyValues: {}, statusCode: 404 }
+  const { message } = toBusError(
+    'p',
+    new APICallError({ ...call, responseBody: JSON.stringify(body) }),
+  )
+  expect(message.includes('it has no such model')).toBe(isAboutModel)
+  expect(message.includes('nothing is at http://provider/chat/completions')).toBe(!isAboutModel)
+  expect(message).not.toContain('secret')
+})

@@ -9,6 +9,19 @@ import { NO_CREDIT, readFailure, wordsOf } from './provider-failure.ts'
 const BROKEN_CALL = /tool_use_failed/
 /** Statuses with which providers refuse a conversation that exceeds the context window. llama.cpp has 500, too. */
 const OVERFLOW_STATUSES: readonly unknown[] = [400, 413, 422, 500, undefined]
+/** A 404 with other words is about the address. OpenRouter has endpoints of models. */
+const ABOUT_MODEL = /model|deployment|no endpoints/i
+const UNREACHABLE: readonly (readonly [RegExp, string])[] = [
+  [/ECONNREFUSED/, 'nothing listens at its address'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the name of its host is not known'],
+  [/ENETUNREACH|EHOSTUNREACH/, 'there is no way to its host'],
+  [/TIMEDOUT|TIMEOUT|TimeoutError/, 'it does not answer in time'],
+  [/CERT|ALTNAME|ISSUER|VERIFY/, 'its certificate is not trusted'],
+  [/EPROTO|_SSL_/, 'it does not speak TLS as asked; http:// and https:// may be mixed up'],
+  [/ECONNRESET|UND_ERR_SOCKET/, 'the connection broke'],
+]
+/** What is to be done about an address at which no API is. */
+export const ADDRESS_REMEDY = 'check the base URL of the provider, which mostly ends with /v1'
 /** Messages that explain nothing. */
 const NO_REASON =
   /^(bad request|invalid request|provider returned error|unprocessable entity|error)?[.!]?$/i
@@ -19,7 +32,7 @@ const NO_REASON =
 export function toBusError(provider: string, error: unknown, apiKey = ''): BusError {
   if (error instanceof BusError) return error
   if (APICallError.isInstance(error) && error.statusCode === undefined) {
-    return new BusError('unavailable', `${provider} cannot be reached`, { cause: error })
+    return new BusError('unavailable', `${provider} ${unreachable(error)}`, { cause: error })
   }
   const brokeOff = `${provider} broke off its answer`
   const failure = readFailure(error)
@@ -48,8 +61,11 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
     const message = `${says}: the conversation is too long for it${more}`
     return new BusError('invalid', message, { reason: 'context-overflow', cause: error })
   }
-  if (status === 404) {
-    return new BusError('not-found', `${says}: it has no such model${more}`, { cause: error })
+  if (status === 404 || status === 405) {
+    const message = ABOUT_MODEL.test(`${codes} ${failure.message}`)
+      ? `${says}: it has no such model${more}`
+      : `${says}: nothing is${placeOf(error)}${more}; ${ADDRESS_REMEDY}`
+    return new BusError('not-found', message, { cause: error })
   }
   if (status === 429 || status === 402) {
     const message = `${says}: its rate limit is reached${more}`
@@ -58,6 +74,22 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
   const message = words === undefined ? says : `${says}: ${words}`
   const code = isPassing(status) || BROKEN_CALL.test(codes) ? 'unavailable' : 'invalid'
   return new ProviderError(code, message, { ...wait, cause: error })
+}
+
+/** An address in an error: without a password, or a key in the query. */
+export function shownAddress(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
+}
+
+/** How a provider was not reached, from the codes of Node.js and OpenSSL. */
+export function unreachable(error: unknown): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const code = 'code' in cause ? String(cause.code) : cause.name
+    const reason = UNREACHABLE.find(([pattern]) => pattern.test(code))?.[1]
+    if (reason !== undefined) return `cannot be reached: ${reason} (${code})`
+  }
+  return 'cannot be reached'
 }
 
 /** Whether a request was refused as invalid without a reason. */
@@ -75,6 +107,10 @@ function isOverflow({ status, message, codes }: ProviderFailure): boolean {
 function isPassing(status: number | undefined): boolean {
   // TGI answers 424 when its model failed.
   return status === undefined || [408, 409, 424].includes(status) || status >= 500
+}
+
+function placeOf(error: unknown): string {
+  return APICallError.isInstance(error) ? ` at ${shownAddress(error.url)}` : ' there'
 }
 
 function bodyOf(error: unknown): string {

@@ -104,12 +104,14 @@ function readBody(body: string): Pick<ProviderFailure, 'status' | 'message' | 'c
   return { message, codes, ...(status === undefined ? {} : { status }) }
 }
 
-/** Parses a body. Text that is not JSON is a message itself, unless it is an HTML page. */
+/** Parses a body. Text that is not JSON is a message itself; of an HTML page it is the title. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    return body.trimStart().startsWith('<') ? undefined : body
+    if (!body.trimStart().startsWith('<')) return body
+    const title = /<title>([^<]*)<\/title>/i.exec(body)?.[1]
+    return title === undefined ? 'a web page' : `a web page, ${title}`
   }
 }
 
