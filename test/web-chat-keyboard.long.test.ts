@@ -167,8 +167,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
   })
 
   test('shortcuts lead over the list, to a question that waits, and to another theme that stays', async () => {
-    await press('Tab')
-    await focused('Skip to the page')
+    await focused('Message')
+    await go('Skip to the page', 'Shift+Tab')
     await press('Enter', 'Tab')
     await focused('Settings')
     await go('Prompts')
