@@ -232,6 +232,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
   test('the keyboard shortcuts', async () => {
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
     await tab.page.setViewportSize({ width: 1_040, height: 1_000 })
+    // A single key is a letter in the message, which has the focus.
+    await tab.page.locator('main').focus()
     await tab.page.keyboard.press('?')
     await dialog().getByRole('table').waitFor()
     await pictures.takeBoth('shortcuts', dialog())
