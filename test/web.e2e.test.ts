@@ -105,11 +105,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     const link = tab.page.getByRole('link', { name: 'the guide' })
     expect(await link.getAttribute('href')).toBe('https://docs.example.com/guide')
     await tab.page.locator('math').waitFor()
-    const formula = await tab.page.locator('.math.block').evaluate((element) => ({
-      overflow: getComputedStyle(element).overflowY,
-      isCut: element.scrollHeight > element.clientHeight,
-    }))
-    expect(formula).toEqual({ overflow: 'hidden', isCut: false })
+    const hidden = await tab.page
+      .locator('.math.block')
+      .evaluate((element) => element.scrollHeight - element.clientHeight)
+    expect(hidden).toBe(0)
   })
 
   test('a first chat by keyboard: a suggestion is chosen and sent, and the answer is in the list', async () => {
