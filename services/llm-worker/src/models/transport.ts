@@ -7,6 +7,7 @@ import {
   type RequestInit,
   Response,
 } from 'undici'
+import { failureIn } from './ai-sdk/provider-failure.ts'
 
 /**
  * Limit for the body of an error response; the rest is neither read nor logged. Larger than the limit for its parsing.
@@ -22,8 +23,9 @@ const withoutTimeouts: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (
   dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler)
 
 /**
- * Like `fetch`, without its time limits. Of an error response only the beginning is read. Texts of
- * a request are made well-formed, also those of old sessions: a provider would refuse it whole.
+ * Like `fetch`, without its time limits. Of an error response only the beginning is read. Throws the error in a response
+ * with a status of success. Texts of a request are made well-formed, also those of old sessions: a provider would refuse
+ * it whole.
  */
 // The same standard, declared once by Node.js and once by undici.
 export const providerFetch = (async (input: string, init: RequestInit = {}) => {
@@ -32,24 +34,62 @@ export const providerFetch = (async (input: string, init: RequestInit = {}) => {
   const response = await undiciFetch(input, { ...init, ...sent, dispatcher })
   const { ok, body, status, statusText, headers } = response
   if (body === null) return response
-  const read = ok ? withShortLines(body) : beginningOf(body)
+  const read = ok ? await withoutError(withShortLines(body)) : beginningOf(body)
   return new Response(read, { status, statusText, headers })
 }) as unknown as typeof fetch
 
-/** A body that fails at a line which is too long. */
-function withShortLines(body: AsyncIterable<Uint8Array>): ReadableStream {
-  async function* read(): AsyncGenerator<Uint8Array> {
-    let lineBytes = 0
-    for await (const chunk of body) {
-      const end = chunk.lastIndexOf(NEWLINE)
-      lineBytes = end === -1 ? lineBytes + chunk.length : chunk.length - end - 1
-      if (lineBytes > MAX_LINE_BYTES) {
-        throw new Error(`the provider sent a line of more than ${MAX_LINE_BYTES} bytes`)
-      }
-      yield chunk
+/** The body. Throws the error that is there as JSON instead of a stream. */
+async function withoutError(body: AsyncGenerator<Uint8Array>): Promise<ReadableStream> {
+  let begin = Buffer.alloc(0)
+  let broken: { readonly cause: unknown } | undefined
+  try {
+    while (isOpen(begin.toString('utf8'))) {
+      const { value, done } = await body.next()
+      if (done === true) break
+      begin = Buffer.concat([begin, value])
     }
+  } catch (cause) {
+    // The reader of the body gets it, like every later one.
+    broken = { cause }
+  }
+  const failure = failureIn(parse(new TextDecoder().decode(begin)))
+  if (failure !== undefined) {
+    await body.return(undefined)
+    throw failure
+  }
+  async function* read(): AsyncGenerator<Uint8Array> {
+    yield begin
+    if (broken !== undefined) throw broken.cause
+    yield* body
   }
   return ReadableStream.from(read())
+}
+
+/** Whether a body that begins so may be an error as JSON, which no stream begins like. */
+function isOpen(begin: string): boolean {
+  return begin.length < MAX_ERROR_BYTES && /^\uFEFF?\s*(?:[{[]|$)/.test(begin)
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    // It is a stream, or a longer document.
+    return undefined
+  }
+}
+
+/** A body that fails at a line which is too long. */
+async function* withShortLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let lineBytes = 0
+  for await (const chunk of body) {
+    const end = chunk.lastIndexOf(NEWLINE)
+    lineBytes = end === -1 ? lineBytes + chunk.length : chunk.length - end - 1
+    if (lineBytes > MAX_LINE_BYTES) {
+      throw new Error(`the provider sent a line of more than ${MAX_LINE_BYTES} bytes`)
+    }
+    yield chunk
+  }
 }
 
 /** The beginning of a body. The end of the stream closes the connection, even if the provider goes on sending. */

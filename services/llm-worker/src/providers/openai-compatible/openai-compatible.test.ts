@@ -102,6 +102,52 @@ test.each<[string, unknown[]]>([
   ])
 })
 
+const named = { name: 'w__weather' }
+const oslo = { name: 'w__weather', arguments: { city: 'Oslo' } }
+const rome = { name: 'w__weather', arguments: { city: 'Rome' } }
+
+test.each<[string, object[]]>([
+  [
+    'parts that alternate',
+    [
+      call({ index: 0, id: 'a', function: { ...named, arguments: '' } }),
+      call({ index: 1, id: 'b', function: { ...named, arguments: '{"ci' } }),
+      call({ index: 0, function: { arguments: '{"city":' } }),
+      call({ index: 1, function: { arguments: 'ty":"Rome"}' } }),
+      call({ index: 0, function: { arguments: '"Oslo"}' } }),
+    ],
+  ],
+  [
+    'the last one first',
+    [
+      call({ index: 1, id: 'b', function: { ...named, arguments: '{"city":"Rome"}' } }),
+      call({ index: 0, id: 'a', function: { ...named, arguments: '{"city":"Oslo"}' } }),
+    ],
+  ],
+  [
+    'ids instead of indexes',
+    [
+      call({ id: 'a', function: { ...named, arguments: '{"city":' } }),
+      call({ id: 'b', function: { ...named, arguments: '{"city":"Rome"}' } }),
+      call({ id: 'a', function: { arguments: '"Oslo"}' } }),
+    ],
+  ],
+  [
+    'one index for all, and ids',
+    [
+      call({ index: 0, id: 'a', function: { ...named, arguments: '{"city":"Oslo"}' } }),
+      call({ index: 0, id: 'b', function: { ...named, arguments: '{"city":"Rome"}' } }),
+    ],
+  ],
+])('two calls with %s run with their whole arguments', async (_, deltas) => {
+  const { outcome, content } = await reply(...deltas.map((each) => piece(each)), piece({}, 'stop'))
+  expect(outcome).toBe('completed')
+  expect(content).toHaveLength(2)
+  expect(content).toEqual(
+    expect.arrayContaining([oslo, rome].map((each) => expect.objectContaining(each))),
+  )
+})
+
 test('several objects in the arguments of one call are several calls', async () => {
   const json = '{"city":"Oslo"}{"city":"Rome"}'
   const { content } = await reply(
