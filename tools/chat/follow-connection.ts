@@ -32,6 +32,8 @@ export class FollowConnection {
         return
       case 'reconnecting':
         if (!this.#isConnected) {
+          // While it is not found out, the client may go on by another way.
+          if (state.fault === undefined) return
           this.#first.reject(
             new Error(`no gateway answers at ${url}. Start the host with: npm start`),
           )

@@ -7,6 +7,10 @@ export class HostError extends Error {
   readonly status: number | undefined
   /** The faulty field of the request. */
   readonly field: string | undefined
+  /** What refines the code, as `maintenance`. */
+  readonly reason: string | undefined
+  /** Whether something else than a gateway has answered, as a proxy before it. */
+  readonly isForeign: boolean
   /** Id of the approval that a tool call waits for. */
   readonly approval: string | undefined
 
@@ -16,14 +20,24 @@ export class HostError extends Error {
     {
       status,
       field,
+      reason,
       approval,
+      isForeign = false,
       ...options
-    }: ErrorOptions & { status?: number; field?: string; approval?: string } = {},
+    }: ErrorOptions & {
+      status?: number
+      field?: string
+      reason?: string
+      approval?: string
+      isForeign?: boolean
+    } = {},
   ) {
     super(message, options)
     this.code = code
     this.status = status
     this.field = field
+    this.reason = reason
+    this.isForeign = isForeign
     this.approval = approval
   }
 }

@@ -15,6 +15,7 @@ export type {
 export { AdminApi } from './admin-api.ts'
 export type { ClientState, EndReason } from './client-state.ts'
 export { GATEWAY_RESTARTS } from './client-state.ts'
+export type { ConnectionFault } from './connection-fault.ts'
 export type {
   CallOptions,
   HistoryOptions,
@@ -49,6 +50,6 @@ export type {
   MessageExtras,
   Sent,
   SessionClientOptions,
-} from './session-client.ts'
+} from './session-client-options.ts'
 export { SessionClient } from './session-client.ts'
 export { visibleText } from '@mcp-host/contracts/visible-text'

@@ -80,7 +80,7 @@ export class Outbox {
 }
 
 /** The id by which the gateway answers to a frame. */
-function idOf({ type, payload }: OutFrame): string {
+export function idOf({ type, payload }: OutFrame): string {
   if (type === 'cancel-call') return payload.callId
   const id = type === 'cancel' ? payload.messageId : payload.id
   return id ?? ''

@@ -19,10 +19,21 @@ export interface JsonRequest {
 
 /** The JSON of an answer; `undefined` for an empty one. Throws `HostError`. */
 export async function requestJson(
+  address: HostAddress,
+  path: string,
+  options: JsonRequest = {},
+): Promise<unknown> {
+  const response = await request(address, path, options)
+  const text = await response.text()
+  return text === '' ? undefined : parse(text, response.status)
+}
+
+/** A successful answer, whose body may be a stream. Throws `HostError`. */
+export async function request(
   { url, headers }: HostAddress,
   path: string,
   { method = 'GET', body, blob, signal }: JsonRequest = {},
-): Promise<unknown> {
+): Promise<Response> {
   const type = blob?.type ?? (body === undefined ? undefined : 'application/json')
   const response = await fetch(new URL(path, url), {
     method,
@@ -32,22 +43,26 @@ export async function requestJson(
   }).catch((error: unknown) => {
     throw new HostError('unavailable', `no gateway answers at ${url}`, { cause: error })
   })
+  if (response.ok) return response
   const text = await response.text()
   const { status } = response
-  if (response.ok) return text === '' ? undefined : parse(text, status)
   // Every error of a gateway has this shape; a proxy before it may send other texts.
   const { error } = (parse(text, status) ?? {}) as {
     readonly error?: {
       readonly code: string
       readonly message: string
+      readonly reason?: string
       readonly field?: string
       readonly approval?: { readonly id: string }
     }
   }
-  if (error === undefined) throw new HostError('internal', `the answer is ${status}`, { status })
+  if (error === undefined) {
+    throw new HostError('internal', `the answer is ${status}`, { status, isForeign: true })
+  }
   throw new HostError(error.code, error.message, {
     status,
     ...(error.field === undefined ? {} : { field: error.field }),
+    ...(error.reason === undefined ? {} : { reason: error.reason }),
     ...(error.approval === undefined ? {} : { approval: error.approval.id }),
   })
 }
@@ -57,6 +72,6 @@ function parse(text: string, status: number): unknown {
     return JSON.parse(text)
   } catch (error) {
     const message = `the answer is no JSON; its status is ${status}`
-    throw new HostError('unavailable', message, { status, cause: error })
+    throw new HostError('unavailable', message, { status, isForeign: true, cause: error })
   }
 }

@@ -1,3 +1,4 @@
+import type { Down } from '@mcp-host/contracts'
 import { retryDelayMs } from './retry-delay.ts'
 
 /** What the host cannot store is sent again for so long. */
@@ -50,4 +51,12 @@ export class Resend {
     this.#timer = undefined
     this.succeed()
   }
+}
+
+/** Whether the host could not store a frame, but may store it soon. */
+export function isTransient({
+  code,
+  reason,
+}: Extract<Down, { type: 'error' }>['payload']): boolean {
+  return (code === 'unavailable' || code === 'deadline') && reason !== 'maintenance'
 }

@@ -1,15 +1,21 @@
-import type { Down, SessionEvent, ToolProgressDown } from '@mcp-host/contracts'
+import type { Down } from '@mcp-host/contracts'
 import type { ClientState, EndReason } from './client-state.ts'
 import { GATEWAY_RESTARTS } from './client-state.ts'
+import type { ConnectionFault } from './connection-fault.ts'
+import { faultOf, isRefusal } from './connection-fault.ts'
 import { HostError } from './host-error.ts'
+import type { Channel } from './channel.ts'
+import { HttpChannel } from './http-channel.ts'
 import { Liveness } from './liveness.ts'
 import { newId } from './new-id.ts'
-import type { OutboxStore, OutFrame } from './outbox.ts'
+import type { OutFrame } from './outbox.ts'
 import { Outbox } from './outbox.ts'
 import type { HostAddress } from './request-json.ts'
 import { requestJson } from './request-json.ts'
-import { Resend } from './resend.ts'
+import { isTransient, Resend } from './resend.ts'
 import { retryDelayMs } from './retry-delay.ts'
+import type { Answer, MessageExtras, Sent, SessionClientOptions } from './session-client-options.ts'
+import { SocketChannel } from './socket-channel.ts'
 
 /** The time limit for an attempt to connect. */
 const CONNECT_MS = 10_000
@@ -19,67 +25,12 @@ const SILENCE_MS = 30_000
 const REFUSED = 1008
 /** Close code of a gateway that goes away in an orderly way: another one is there already. */
 const RESTART = 1012
-
-/** What a session tells its clients. Only events with an `id` are repeated to a client that resumes. */
-export type ClientEvent = SessionEvent | ToolProgressDown | Extract<Down, { type: 'queue' }>
-
-export interface SessionClientOptions extends Omit<HostAddress, 'url'> {
-  /** Base URL of a gateway, as `https://mcp.example.com`. A function is called for each attempt to connect. */
-  readonly url: string | (() => string)
-  /** The session to join. Default: a new one. */
-  readonly sessionId?: string
-  /** Id of the last known event: those after it follow. Default: those of the running turn, or new ones. */
-  readonly after?: string
-  readonly onEvent: (event: ClientEvent) => void
-  readonly onState?: (state: ClientState) => void
-  /** Keeps messages that are not accepted yet, beyond the life of this client. */
-  readonly outbox?: OutboxStore
-  /** Called when the gateway refuses a frame that an earlier client has left in `outbox`. */
-  readonly onRefused?: (id: string, error: Error) => void
-  /**
-   * Called when the gateway refuses a frame for good, also a cancel. `messageId`: of the frame, empty if the gateway could
-   * not read it.
-   */
-  readonly onError?: (error: HostError, messageId: string) => void
-  /** Without a connection for so long, the client ends. Default: it tries for ever. */
-  readonly giveUpAfterMs?: number
-  /** The time limit for each attempt to connect. Default: 10 s. */
-  readonly connectTimeoutMs?: number
-  /** A connection on which nothing comes for so long, in spite of a ping, is left. Default: 30 s. */
-  readonly silenceMs?: number
-}
-
-export interface MessageExtras {
-  /** Of the message. Default: a new one. */
-  readonly id?: string
-  /** Id of the message that this one replaces: another branch begins in its place. */
-  readonly replaces?: string
-  /** Id of the message that this one follows: its branch goes on. Default: the newest message. */
-  readonly follows?: string
-  /** `provider/model` or `provider`. Default: the session's. */
-  readonly model?: string
-  /** Keys of `HostApi.storeFile`. */
-  readonly attachments?: readonly string[]
-}
-
-/** The answer of a user to the question of an `input` event. */
-export interface Answer {
-  /** Of the question. */
-  readonly id: string
-  readonly action: 'accept' | 'decline' | 'cancel'
-  /** With `accept`: the values of the fields of its schema. */
-  readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>
-}
+/** After so many attempts to connect, a gateway that has stopped in an orderly way is away. */
+const MOST_OF_RESTART = 10
+/** So many sockets in succession that cannot be opened, while HTTP works, make the client go on over HTTP. */
+const UNOPENED = 2
 
 type AnswerContent = NonNullable<Extract<OutFrame, { type: 'answer' }>['payload']['content']>
-
-/** A frame on its way. */
-export interface Sent {
-  /** Of the message. */
-  readonly id: string
-  /** Resolves once the message is stored: it is answered whatever dies then. Rejects with `HostError` when it is refused. */
-  readonly accepted: Promise<{ readonly duplicate: boolean }>
-}
 
 /**
  * One client of a chat session over the gateway's WebSocket, in browsers and Node. It connects again by itself, goes on
@@ -96,7 +47,9 @@ export class SessionClient implements Disposable {
   #sessionId: string | undefined
   #lastEventId: string | undefined
   #state: ClientState = { state: 'connecting' }
-  #socket: WebSocket | undefined
+  #channel: Channel | undefined
+  /** The sockets in succession that were not opened, while HTTP works. */
+  #unopened = 0
   #attempt = 0
   #lostAt = performance.now()
   #retry: ReturnType<typeof setTimeout> | undefined
@@ -113,7 +66,7 @@ export class SessionClient implements Disposable {
     this.#outbox = new Outbox(options.outbox, options.onRefused)
     this.#liveness = new Liveness({
       silenceMs: options.silenceMs ?? SILENCE_MS,
-      ping: () => this.#socket?.send('{"type":"ping"}'),
+      ping: () => this.#channel?.ping(),
       onDead: () => this.#lost('the connection is silent'),
       onAwake: () => this.#connectSoon(0),
     })
@@ -206,7 +159,7 @@ export class SessionClient implements Disposable {
   }
 
   #send(frame: OutFrame): void {
-    this.#socket?.send(JSON.stringify(frame))
+    this.#channel?.send(frame)
   }
 
   async #connect(): Promise<void> {
@@ -214,15 +167,24 @@ export class SessionClient implements Disposable {
     const attempt = this.#attempt
     try {
       const address = this.#nextAddress()
+      if (this.#isOverHttp) {
+        this.#openHttp(address)
+        return
+      }
       const url = await this.#socketUrl(address)
       // Another attempt has begun, or the client has ended.
       if (attempt !== this.#attempt) return
-      this.#open(new WebSocket(url), address)
+      this.#openSocket(url, address)
     } catch (error) {
-      if (attempt !== this.#attempt) return
-      if (isRefusal(error)) this.#end('unauthenticated', error.message)
-      else this.#lost(error instanceof Error ? error.message : String(error))
+      if (attempt === this.#attempt) this.#failed(error)
     }
+  }
+
+  /** A request has failed, without which there is no connection. */
+  #failed(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    if (isRefusal(error)) this.#end(error.status === 403 ? 'forbidden' : 'unauthenticated', message)
+    else this.#lost(message, faultOf(error))
   }
 
   async #socketUrl(address: HostAddress): Promise<URL> {
@@ -241,25 +203,81 @@ export class SessionClient implements Disposable {
     return url
   }
 
-  #open(socket: WebSocket, address: HostAddress): void {
+  #openSocket(url: URL, address: HostAddress): void {
+    this.#begin(
+      new SocketChannel(url, {
+        onFrame: (frame) => this.#hear(frame),
+        onEnd: ({ code, reason, isOpened }) => {
+          if (code === REFUSED) void this.#refused(address, this.#refusal ?? reason)
+          else if (code === RESTART) this.#lost(GATEWAY_RESTARTS, 'restart')
+          else {
+            this.#lost(`the connection was lost (${code})`)
+            if (!isOpened) void this.#diagnose(address)
+          }
+        },
+      }),
+      address,
+    )
+  }
+
+  #openHttp(address: HostAddress): void {
+    this.#begin(
+      new HttpChannel(address, {
+        sessionId: this.#sessionId,
+        after: this.#lastEventId,
+        onFrame: (frame) => this.#hear(frame),
+        onAlive: () => this.#liveness.heard(),
+        onLost: (error) => {
+          const status = error instanceof HostError && !error.isForeign ? error.status : undefined
+          if (status === 400 || status === 404) this.#end('refused', (error as HostError).message)
+          else this.#failed(error)
+        },
+      }),
+      address,
+    )
+  }
+
+  #begin(channel: Channel, address: HostAddress): void {
     // An attempt may still be open, when the network came back.
     this.#drop()
-    this.#socket = socket
-    const isStale = (): boolean => this.#socket !== socket
-    this.#late = setTimeout(() => this.#lost('no gateway answers'), this.#connectTimeoutMs)
-    socket.addEventListener('message', ({ data }) => {
-      if (isStale()) return
-      this.#liveness.heard()
-      // A frame of a later version has a type that no listener knows.
-      this.#take(JSON.parse(String(data)) as Down)
-    })
-    socket.addEventListener('close', ({ code, reason }) => {
-      if (isStale()) return
-      if (code === REFUSED) void this.#refused(address, this.#refusal ?? reason)
-      else this.#lost(code === RESTART ? GATEWAY_RESTARTS : `the connection was lost (${code})`)
-    })
-    // A close event follows.
-    socket.addEventListener('error', () => undefined)
+    this.#channel = channel
+    this.#late = setTimeout(() => {
+      this.#lost('no gateway answers')
+      void this.#diagnose(address)
+    }, this.#connectTimeoutMs)
+  }
+
+  #hear(frame: Down): void {
+    this.#liveness.heard()
+    this.#take(frame)
+  }
+
+  /** Finds out by a plain request why a socket was not opened, which browsers do not tell. */
+  async #diagnose(address: HostAddress): Promise<void> {
+    const signal = AbortSignal.timeout(this.#connectTimeoutMs)
+    const error = await requestJson(address, '/api/me', { signal }).then(
+      () => undefined,
+      (failure: Error) => failure,
+    )
+    const state = this.#state
+    if (state.state !== 'reconnecting') return
+    if (error === undefined) {
+      if (!this.#isOverHttp) this.#unopened += 1
+      return
+    }
+    this.#unopened = 0
+    if (isRefusal(error)) {
+      this.#failed(error)
+      return
+    }
+    const fault = faultOf(error)
+    const mayRestart = state.fault === 'restart' && state.attempt <= MOST_OF_RESTART
+    if (!mayRestart || fault === 'stranger')
+      this.#setState({ ...state, fault, reason: error.message })
+  }
+
+  get #isOverHttp(): boolean {
+    return this.#unopened >= UNOPENED
   }
 
   #take(frame: Down): void {
@@ -304,19 +322,24 @@ export class SessionClient implements Disposable {
   #connected(sessionId: string, message: string): void {
     this.#sessionId = sessionId
     this.#attempt = 0
+    const over = this.#channel instanceof HttpChannel ? 'http' : 'socket'
+    if (over === 'socket') this.#unopened = 0
     this.#refusal = undefined
     clearTimeout(this.#late)
     // An earlier attempt may have succeeded before the next one.
     clearTimeout(this.#retry)
     this.#liveness.begin()
-    this.#setState({ state: 'connected', sessionId, message })
+    this.#setState({ state: 'connected', sessionId, message, over })
     this.#sendAll()
   }
 
   /** The connection is over, and another one may do. */
-  #lost(reason: string): void {
-    if (this.#state.state === 'ended') return
-    if (this.#state.state === 'connected') this.#lostAt = performance.now()
+  #lost(reason: string, found?: ConnectionFault): void {
+    const before = this.#state
+    if (before.state === 'ended') return
+    // What was found out at an earlier attempt is still the best guess.
+    const fault = found ?? (before.state === 'reconnecting' ? before.fault : undefined)
+    if (before.state === 'connected') this.#lostAt = performance.now()
     this.#drop()
     const { giveUpAfterMs = Infinity } = this.#options
     if (performance.now() - this.#lostAt >= giveUpAfterMs) {
@@ -324,7 +347,7 @@ export class SessionClient implements Disposable {
       return
     }
     const attempt = this.#attempt + 1
-    this.#setState({ state: 'reconnecting', reason, attempt })
+    this.#setState({ state: 'reconnecting', reason, attempt, ...(fault && { fault }) })
     this.#connectSoon(retryDelayMs(attempt))
   }
 
@@ -342,7 +365,7 @@ export class SessionClient implements Disposable {
       await requestJson(address, '/api/me', { signal })
       this.#end('refused', reason)
     } catch (error) {
-      if (isRefusal(error)) this.#end('unauthenticated', error.message)
+      if (isRefusal(error)) this.#failed(error)
       else this.#lost(reason)
     }
   }
@@ -361,9 +384,9 @@ export class SessionClient implements Disposable {
     this.#liveness.pause()
     this.#resend.clear()
     clearTimeout(this.#late)
-    const socket = this.#socket
-    this.#socket = undefined
-    socket?.close()
+    const channel = this.#channel
+    this.#channel = undefined
+    channel?.close()
   }
 
   #nextAddress(): HostAddress {
@@ -379,13 +402,4 @@ export class SessionClient implements Disposable {
     this.#state = state
     this.#options.onState?.(state)
   }
-}
-
-/** Whether the host could not store a frame, but may store it soon. */
-function isTransient({ code, reason }: Extract<Down, { type: 'error' }>['payload']): boolean {
-  return (code === 'unavailable' || code === 'deadline') && reason !== 'maintenance'
-}
-
-function isRefusal(error: unknown): error is HostError {
-  return error instanceof HostError && (error.status === 401 || error.status === 403)
 }

@@ -1,25 +1,14 @@
-import type { ClientState } from '@mcp-host/client'
-import { GATEWAY_RESTARTS } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 import { Box } from '../parts/box.tsx'
-import type { MarkName } from '../parts/icon.tsx'
 import { Mark } from '../parts/icon.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { loadLogin, login } from '../state/login.ts'
-import { refusalText } from '../state/refusal-text.ts'
+import { wordsOf } from './connection-words.ts'
 import { useStore } from '../state/store.ts'
 
 /** A first connection takes less. */
 const LATE_MS = 1_000
-
-interface ConnectionText {
-  /** In the head of the page. */
-  readonly short: string
-  readonly mark?: MarkName
-  /** What happens by itself, and what only the user can do; absent: nothing is wrong. */
-  readonly long?: string
-}
 
 /** The state of the connection, in a word. */
 export function ConnectionState({ session }: { readonly session: ChatSession }): ReactNode {
@@ -68,40 +57,3 @@ function useLate(isOn: boolean): boolean {
   }, [isOn])
   return isLate
 }
-
-function wordsOf(connection: ClientState): ConnectionText {
-  switch (connection.state) {
-    case 'connected':
-      return { short: 'connected' }
-    case 'connecting':
-      return {
-        short: 'connecting',
-        mark: 'runs',
-        long: 'Connecting to the host. You can write meanwhile.',
-      }
-    case 'reconnecting':
-      return connection.reason === GATEWAY_RESTARTS
-        ? {
-            short: 'the host restarts',
-            mark: 'half',
-            long: 'The host restarts. Nothing is lost: you can go on writing.',
-          }
-        : {
-            short: 'reconnecting',
-            mark: 'runs',
-            long: 'Connecting again. Nothing is lost: what you send goes out as soon as the host is back.',
-          }
-    case 'ended':
-      return { short: 'not connected', mark: 'off', long: ENDS[connection.why](connection.message) }
-    default:
-      return connection satisfies never
-  }
-}
-
-const ENDS = {
-  closed: () => 'This chat is closed. Reload the page to open it again.',
-  deleted: () => 'This chat was deleted.',
-  refused: (message: string) => `The host refuses this chat: ${refusalText(message)}`,
-  unauthenticated: () => 'This chat is not connected: you are logged out, or may not chat here.',
-  unreachable: () => 'The host does not answer. Reload the page to try again.',
-} as const

@@ -1,5 +1,5 @@
 import type { Answer, ClientEvent, ClientState, MessageExtras, OutFrame } from '@mcp-host/client'
-import { GATEWAY_RESTARTS, SessionClient } from '@mcp-host/client'
+import { SessionClient } from '@mcp-host/client'
 import { host, HOST_URL } from './host.ts'
 import type { FormValues } from './form-values.ts'
 import { forgetDraft, keepRefused, readRefused } from './kept-draft.ts'
@@ -75,6 +75,11 @@ export class ChatSession implements Disposable {
   get isUnknown(): boolean {
     const state = this.connection.get()
     return this.#isUnstored && state.state === 'ended' && state.why === 'refused'
+  }
+
+  get isOverHttp(): boolean {
+    const state = this.connection.get()
+    return state.state === 'connected' && state.over === 'http'
   }
 
   /** Whether something waits to be sent. */
@@ -176,7 +181,7 @@ export class ChatSession implements Disposable {
   }
 
   #setState(state: ClientState): void {
-    this.connection.set(keepReason(this.connection.get(), state))
+    this.connection.set(state)
     if (state.state === 'ended' && state.why === 'deleted') {
       forgetOutbox(this.id)
       forgetDraft(this.id)
@@ -253,12 +258,4 @@ export class ChatSession implements Disposable {
     const { id, text, replaces, follows } = payload
     this.thread.addUnsent(newTurn(id, text, { replaces, follows }))
   }
-}
-
-/** A host that stopped in an orderly way restarts until it is back, however often it does not answer. */
-function keepReason(before: ClientState, state: ClientState): ClientState {
-  const wasRestart = before.state === 'reconnecting' && before.reason === GATEWAY_RESTARTS
-  return wasRestart && state.state === 'reconnecting'
-    ? { ...state, reason: GATEWAY_RESTARTS }
-    : state
 }

@@ -16,8 +16,10 @@ export function openChat(id: string, isNew: boolean): ChatSession {
   const session = open.get(id) ?? begin(id, isNew)
   open.delete(id)
   open.set(id, session)
+  // Each one over HTTP holds one of the six connections that browsers open to a host.
+  const most = Array.from(open.values()).some((each) => each.isOverHttp) ? 1 : MAX_OPEN
   for (const [oldest, each] of open) {
-    if (open.size <= MAX_OPEN) break
+    if (open.size <= most) break
     if (each.hasUnsent) continue
     open.delete(oldest)
     each[Symbol.dispose]()
