@@ -32,7 +32,14 @@ export { Secret, withoutSecrets } from './secret.ts'
 export { ConfigError, loadConfig, setting, values } from './settings.ts'
 export { VERSION } from 'mcp-host'
 export { aborted, InFlight, pause, sleep } from 'mcp-host/async'
-export { decodeText, isTooDeep, MAX_JSON_DEPTH, readFault, resolveReference, wellFormedJson } from 'mcp-host/json'
+export {
+  decodeText,
+  isTooDeep,
+  MAX_JSON_DEPTH,
+  readFault,
+  resolveReference,
+  wellFormedJson,
+} from 'mcp-host/json'
 export { cleanName } from 'mcp-host/tool-names'
 export { parseInThread, stringifyInThread } from 'mcp-host/thread'
 export { watchFile } from 'mcp-host/watch-file'
