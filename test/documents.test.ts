@@ -72,6 +72,13 @@ function missing(paths: readonly string[]): string[] {
   )
 }
 
+test('the jobs of the continuous integration name tests that exist', () => {
+  const named = read('.github/workflows/ci.yml').matchAll(/\S+\.test\.ts/g)
+  const paths = Array.from(named, ([path]) => path)
+  expect(paths).not.toEqual([])
+  expect(missing(paths)).toEqual([])
+})
+
 test('every row of the common changes names files that exist', () => {
   const rows = read('CONTRIBUTING.md')
     .split('\n')
