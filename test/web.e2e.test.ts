@@ -225,7 +225,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.say(longAnswer)
     await tab.answering('word20')
     await host.stack.kill('gateway')
-    await tab.page.getByText('Connecting again. Nothing is lost').waitFor()
+    await tab.page.getByText('Nothing answers at the address of the host').waitFor()
     await tab.say(script({ text: 'written meanwhile' }))
     await tab.page.getByText('Waiting for the host.').waitFor()
     await host.stack.restart('gateway')

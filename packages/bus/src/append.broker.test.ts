@@ -63,7 +63,8 @@ describe('an append', () => {
 
   test('an append of an invalid fact is refused with its field and not stored', async () => {
     const session = newSessionId()
-    const refused = append(session, userMessage('a', ''), 'a')
+    // Text only by its type.
+    const refused = append(session, userMessage('a', 1 as unknown as string), 'a')
     await expect(refused).rejects.toMatchObject({ code: 'invalid', field: 'text' })
     expect(await stored(session)).toEqual([])
   })

@@ -8,7 +8,7 @@ import type {
 import { FloodGate } from '../intake/flood-gate.ts'
 import type { Intake } from '../intake/intake.ts'
 import type { Rpc } from './rpc.ts'
-import { standardForm } from '../requests/standard-form.ts'
+import { standardForm } from './standard-form.ts'
 import { tidyMessage, withObjectResult } from './tidy-message.ts'
 
 export interface TapDeps {

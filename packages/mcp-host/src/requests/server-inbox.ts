@@ -10,7 +10,7 @@ import { LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import { type Mask, maskJson } from '../process/mask-secrets.ts'
 import { SlotMap } from '../async/slot-map.ts'
 import { applyDefaults } from './apply-defaults.ts'
-import { standardForm } from './standard-form.ts'
+import { standardForm } from '../connection/standard-form.ts'
 import type {
   CausingCall,
   ServerRequest,

@@ -11,9 +11,9 @@ import { focusOpened } from '../parts/focus-message.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ChosenFiles } from './chosen-files.tsx'
-import { meantFiles } from './meant-files.ts'
 import { MessageInput } from './message-input.tsx'
 import { ModelPicker } from './model-picker.tsx'
+import { takeDrops } from './take-drops.ts'
 import { useRunningTurn } from '../state/use-running-turn.ts'
 
 export interface ComposerProps {
@@ -142,23 +142,6 @@ function fileObstacle(files: readonly ChosenFile[]): string | undefined {
     return `The message is not sent with ${faulty.file.name}: ${faulty.fault}. Remove the file to send it.`
   const open = files.find(({ stored }) => stored === undefined)
   return open && `${open.file.name} is being stored. Send the message when that is done.`
-}
-
-/** Takes files that are dropped anywhere on the page, or their text; the browser would open them. The returned function ends it. */
-function takeDrops(draft: Draft): () => void {
-  const end = new AbortController()
-  const { signal } = end
-  const onDrag = (event: DragEvent): void => {
-    const { dataTransfer } = event
-    if (dataTransfer?.types.includes('Files') !== true) return
-    event.preventDefault()
-    if (event.type !== 'drop') return
-    const files = meantFiles(dataTransfer)
-    if (files.length > 0) draft.addFiles(files)
-    else draft.suggest(dataTransfer.getData('text/plain'), 'behind')
-  }
-  for (const name of ['dragover', 'drop'] as const) addEventListener(name, onDrag, { signal })
-  return () => end.abort()
 }
 
 function placeholderOf(isRunning: boolean, state: ClientState['state']): string {
