@@ -59,6 +59,7 @@ export class HttpChannel implements Channel {
     const { body } = await request(this.#address, `${this.#path}/events${query}`, { signal })
     if (body === null) return
     const state = after === undefined ? 'connected' : 'reconnected'
+    // An id of a session is branded.
     onFrame({ type: 'connection', payload: { state, message: '', sessionId } } as Down)
     const toDown = new ToDown()
     for await (const { id, data } of readEvents(body)) {
@@ -67,6 +68,7 @@ export class HttpChannel implements Channel {
       if (data === '') continue
       // Sockets do not know the ids within a frame of several events.
       const place = id?.includes('~') === true ? undefined : id
+      // An event of a later version has a type that is passed over.
       const frame = toDown.frame(JSON.parse(data) as SseData, place)
       if (frame !== undefined) onFrame(frame)
     }
@@ -94,6 +96,7 @@ export class HttpChannel implements Channel {
     } catch (error) {
       if (error instanceof HostError && error.status !== undefined && !error.isForeign) {
         const { code, message, field, reason } = error
+        // The gateway gives its codes and reasons in both ways.
         this.#take({ type: 'error', payload: { code, message, field, reason, messageId } } as Down)
       } else this.#lost(error)
     }

@@ -228,8 +228,9 @@ export class SessionClient implements Disposable {
         onFrame: (frame) => this.#hear(frame),
         onAlive: () => this.#liveness.heard(),
         onLost: (error) => {
-          const status = error instanceof HostError && !error.isForeign ? error.status : undefined
-          if (status === 400 || status === 404) this.#end('refused', (error as HostError).message)
+          const isOfHost = error instanceof HostError && !error.isForeign
+          const isRefused = isOfHost && (error.status === 400 || error.status === 404)
+          if (isRefused) this.#end('refused', error.message)
           else this.#failed(error)
         },
       }),

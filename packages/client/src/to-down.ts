@@ -103,5 +103,6 @@ function ofTool(
   const name = String(fields['tool'])
   const tool = typeof server === 'string' ? name.slice(server.length + 1) : name
   const message = type === 'tool_progress' ? { message: content } : {}
+  // The fields are those of the frame, but for those that are set here.
   return { ...fields, ...(result as object), ...message, tool, state: STATES[type] } as Tool
 }

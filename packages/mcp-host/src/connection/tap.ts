@@ -88,6 +88,7 @@ export class Tap implements Transport {
     const { params, restore } = standardForm(message.params)
     if (params === message.params) return message
     this.#forms.set(message.id, restore)
+    // The SDK checks the parameters.
     return { ...message, params } as JSONRPCMessage
   }
 
@@ -96,6 +97,7 @@ export class Tap implements Transport {
     const restore = this.#forms.get(message.id)
     this.#forms.delete(message.id)
     if (restore === undefined || !('result' in message)) return message
+    // The result is that of the SDK with other values in its content.
     return { ...message, result: restore(message.result) } as JSONRPCMessage
   }
 }

@@ -7,6 +7,7 @@ export function resolveReference(root: unknown, reference: string): unknown {
   for (const key of keys) {
     const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
     const isInner = typeof found === 'object' && found !== null
+    // Lists have their items by name, too.
     found = isInner ? ownValue(found as Readonly<Record<string, unknown>>, name) : undefined
   }
   return found

@@ -139,6 +139,7 @@ function fetchClientDocument(
                 const target = { host, port: url.port === '' ? 443 : url.port, isExpected }
                 connectThrough(proxy, target).then(
                   (socket) => done(null, socket),
+                  // With an error, no socket is needed.
                   done as (error: Error) => void,
                 )
                 return undefined
