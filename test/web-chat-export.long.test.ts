@@ -108,7 +108,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`exported chats${NEEDS_BROWSER}`, () => {
     const { name, text } = await exported('Markdown')
     expect(name).toBe('Trip-Rome-Naples-.md')
     expect(text.split('\n')[0]).toBe(`# ${TITLE}`)
-    const turns = Array.from(text.matchAll(/^This is what the .* in turn (\d+),/gm), ([, turn]) =>
+    const turns = Array.from(text.matchAll(/^> This is what the .* in turn (\d+),/gm), ([, turn]) =>
       Number(turn),
     )
     expect(turns).toEqual(Array.from({ length: 2 * TURNS }, (_, at) => Math.floor(at / 2)))
