@@ -63,5 +63,6 @@ test.each<[SseData, string, object]>([
 })
 
 test('an event of a later version is no frame', () => {
+  // Its type is none of this version.
   expect(new ToDown().frame({ type: 'later' } as unknown as SseData, undefined)).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import { childEnvironment } from '../config/child-environment.ts'
 import type { ServerConfig } from '../config/mcp-config.ts'
-import { withoutLauncher } from '../packages/package-command.ts'
+import { withoutLauncher } from '../npm/package-command.ts'
 import type { Endpoint, EndpointDeps, EndpointOptions } from './endpoint.ts'
 import { openRemote } from './remote.ts'
 import { StdioTransport } from './stdio.ts'
