@@ -31,7 +31,7 @@ const benches: Readonly<Record<string, readonly [summary: string, run: Bench]>> 
     benchHost,
   ],
   idle: [
-    'each service from source and as built: time until it is ready, memory when idle; 6 minutes',
+    'host, all of `npm start`; services, each from source and as built: ready time, idle memory; 9 minutes',
     benchIdle,
   ],
   list: [

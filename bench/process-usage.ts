@@ -21,6 +21,13 @@ export function peakRssMb(pid: number): number {
   return readMemory(pid, /VmHWM:\s+(\d+)/)
 }
 
+/** Resident memory of a process, where what it shares with others counts in part, in megabytes. Linux only. */
+export function pssMb(pid: number): number {
+  const [, kilobytes] =
+    /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')) ?? []
+  return Math.round(Number(kilobytes) / 1024)
+}
+
 function readMemory(pid: number, field: RegExp): number {
   const [, kilobytes] = field.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Math.round(Number(kilobytes) / 1024)

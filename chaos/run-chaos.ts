@@ -170,7 +170,7 @@ function instancesOf(options: ChaosOptions): number {
 
 async function webSettings({ pages = 0 }: ChaosOptions): Promise<{ WEB_FOLDER?: string }> {
   if (pages === 0) return {}
-  const folder = await webFolder()
+  const folder = webFolder()
   await buildWeb(folder)
   return { WEB_FOLDER: folder }
 }

@@ -1,6 +1,6 @@
 // `npm start` as its user sees it, and the processes and files that it leaves behind.
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -26,6 +26,12 @@ describe('npm start', () => {
     }
     expect(host.output()).toContain(`http://127.0.0.1:${stage.env['PORT']}`)
     expect(host.output()).toContain('docs/guides/your-own-tool.md')
+    const { processes = [] } = readRunFile(stage.env['DATA_DIR'] ?? '') ?? {}
+    expect(processes).toHaveLength(5)
+    for (const { name, pid } of processes.filter((each) => each.name !== 'nats-server')) {
+      // Built programs take half the memory.
+      expect(await readFile(`/proc/${pid}/cmdline`, 'utf8')).toContain(`/${name}/main.js`)
+    }
 
     const front = await fetch(`http://127.0.0.1:${stage.env['PORT']}/`, {
       headers: { accept: 'text/html' },

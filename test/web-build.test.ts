@@ -6,7 +6,12 @@ import { testFolder } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
-const PROGRAMS = ['tools/web/build-web.ts', 'tools/provision/cache.mjs'] as const
+const PROGRAMS = [
+  'tools/web/build-web.ts',
+  'tools/provision/cache.mjs',
+  'tools/provision/source-hash.mjs',
+  'tools/root.ts',
+] as const
 const SOURCES = [
   'packages/web/index.html',
   'packages/web/package.json',
@@ -47,7 +52,7 @@ async function write(path: string, text: string): Promise<void> {
 
 /** Builds the sources as they are, beside the cache of this machine. Resolves to the folder of the built files. */
 async function built(): Promise<string> {
-  const place = join(folder, 'cache', basename(await web.webFolder()))
+  const place = join(folder, 'cache', basename(web.webFolder()))
   await web.buildWeb(place)
   return place
 }

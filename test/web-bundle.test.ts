@@ -11,7 +11,7 @@ let folder: string
 /** What the page names, so that each browser loads it first. */
 let files: string[]
 beforeAll(async () => {
-  folder = await webFolder()
+  folder = webFolder()
   await buildWeb(folder)
   const page = readFileSync(join(folder, 'index.html'), 'utf8')
   files = Array.from(page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g), ([, file = '']) => file)

@@ -37,7 +37,7 @@ export class WebHost implements AsyncDisposable {
 
   static async start({ env, asksForLogin, ...options }: WebHostOptions): Promise<WebHost> {
     await using open = new AsyncDisposableStack()
-    const folder = await webFolder()
+    const folder = webFolder()
     await buildWeb(folder)
     const browser = await startBrowser()
     open.defer(() => browser.close())

@@ -13,7 +13,7 @@ const command = join(root, 'node_modules', '.bin', 'mcp-server-filesystem')
 const title = `pictures of the web UI${chromiumPath === undefined ? ' (SKIPPED: this machine has no Chromium)' : ''}`
 
 test.skipIf(chromiumPath === undefined)(title, async () => {
-  const folder = await webFolder()
+  const folder = webFolder()
   await buildWeb(folder)
   // The name of the folder is in the pictures.
   const files = '/tmp/files'

@@ -1,10 +1,11 @@
 import { Socket } from 'node:net'
+import { watchParent } from './provision/watch-parent.mjs'
 
 let signal: AbortSignal | undefined
 
 /**
- * Aborts when the launcher (`run.mjs`) has ended for any reason: the pipe that it handed down then ends. Never aborts
- * in a program that was started without a launcher.
+ * Aborts when the launcher (`run.mjs`) has ended for any reason: the pipe that it handed down then ends. If the launcher
+ * was replaced by this program, aborts when the package manager has ended that ran it. Never aborts otherwise.
  */
 export function lifelineSignal(): AbortSignal {
   signal ??= watchLifeline()
@@ -18,9 +19,11 @@ export function stopWithLauncher(): void {
 
 function watchLifeline(): AbortSignal {
   const launcherGone = new AbortController()
-  const fd = Number(process.env['MCP_HOST_LIFELINE_FD'])
+  const lifelineFd = process.env['MCP_HOST_LIFELINE_FD']
   // Processes that are started from here use this descriptor for something else.
   delete process.env['MCP_HOST_LIFELINE_FD']
+  if (lifelineFd === 'parent') watchParent(() => launcherGone.abort())
+  const fd = Number(lifelineFd)
   if (!fd) return launcherGone.signal
 
   const lifeline = new Socket({ fd, readable: true, writable: false })

@@ -7,20 +7,27 @@ import { compileCacheFolder } from './provision/cache.mjs'
 import { closeInherited } from './provision/close-inherited.mjs'
 import { launch } from './provision/launch.mjs'
 import { provideNatsServer } from './provision/nats-server.mjs'
+import { providePrograms } from './provision/programs.mjs'
 import { ProvisionError } from './provision/provision-error.mjs'
 import { endCommandsOn, wasInterrupted } from './provision/run-command.mjs'
 import { provideToolchain } from './provision/toolchain.mjs'
 import { isAtLeast } from './provision/version.mjs'
-import { watchParent } from './provision/watch-parent.mjs'
+import { isFromNpm, watchParent } from './provision/watch-parent.mjs'
 import { provideDependencies } from './provision/workspace.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const launcherMinimum = '20'
 
+/** The starter waits most of the time, and needs no room for short-lived data. */
+const SMALL_HEAP = ['--max-semi-space-size=1']
+/** By default glibc keeps what the start has freed, some 8 MB. */
+const SMALL_MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' }
+
 const commands = {
   start: {
     summary: 'start the host: nats-server and the four services',
-    target: ['tools/start.ts'],
+    target: ['start/main.js'],
+    isBuilt: true,
     needsNatsServer: () => !hasSetting('NATS_URL'),
   },
   dev: {
@@ -135,10 +142,12 @@ async function main([name, ...args]) {
   const command = Object.hasOwn(commands, name ?? '') ? commands[name] : undefined
   if (!command) return fail(`${name ? `There is no command "${name}".\n` : ''}${usage()}`, 2)
 
-  if (process.env.npm_lifecycle_event) watchParent(() => process.kill(process.pid, 'SIGTERM'))
+  if (isFromNpm) watchParent(() => process.kill(process.pid, 'SIGTERM'))
   const environment = await provide(command)
   const [target, ...targetArgs] = command.target
-  return launch(environment.node, [join(root, target), ...targetArgs, ...args], environment.env)
+  const program = join(environment.folder, target)
+  const flags = command.isBuilt ? SMALL_HEAP : []
+  return launch(environment.node, [...flags, program, ...targetArgs, ...args], environment.env)
 }
 
 /** Everything the command needs, fetched or installed where it is missing. */
@@ -148,13 +157,16 @@ async function provide(command) {
   try {
     const toolchain = await provideToolchain()
     await provideDependencies(root, toolchain)
+    const programs = command.isBuilt ? await providePrograms(root, toolchain) : undefined
     const natsServer = command.needsNatsServer?.() ? await provideNatsServer() : undefined
     return {
       node: toolchain.node,
+      folder: programs ?? root,
       env: {
         ...process.env,
         PATH: toolchain.path,
         NODE_COMPILE_CACHE: compileCacheFolder(),
+        ...(programs && { ...SMALL_MALLOC, MCP_HOST_ROOT: root, MCP_HOST_DIST: programs }),
         ...(natsServer && { NATS_SERVER_BIN: natsServer }),
       },
     }

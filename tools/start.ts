@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { RESERVED_SERVER_NAMES } from '@mcp-host/contracts'
 import { supervisorSettings } from '@mcp-host/mcp-supervisor/config'
-import { authMethods, ConfigError, loadConfig } from '@mcp-host/service'
+import { authMethods, collectWhenQuiet, ConfigError, loadConfig } from '@mcp-host/service'
 import { ConfigurationError, describeFault, loadMcpConfig, openSandbox } from 'mcp-host'
 import { DataDirInUse, lockDataDir } from './host/data-lock.ts'
 import { freeBytes, LEAST_FREE_BYTES, megabytes } from './host/disk-space.ts'
@@ -21,13 +21,13 @@ import { aborted as whenAborted } from 'mcp-host/async'
 import { decodeText } from 'mcp-host/json'
 import { lifelineSignal } from './lifeline.ts'
 import { plain } from './plain.ts'
+import { dist, root } from './root.ts'
 import { firstAdminLink } from './start/first-admin.ts'
 import { followSources, linkWeb } from './start/follow-sources.ts'
 import { followStatus } from './start/follow-status.ts'
+import { provideWeb } from './start/provide-web.ts'
 import { unreachableBroker } from './start/reach-broker.ts'
-import { buildWeb, webFolder } from './web/build-web.ts'
-
-const root = join(import.meta.dirname, '..')
+import { webFolder } from './web/build-web.ts'
 
 /** An error that the user has to fix. It is shown without a stack. */
 class StartError extends Error {
@@ -60,17 +60,20 @@ async function main(args: readonly string[]): Promise<number> {
 
     say('mcp-host', 'starting')
     if (env['NATS_URL']) void warnUnreachable(env['NATS_URL'])
-    const web = env['WEB_FOLDER'] || (isDev ? join(dataDir, 'web') : await webFolder())
-    const built = env['WEB_FOLDER'] ? undefined : buildOrExplain(web, isDev ? linkWeb : buildWeb)
+    const web = env['WEB_FOLDER'] || (isDev ? join(dataDir, 'web') : webFolder())
+    const provide = isDev ? linkWeb : provideWeb
+    const built = env['WEB_FOLDER'] ? undefined : buildOrExplain(provide(web, stop), stop)
     await using running = await runHost({
       env: { ...env, WEB_FOLDER: web },
       dataDir,
       natsServerBin: process.env['NATS_SERVER_BIN'],
+      dist,
       say,
       signal: stop,
     })
     using _sources = isDev ? followSources(dataDir, web, say) : undefined
     await using status = await followStatus({ broker: running.broker, configured, say })
+    using _garbage = collectWhenQuiet()
     await Promise.race([Promise.all([status.complete, built]), aborted(stop)])
     if (!stop.aborted) {
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
@@ -178,10 +181,11 @@ function readText(file: string): string {
 }
 
 /** Builds the web UI while the services start. Without it browsers get a page with the state of the host. */
-async function buildOrExplain(folder: string, build: typeof buildWeb): Promise<void> {
+async function buildOrExplain(build: Promise<void>, signal: AbortSignal): Promise<void> {
   try {
-    await build(folder)
+    await build
   } catch (error) {
+    if (signal.aborted) return
     const why = error instanceof Error ? error.message : String(error)
     say('warning', `the web UI could not be built, so browsers get a plain page: ${why}`)
   }

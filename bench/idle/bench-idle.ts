@@ -5,6 +5,7 @@ import type { ServiceName } from '@mcp-host/tools/host'
 import { SERVICES, startService } from '@mcp-host/tools/host'
 import { Guardian } from 'mcp-host/process'
 import { rssMb } from '../process-usage.ts'
+import { benchWholeHost } from './whole-host.ts'
 import { quantile } from '../quantile.ts'
 
 const ROUNDS = 5
@@ -16,8 +17,16 @@ interface Figures {
   readonly rssMb: number
 }
 
-/** Time until each service is ready, and its memory when idle: from source, and as built. */
-export async function benchIdle(): Promise<object> {
+/**
+ * Parts: `host`, the whole of `npm start`; `services`, time until each service is ready, and its memory when idle: from
+ * source, and as built.
+ */
+export async function benchIdle(parts: readonly string[] = []): Promise<object> {
+  const host = parts.includes('services') ? {} : await benchWholeHost()
+  return parts.includes('host') ? host : { ...host, ...(await benchServices()) }
+}
+
+async function benchServices(): Promise<object> {
   await using folder = await testFolder()
   const dist = join(folder.path, 'dist')
   await using build = await runProgram(['build', '--out', dist])

@@ -4,7 +4,7 @@ import { buildWeb, webFolder } from '../web/build-web.ts'
 
 /** Puts the built web UI beside the gateway, as `web`. */
 export async function addWeb(folder: string): Promise<void> {
-  const built = await webFolder()
+  const built = webFolder()
   await buildWeb(built)
   const files = join(folder, 'web')
   await cp(built, files, { recursive: true })

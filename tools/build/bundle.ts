@@ -1,5 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import type { OutputChunk } from 'rolldown'
 import { rolldown } from 'rolldown'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -8,29 +9,47 @@ const root = join(import.meta.dirname, '..', '..')
 const THREAD = 'packages/mcp-host/src/arguments/schema-thread.ts'
 const THREAD_STARTER = join(root, 'packages/mcp-host/src/arguments/schema-threads.ts')
 
+/** The folder of the files that a program loads when it needs them. */
+const PARTS = 'parts'
+
 /** What a build may leave in its folder. */
 export const BUILT = new Set([
   ...['main.js', 'schema-thread.js'].flatMap((file) => [file, `${file}.map`]),
   'package.json',
+  PARTS,
   'web',
 ])
 
-/** Writes a program and all that it imports into one file, `main.js`. Resolves with its size in bytes. */
-export async function bundle(entry: string, folder: string): Promise<number> {
+interface BundleOptions {
+  /** Twice the size of the programs. Default: true. */
+  readonly sourcemap?: boolean
+}
+
+/**
+ * Writes a program and all that it imports to `main.js`, and what it imports later, if at all, to a folder beside it.
+ * Resolves with its size in bytes.
+ */
+export async function bundle(
+  entry: string,
+  folder: string,
+  options: BundleOptions = {},
+): Promise<number> {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
-  const main = await writeBundle(entry, join(folder, 'main.js'))
-  if (main.moduleIds.includes(THREAD_STARTER)) {
-    await writeBundle(THREAD, join(folder, 'schema-thread.js'))
+  const parts = await writeBundle(entry, join(folder, 'main.js'), options)
+  const starter = parts.find(({ moduleIds }) => moduleIds.includes(THREAD_STARTER))
+  if (starter !== undefined) {
+    await writeBundle(THREAD, join(folder, dirname(starter.fileName), 'schema-thread.js'), options)
   }
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n')
-  return main.bytes
+  return parts.reduce((bytes, { code }) => bytes + Buffer.byteLength(code), 0)
 }
 
 async function writeBundle(
   entry: string,
   file: string,
-): Promise<{ readonly bytes: number; readonly moduleIds: readonly string[] }> {
+  { sourcemap = true }: BundleOptions,
+): Promise<OutputChunk[]> {
   await using build = await rolldown({
     input: join(root, entry),
     cwd: root,
@@ -43,18 +62,18 @@ async function writeBundle(
     checks: { eval: false },
     // A package that is not found now would be missing where the program runs.
     onLog: (level, log, handle) => handle(log.code === 'UNRESOLVED_IMPORT' ? 'error' : level, log),
-    // Optional parts of ws, which does without them.
-    external: ['bufferutil', 'utf-8-validate'],
+    // Optional parts of ws, which does without them; Vite is used from source alone.
+    external: ['bufferutil', 'utf-8-validate', 'vite'],
   })
   const { output } = await build.write({
-    file,
+    dir: dirname(file),
+    entryFileNames: basename(file),
+    chunkFileNames: `${PARTS}/[name]-[hash].js`,
     format: 'esm',
-    sourcemap: true,
-    codeSplitting: false,
+    sourcemap,
     // One character beyond Latin-1 doubles the memory that the text of the program takes.
     charset: 'ascii',
     comments: { legal: true, annotation: false, jsdoc: false },
   })
-  const [chunk] = output
-  return { bytes: Buffer.byteLength(chunk.code), moduleIds: chunk.moduleIds }
+  return output.filter((each) => each.type === 'chunk')
 }

@@ -1,7 +1,5 @@
-import type { IncomingMessage } from 'node:http'
-import { get } from 'node:http'
-import { json } from 'node:stream/consumers'
 import { z } from 'zod'
+import { askService } from './ask-service.ts'
 import type { Health } from './watch-health.ts'
 
 const Answer = z.object({ pid: z.number(), stopping: z.boolean().optional() })
@@ -15,10 +13,7 @@ export async function probeHealth(
   signal: AbortSignal,
 ): Promise<Health | undefined> {
   try {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    // Without an agent, since a kept connection may lead to the previous process.
-    get(new URL('/health', url), { agent: false, signal }, resolve).on('error', reject)
-    const answer = Answer.parse(await json(await promise))
+    const answer = Answer.parse(await askService(url, '/health', signal))
     return answer.pid === pid ? { isStopping: answer.stopping === true } : undefined
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED') return undefined

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { authMethods, baseSettings, canSharePort, loadConfig } from '@mcp-host/service'
 import { Guardian } from 'mcp-host/process'
 import { operatorKeySetting } from '@mcp-host/auth'
@@ -19,9 +19,8 @@ import { serviceEnvironment } from './service-environment.ts'
 import type { ServiceName } from './service-process.ts'
 import { SERVICES, startService } from './service-process.ts'
 import type { Env } from './read-env.ts'
+import { root } from '../root.ts'
 import { watchStorage } from './watch-storage.ts'
-
-const root = dirname(dirname(import.meta.dirname))
 
 /** The time limit for the start of a successor. */
 const SUCCESSOR_LIMIT_MS = '30000'
@@ -31,6 +30,8 @@ export interface HostOptions {
   readonly dataDir: string
   /** The nats-server program; not needed when `NATS_URL` is set. */
   readonly natsServerBin: string | undefined
+  /** The folder of the built services; by default they run from source. */
+  readonly dist?: string | undefined
   readonly say: Say
   /** Aborts the start. */
   readonly signal: AbortSignal
@@ -47,6 +48,7 @@ export async function runHost({
   env,
   dataDir,
   natsServerBin,
+  dist,
   say,
   signal,
 }: HostOptions): Promise<RunningHost> {
@@ -173,6 +175,7 @@ export async function runHost({
       start: () =>
         startService(guardian, {
           name,
+          dist,
           env: { ...serviceEnvironment(name, env), ...own },
           folder,
         }),

@@ -4,6 +4,7 @@ import type { GuardedProcess, Guardian } from 'mcp-host/process'
 import { spawnGuarded } from 'mcp-host/process'
 import { z } from 'zod'
 import { compileCacheFolder } from '../provision/cache.mjs'
+import { root } from '../root.ts'
 import { limitLogSize } from './limit-log-size.ts'
 import { probeHealth } from './probe-health.ts'
 import { untilStarted } from './until-started.ts'
@@ -12,7 +13,6 @@ import type { Health } from './watch-health.ts'
 export const SERVICES = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const
 export type ServiceName = (typeof SERVICES)[number]
 
-const root = join(import.meta.dirname, '..', '..')
 const READY_LIMIT_MS = 90_000
 /** A service drains for up to 30 s. */
 const STOP_GRACE_MS = 32_000

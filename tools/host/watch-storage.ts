@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
+import { askService } from './ask-service.ts'
 import { freeBytes, LEAST_FREE_BYTES, megabytes } from './disk-space.ts'
 import type { Say } from './keep-running.ts'
 
@@ -75,8 +76,8 @@ const NotReady = z.object({ part: z.literal('storage') })
 async function someFail(urls: readonly string[]): Promise<boolean> {
   const fails = urls.map(async (url) => {
     try {
-      const response = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
-      return NotReady.safeParse(await response.json()).success
+      const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
+      return NotReady.safeParse(await askService(url, '/ready', limit)).success
     } catch {
       // The service is restarting or busy. The other services report the same storage.
       return false

@@ -1,13 +1,19 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { isFromNpm } from './watch-parent.mjs'
 
 const lifelineFd = 3
 
 /**
- * Runs a program in the place of this process: its terminal, its signals, its end. The program also holds the far end
- * of a pipe that ends when this process does, however it dies.
+ * Runs a program in the place of this process: its terminal, its signals, its end. Where the system and Node can do it,
+ * the program replaces this process, which would take 60 MB to wait. Elsewhere it holds the far end of a pipe that ends
+ * when this process does, however it dies.
  */
 export function launch(command, args, env) {
+  if (process.platform !== 'win32' && process.execve !== undefined) {
+    const lifeline = isFromNpm ? { MCP_HOST_LIFELINE_FD: 'parent' } : {}
+    process.execve(command, [command, ...args], { ...env, ...lifeline })
+  }
   const child = spawn(command, args, {
     stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
     env: { ...env, MCP_HOST_LIFELINE_FD: String(lifelineFd) },

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs'
 
 const pollMs = 500
 
+/** Whether a package manager runs this process. */
+export const isFromNpm = Boolean(process.env.npm_lifecycle_event)
+
 /**
  * Calls `onGone` once when the package manager that runs this process has ended. A package manager that is killed cannot
  * forward a signal, but its children get another parent.

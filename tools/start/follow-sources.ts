@@ -65,7 +65,7 @@ function stop(pid: number): void {
 
 /** Builds the web UI, and makes the link lead to it. */
 export async function linkWeb(link: string): Promise<void> {
-  const folder = await webFolder()
+  const folder = webFolder()
   await buildWeb(folder)
   const draft = `${link}.new`
   await rm(draft, { force: true })

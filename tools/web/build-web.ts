@@ -1,20 +1,22 @@
 // The web UI, built once for each state of its sources.
-import { createHash } from 'node:crypto'
 import { globSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { cacheFolder, installOnce } from '../provision/cache.mjs'
+import { sourceHash } from '../provision/source-hash.mjs'
+import { root } from '../root.ts'
 
-const root = join(import.meta.dirname, '..', '..')
 const web = join(root, 'packages', 'web')
 
 /** What the built files depend on. */
 const SOURCES = [
-  'packages/web/{index.html,package.json}',
-  'packages/web/{src,public}/**/*',
-  'packages/client/src/*.ts',
+  'packages/web/index.html',
+  'packages/web/package.json',
+  'packages/web/src',
+  'packages/web/public',
+  'packages/client/src',
   'tools/web/build-web.ts',
   'pnpm-lock.yaml',
 ]
@@ -22,16 +24,8 @@ const SOURCES = [
 const COMPRESSIBLE = '**/*.{html,js,css,svg}'
 
 /** Folder of the built files for the present sources. It may not exist yet. */
-export async function webFolder(): Promise<string> {
-  const hash = createHash('sha256')
-  const files = SOURCES.flatMap((pattern) => globSync(pattern, { cwd: root, withFileTypes: true }))
-  const paths = files
-    .filter((each) => each.isFile())
-    .map((each) => join(each.parentPath, each.name))
-  for (const path of paths.toSorted()) {
-    hash.update(`${relative(root, path)}\0`).update(await readFile(path))
-  }
-  return join(cacheFolder(), 'web', hash.digest('hex').slice(0, 32))
+export function webFolder(): string {
+  return join(cacheFolder(), 'web', sourceHash(root, SOURCES))
 }
 
 /** Builds the web UI into a folder of `webFolder` unless it is there, with compressed copies of each file. */

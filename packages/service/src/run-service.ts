@@ -7,6 +7,7 @@ import { BusError } from '@mcp-host/contracts'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { baseSettings } from './base-settings.ts'
 import { withConfigFile } from './config-file.ts'
+import { collectWhenQuiet } from './collect-garbage.ts'
 import { exposeBroker } from './broker-metrics.ts'
 import type { Logger } from './logger.ts'
 import { createLogger } from './logger.ts'
@@ -156,6 +157,7 @@ export async function runService<S extends Settings>(options: RunServiceOptions<
       await writeReadyFile(readyFile, content, { logger, signal: stop.signal })
     }
     isReady = true
+    stack.use(collectWhenQuiet())
     logger.info({ component: 'service', action: 'ready', url, operationsUrl }, 'ready')
     await aborted(stop.signal)
     const drained = service.drain().catch((err: unknown) => {

@@ -4,8 +4,7 @@ import websocket from '@fastify/websocket'
 import type { CatalogView } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
 import { BusError, isConfigured, NOBODY, presentSupervisors } from '@mcp-host/contracts'
-import type { OperationsDeps } from '@mcp-host/service'
-import { addOperations, pauseServer, requestFields, VERSION } from '@mcp-host/service'
+import { pauseServer, requestFields, VERSION } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -57,6 +56,8 @@ import { addFrontPage } from './front-page.ts'
 import { describeRoutes } from './openapi.ts'
 import { addMaintenance } from './maintenance-routes.ts'
 import { limitFrames } from './limit-frames.ts'
+import type { GatewayOperations } from './operations-routes.ts'
+import { addOperations } from './operations-routes.ts'
 import { addListModels } from './models/list-models.ts'
 import { refuseUpgrades } from './refuse-upgrades.ts'
 import { originGuard, originHeaders, preflightHeaders, refuseSecondHost } from '../edge/origin.ts'
@@ -111,7 +112,7 @@ export interface AppDeps extends ChatDeps, Pick<McpSocketDeps, 'virtualServers' 
   readonly policy: ToolPolicy
   readonly approvals?: Approvals | undefined
   readonly catalog: CatalogView
-  readonly operations: OperationsDeps
+  readonly operations: GatewayOperations
   readonly models: () => ModelList
   readonly tools: SessionRoutesDeps['tools']
   readonly live: SessionRoutesDeps['connections']

@@ -1,0 +1,41 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+const CHECK_MS = 5_000
+/** The share of time in which a quiet process works. */
+const QUIET = 0.05
+/** Less is not worth the pause, some 50 ms. */
+const MIN_GROWTH_BYTES = 8 * 1024 * 1024
+/** V8 collects a larger heap beside the work of the process; here the process would stand still for too long. */
+const MAX_HEAP_BYTES = 128 * 1024 * 1024
+
+/**
+ * Collects garbage while the process is quiet, until disposed. V8 collects when the heap grows, so that a process that
+ * does nothing keeps the garbage of its start for good: 20 MB and more.
+ */
+export function collectWhenQuiet(checkMs = CHECK_MS): Disposable {
+  let keptBytes = 0
+  let before = performance.eventLoopUtilization()
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, before)
+    before = now
+    const bytes = usedBytes()
+    const isWorthIt = bytes > keptBytes + MIN_GROWTH_BYTES && bytes < MAX_HEAP_BYTES
+    if (utilization > QUIET || !isWorthIt) return
+    collect()
+    keptBytes = usedBytes()
+    before = performance.eventLoopUtilization()
+  }, checkMs).unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+function usedBytes(): number {
+  return getHeapStatistics().used_heap_size
+}
+
+/** The function of V8 is there only in contexts that are made after the flag was set. */
+function collect(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc()')
+}
