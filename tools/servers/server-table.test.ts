@@ -45,13 +45,15 @@ test('of a server with instances it says how many are ready, and of the others w
   expect(lines.at(-1)).toBe('a, instance 2: it ended')
 })
 
-test('the last output of a server stands below the reason why it is unavailable', () => {
-  const output = ['no key', 'bye']
+test('the reason why a server is unavailable, and its last output, stand below', () => {
+  const output = ['the key is missing', 'bye']
   const text = formatTable([
     runs('a', 's1', { state: 'unavailable', error: 'it ended', output }),
     present('s1'),
   ])
-  expect(text).toMatch(/\n\na: it ended\n {2}\| no key\n {2}\| bye$/)
+  expect(text).toMatch(
+    /\n\na: it ended: the key is missing\n {2}\| the key is missing\n {2}\| bye$/,
+  )
 })
 
 test('a server whose program is being fetched is installing', () => {

@@ -1,5 +1,5 @@
 import type { CatalogEntry, ServerEntry, ServerStats } from '@mcp-host/contracts'
-import { ownValue, viewServers } from '@mcp-host/contracts'
+import { explainFailure, outputBesideReason, ownValue, viewServers } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
 
 /** A row of the table: a server at one supervisor. */
@@ -80,13 +80,13 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
   return plain([...body, ...(below.size === 0 ? [] : ['', ...below])].join('\n'))
 }
 
-/** The error of a server, and the last output of its process on separate lines. */
-function why(
-  name: string,
-  { error, output = [] }: Pick<ServerEntry, 'error' | 'output'>,
-): string[] {
+/** The error of a server with its reason, and the last output of its process on separate lines. */
+function why(name: string, failure: Pick<ServerEntry, 'error' | 'output'>): string[] {
+  const error = explainFailure(failure)
   if (error === undefined) return []
-  return [[`${name}: ${error}`, ...output.map((line) => `  | ${line}`)].join('\n')]
+  return [
+    [`${name}: ${error}`, ...outputBesideReason(failure).map((line) => `  | ${line}`)].join('\n'),
+  ]
 }
 
 function toCells(row: ServerRow): string[] {

@@ -141,19 +141,33 @@ test('faults of a changed mcp.json are printed with line and remedy, and their e
   ])
 })
 
-test('the last output of a server stands below the reason why it is unavailable', () => {
-  begin().update([supervisor(['a']), server('a', { ...ended, output: ['no TOKEN', 'bye'] })])
-  expect(printed()).toEqual(['server a unavailable: it ended\n  | no TOKEN\n  | bye'])
+test('the reason why a server is unavailable is in its line, and its last output below', () => {
+  begin().update([
+    supervisor(['a']),
+    server('a', { ...ended, output: ['TOKEN is missing', 'bye'] }),
+  ])
+  expect(printed()).toEqual([
+    'server a unavailable: it ended: TOKEN is missing\n  | TOKEN is missing\n  | bye',
+  ])
 })
 
 test('a server whose program is fetched first is called installing', () => {
   const status = begin('a')
-  const installing = server('a', { ...starting, phase: 'installing', error: 'no network' })
+  const installing = server('a', { ...starting, phase: 'installing' })
   status.update([installing, supervisor(['a'])])
   now = 2_000
   status.update([installing, supervisor(['a'])])
+  expect(printed()).toEqual(['server a still installing after 2.0 s'])
+})
+
+test('a server that is late after a failed attempt has the reason in its line', () => {
+  const status = begin('a')
+  const retried = server('a', { ...starting, error: 'it ended', output: ['no such network'] })
+  status.update([retried, supervisor(['a'])])
+  now = 2_000
+  status.update([retried, supervisor(['a'])])
   expect(printed()).toEqual([
-    'server a still installing after 2.0 s; an attempt failed: no network',
+    'server a still starting after 2.0 s; an attempt failed: it ended: no such network',
   ])
 })
 

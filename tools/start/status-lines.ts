@@ -1,5 +1,10 @@
 import type { CatalogEntry, ServerView } from '@mcp-host/contracts'
-import { describeDamage, viewServers } from '@mcp-host/contracts'
+import {
+  describeDamage,
+  explainFailure,
+  outputBesideReason,
+  viewServers,
+} from '@mcp-host/contracts'
 import type { Say } from '../host/keep-running.ts'
 import { plain } from '../plain.ts'
 
@@ -100,9 +105,10 @@ export class StatusLines {
     this.#damage = damage
   }
 
-  #server({ server, state, error, entry, tools }: ServerView): void {
+  #server({ server, state, entry, tools }: ServerView): void {
     const before = this.#servers.get(server)
     const isReady = state === 'ready'
+    const error = explainFailure(entry)
     const reason = `unavailable: ${error ?? 'no reason is known'}${lastOutput(entry)}`
     // A server that fails at every start fails for the same reason, which is printed once.
     const isNewError = state === 'unavailable' && before?.printedError !== reason
@@ -174,8 +180,10 @@ export class StatusLines {
 }
 
 /** The last output of its process, one line each. */
-function lastOutput({ output = [] }: ServerView['entry']): string {
-  return output.map((line) => `\n  | ${line}`).join('')
+function lastOutput(entry: ServerView['entry']): string {
+  return outputBesideReason(entry)
+    .map((line) => `\n  | ${line}`)
+    .join('')
 }
 
 function changedTools(before: readonly string[], now: readonly string[]): string | undefined {

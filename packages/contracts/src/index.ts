@@ -58,6 +58,7 @@ export {
   ServerStats,
   ToolUse,
 } from './mcp-server/catalog-entry.ts'
+export { explainFailure, outputBesideReason } from './mcp-server/explain-failure.ts'
 export type { ServerInstance, ServerView } from './mcp-server/view-servers.ts'
 export {
   isConfigured,

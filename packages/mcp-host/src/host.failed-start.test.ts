@@ -40,6 +40,19 @@ describe('a server that does not start', () => {
     expect(JSON.stringify(stage.logged)).not.toContain('sk-1234')
   })
 
+  test('the codes of shells for a command that is missing or not executable are in words', async () => {
+    for (const [code, words] of [
+      [127, 'command not found'],
+      [126, 'command not executable'],
+    ] as const) {
+      const stage = await HostStage.open()
+      const it = scripted(stage.workspace, `process.exit(${code})`)
+      await expect(stage.host.initialize({ servers: { it } })).rejects.toMatchObject({
+        reason: `the server "it" exited with code ${code} (${words}) before it was ready`,
+      })
+    }
+  })
+
   test('a start fails with stdout lines that are no messages', async () => {
     const stage = await HostStage.open()
     const it = scripted(stage.workspace, 'console.log("Usage: it FOLDER"); process.exit(2)')

@@ -75,11 +75,13 @@ test('health shows the phase of a starting server and its begin', () => {
   })
 })
 
-test('health shows the error and output of an unavailable server', () => {
-  const failure = { error: 'it ended', output: ['no key'] }
-  expect(summary(present, server('a', 'unavailable', failure))).toMatchObject({
-    servers: [{ ...failure, server: 'a', healthScore: 0 }],
-  })
+test('health shows admins the reason and output of an unavailable server', () => {
+  const output = ['the key is missing', 'bye']
+  expect(summary(present, server('a', 'unavailable', { error: 'it ended', output }))).toMatchObject(
+    {
+      servers: [{ server: 'a', error: 'it ended: the key is missing', output, healthScore: 0 }],
+    },
+  )
 })
 
 test('health shows the score and the last check of each server', () => {

@@ -9,7 +9,14 @@ import type {
   ServerView,
   ToolUse,
 } from '@mcp-host/contracts'
-import { describeDamage, isAdmin, NOBODY, ownValue, viewServers } from '@mcp-host/contracts'
+import {
+  describeDamage,
+  explainFailure,
+  isAdmin,
+  NOBODY,
+  ownValue,
+  viewServers,
+} from '@mcp-host/contracts'
 import { welcome } from './standard-messages.ts'
 
 /** The state of the host for clients, in several forms. */
@@ -133,8 +140,8 @@ function detailsOf(
       since: toIso(entry.since),
       phase: entry.phase,
       sandbox: entry.sandbox,
-      error,
       // Lines of stderr may have secrets that users must not see.
+      error: isAdmin(principal) ? explainFailure(entry) : error,
       output: isAdmin(principal) ? entry.output : undefined,
       ...healthOf(entry, instances.find((each) => each.entry === entry)?.stats),
       tools: visibleTools(server) ?? tools.length,

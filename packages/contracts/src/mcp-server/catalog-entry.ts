@@ -42,7 +42,7 @@ export const ServerEntry = z.object({
   state: ServerState,
   /** Epoch milliseconds of the change to this state. */
   since: z.number().optional(),
-  /** Refines `starting`: `installing` while its launcher, such as `npx`, may still fetch the program. */
+  /** Refines `starting` until an attempt fails: `installing` while its launcher, such as `npx`, may fetch the program. */
   phase: z.string().optional(),
   /** Why it is not ready, in words for a user; while it is starting, why the last attempt failed. */
   error: z.string().optional(),

@@ -386,8 +386,15 @@ function toMessage(value: unknown): JSONRPCMessage | undefined {
   return isMessage && value.jsonrpc === '2.0' ? (value as JSONRPCMessage) : undefined
 }
 
+/** What shells and launchers tell by a code, which most servers do not use themselves. */
+const EXIT_CODES: Readonly<Record<string, string>> = {
+  126: ' (command not executable)',
+  127: ' (command not found)',
+}
+
 function describeExit({ code, signal }: ProcessExit): string {
-  return signal === null ? `exited with code ${code}` : `was ended by ${signal}`
+  if (signal !== null) return `was ended by ${signal}`
+  return `exited with code ${code}${EXIT_CODES[String(code)] ?? ''}`
 }
 
 function closed(stream: Readable): Promise<void> {

@@ -12,6 +12,7 @@ export function toEntry(
   const {
     name,
     error,
+    phase,
     instances,
     health: _,
     serverInfo: __,
@@ -24,6 +25,8 @@ export function toEntry(
     supervisor,
     ...rest,
     ...errorFields(error),
+    // After a failed attempt the failure is what matters.
+    ...(phase === undefined || error !== undefined ? {} : { phase }),
     type,
     // The cast below would hide a value that the catalog does not know.
     scope: scope satisfies ServerEntry['scope'],
