@@ -94,11 +94,16 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
   })
   afterEach(() => host.leave(context))
 
-  /** Calls a tool in the chat, and opens its card. */
-  async function cardOf(tool: string): Promise<Locator> {
+  /** Calls a tool in the chat. */
+  async function closedCardOf(tool: string): Promise<Locator> {
     await tab.say(script({ calls: [{ name: `test__${tool}`, arguments: {} }] }, { text: 'end' }))
     await tab.done()
-    const card = tab.page.locator('.answer .tool')
+    return tab.page.locator('.answer .tool')
+  }
+
+  /** Calls a tool in the chat, and opens its card. */
+  async function cardOf(tool: string): Promise<Locator> {
+    const card = await closedCardOf(tool)
     await card.locator('summary').first().click()
     return card
   }
@@ -113,6 +118,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await cardOf('draw')
     const width = "document.querySelector('.tool img')?.naturalWidth"
     await expect.poll(() => tab.page.evaluate(width)).toBe(2)
+  })
+
+  test('a closed card leaves no gap below its chip', async () => {
+    const card = await closedCardOf('draw')
+    const heightOf = async (each: Locator) => (await each.boundingBox())?.height
+    const chip = await heightOf(card.locator('summary'))
+    expect(chip).toBeGreaterThan(20)
+    expect(await heightOf(tab.page.locator('.answer .calls'))).toBe(chip)
   })
 
   test('a picture that is none is named', async () => {
