@@ -74,7 +74,7 @@ export interface ServerStatus {
   readonly state: 'starting' | 'ready' | 'unavailable'
   /** When it changed to this state, as an ISO text. */
   readonly since?: string
-  /** `installing`: its program may still be fetched. */
+  /** `installing`, until an attempt fails: its program may still be fetched. */
   readonly phase?: string
   /** How its program is separated from the host: `bwrap` or `none`; absent for remote servers. */
   readonly sandbox?: string
@@ -82,6 +82,16 @@ export interface ServerStatus {
   readonly error?: string
   /** The last lines that it wrote; for admins. */
   readonly output?: readonly string[]
+  /** How many of its tools the caller may use. */
+  readonly tools?: number
+  /** Calls since its supervisors started. */
+  readonly calls?: number
+  /** How many of them failed. */
+  readonly failures?: number
+  /** The time within which half of the latest calls ended. */
+  readonly p50Ms?: number
+  /** The time within which 95 % of the latest calls ended. */
+  readonly p95Ms?: number
   /** Where it runs. */
   readonly instances?: readonly {
     readonly supervisor: string
@@ -95,6 +105,8 @@ export interface Tool {
   readonly name: string
   readonly description?: string
   readonly inputSchema: Readonly<Record<string, unknown>>
+  /** What the server says of its effects, by the names of MCP. */
+  readonly annotations?: { readonly readOnlyHint?: boolean; readonly destructiveHint?: boolean }
   /** Of the server, such as the page of an MCP app in `ui`. */
   readonly _meta?: unknown
 }

@@ -42,7 +42,7 @@ test('health names no server to a client that has not authenticated', () => {
   })
 })
 
-test('health names the servers of which a principal may use a tool, and output to admins alone', () => {
+test('health names servers whose tools a principal may use, and output to admins alone', () => {
   const tools = [{ name: 'one', inputSchema: {} }]
   const entries = [
     present,
@@ -89,6 +89,20 @@ test('health shows the score and the last check of each server', () => {
   const supervisor: CatalogEntry = { ...present, servers: { a: stats } }
   expect(summary(supervisor, server('a', 'ready'))).toMatchObject({
     servers: [{ server: 'a', healthScore: 0.7, lastCheck: NOON }],
+  })
+})
+
+test('health shows the calls of each server at all supervisors, and the latency at the busiest', () => {
+  const supervisor = (id: string, calls: number, errors: number, p50Ms: number): CatalogEntry => {
+    const a = { calls, errors, inFlight: 0, p50Ms, p95Ms: 2 * p50Ms }
+    return { kind: 'supervisor', id, startedAt: 0, servers: { a } }
+  }
+  const both = [supervisor('s', 2, 1, 9), supervisor('t', 5, 0, 4)]
+  expect(summary(...both, server('a', 'ready'), server('b', 'ready'))).toMatchObject({
+    servers: [
+      { server: 'a', calls: 7, failures: 1, p50Ms: 4, p95Ms: 8 },
+      { server: 'b', calls: 0, failures: 0 },
+    ],
   })
 })
 

@@ -1,5 +1,6 @@
 import type { CatalogView } from '@mcp-host/bus'
 import type {
+  CatalogEntry,
   CatalogTool,
   ModelEntry,
   Principal,
@@ -103,6 +104,7 @@ export function capabilities({ entries }: CatalogView): Capabilities {
               servers().filter(({ server }) => isAdmin(principal) || !isHidden(server)),
               principal,
               visibleTools,
+              (server) => statsOf(server, entries.values()),
             ),
           }),
     }),
@@ -127,6 +129,7 @@ function detailsOf(
   servers: readonly ServerView[],
   principal: Principal,
   visibleTools: VisibleTools,
+  stats: (server: string) => readonly ServerStats[],
 ): object[] {
   return servers
     .filter(
@@ -145,6 +148,7 @@ function detailsOf(
       output: isAdmin(principal) ? entry.output : undefined,
       ...healthOf(entry, instances.find((each) => each.entry === entry)?.stats),
       tools: visibleTools(server) ?? tools.length,
+      ...figuresOf(stats(server)),
       instances: instances.map((each) => ({
         supervisor: each.entry.supervisor,
         state: each.entry.state,
@@ -157,6 +161,26 @@ function healthOf({ state }: ServerEntry, stats: ServerStats | undefined): Recor
   // Statistics are published at intervals, states at once.
   const healthScore = state === 'ready' ? stats?.healthScore : 0
   return { healthScore, lastCheck: toIso(stats?.checkedAt) }
+}
+
+/** Statistics of a server at every supervisor that has run calls of it, the busiest first. */
+function statsOf(server: string, entries: Iterable<CatalogEntry>): ServerStats[] {
+  return Array.from(entries)
+    .flatMap((entry) =>
+      entry.kind === 'supervisor' ? (ownValue(entry.servers, server) ?? []) : [],
+    )
+    .toSorted((one, other) => other.calls - one.calls)
+}
+
+/** Calls since the supervisors started. Percentiles cannot be added, so they are those of the busiest supervisor. */
+function figuresOf(stats: readonly ServerStats[]): Record<string, number | undefined> {
+  const [busiest] = stats
+  return {
+    calls: stats.reduce((sum, { calls }) => sum + calls, 0),
+    failures: stats.reduce((sum, { errors }) => sum + errors, 0),
+    p50Ms: busiest?.p50Ms,
+    p95Ms: busiest?.p95Ms,
+  }
 }
 
 function toIso(epochMs: number | undefined): string | undefined {

@@ -1,30 +1,67 @@
 import type { ServerStatus } from '@mcp-host/client'
 import { timeOf } from './time-text.ts'
 
-const STATES = {
-  ready: { mark: 'ready', text: 'Ready' },
-  starting: { mark: 'runs', text: 'Starting' },
-  unavailable: { mark: 'failed', text: 'Not available' },
-} as const
+/** A longer reason is on the page of its server. */
+const MAX_REASON = 160
+
+export interface ShownState {
+  readonly mark: 'ready' | 'runs' | 'failed'
+  readonly text: string
+}
+
+/** Whether a server does not work, also while it is tried again. */
+export function isBroken({ state, error }: ServerStatus): boolean {
+  return state !== 'ready' && (state === 'unavailable' || error !== undefined)
+}
 
 /** The state of a server, as a mark and in words. */
-export function stateOf({ state }: ServerStatus): (typeof STATES)[ServerStatus['state']] {
-  return STATES[state]
+export function stateOf(server: ServerStatus): ShownState {
+  if (server.state === 'ready') return { mark: 'ready', text: 'Ready' }
+  if (server.state === 'unavailable') return { mark: 'failed', text: 'Not available' }
+  if (isBroken(server)) return { mark: 'failed', text: 'Starting again' }
+  return { mark: 'runs', text: server.phase === 'installing' ? 'Installing' : 'Starting' }
+}
+
+/** The beginning of the reason why a server does not work, without the name of the server. */
+export function reasonOf({ server, error }: ServerStatus): string | undefined {
+  const reason = error?.replace(`the server "${server}" `, '')
+  if (reason === undefined || reason.length <= MAX_REASON) return reason
+  return `${reason.slice(0, MAX_REASON).toWellFormed()}…`
+}
+
+/** The number of tools, in words. */
+export function toolCount(count: number): string {
+  return count === 1 ? '1 tool' : `${count} tools`
 }
 
 /** What is known of a server, as names and values. */
 export function readingsOf({
   since,
-  phase,
   sandbox,
   instances = [],
+  calls,
+  failures,
+  p50Ms,
+  p95Ms,
 }: ServerStatus): readonly (readonly [string, string])[] {
   const restarts = instances.reduce((sum, each) => sum + (each.restarts ?? 0), 0)
-  return [
-    ...(since === undefined ? [] : [['Since', timeOf(since)] as const]),
-    ...(phase === undefined ? [] : [['Phase', phase] as const]),
-    ...(sandbox === undefined ? [] : [['Sandbox', sandbox] as const]),
-    ['Supervisors', String(instances.length)],
-    ['Restarts', String(restarts)],
-  ]
+  const readings = [
+    ['Since', since && timeOf(since)],
+    ['Sandbox', sandbox],
+    ['Supervisors', instances.length],
+    ['Restarts', restarts],
+    ['Calls', calls],
+    ['Failed', failures],
+    ['50 % within', durationText(p50Ms)],
+    ['95 % within', durationText(p95Ms)],
+  ] as const
+  return readings.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as const],
+  )
+}
+
+function durationText(ms: number | undefined): string | undefined {
+  if (ms === undefined) return undefined
+  if (ms >= 1_000) return `${(ms / 1_000).toFixed(1)} s`
+  return ms < 1 ? 'under 1 ms' : `${Math.round(ms)} ms`
 }

@@ -1,6 +1,8 @@
 import type { Tool } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { serverAddress } from '../../state/route.ts'
+import { toolCount } from '../../state/server-state.ts'
+import { effectOf } from '../../state/tool-effect.ts'
 
 export interface ToolListProps {
   readonly server: string
@@ -11,13 +13,13 @@ export interface ToolListProps {
 
 /** The tools of a server, which a phone shows on demand. */
 export function ToolList({ server, tools, shown }: ToolListProps): ReactNode {
-  const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`
   return (
     <details className="tool-list">
-      <summary>{count}</summary>
+      <summary>{toolCount(tools.length)}</summary>
       <nav aria-label={`Tools of ${server}`}>
         <ul>
-          {tools.map(({ name }) => {
+          {tools.map((tool) => {
+            const { name } = tool
             const own = name.slice(`${server}__`.length)
             return (
               <li key={name}>
@@ -26,7 +28,7 @@ export function ToolList({ server, tools, shown }: ToolListProps): ReactNode {
                   href={serverAddress(server, own)}
                   aria-current={name === shown ? 'true' : undefined}
                 >
-                  {own}
+                  <span className="cut">{own}</span> <small>{effectOf(tool)}</small>
                 </a>
               </li>
             )

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { TableHead } from '../../parts/table-head.tsx'
 import { argumentRows } from '../../state/argument-rows.ts'
 import { pretty } from '../../state/pretty.ts'
+import { effectOf } from '../../state/tool-effect.ts'
 import { TryTool } from './try-tool.tsx'
 
 export interface ToolPageProps {
@@ -11,15 +12,24 @@ export interface ToolPageProps {
   readonly prefix: string
 }
 
+/** Annotations are what the server says of itself. */
+const EFFECTS = {
+  reads: 'Its server says that it only reads.',
+  writes: 'Its server says that it writes, and destroys nothing.',
+  destroys: 'By what its server says it may change or delete what is there.',
+} as const
+
 /** A tool: what it does, its arguments, and a form that calls it. */
 export function ToolPage({ tool, prefix }: ToolPageProps): ReactNode {
   const rows = argumentRows(tool.inputSchema)
   const name = tool.name.slice(prefix.length)
+  const effect = effectOf(tool)
   return (
     <section aria-label={name}>
       <header>
         <h2>{name}</h2>
         <p className="note">{tool.description}</p>
+        {effect !== undefined && <p className="note">{EFFECTS[effect]}</p>}
       </header>
       {rows.length > 0 && (
         <div className="table" tabIndex={0} role="group" aria-label={`Arguments of ${name}`}>

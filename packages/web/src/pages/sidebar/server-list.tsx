@@ -1,9 +1,10 @@
 import type { ServerStatus } from '@mcp-host/client'
 import type { ReactNode } from 'react'
+import { Fragment } from 'react'
 import { Mark } from '../../parts/icon.tsx'
 import { readHost, servers } from '../../state/host-state.ts'
 import { serverAddress } from '../../state/route.ts'
-import { stateOf } from '../../state/server-state.ts'
+import { isBroken, reasonOf, stateOf, toolCount } from '../../state/server-state.ts'
 import { useStore } from '../../state/store.ts'
 import { useRoles } from '../../state/use-roles.ts'
 import { ReloadServers } from '../servers/server-actions.tsx'
@@ -13,6 +14,13 @@ export function ServerList({ chosen }: { readonly chosen: string | undefined }):
   const known = useStore(servers)
   const shown = chosen ?? known?.[0]?.server
   const roles = useRoles()
+  const [broken = [], working = []] = [true, false].map((is) =>
+    (known ?? []).filter((server) => isBroken(server) === is),
+  )
+  const groups = [
+    { title: 'Not working', members: broken },
+    { title: 'Others', members: working },
+  ]
   return (
     <>
       {roles.includes('admin') && (
@@ -21,11 +29,23 @@ export function ServerList({ chosen }: { readonly chosen: string | undefined }):
         </div>
       )}
       <nav className="side-list" aria-label="Servers">
-        <ul>
-          {known?.map((server) => (
-            <ServerEntry key={server.server} server={server} isShown={server.server === shown} />
-          ))}
-        </ul>
+        {groups.map(
+          ({ title, members }) =>
+            members.length > 0 && (
+              <Fragment key={title}>
+                {broken.length > 0 && <h2>{title}</h2>}
+                <ul>
+                  {members.map((server) => (
+                    <ServerEntry
+                      key={server.server}
+                      server={server}
+                      isShown={server.server === shown}
+                    />
+                  ))}
+                </ul>
+              </Fragment>
+            ),
+        )}
       </nav>
     </>
   )
@@ -37,7 +57,9 @@ function ServerEntry(props: {
 }): ReactNode {
   const { server, isShown } = props
   const { mark, text } = stateOf(server)
-  const why = server.state === 'ready' ? undefined : (server.error ?? server.phase)
+  const { tools } = server
+  // The page of the shown server tells its reason.
+  const why = isBroken(server) && !isShown ? reasonOf(server) : undefined
   return (
     <li>
       <a
@@ -47,10 +69,15 @@ function ServerEntry(props: {
       >
         <Mark name={mark} />
         <span className="name cut">{server.server}</span>
-        <span className={server.state === 'ready' ? 'hidden' : 'meta'}>{text}</span>
-        {why !== undefined && (
-          <span className={server.state === 'unavailable' ? 'why bad' : 'why'}>{why}</span>
+        {server.state === 'ready' ? (
+          <span className="meta">
+            <span className="hidden">{text}, </span>
+            {tools !== undefined && toolCount(tools)}
+          </span>
+        ) : (
+          <span className="meta">{text}</span>
         )}
+        {why !== undefined && <span className="why bad">{why}</span>}
       </a>
     </li>
   )

@@ -1,0 +1,50 @@
+import type { ServerStatus } from '@mcp-host/client'
+import { expect, test } from 'vitest'
+import { isBroken, readingsOf, reasonOf, stateOf, toolCount } from './server-state.ts'
+
+const server = (state: ServerStatus['state'], more: Partial<ServerStatus> = {}): ServerStatus => ({
+  server: 'a',
+  state,
+  ...more,
+})
+const error = 'the server "a" exited with code 1'
+
+test.each([
+  [server('ready'), 'Ready', false],
+  [server('starting'), 'Starting', false],
+  [server('starting', { phase: 'installing' }), 'Installing', false],
+  // Hosts of earlier versions send the phase with the failure.
+  [server('starting', { phase: 'installing', error }), 'Starting again', true],
+  [server('unavailable', { error }), 'Not available', true],
+])('%o is shown as %s', (status, text, broken) => {
+  expect(stateOf(status).text).toBe(text)
+  expect(stateOf(status).mark === 'failed').toBe(broken)
+  expect(isBroken(status)).toBe(broken)
+})
+
+test('a reason does not repeat the name of its server, and is cut', () => {
+  expect(reasonOf(server('ready'))).toBeUndefined()
+  expect(reasonOf(server('unavailable', { error }))).toBe('exited with code 1')
+  expect(reasonOf(server('unavailable', { error: 'x'.repeat(200) }))).toHaveLength(161)
+})
+
+test('readings have what is known alone', () => {
+  expect(readingsOf(server('ready'))).toEqual([
+    ['Supervisors', '0'],
+    ['Restarts', '0'],
+  ])
+  const instances = [{ supervisor: 's', state: 'ready', restarts: 2 }]
+  const figures = { calls: 214, failures: 2, p50Ms: 0.4, p95Ms: 1_540 }
+  expect(readingsOf(server('ready', { instances, ...figures }))).toEqual([
+    ['Supervisors', '1'],
+    ['Restarts', '2'],
+    ['Calls', '214'],
+    ['Failed', '2'],
+    ['50 % within', 'under 1 ms'],
+    ['95 % within', '1.5 s'],
+  ])
+})
+
+test('tools are counted in words', () => {
+  expect([0, 1, 2].map(toolCount)).toEqual(['0 tools', '1 tool', '2 tools'])
+})
