@@ -86,6 +86,14 @@ export interface SupervisorOutcome {
   readonly unchanged?: readonly string[]
 }
 
+/** The last lines of the stderr of a server at one supervisor. */
+export interface ServerOutput {
+  readonly supervisor: string
+  /** Why they could not be read there. */
+  readonly error?: string
+  readonly output?: readonly string[]
+}
+
 /** A tool call as the policy sees it. */
 export interface PolicyQuestion {
   readonly principal: string
@@ -225,6 +233,12 @@ export class AdminApi {
   /** Restarts an MCP server at every supervisor that runs it. */
   async restartServer(server: string): Promise<SupervisorOutcome[]> {
     return this.#outcomes(`/api/servers/${encodeURIComponent(server)}/restart`)
+  }
+
+  /** The last lines of the stderr of an MCP server, at every supervisor that runs it. */
+  async serverOutput(server: string): Promise<ServerOutput[]> {
+    const path = `/api/servers/${encodeURIComponent(server)}/output`
+    return (await this.#ask<{ outcomes: ServerOutput[] }>(path)).outcomes
   }
 
   /** Makes every supervisor read `mcp.json` again. */

@@ -10,6 +10,7 @@ export type {
   Invitation,
   Limit,
   NewApiKey,
+  ServerOutput,
   SupervisorOutcome,
 } from './admin-api.ts'
 export { AdminApi } from './admin-api.ts'

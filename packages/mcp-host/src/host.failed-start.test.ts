@@ -108,6 +108,15 @@ test('a call to a server that crashed fails with its last output', async () => {
   })
 })
 
+test('the last output of a server is read while it works and after its end', async () => {
+  const stage = await HostStage.open()
+  expect(stage.host.lastOutput('echo')).toEqual([])
+  await stage.host.initialize({ servers: { echo: stage.workspace.fixture('echo', 'echo') } })
+  await eventually(() => stage.host.lastOutput('echo').includes('echo is up'))
+  await stage.host.shutdown()
+  expect(stage.host.lastOutput('echo')).toContain('echo is up')
+})
+
 describe('a server that a launcher starts', () => {
   test('a server with a launcher is installing until it is ready, and gets the variables that fetching needs', async () => {
     const network = {

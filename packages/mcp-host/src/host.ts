@@ -386,6 +386,14 @@ export class MCPHost implements AsyncDisposable {
     await this.#member(server, {}).server.restart()
   }
 
+  /**
+   * The last lines that the processes of a server wrote outside of the protocol, also while it works or after it was
+   * stopped; of several instances, one after the other. Secrets of its configuration and folders are left out.
+   */
+  lastOutput(server: string): readonly string[] {
+    return this.#group.get(server)?.instances.flatMap(({ lastOutput }) => lastOutput) ?? []
+  }
+
   async #initialize(config: ConfigGiven): Promise<void> {
     // The file is watched before it is read, so that no change is missed.
     this.#source.follow(config)

@@ -40,6 +40,7 @@ type WatchResources = (uris: readonly string[]) => Promise<object>
 interface SupervisorHandlers {
   readonly reload: () => Promise<ReloadResult>
   readonly restart: (server: ServerName) => Promise<void>
+  readonly output: (server: ServerName) => readonly string[]
   /** Takes a tool call of a session whose process runs here. */
   readonly runSessionTool: (server: ServerName, served: Parameters<RunTool>[0]) => Accepted
   readonly resume: OpaqueCallHandler<ResumeHead, McpReplyHead>
@@ -57,10 +58,11 @@ export type Subjects = ReturnType<typeof bindSubjects>
 export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'listen'>) {
   return {
     /** Requests to this supervisor, by its id. */
-    supervisor: ({ reload, restart, runSessionTool: run, resume }: SupervisorHandlers) =>
+    supervisor: ({ reload, restart, output, runSessionTool: run, resume }: SupervisorHandlers) =>
       together(
         bus.serve(supervisorControl, { supervisor: bus.id }, async ({ request }) => {
           if (request.action === 'reload') return { reload: await reload() }
+          if (request.action === 'read-output') return { output: [...output(request.server)] }
           if (request.action === 'restart') await restart(request.server)
           return {}
         }),

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bus } from '@mcp-host/bus'
+import type { ServerName } from '@mcp-host/contracts'
 import { newEnvelope, supervisorControl } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
 import { createLogger, loadConfig } from '@mcp-host/service'
@@ -45,11 +46,16 @@ test('a server with the name of a built-in one gets another name', async () => {
   )
 })
 
-const reload = async () => {
+const control = async (
+  action:
+    | { readonly action: 'reload' }
+    | { readonly action: 'read-output'; readonly server: string },
+) => {
   const options = { envelope: newEnvelope('local'), timeoutMs: 10_000 }
-  const action = { action: 'reload' } as const
-  return (await broker.connect()).call(supervisorControl, { supervisor: bus.id }, action, options)
+  const request = 'server' in action ? { ...action, server: action.server as ServerName } : action
+  return (await broker.connect()).call(supervisorControl, { supervisor: bus.id }, request, options)
 }
+const reload = () => control({ action: 'reload' })
 
 test('a server with a faulty entry is unavailable with the reason, beside the others', async () => {
   const good = { url: 'http://127.0.0.1:9/mcp' }
@@ -131,6 +137,24 @@ test('the catalog shows why a server does not start, with its redacted output', 
     output: ['no access with [API_KEY]'],
     since: expect.any(Number),
   })
+})
+
+test('the last lines of a working server are read without its secrets', async () => {
+  const script = join(import.meta.dirname, '../test/fixtures/holding-server.ts')
+  const says = 'data:text/javascript,console.error("connected with", process.env.API_KEY)'
+  const args = ['--import', says, script]
+  const it = { command: process.execPath, args, env: { API_KEY: 'sk-1234' } }
+  await write({ servers: { shared: it, own: { ...it, scope: 'session' } } })
+  stack.use(await start())
+  for (const server of ['shared', 'own']) {
+    const output = await eventually(async () => {
+      const reply = await control({ action: 'read-output', server })
+      return reply.output?.length === 0 ? undefined : reply.output
+    })
+    expect(output).toEqual(['connected with [API_KEY]'])
+  }
+  const none = control({ action: 'read-output', server: 'none' })
+  await expect(none).rejects.toMatchObject({ code: 'not-found' })
 })
 
 test('servers whose tools could have the same names are logged as a warning', async () => {

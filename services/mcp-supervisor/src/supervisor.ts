@@ -195,6 +195,7 @@ export async function createSupervisor(
   const served = subjects.supervisor({
     reload,
     restart: async (server) => placement.policy(server).restart(),
+    output: (server) => placement.policy(server).output,
     runSessionTool: (server, call) => placement.policy(server).runSessionTool(call),
     resume: async ({ head }, send) => resumable.resume(head, send),
   })

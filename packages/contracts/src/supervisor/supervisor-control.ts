@@ -14,8 +14,8 @@ export const ReloadResult = z.object({
 export type ReloadResult = z.infer<typeof ReloadResult>
 
 /**
- * Pings a supervisor, makes it read its configuration again, or restarts one of its servers. A stopped supervisor
- * does not answer. A faulty configuration is `invalid` and changes nothing; a server that this supervisor does not
+ * Pings a supervisor, makes it read its configuration again, restarts one of its servers, or reads the last lines of
+ * its stderr. A stopped supervisor does not answer. A faulty configuration is `invalid` and changes nothing; a server that this supervisor does not
  * run is `not-found`.
  */
 export const supervisorControl = defineCall('sup.{supervisor}.ctl', {
@@ -26,6 +26,11 @@ export const supervisorControl = defineCall('sup.{supervisor}.ctl', {
     z.object({ action: z.literal('ping') }),
     z.object({ action: z.literal('reload') }),
     z.object({ action: z.literal('restart'), server: ServerName }),
+    z.object({ action: z.literal('read-output'), server: ServerName }),
   ]),
-  reply: z.object({ reload: ReloadResult.optional() }),
+  reply: z.object({
+    reload: ReloadResult.optional(),
+    /** The last lines of a server, without its secrets and folders. They may have other secrets. */
+    output: z.array(z.string()).optional(),
+  }),
 })

@@ -1,6 +1,6 @@
 import type { ServerStatus, Tool } from '@mcp-host/client'
 import type { ReactNode } from 'react'
-import { Icon, Mark } from '../parts/icon.tsx'
+import { Mark } from '../parts/icon.tsx'
 import { PageBar } from '../parts/page-bar.tsx'
 import { host } from '../state/host.ts'
 import { readHost, servers } from '../state/host-state.ts'
@@ -11,6 +11,7 @@ import { useRoles } from '../state/use-roles.ts'
 import { usePoll } from '../state/use-poll.ts'
 import { ChangedTools } from './servers/changed-tools.tsx'
 import { RestartServer } from './servers/server-actions.tsx'
+import { ServerLog } from './servers/server-log.tsx'
 import { ToolList } from './servers/tool-list.tsx'
 import { ToolPage } from './servers/tool-page.tsx'
 
@@ -68,8 +69,8 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
           {isAdmin && (
             <ChangedTools server={name} pauseMs={LOOK_MS} onAccept={() => void reload()} />
           )}
-          <div className="split">
-            <ToolList server={name} tools={own} shown={tool?.name} />
+          <div className={own.length > 0 ? 'split' : 'split no-list'}>
+            {own.length > 0 && <ToolList server={name} tools={own} shown={tool?.name} />}
             <div className="sheet-page tool-page">
               {tool === undefined ? (
                 <p className="note">{tools !== undefined && noToolText(server, wantedTool)}</p>
@@ -78,7 +79,7 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
               )}
             </div>
           </div>
-          <Output server={server} />
+          {isAdmin && <ServerLog server={server} pauseMs={LOOK_MS} />}
         </>
       )}
     </section>
@@ -115,22 +116,5 @@ function Readings({ server }: { readonly server: ServerStatus }): ReactNode {
       </dl>
       {server.error !== undefined && <p className="banner bad">{server.error}</p>}
     </>
-  )
-}
-
-/** The last lines that a server wrote. */
-function Output({ server: { server, output = [] } }: { readonly server: ServerStatus }): ReactNode {
-  if (output.length === 0) return null
-  return (
-    <details className="log" open>
-      <summary>
-        <Icon name="next" />
-        <strong>Log</strong>
-        <small>standard error of the process, newest last</small>
-      </summary>
-      <pre tabIndex={0} aria-label={`Output of ${server}`}>
-        {output.join('\n')}
-      </pre>
-    </details>
   )
 }

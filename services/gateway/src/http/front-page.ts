@@ -54,7 +54,8 @@ POST   /api/keys                           create one
 DELETE /api/keys/:id                       revoke it
 GET    /api/changed-tools                  tools whose definition has changed
 POST   /api/changed-tools/accept           use one as it is now
-POST   /api/servers/:server/restart        restart an MCP server; for admins, as are the next three
+POST   /api/servers/:server/restart        restart an MCP server; for admins, as are the next four
+GET    /api/servers/:server/output         the last lines of its stderr
 POST   /api/servers/reload                 read mcp.json again
 POST   /api/policy/explain                 how the policy decides about a call, and why
 GET    /api/limits                         the limits for clients, and what is used

@@ -103,6 +103,11 @@ export class HostedServer implements AsyncDisposable {
     return this.#host.getServers()[0]
   }
 
+  /** The last lines that its processes wrote outside of the protocol. */
+  get output(): readonly string[] {
+    return this.#host.lastOutput(this.name)
+  }
+
   /** The number of calls in flight. */
   get inFlight(): number {
     return this.#running.count

@@ -33,6 +33,10 @@ export class PausedPolicy implements PlacementPolicy {
     throw new BusError('unavailable', this.#error)
   }
 
+  get output(): readonly string[] {
+    return []
+  }
+
   stats(): object {
     return {}
   }

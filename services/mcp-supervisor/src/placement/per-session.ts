@@ -27,6 +27,8 @@ export class PerSessionPolicy implements PlacementPolicy {
   readonly #sessions: SessionProcesses
   readonly #clients: ClientProcesses
   #rediscover = new AbortController()
+  /** The server that lists the tools. It may have ended. */
+  #lister: HostedServer | undefined
 
   constructor(context: PlacementContext) {
     this.#context = context
@@ -74,6 +76,11 @@ export class PerSessionPolicy implements PlacementPolicy {
 
   runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }> {
     return this.#sessions.runSessionTool(served)
+  }
+
+  /** Of the process that lists the tools: those of sessions and clients may write about their users. */
+  get output(): readonly string[] {
+    return this.#lister?.output ?? []
   }
 
   stats(): Partial<ServerStats> {
@@ -139,6 +146,7 @@ export class PerSessionPolicy implements PlacementPolicy {
         if (snapshot.state === 'starting') this.#context.publish(snapshot)
       },
     })
+    this.#lister = hosted
     try {
       await Promise.race([hosted.started(), aborted(over)])
       const { snapshot } = hosted

@@ -18,6 +18,8 @@ export interface PlacementPolicy {
    * server.
    */
   runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }>
+  /** The last lines that the process wrote outside of the protocol; empty where none has run. */
+  readonly output: readonly string[]
   stats(): Partial<ServerStats>
   /** Ends the processes without waiting for their calls. */
   end(): Promise<void>

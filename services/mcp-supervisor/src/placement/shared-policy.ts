@@ -54,6 +54,10 @@ export abstract class SharedPolicy implements PlacementPolicy {
     throw new BusError('not-found', message)
   }
 
+  get output(): readonly string[] {
+    return this.hosted?.output ?? []
+  }
+
   stats(): Partial<ServerStats> {
     const health = this.hosted?.snapshot?.health
     if (health === undefined) return {}

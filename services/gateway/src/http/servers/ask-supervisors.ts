@@ -15,7 +15,8 @@ export const Outcome = z.object({
 export interface SupervisorOutcome {
   readonly supervisor: string
   readonly error?: string
-  readonly reload?: ReloadResult
+  readonly reload?: ReloadResult | undefined
+  readonly output?: readonly string[] | undefined
 }
 
 /** Sends a request to each supervisor. A failure at one of them is data. */
@@ -29,8 +30,8 @@ export function askSupervisors(
   return Promise.all(
     supervisors.map(async (supervisor): Promise<SupervisorOutcome> => {
       try {
-        const { reload } = await bus.call(supervisorControl, { supervisor }, request, options)
-        return { supervisor, ...(reload === undefined ? {} : { reload }) }
+        const reply = await bus.call(supervisorControl, { supervisor }, request, options)
+        return { supervisor, ...reply }
       } catch (error) {
         return { supervisor, error: BusError.from(error).message }
       }

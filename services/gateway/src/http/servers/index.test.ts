@@ -35,6 +35,7 @@ beforeEach(() => {
   const call = async (_: unknown, params: { supervisor: string }, request: object) => {
     events.push([params.supervisor, request])
     if (params.supervisor === 's2') throw new BusError('invalid', 'servers: must be an object')
+    if (JSON.stringify(request).includes('read-output')) return { output: ['no disk'] }
     return { reload: { added: ['pay'], changed: [], removed: [], unchanged: ['files'] } }
   }
   app = fastify()
@@ -77,6 +78,26 @@ test('a server that does not exist is not found, and nothing is recorded', async
   const { statusCode, body } = await post('/servers/mail/restart')
   expect([statusCode, JSON.parse(body)]).toMatchObject([404, { error: { field: 'server' } }])
   expect(events).toEqual([])
+})
+
+test('the output of a server is read at its supervisors, and nothing is recorded', async () => {
+  entries.set('x', server('files', 's2'))
+  const { statusCode, body } = await app.inject('/servers/files/output')
+  expect([statusCode, JSON.parse(body)]).toEqual([
+    200,
+    {
+      outcomes: [
+        { supervisor: 's1', output: ['no disk'] },
+        { supervisor: 's2', error: 'servers: must be an object' },
+      ],
+    },
+  ])
+  const request = { action: 'read-output', server: 'files' }
+  expect(events).toEqual([
+    ['s1', request],
+    ['s2', request],
+  ])
+  expect((await app.inject('/servers/mail/output')).statusCode).toBe(404)
 })
 
 test('a reload tells what it did at each supervisor', async () => {

@@ -1,10 +1,12 @@
 import type { Api } from '../../edge/api.ts'
+import { addReadServerOutput } from './read-server-output.ts'
 import { addReloadServers } from './reload-servers.ts'
 import { addRestartServer } from './restart-server.ts'
 import type { ServerRoutesDeps } from './server-routes-deps.ts'
 
 /** The routes by which admins act on the MCP servers. */
 export function addServerRoutes(api: Api, deps: ServerRoutesDeps): void {
+  addReadServerOutput(api, deps)
   addReloadServers(api, deps)
   addRestartServer(api, deps)
 }

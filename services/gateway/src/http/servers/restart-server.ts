@@ -1,9 +1,10 @@
-import { BusError, ServerName, viewServers } from '@mcp-host/contracts'
+import { ServerName } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import { askSupervisors, Outcome } from './ask-supervisors.ts'
 import type { ServerRoutesDeps } from './server-routes-deps.ts'
+import { supervisorsOf } from './supervisors-of.ts'
 
 const Restarted = z
   .object({ outcomes: z.array(Outcome).describe('One for each supervisor that runs the server.') })
@@ -23,14 +24,8 @@ export function addRestartServer(api: Api, { bus, catalog, audit }: ServerRoutes
       },
     },
     async ({ params: { server }, principal, envelope }) => {
-      const found = viewServers(catalog.entries.values()).find((each) => each.server === server)
-      if (found === undefined) {
-        throw new BusError('not-found', `server: there is no MCP server "${server}"`, {
-          field: 'server',
-        })
-      }
+      const supervisors = supervisorsOf(server, catalog.entries.values())
       await audit.serversChanged('server-restarted', principal, server)
-      const supervisors = found.instances.map(({ entry }) => entry.supervisor)
       const request = { action: 'restart', server } as const
       return { outcomes: await askSupervisors(bus, supervisors, request, envelope) }
     },
