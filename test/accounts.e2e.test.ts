@@ -150,7 +150,7 @@ test('the first admin is made by a link that works once, at any gateway', async 
   // As `npm start` does, which shows its own one on the console.
   const env = { AUTH: 'local', PUBLIC_URL: url }
   const broker = findBroker(stack.broker.env, '/', stack.broker.url)
-  const { link = '' } = await firstAdminLink(broker, env, '/')
+  const { link = '' } = await firstAdminLink(broker, env)
   expect((await new FormBrowser(url).open(old)).status).toBe(200)
   const second = new FormBrowser(url)
   admin = new FormBrowser(url)
@@ -165,7 +165,7 @@ test('the first admin is made by a link that works once, at any gateway', async 
   const again = await second.submit(late, { name: 'eve', password: PASSWORD, again: PASSWORD })
   expect([again.status, again.text]).toEqual([404, expect.stringContaining('was used already')])
   expect((await new FormBrowser(url).open(old)).status).toBe(404)
-  expect(await firstAdminLink(broker, env, '/')).toEqual({})
+  expect(await firstAdminLink(broker, env)).toEqual({})
 })
 
 describe('a client', () => {

@@ -38,7 +38,7 @@ describe.each([
     )
     gateways = [stack.url, (await stack.add('gateway', { CLOCK_OFFSET_MS: '0' })).url]
     const broker = findBroker(stack.broker.env, '/', stack.broker.url)
-    const { link = '' } = await firstAdminLink(broker, env, '/')
+    const { link = '' } = await firstAdminLink(broker, env)
     await passTo(gateways[0])
     const browser = new FormBrowser(url)
     const fields = { name: 'ann', password: PASSWORD, again: PASSWORD }

@@ -189,6 +189,21 @@ describe('npm start', () => {
     await alone.says('127.0.0.1:1 cannot be reached (ECONNREFUSED)')
   })
 
+  test('npm run accounts finds the address and logins of the running host without its settings', async () => {
+    const host = await stage.start({ AUTH: 'local', HOST: '0.0.0.0' })
+    await host.says('Ctrl-C stops everything')
+    const [link = ''] = /http:\S+\/invite\//.exec(host.output()) ?? []
+    expect(link).toContain(`:${stage.env['PORT']}/`)
+    const { DATA_DIR = '' } = stage.env
+    const create = await runProgram(['accounts', 'create', 'ann'], { DATA_DIR })
+    expect(await stage.cleanup.use(create).ended()).toMatchObject({ code: 0 })
+    expect(create.output()).toContain(link)
+    const list = stage.cleanup.use(await runProgram(['accounts', 'list'], { DATA_DIR }))
+    expect(await list.ended()).toMatchObject({ code: 0 })
+    expect(list.output()).toMatch(/ann +invited/)
+    expect(list.output()).not.toContain('AUTH')
+  })
+
   test('npm start names all faulty settings at once and exits with 2', async () => {
     const mcpJson = join(stage.env['DATA_DIR'] ?? '', '..', 'mcp.json')
     await writeFile(mcpJson, '{\n  "servers": { "llm": { "comand": "x" } }\n}')

@@ -13,12 +13,13 @@ import {
 } from '@mcp-host/auth'
 import { BusError, LOCAL, RoleName } from '@mcp-host/contracts'
 import { endLoginsOf } from '@mcp-host/gateway/logins'
+import { authMethods, loadConfig } from '@mcp-host/service'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
 import { openCommandAudit } from './host/command-audit.ts'
 import { connectQuietly } from './host/connect-quietly.ts'
 import { publicUrl } from './host/public-url.ts'
-import type { Env } from './host/read-env.ts'
 import { readEnv } from './host/read-env.ts'
+import { runningHost } from './host/running-host.ts'
 import { stopWithLauncher } from './lifeline.ts'
 import { plain } from './plain.ts'
 import { findBroker } from './servers/find-broker.ts'
@@ -106,6 +107,8 @@ async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): 
   const root = join(import.meta.dirname, '..')
   const env = readEnv(process.env, root)
   await using bus = await connectQuietly(findBroker(env, root, natsUrl), 'accounts')
+  // The settings of a running host may be those of another terminal.
+  const host = natsUrl === undefined ? runningHost(env, root) : undefined
   const accounts = await Accounts.open(bus)
   const invitations = await Invitations.open(bus, accounts)
   await using audit = await openCommandAudit(bus, 'npm run accounts')
@@ -115,7 +118,7 @@ async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): 
     const { token, expiresAt } = await invitations.create(name, LOCAL.id)
     const until = new Date(expiresAt).toISOString()
     process.stderr.write(plain(`the link for ${name}, which works once, until ${until}:\n`))
-    process.stdout.write(`${invitationLink(publicUrl(env, root), token)}\n`)
+    process.stdout.write(`${invitationLink(host?.publicUrl ?? publicUrl(env), token)}\n`)
   }
   const change = async (
     what: string,
@@ -143,7 +146,7 @@ async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): 
         await change('has no link', { invitation: 'revoked' }, () => invitations.revoke(name))
         break
       case 'list':
-        list(accounts, env)
+        list(accounts, host?.auth ?? loadConfig({ auth: authMethods }, env).auth)
         break
       case 'roles':
         await change(
@@ -195,10 +198,9 @@ async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): 
   return 0
 }
 
-function list(accounts: Accounts, env: Env): void {
-  const methods = (env['AUTH'] ?? '').split(',').map((each) => each.trim())
+function list(accounts: Accounts, methods: readonly string[]): void {
   if (!methods.includes('local')) {
-    process.stderr.write('AUTH of these settings has no "local": the accounts are not in use.\n')
+    process.stderr.write('AUTH of this host has no "local": the accounts are not in use.\n')
   }
   if (accounts.list.length === 0) process.stdout.write('There is no account yet.\n')
   for (const { name, roles, isDisabled, password } of accounts.list) {

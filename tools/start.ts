@@ -79,7 +79,7 @@ async function main(args: readonly string[]): Promise<number> {
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
       await saySandbox(env)
       say('ready', `${running.url}   (after ${seconds} s)`)
-      const { link, note } = await firstAdminLink(running.broker, env, root)
+      const { link, note } = await firstAdminLink(running.broker, env, running.url)
       if (note !== undefined) say('accounts', note)
       if (link !== undefined) say('first admin', `${link}   (works once, for a day)`)
       process.stdout.write(

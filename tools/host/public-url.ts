@@ -1,14 +1,11 @@
-import { resolve } from 'node:path'
 import { gatewaySettings } from '@mcp-host/gateway/config'
 import { publicAddress } from '@mcp-host/gateway/public-address'
 import { loadConfig } from '@mcp-host/service'
 import type { Env } from './read-env.ts'
-import { readRunFile } from './run-file.ts'
 
-/** The address by which clients reach the host of these settings. */
-export function publicUrl(env: Env, root: string): string {
-  const { publicUrl: given, host, port } = loadConfig(gatewaySettings, env)
-  const written = readRunFile(resolve(root, env['DATA_DIR'] || '.data'))?.url ?? ''
-  const actual = port === 0 && URL.canParse(written) ? Number(new URL(written).port) : port
-  return publicAddress({ publicUrl: given, host, port: actual }).publicUrl
+/** The address by which clients reach a host of these settings, whose gateway may listen at a port of its choice. */
+export function publicUrl(env: Env, gatewayUrl?: string): string {
+  const settings = loadConfig(gatewaySettings, env)
+  const port = gatewayUrl ? Number(new URL(gatewayUrl).port) : settings.port
+  return publicAddress({ ...settings, port }).publicUrl
 }

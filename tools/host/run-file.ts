@@ -8,6 +8,9 @@ export const RunFile = z.object({
   pid: z.number(),
   /** The URL of the gateway. */
   url: z.string(),
+  /** The address by which clients reach it, and the ways in which they authenticate. */
+  publicUrl: z.string(),
+  auth: z.array(z.string()),
   processes: z.array(z.object({ name: z.string(), pid: z.number(), url: z.string().optional() })),
 })
 export type RunFile = z.infer<typeof RunFile>
@@ -29,12 +32,14 @@ export async function removeRunFile(dataDir: string): Promise<void> {
   await rm(path(dataDir), { force: true })
 }
 
-/** The host that runs on this data folder; `undefined` without a readable file. */
+/** The host that runs on this data folder; `undefined` without a readable file of a living process. */
 export function readRunFile(dataDir: string): RunFile | undefined {
   try {
-    return RunFile.parse(JSON.parse(readFileSync(path(dataDir), 'utf8')))
+    const file = RunFile.parse(JSON.parse(readFileSync(path(dataDir), 'utf8')))
+    process.kill(file.pid, 0)
+    return file
   } catch {
-    // The file is missing, or another version wrote it: callers then treat the host as stopped.
+    // The file is missing, another version wrote it, or its host was killed: callers then treat the host as stopped.
     return undefined
   }
 }

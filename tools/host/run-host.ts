@@ -13,6 +13,7 @@ import { freePort } from './listen.ts'
 import { ensureOperatorKey } from './operator-key.ts'
 import type { NatsServer } from './nats-server.ts'
 import { startNatsServer } from './nats-server.ts'
+import { publicUrl } from './public-url.ts'
 import { removeRunFile, writeRunFile } from './run-file.ts'
 import { sandboxPaths } from './sandbox-paths.ts'
 import { serviceEnvironment } from './service-environment.ts'
@@ -55,10 +56,17 @@ export async function runHost({
   await using stack = new AsyncDisposableStack()
   // The children end even if this process is killed.
   const guardian = stack.use(new Guardian())
+  const { auth } = loadConfig({ auth: authMethods }, env)
   const processes = new Map<string, { name: string; pid: number; url?: string }>()
   const note = async (): Promise<void> => {
     const url = processes.get('gateway')?.url ?? ''
-    await writeRunFile(dataDir, { pid: process.pid, url, processes: [...processes.values()] })
+    await writeRunFile(dataDir, {
+      pid: process.pid,
+      url,
+      publicUrl: publicUrl(env, url),
+      auth,
+      processes: [...processes.values()],
+    })
   }
   const noteAgain = async (): Promise<void> => {
     try {
@@ -149,7 +157,7 @@ export async function runHost({
 
   /** When clients authenticate, commands on this machine use a key. */
   async function operatorKey(): Promise<Env> {
-    if (loadConfig({ auth: authMethods }, env).auth.includes('none')) return {}
+    if (auth.includes('none')) return {}
     return { OPERATOR_KEY: operatorKeySetting(await ensureOperatorKey(dataDir)) }
   }
 

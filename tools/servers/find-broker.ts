@@ -6,7 +6,7 @@ import { CommandError } from '../command-line.ts'
 import type { BrokerAddress } from '../host/connect-quietly.ts'
 import { credentialsFolder } from '../host/bus-credentials.ts'
 import { credentialOf } from '../host/nats-credential.ts'
-import { readRunFile } from '../host/run-file.ts'
+import { runningHost } from '../host/running-host.ts'
 import type { Env } from '../host/read-env.ts'
 
 /** The configuration that the starter writes for its own nats-server. Only the user can read it. */
@@ -23,7 +23,7 @@ const BrokerConfig = z.object({
 export function findBroker(env: Env, root: string, given?: string): BrokerAddress {
   if (given !== undefined) return { url: given, credential: credentialOf(env) }
   const dataDir = resolve(root, env['DATA_DIR'] || '.data')
-  const running = readRunFile(dataDir)
+  const running = runningHost(env, root)
   const isOurs = running?.processes.some(({ name }) => name === 'nats-server') === true
   if (isOurs) {
     const file = join(dataDir, 'nats', 'nats-server.conf')
@@ -38,6 +38,6 @@ export function findBroker(env: Env, root: string, given?: string): BrokerAddres
   }
   if (env['NATS_URL']) return { url: env['NATS_URL'], credential: credentialOf(env) }
   throw new CommandError(
-    `no host runs on ${dataDir}. Start it with: npm start (or set NATS_URL, or give --nats URL)`,
+    `no host runs on ${dataDir}. Start it with: npm start. For a host on another folder set DATA_DIR as it has, or give --nats URL or NATS_URL.`,
   )
 }

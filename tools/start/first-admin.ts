@@ -19,11 +19,11 @@ export interface FirstAdmin {
 export async function firstAdminLink(
   broker: BrokerAddress,
   env: Env,
-  root: string,
+  gatewayUrl?: string,
 ): Promise<FirstAdmin> {
   const { auth, publicUrl: given } = loadConfig(gatewaySettings, env)
   if (!auth.includes('local')) return {}
-  const url = publicUrl(env, root)
+  const url = publicUrl(env, gatewayUrl)
   const note =
     given === undefined && !isLoopback(new URL(url).hostname)
       ? {
