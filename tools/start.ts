@@ -14,7 +14,7 @@ import { readRunFile } from './host/run-file.ts'
 import { runHost } from './host/run-host.ts'
 import type { Env } from './host/read-env.ts'
 import { readEnv } from './host/read-env.ts'
-import { ALL_SETTINGS, settingProblems } from './host/settings.ts'
+import { ALL_SETTINGS, incompleteProviders, settingProblems } from './host/settings.ts'
 import { sandboxProblems } from './host/sandbox-paths.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
 import { aborted as whenAborted } from 'mcp-host/async'
@@ -157,7 +157,8 @@ async function checkSettings(): Promise<CheckedSettings> {
   const dataDir = resolve(root, env['DATA_DIR'] || '.data')
   problems.unshift(...settingProblems(env), ...sandboxProblems(env, root, dataDir))
   const texts = [mcpJson, resolve(root, env['LLM_CONFIG'] || 'llm.json')].map(readText)
-  for (const warning of [...added.warnings, ...unknownSettings(env, texts)]) warn(warning)
+  const warnings = [...added.warnings, ...unknownSettings(env, texts), ...incompleteProviders(env)]
+  for (const warning of warnings) warn(warning)
   if (problems.length === 0) return { env, configured }
   throw faultySettings([...problems, ...faultyServers])
 }

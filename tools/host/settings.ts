@@ -65,6 +65,17 @@ function checkPorts({ opsPort = 0 }: Config<typeof baseSettings>, env: Env): voi
   throw new ConfigError([message])
 }
 
+/** What providers lack that were configured in part. Empty when the settings have faults. */
+export function incompleteProviders(env: Env): string[] {
+  try {
+    const { incomplete } = readLlmSettings(loadConfig(workerSettings, env), env)
+    return Array.from(incomplete, ([name, lack]) => `the provider ${name} ${lack}`)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return []
+  }
+}
+
 function checkModels(config: WorkerConfig, env: Env): void {
   readLlmSettings(config, env)
 }

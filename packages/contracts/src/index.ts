@@ -52,6 +52,7 @@ export {
   CatalogTool,
   ListedModel,
   ModelEntry,
+  presentProviders,
   ProviderEntry,
   ServerEntry,
   ServerLists,

@@ -25,6 +25,22 @@ function server(
   return { kind: 'server', server: name as ServerName, supervisor: 's', state, tools: [], ...more }
 }
 
+test('a provider of earlier settings is not listed, though its entry has not expired', () => {
+  const provider = (name: string): CatalogEntry => ({
+    kind: 'provider',
+    provider: name,
+    state: 'ready',
+    models: [{ id: 'm' }],
+  })
+  const entries = [provider('demo'), provider('removed')]
+  const listed = (...more: CatalogEntry[]) =>
+    capabilitiesOf([...entries, ...more])
+      .models()
+      .providers.map((each) => each.provider)
+  expect(listed({ ...model, providers: ['demo', 'starting'] })).toEqual(['demo'])
+  expect(listed(model)).toEqual(['demo', 'removed'])
+})
+
 test('health is degraded while a server is not ready', () => {
   expect(summary(present, model, server('a', 'ready'))).not.toHaveProperty('status')
   for (const state of ['starting', 'unavailable'] as const) {

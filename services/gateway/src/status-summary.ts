@@ -10,14 +10,7 @@ import type {
   ServerView,
   ToolUse,
 } from '@mcp-host/contracts'
-import {
-  describeDamage,
-  explainFailure,
-  isAdmin,
-  NOBODY,
-  ownValue,
-  viewServers,
-} from '@mcp-host/contracts'
+import { describeDamage, explainFailure, isAdmin, NOBODY, ownValue, presentProviders, viewServers } from '@mcp-host/contracts'
 import { welcome } from './standard-messages.ts'
 
 /** The state of the host for clients, in several forms. */
@@ -55,7 +48,7 @@ export interface ToolState {
 }
 
 export interface ModelList {
-  readonly default?: Omit<ModelEntry, 'kind' | 'faults'>
+  readonly default?: Omit<ModelEntry, 'kind' | 'faults' | 'providers'>
   readonly providers: Omit<ProviderEntry, 'kind'>[]
 }
 
@@ -78,12 +71,10 @@ export function capabilities({ entries }: CatalogView): Capabilities {
       }),
     models() {
       // Faults of settings are only for operators.
-      const { kind: _, faults: _faults, ...answering } = model() ?? {}
-      const providers = Array.from(entries.values()).flatMap((entry) => {
-        if (entry.kind !== 'provider') return []
-        const { kind: _kind, ...provider } = entry
-        return [provider]
-      })
+      const { kind: _, faults: _faults, providers: _providers, ...answering } = model() ?? {}
+      const providers = presentProviders(entries.values()).map(
+        ({ kind: _kind, ...provider }) => provider,
+      )
       return {
         ...('model' in answering ? { default: answering } : {}),
         providers: providers.toSorted((one, other) => one.provider.localeCompare(other.provider)),

@@ -21,6 +21,7 @@ import {
   generationId,
   newEnvelope,
   newSessionId,
+  presentProviders,
   sample,
 } from '@mcp-host/contracts'
 import type { Service, ServiceDeps } from '@mcp-host/service'
@@ -359,6 +360,20 @@ test('the catalog shows the faults of a changed llm.json until they are correcte
   await writeFile(path, '{ "default": "demo" }')
   await eventually(() => JSON.stringify(modelEntry()).includes('demo-1'))
   expect(modelEntry()).not.toHaveProperty('faults')
+})
+
+test('a provider that llm.json no longer has leaves the catalog at once', async () => {
+  const folder = stack.use(await testFolder())
+  const path = join(folder.path, 'llm.json')
+  const own = { type: 'openai-compatible', baseUrl: provider }
+  await writeFile(path, JSON.stringify({ default: 'demo', providers: { own } }))
+  await startWorker({ LLM_CONFIG: path })
+  const { entries } = await orchestrator.catalog.watch()
+  const names = () => presentProviders(entries.values()).map((each) => each.provider)
+  await eventually(() => names().includes('own'))
+  await writeFile(path, '{ "default": "demo" }')
+  await eventually(() => !names().includes('own'))
+  expect(entries.has('provider.own')).toBe(true)
 })
 
 test('a generation uses the model that its request names', async () => {

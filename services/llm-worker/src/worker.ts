@@ -13,6 +13,8 @@ import type { Environment } from './settings/read-key.ts'
 
 /** The period in which the worker lists the models of providers, and the lifetime of these lists. */
 const LIST_EVERY_MS = 600_000
+/** The period in which the worker looks for servers that have started since. */
+const LOOK_EVERY_MS = 10_000
 const PUBLISH_AGAIN_MS = 2_000
 const LIST_TTL_MS = 1_800_000
 
@@ -35,10 +37,7 @@ export async function createWorker(
     otherHost: hostOfContainer(),
     env,
     onChange() {
-      logger.info(
-        { component: 'models', action: 'reload' },
-        'the settings of models were read again',
-      )
+      logger.info({ component: 'models', action: 'reload' }, 'the models have changed')
       faults = undefined
       publish().catch(onFailure)
       list()
@@ -56,6 +55,7 @@ export async function createWorker(
       kind: 'model',
       provider,
       model,
+      providers: [...models.present],
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(notice === undefined ? {} : { notice }),
       ...(faults === undefined ? {} : { faults }),
@@ -77,6 +77,7 @@ export async function createWorker(
         logger.warn(fields, 'the models of a provider could not be announced')
       })
     }
+    await publish().catch(publishLater)
   }
   /** The queue of listings, one after the other, so that the last one takes effect. */
   let listing = Promise.resolve()
@@ -109,7 +110,10 @@ export async function createWorker(
   await publish().catch(publishLater)
   // The start does not wait for the lists, since providers may be slow.
   list()
-  const timer = setInterval(list, LIST_EVERY_MS).unref()
+  const timers = [
+    setInterval(list, LIST_EVERY_MS).unref(),
+    setInterval(() => models.look(), LOOK_EVERY_MS).unref(),
+  ]
   return {
     async drain() {
       leaveQueues()
@@ -117,7 +121,7 @@ export async function createWorker(
     },
     async [Symbol.asyncDispose]() {
       leaveQueues()
-      clearInterval(timer)
+      for (const timer of timers) clearInterval(timer)
       models[Symbol.dispose]()
       stop.abort()
       await ended()

@@ -171,6 +171,8 @@ export const ModelEntry = z.object({
   notice: z.string().optional(),
   /** The fault of the changed settings of the models; the worker keeps the last valid ones. */
   faults: z.string().optional(),
+  /** The present providers; entries of others are of earlier settings. Absent in entries of earlier versions. */
+  providers: z.array(z.string()).optional(),
 })
 export type ModelEntry = z.infer<typeof ModelEntry>
 
@@ -226,6 +228,15 @@ export const CatalogEntry = z.discriminatedUnion('kind', [
   DamageEntry,
 ])
 export type CatalogEntry = z.infer<typeof CatalogEntry>
+
+/** The entries of the present providers. */
+export function presentProviders(entries: Iterable<CatalogEntry>): ProviderEntry[] {
+  const all = Array.from(entries)
+  const names = all.find((entry) => entry.kind === 'model')?.providers
+  return all.filter(
+    (entry) => entry.kind === 'provider' && (names === undefined || names.includes(entry.provider)),
+  ) as ProviderEntry[]
+}
 
 export function catalogKey(entry: CatalogEntry): string {
   switch (entry.kind) {

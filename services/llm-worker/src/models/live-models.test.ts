@@ -70,6 +70,35 @@ test('a changed key file is used from the next request on', async () => {
   expect(failures).toEqual([])
 })
 
+test('a server that starts later is found', async () => {
+  const listed = { data: [{ id: 'qwen3:8b' }] }
+  const nowhere = 'http://127.0.0.1:1/v1'
+  await start({
+    OLLAMA_BASE_URL: nowhere,
+    LMSTUDIO_BASE_URL: nowhere,
+    OPENAI_COMPATIBLE_BASE_URL: `${own.origin}/v1`,
+  })
+  const states = async () =>
+    Object.fromEntries((await models.list()).map(({ provider, state }) => [provider, state]))
+  expect(await states()).toEqual({ demo: 'ready', 'openai-compatible': 'unavailable' })
+  models.look()
+  own.answer = (response) => void response.end(JSON.stringify(listed))
+  models.look()
+  await eventually(() => changes > 0)
+  expect(await states()).toEqual({ demo: 'ready', 'openai-compatible': 'ready' })
+  expect([models.get().provider, failures]).toEqual(['demo', []])
+})
+
+test('a local server that starts later answers where the demo model was the default', async () => {
+  await start({ OLLAMA_BASE_URL: `${own.origin}/v1`, LMSTUDIO_BASE_URL: 'http://127.0.0.1:1/v1' })
+  await models.list()
+  expect([models.get().provider, models.present]).toEqual(['demo', ['demo']])
+  own.answer = (response) => void response.end(JSON.stringify({ data: [{ id: 'qwen3:8b' }] }))
+  models.look()
+  await eventually(() => changes > 0)
+  expect(models.get()).toMatchObject({ provider: 'ollama', model: 'qwen3:8b' })
+})
+
 test('an llm.json that is created later is loaded', async () => {
   await start({ LLM_PROVIDER: 'demo' })
   expect(models.get().provider).toBe('demo')

@@ -101,6 +101,15 @@ describe('default models', () => {
     there.close()
   })
 
+  test('a local server that was found stays the default when others start', async () => {
+    listModels('qwen3:8b')
+    const env = { LLM_CONFIG: 'none', OLLAMA_BASE_URL: `${own.origin}/v1` }
+    const config = loadConfig(workerSettings, env)
+    const deps = { config, budgets: noBudgets }
+    const models = await createModels(deps, readLlmSettings(config, env), 'lmstudio/m')
+    expect(models.get()).toMatchObject({ provider: 'lmstudio', model: 'm' })
+  })
+
   test('local providers are not searched when a key is set', async () => {
     await modelsOf({ GEMINI_API_KEY: KEY, OLLAMA_BASE_URL: `${own.origin}/v1` })
     expect(own.received).toEqual([])
@@ -253,6 +262,19 @@ test('providers are listed with their models, state and settings', async () => {
   expect(entryOf('lmstudio')).toMatchObject({ state: 'unavailable' })
   expect(entryOf('ollama')).toBeUndefined()
   expect(JSON.stringify(listed)).not.toContain(KEY)
+})
+
+test('a provider that was configured in part is listed with what it lacks', async () => {
+  const models = await modelsOf({ OPENAI_COMPATIBLE_API_KEY: KEY })
+  const error = 'openai-compatible needs OPENAI_COMPATIBLE_BASE_URL to be set'
+  expect(await models.list()).toContainEqual({
+    kind: 'provider',
+    provider: 'openai-compatible',
+    state: 'unavailable',
+    error,
+    models: [],
+  })
+  expect(() => models.get('openai-compatible/m')).toThrow(error)
 })
 
 describe('answers of a server like OpenAI', () => {

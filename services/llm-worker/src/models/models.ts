@@ -4,14 +4,14 @@ import { ConfigError } from '@mcp-host/service'
 import type { Budgets } from '../budget/budgets.ts'
 import type { WorkerConfig } from '../config.ts'
 import type { Model, StreamPart } from '../model.ts'
-import { providers as definitions } from '../providers/index.ts'
+import { needsKey, providers as definitions } from '../providers/index.ts'
 import { withFallback } from '../resilience/with-fallback.ts'
 import type { Provider } from '../settings/find-provider.ts'
 import type { ModelSettings } from '../settings/llm-file.ts'
 import type { LlmSettings } from '../settings/llm-settings.ts'
 import { providerOf } from '../settings/llm-settings.ts'
 import { createModel } from './create-model.ts'
-import { firstModel, listModels } from './list-models.ts'
+import { answers, firstModel, listModels } from './list-models.ts'
 import { LOCAL_PATIENCE_MS, locateLocal } from './locate.ts'
 import { recorded } from './trace/recorded.ts'
 
@@ -38,12 +38,37 @@ export class Models {
   /** The ids in the latest list of each provider. */
   readonly #listed = new Map<string, readonly string[]>()
   readonly #default: string
+  #present: readonly string[]
+  /** Own servers that had no models at the latest listing. */
+  #away: readonly Provider[] = []
 
   /** `standard`: the default model. */
   constructor(deps: ModelsDeps, settings: LlmSettings, standard: string) {
     this.#deps = deps
     this.#settings = settings
     this.#default = standard
+    this.#present = [...settings.providers.keys(), ...settings.incomplete.keys()]
+  }
+
+  /** The default model. */
+  get standard(): string {
+    return this.#default
+  }
+
+  /** The names of the providers in the latest list; before the first one, those of the settings. */
+  get present(): readonly string[] {
+    return this.#present
+  }
+
+  /** Whether a server without a key, which had no models at the latest listing, has some. */
+  async haveArrived(): Promise<boolean> {
+    const away = new Map(this.#away.map((each) => [each.name, each]))
+    const { providers } = await locateLocal(
+      { ...this.#settings, providers: away },
+      this.#deps.otherHost,
+    )
+    const asked = Array.from(providers.values(), (each) => answers(each, LOCAL_PATIENCE_MS))
+    return (await Promise.all(asked)).includes(true)
   }
 
   /**
@@ -79,14 +104,29 @@ export class Models {
         entry.models.map(({ id }) => id),
       )
     }
+    this.#away = providers.filter(
+      ({ type }, index) => !needsKey(definitions[type]) && entries[index]?.models.length === 0,
+    )
     // Local servers that do not run are listed only when the settings name them.
     const wanted = [this.#default, ...this.#settings.fallback].map(providerOf)
-    return entries.filter(
+    const shown = entries.filter(
       (entry, index) =>
         entry.state === 'ready' ||
         wanted.includes(entry.provider) ||
         definitions[providers[index]?.type ?? 'demo'].isLocal !== true,
     )
+    const lacking = Array.from(this.#settings.incomplete)
+      .filter(([name]) => !this.#settings.providers.has(name))
+      .map(([provider, lack]): ProviderEntry => ({
+        kind: 'provider',
+        provider,
+        state: 'unavailable',
+        error: `${provider} ${lack}`,
+        models: [],
+      }))
+    const all = [...shown, ...lacking]
+    this.#present = all.map(({ provider }) => provider)
+    return all
   }
 
   #one(asked: string): Model {
@@ -94,6 +134,8 @@ export class Models {
     const name = providerOf(reference)
     const provider = this.#settings.providers.get(name)
     if (provider === undefined) {
+      const lack = this.#settings.incomplete.get(name)
+      if (lack !== undefined) throw new BusError('invalid', `${name} ${lack}`)
       const known = Array.from(this.#settings.providers.keys()).join(', ')
       throw new BusError('invalid', `there is no provider "${name}"; there are ${known}`)
     }
@@ -198,13 +240,18 @@ function announced(notice: string, model: Model): Model {
 }
 
 /**
- * Creates the models of these settings. Without a default in the settings, a local server that answers becomes the
- * default.
+ * Creates the models of these settings. Without a default in the settings it is `former`, unless that is the demo model;
+ * else a local server that answers.
  */
-export async function createModels(deps: ModelsDeps, given: LlmSettings): Promise<Models> {
+export async function createModels(
+  deps: ModelsDeps,
+  given: LlmSettings,
+  former = 'demo',
+): Promise<Models> {
   const settings = await locateLocal(given, deps.otherHost)
   const named = (reference: string): Promise<string> => withModel(settings, reference)
-  const standard = await named(settings.default ?? (await findLocal(settings)) ?? 'demo')
+  const kept = former === 'demo' ? undefined : former
+  const standard = await named(settings.default ?? kept ?? (await findLocal(settings)) ?? 'demo')
   const fallback = await Promise.all(settings.fallback.map(named))
   const models = new Models(deps, { ...settings, fallback }, standard)
   try {

@@ -90,6 +90,32 @@ describe('settings in the environment', () => {
     expect(Array.from(providers.keys())).toEqual(['xai', 'ollama', 'lmstudio', 'demo'])
   })
 
+  test.each<[Record<string, string>, string, string]>([
+    [
+      { OPENAI_COMPATIBLE_API_KEY: KEY },
+      'openai-compatible',
+      'needs OPENAI_COMPATIBLE_BASE_URL to be set',
+    ],
+    [
+      { OPENAI_BASE_URL: 'http://127.0.0.1:1' },
+      'openai',
+      'needs OPENAI_API_KEY, or OPENAI_API_KEY_FILE, to be set',
+    ],
+    [
+      { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1', OPENAI_COMPATIBLE_API_KEY: KEY },
+      'openai-compatible',
+      'has no default model, so another answers; set LLM_PROVIDER=openai-compatible and LLM_MODEL, or choose one of its models',
+    ],
+  ])('with %j alone %s %s', (env, name, lack) => {
+    expect(Array.from(read(env).incomplete)).toEqual([[name, lack]])
+  })
+
+  test('providers that nothing is set of lack nothing', () => {
+    expect(read({ GEMINI_API_KEY: KEY }).incomplete.size).toBe(0)
+    const chosen = { LLM_PROVIDER: 'openai-compatible', LLM_MODEL: 'm' }
+    expect(read({ ...chosen, OPENAI_COMPATIBLE_BASE_URL: 'http://a' }).incomplete.size).toBe(0)
+  })
+
   test('a key may be in a file, which is watched for changes', () => {
     const path = join(folder, 'key')
     writeFileSync(path, `${KEY}\n`)

@@ -14,6 +14,8 @@ export interface LlmSettings {
   readonly providers: ReadonlyMap<string, Provider>
   /** The default model, as `provider/model` or `provider`; without it the first one. */
   readonly default?: string
+  /** What each provider lacks that was configured in part, in words that follow its name. */
+  readonly incomplete: ReadonlyMap<string, string>
   /** Fallback models, in order. */
   readonly fallback: readonly string[]
   /** The files that were read, which are watched for changes. */
@@ -40,6 +42,7 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   const fallback = (file?.fallback ?? config.fallback).map(resolve)
   const problems: string[] = []
   const providers = new Map<string, Provider>()
+  const incomplete = new Map<string, string>()
   const named = [standard ?? provider, ...fallback].flatMap((each) =>
     each === undefined ? [] : [providerOf(each)],
   )
@@ -52,7 +55,7 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
       // A fault of an unused provider is reported only when it was configured on purpose.
       else if (error instanceof KeyError || named.includes(name)) {
         problems.push(`the provider ${name} ${message}`)
-      }
+      } else if (isTouched(name, env)) incomplete.set(name, message)
     }
   }
   for (const name of named) {
@@ -73,13 +76,27 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
   if (problems.length > 0) throw new ConfigError(problems)
   const first =
     standard ?? (chosen === undefined || model === undefined ? chosen : `${chosen}/${model}`)
+  for (const { name, type, models, ...each } of providers.values()) {
+    const isOpen = each.model === undefined && Object.keys(models).length === 0
+    const { isLocal, defaultModel } = definitions[type]
+    if (first !== undefined || !isOpen || isLocal === true || defaultModel !== undefined) continue
+    const remedy = `set LLM_PROVIDER=${name} and LLM_MODEL, or choose one of its models`
+    if (type !== 'demo') incomplete.set(name, `has no default model, so another answers; ${remedy}`)
+  }
   const keyFiles = Array.from(providers.values()).flatMap(({ keyFile }) => keyFile ?? [])
   return {
     providers,
+    incomplete,
     fallback,
     files: llmConfig === NONE ? keyFiles : [llmConfig, ...keyFiles],
     ...(first === undefined ? {} : { default: first }),
   }
+}
+
+/** Whether the environment has a setting of this type of provider. */
+function isTouched(name: string, env: Environment): boolean {
+  const key = keyVariable(name)
+  return [key, `${key}_FILE`, `${variablePrefix(name)}_BASE_URL`].some((each) => env[each])
 }
 
 /** The environment variable that has the key of a provider which `llm.json` does not mention. */

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CatalogView } from '@mcp-host/bus'
 import type { ListedModel, ServerView } from '@mcp-host/contracts'
-import { isConfigured, unreportedServers, viewServers, withoutAlias } from '@mcp-host/contracts'
+import {
+  isConfigured,
+  presentProviders,
+  unreportedServers,
+  viewServers,
+  withoutAlias,
+} from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { isObject } from 'mcp-host/json'
 import { sentArguments } from 'mcp-host/routing'
@@ -102,15 +108,13 @@ export function catalogModel({
   entries,
 }: Pick<CatalogView, 'entries'>): (reference?: string) => ListedWindow | undefined {
   return (given) => {
-    const known = Array.from(entries.values())
-    const standard = known.find((entry) => entry.kind === 'model')
-    const findProvider = (name: string) =>
-      known.find((each) => each.kind === 'provider' && each.provider === name)
+    const standard = entries.values().find((entry) => entry.kind === 'model')
+    const known = presentProviders(entries.values())
+    const findProvider = (name: string) => known.find(({ provider }) => provider === name)
     const asked = given ?? `${standard?.provider}/${standard?.model}`
     const reference = withoutAlias(asked, (name) => findProvider(name) !== undefined)
     const [name = ''] = reference.split('/', 1)
-    const entry = findProvider(name)
-    const listed = entry?.kind === 'provider' ? entry : undefined
+    const listed = findProvider(name)
     const id = reference.slice(name.length + 1) || listed?.defaultModel
     const model = listed?.models.find((each) => each.id === id && each.contextWindow !== undefined)
     return model ?? (given === undefined ? standard : listed)
@@ -122,21 +126,17 @@ export function isListedModel(
   { entries }: Pick<CatalogView, 'entries'>,
   { provider, model }: { readonly provider: string; readonly model: string },
 ): boolean {
-  return entries.values().some((entry) => {
-    if (entry.kind === 'model') return entry.provider === provider && entry.model === model
-    if (entry.kind !== 'provider' || entry.provider !== provider) return false
-    return entry.defaultModel === model || entry.models.some(({ id }) => id === model)
-  })
+  const standard = entries.values().find((entry) => entry.kind === 'model')
+  if (standard?.provider === provider && standard.model === model) return true
+  const listed = presentProviders(entries.values()).find((each) => each.provider === provider)
+  return listed?.defaultModel === model || listed?.models.some(({ id }) => id === model) === true
 }
 
 /** The names of the providers in the catalog. */
 export function catalogProviders({
   entries,
 }: Pick<CatalogView, 'entries'>): () => readonly string[] {
-  return () =>
-    Array.from(entries.values()).flatMap((entry) =>
-      entry.kind === 'provider' ? entry.provider : [],
-    )
+  return () => presentProviders(entries.values()).map(({ provider }) => provider)
 }
 
 type ListedWindow = Pick<ListedModel, 'contextWindow'>

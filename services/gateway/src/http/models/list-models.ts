@@ -24,7 +24,7 @@ const Provider = describeFields(
   },
 )
 
-const Default = describeFields(ModelEntry.omit({ kind: true, faults: true }), {
+const Default = describeFields(ModelEntry.omit({ kind: true, faults: true, providers: true }), {
   provider: 'Its provider.',
   model: "The provider's name of it.",
   contextWindow: 'How many tokens of conversation and answer it takes at most.',
