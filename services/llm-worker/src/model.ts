@@ -18,6 +18,8 @@ export type ProviderMetadata = Record<string, Record<string, unknown>>
 export type StreamPart =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
+  /** The last text or reasoning, which ends here, was of this kind. */
+  | { readonly type: 'relabel'; readonly kind: 'text' | 'reasoning' }
   /** Ends the current text or reasoning. The metadata is sent back to the provider with this block. */
   | { readonly type: 'block-end'; readonly providerMetadata?: ProviderMetadata }
   | {

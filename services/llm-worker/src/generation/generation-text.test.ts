@@ -19,6 +19,20 @@ function parts(deltas: readonly TextDelta[]): [number, string, string][] {
   return deltas.map(({ offset, kind, text: content }) => [offset, kind, content])
 }
 
+test('text that turns out to be reasoning is a block of reasoning of the same length', () => {
+  text.append('text', 'plan')
+  text.relabel('reasoning')
+  text.append('text', 'four')
+  expect(text.content()).toEqual([
+    { type: 'reasoning', text: 'plan' },
+    { type: 'text', text: 'four' },
+  ])
+  expect(text.since(2)).toMatchObject([
+    { offset: 2, kind: 'reasoning', text: 'an' },
+    { offset: 4, kind: 'text', text: 'four' },
+  ])
+})
+
 test('offsets of deltas count text and reasoning together', () => {
   expect(text.append('reasoning', 'hmm')).toEqual({
     generation,

@@ -31,6 +31,13 @@ export class GenerationText {
     return delta
   }
 
+  /** Ends the last text or reasoning, which was of this kind. Readers of the live text see it after their next load. */
+  relabel(kind: 'text' | 'reasoning'): void {
+    const run = this.#blocks.at(-1)
+    if (run !== undefined && 'kind' in run) run.kind = kind
+    this.#open = undefined
+  }
+
   /** Ends the current block. Metadata without text makes a block, too. */
   endBlock(providerMetadata: ProviderMetadata | undefined): void {
     if (providerMetadata !== undefined) {

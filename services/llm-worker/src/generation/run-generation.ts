@@ -63,6 +63,9 @@ export async function runGeneration(
         coalescer.push(text.append(kind, part.text))
         return
       }
+      case 'relabel':
+        text.relabel(part.kind)
+        return
       case 'block-end':
         text.endBlock(part.providerMetadata)
         return

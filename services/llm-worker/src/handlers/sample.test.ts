@@ -84,6 +84,14 @@ test('a reply has the text of the model without its reasoning', async () => {
   expect([outcomes, deps.running.size]).toEqual([['completed'], 0])
 })
 
+test('a reply has the text of the model as it turned out to be', async () => {
+  const relabel = (kind: 'text' | 'reasoning') => ({ type: 'relabel' as const, kind })
+  parts.unshift({ type: 'text-delta', text: 'plan' }, relabel('reasoning'))
+  expect(await run()).toMatchObject({ content: { text: 'Hello, world.' } })
+  parts = [{ type: 'reasoning-delta', text: 'plan' }, relabel('text')]
+  expect(await run()).toMatchObject({ content: { text: 'plan' } })
+})
+
 test('the request to the model has the conversation and parameters, and no tools', async () => {
   const block = (text: string) => ({ type: 'text' as const, text })
   await run({

@@ -100,6 +100,7 @@ async function write(
 ): Promise<Written> {
   const { maxTokens, stopSequences = [] } = request
   let text = ''
+  let thought = ''
   let pieces = 0
   let { provider, model: name } = model
   let counted: Usage | undefined
@@ -117,6 +118,8 @@ async function write(
     meter.add(part)
     if (part.type === 'answering') ({ provider, model: name } = part)
     if (part.type === 'end') counted = part.usage
+    if (part.type === 'reasoning-delta') thought += part.text
+    if (part.type === 'relabel') text = part.kind === 'text' ? thought : ''
     if (part.type !== 'text-delta' || part.text === '') continue
     if (text === '') onFirstText()
     const before = text.length

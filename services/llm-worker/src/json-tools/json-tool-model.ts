@@ -22,7 +22,7 @@ async function* withCalls(
   for await (const part of parts) {
     if (part.type === 'text-delta') yield* splitter.push(part.text)
     else {
-      if (part.type === 'end') yield* splitter.end()
+      if (part.type === 'end' || part.type === 'relabel') yield* splitter.end()
       yield part
     }
   }

@@ -15,6 +15,7 @@ test.each<[string, StreamPart[]]>([
   ['nothing', []],
   ['reasoning', [thought]],
   ['space', [textDelta(' \n')]],
+  ['text that was reasoning', [textDelta('hm'), { type: 'relabel', kind: 'reasoning' }]],
 ])(
   'a model that ends with %s is asked once more, and both requests are counted',
   async (_, parts) => {
@@ -36,6 +37,7 @@ test('the user is told when there is no answer again', async () => {
 
 test.each<[string, StreamPart[]]>([
   ['text', [textDelta('yes'), end]],
+  ['reasoning that was text', [thought, { type: 'relabel', kind: 'text' }, end]],
   ['a call', [{ type: 'tool-call', name: 't', arguments: '{}' }, end]],
   ['a limit of its length', [thought, { type: 'end', isCut: true }]],
 ])('a model that ends with %s is asked once', async (_, parts) => {

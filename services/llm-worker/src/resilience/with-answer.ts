@@ -11,14 +11,14 @@ export function withAnswer(model: Model): Model {
       let hasAnswer = false
       let first: (StreamPart & { type: 'end' }) | undefined
       for await (const part of model.stream(request, options)) {
-        hasAnswer ||= isAnswer(part)
+        hasAnswer = isAnswer(part) ?? hasAnswer
         if (part.type === 'end' && !hasAnswer && part.isCut !== true) first = part
         else yield part
       }
       if (first === undefined) return
       yield { type: 'notice', text: `${provider} ended without an answer, and is asked again` }
       for await (const part of model.stream(request, options)) {
-        hasAnswer ||= isAnswer(part)
+        hasAnswer = isAnswer(part) ?? hasAnswer
         if (part.type === 'end' && !hasAnswer) {
           yield { type: 'notice', text: `${provider} gave no answer, also when asked again` }
         }
@@ -28,8 +28,11 @@ export function withAnswer(model: Model): Model {
   }
 }
 
-function isAnswer(part: StreamPart): boolean {
-  return part.type === 'tool-call' || (part.type === 'text-delta' && /\S/.test(part.text))
+/** Whether the model has answered with this part; `undefined` for a part that does not tell. */
+function isAnswer(part: StreamPart): boolean | undefined {
+  if (part.type === 'relabel') return part.kind === 'text'
+  const isText = part.type === 'text-delta' && /\S/.test(part.text)
+  return part.type === 'tool-call' || isText || undefined
 }
 
 /** The usage of both requests, since both are paid for. */

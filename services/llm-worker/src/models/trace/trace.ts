@@ -8,6 +8,7 @@ const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.unknown()))
 const TracedPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text-delta'), text: z.string() }),
   z.object({ type: z.literal('reasoning-delta'), text: z.string() }),
+  z.object({ type: z.literal('relabel'), kind: z.enum(['text', 'reasoning']) }),
   z.object({ type: z.literal('block-end'), providerMetadata: ProviderMetadata.exactOptional() }),
   z.object({
     type: z.literal('tool-call'),

@@ -87,6 +87,45 @@ test.each<[string, unknown[]]>([
     ],
   ],
   [
+    'its arguments before its id and name',
+    [
+      piece(call({ index: 0, function: { arguments: '{"ci' } })),
+      piece(call({ index: 0, id: 'a', function: { arguments: 'ty":' } })),
+      piece(call({ index: 0, function: { name: 'w__weather', arguments: '"Oslo"}' } })),
+    ],
+  ],
+  [
+    'its arguments before its name, and an id instead of an index',
+    [
+      piece(call({ id: 'a', function: { arguments: '{"city":' } })),
+      piece(call({ id: 'a', function: { name: 'w__weather', arguments: '"Oslo"}' } })),
+    ],
+  ],
+  [
+    'its arguments before its name, and neither id nor index',
+    [
+      piece(call({ function: { arguments: '{"city":' } })),
+      piece(call({ function: { arguments: '"Oslo"}' } })),
+      piece(call({ id: 'a', function: { name: 'w__weather' } })),
+    ],
+  ],
+  [
+    'its name and id last',
+    [
+      piece(call({ index: 0, function: { arguments: '{"city":"Oslo"}' } })),
+      piece(call({ index: 0, function: { name: 'w__weather' } })),
+      piece(call({ index: 0, id: 'a' })),
+    ],
+  ],
+  [
+    'an id alone first, and no index later',
+    [
+      piece(call({ index: 0, id: 'a' })),
+      piece(call({ function: { name: 'w__weather' } })),
+      piece(call({ function: { arguments: '{"city":"Oslo"}' } })),
+    ],
+  ],
+  [
     'one call instead of a list',
     [
       piece({
@@ -130,6 +169,32 @@ test.each<[string, object[]]>([
       call({ id: 'a', function: { ...named, arguments: '{"city":' } }),
       call({ id: 'b', function: { ...named, arguments: '{"city":"Rome"}' } }),
       call({ id: 'a', function: { arguments: '"Oslo"}' } }),
+    ],
+  ],
+  [
+    'arguments first, and ids instead of indexes',
+    [
+      call({ id: 'a', function: { arguments: '{"city":' } }),
+      call({ id: 'b', function: { arguments: '{"city":"Rome"}' } }),
+      call({ id: 'b', function: named }),
+      call({ id: 'a', function: { ...named, arguments: '"Oslo"}' } }),
+    ],
+  ],
+  [
+    'arguments first, in any order',
+    [
+      call({ index: 1, function: { arguments: '{"city":"Rome"}' } }),
+      call({ index: 0, function: { arguments: '{"city":' } }),
+      call({ index: 1, id: 'b', function: named }),
+      call({ index: 0, function: { arguments: '"Oslo"}' } }),
+      call({ index: 0, id: 'a', function: named }),
+    ],
+  ],
+  [
+    'neither ids nor indexes, each whole',
+    [
+      call({ function: { ...named, arguments: '{"city":"Oslo"}' } }),
+      call({ function: { ...named, arguments: '{"city":"Rome"}' } }),
     ],
   ],
   [
