@@ -30,6 +30,24 @@ describe.each(subjects)('$name', (subject) => {
     if (kind !== 'denied') expect(error?.message).toMatch(new RegExp(`^${name} .*not today`))
   })
 
+  test.each(['application/json', 'text/event-stream'])(
+    'a whole answer as JSON of type %s is one, though a stream was asked for',
+    async (type) => {
+      own.answer = (response) => {
+        response.writeHead(200, { 'content-type': type })
+        response.end(JSON.stringify(wire.json('hi', 'w__weather', { city: 'Oslo' })))
+      }
+      expect(await hello()).toMatchObject({
+        outcome: 'completed',
+        content: [
+          { type: 'text', text: 'hi' },
+          { type: 'tool-call', name: 'w__weather', arguments: { city: 'Oslo' } },
+        ],
+        usage: { inputTokens: 7, outputTokens: 3 },
+      })
+    },
+  )
+
   test('a byte order mark before the stream is no part of it', async () => {
     own.answer = (response) => {
       const text = wire.begin + wire.openText + wire.text('hi') + wire.closeText

@@ -103,7 +103,10 @@ class ThinkSplitter {
     }
     const before = this.#written + this.#pending.slice(0, at)
     this.#mayEndLate = false
-    if (/[`'"]$|<think>/.test(before)) return yield* this.#emit('text-delta')
+    if (/[`'"]$|<think>/.test(before)) {
+      yield* this.#emit('text-delta')
+      return
+    }
     yield* this.#emit('text-delta', before.trim() === '' ? 0 : at)
     if (before.trim() !== '') {
       yield { type: 'relabel', kind: 'reasoning' }

@@ -3,11 +3,13 @@ import { wellFormedJson } from '@mcp-host/service'
 import {
   type Dispatcher,
   fetch as undiciFetch,
+  Headers,
   getGlobalDispatcher,
   type RequestInit,
   Response,
 } from 'undici'
 import { failureIn } from './ai-sdk/provider-failure.ts'
+import { eventsOfWhole } from './whole-answer.ts'
 
 /**
  * Limit for the body of an error response; the rest is neither read nor logged. Larger than the limit for its parsing.
@@ -32,14 +34,22 @@ export const providerFetch = (async (input: string, init: RequestInit = {}) => {
   const sent = typeof init.body === 'string' ? { body: wellFormedJson(init.body) } : {}
   const dispatcher = getGlobalDispatcher().compose(withoutTimeouts)
   const response = await undiciFetch(input, { ...init, ...sent, dispatcher })
-  const { ok, body, status, statusText, headers } = response
+  const { ok, body, status, statusText } = response
+  const headers = new Headers(response.headers)
   if (body === null) return response
-  const read = ok ? await withoutError(withShortLines(body)) : beginningOf(body)
-  return new Response(read, { status, statusText, headers })
+  if (!ok) return new Response(beginningOf(body), { status, statusText, headers })
+  const { isWhole, stream } = await withoutError(withShortLines(body))
+  if (isWhole) headers.set('content-type', 'text/event-stream')
+  return new Response(stream, { status, statusText, headers })
 }) as unknown as typeof fetch
 
-/** The body. Throws the error that is there as JSON instead of a stream. */
-async function withoutError(body: AsyncGenerator<Uint8Array>): Promise<ReadableStream> {
+/**
+ * The body, as a stream of events also where it `isWhole`: an answer as JSON. Throws the error that is there as JSON
+ * instead of a stream.
+ */
+async function withoutError(
+  body: AsyncGenerator<Uint8Array>,
+): Promise<{ readonly isWhole: boolean; readonly stream: ReadableStream }> {
   let begin = Buffer.alloc(0)
   let broken: { readonly cause: unknown } | undefined
   try {
@@ -52,17 +62,23 @@ async function withoutError(body: AsyncGenerator<Uint8Array>): Promise<ReadableS
     // The reader of the body gets it, like every later one.
     broken = { cause }
   }
-  const failure = failureIn(parse(new TextDecoder().decode(begin)))
+  const json = parse(new TextDecoder().decode(begin))
+  const failure = failureIn(json)
   if (failure !== undefined) {
     await body.return(undefined)
     throw failure
+  }
+  const events = eventsOfWhole(json)
+  if (events !== undefined) {
+    const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+    return { isWhole: true, stream: ReadableStream.from([Buffer.from(text)]) }
   }
   async function* read(): AsyncGenerator<Uint8Array> {
     yield begin
     if (broken !== undefined) throw broken.cause
     yield* body
   }
-  return ReadableStream.from(read())
+  return { isWhole: false, stream: ReadableStream.from(read()) }
 }
 
 /** Whether a body that begins so may be an error as JSON, which no stream begins like. */

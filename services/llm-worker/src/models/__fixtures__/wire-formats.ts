@@ -17,6 +17,8 @@ export interface WireFormat {
   readonly halfCall: (name: string, json: string) => string
   /** The text after the last piece, with a usage of 7 input and 3 output tokens. */
   readonly end: string
+  /** An answer with text and a tool call as JSON, for a request without streaming. */
+  readonly json: (text: string, name: string, args: object) => object
   /** A whole answer, for a provider whose format LLMock does not support. */
   readonly whole?: (answer: Answer) => string
 }
@@ -36,6 +38,15 @@ const gemini: WireFormat = {
   // Gemini sends calls only whole.
   halfCall: (name, json) =>
     candidate([{ functionCall: { name, args: JSON.parse(json) as object } }]),
+  json: (text, name, args) => ({
+    candidates: [
+      {
+        content: { role: 'model', parts: [{ text }, { functionCall: { name, args } }] },
+        finishReason: 'STOP',
+      },
+    ],
+    usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
+  }),
   end: data({
     candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }],
     usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3, totalTokenCount: 10 },
@@ -66,6 +77,19 @@ const anthropic: WireFormat = {
     block('content_block_delta', 1, {
       delta: { type: 'input_json_delta', partial_json: half(json) },
     }),
+  json: (text, name, input) => ({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [
+      { type: 'text', text },
+      { type: 'tool_use', id: 'toolu_1', name, input },
+    ],
+    stop_reason: 'tool_use',
+    stop_sequence: null,
+    usage: { input_tokens: 7, output_tokens: 3 },
+  }),
   end:
     named({
       type: 'message_delta',
@@ -79,6 +103,13 @@ function block(type: string, index: number, more: object = {}): string {
 }
 
 const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', output: [] }
+const responseUsage = {
+  input_tokens: 7,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 3,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 10,
+}
 const message = { type: 'message', id: 'msg_1', role: 'assistant' }
 const functionCall = { type: 'function_call', id: 'fc_1', call_id: 'call_1' }
 
@@ -109,17 +140,24 @@ const responses: WireFormat = {
       output_index: 1,
       delta: half(json),
     }),
+  json: (text, name, args) => ({
+    ...response,
+    status: 'completed',
+    output: [
+      {
+        ...message,
+        status: 'completed',
+        content: [{ type: 'output_text', text, annotations: [] }],
+      },
+      { ...functionCall, name, arguments: JSON.stringify(args), status: 'completed' },
+    ],
+    usage: responseUsage,
+  }),
   end: step('response.completed', {
     response: {
       ...response,
       status: 'completed',
-      usage: {
-        input_tokens: 7,
-        input_tokens_details: { cached_tokens: 0 },
-        output_tokens: 3,
-        output_tokens_details: { reasoning_tokens: 0 },
-        total_tokens: 10,
-      },
+      usage: responseUsage,
     },
   }),
 }
@@ -190,6 +228,26 @@ const chat: WireFormat = {
         { index: 0, id: 'call_1', type: 'function', function: { name, arguments: half(json) } },
       ],
     }),
+  json: (content, name, args) => ({
+    id: 'c1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content,
+          tool_calls: [
+            { id: 'call_1', type: 'function', function: { name, arguments: JSON.stringify(args) } },
+          ],
+        },
+        finish_reason: 'tool_calls',
+      },
+    ],
+    usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+  }),
   end:
     choice({}, 'stop') +
     data({

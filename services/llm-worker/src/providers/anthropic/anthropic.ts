@@ -44,6 +44,6 @@ export const anthropic: ProviderDefinition = {
   },
   connect: async ({ apiKey, baseUrl, fetch }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return createAnthropic({ apiKey, baseURL: baseUrl, fetch: mapEvents(fetch, knownEvent) })
+    return createAnthropic({ apiKey, baseURL: baseUrl, fetch: mapEvents(fetch, () => knownEvent) })
   },
 }

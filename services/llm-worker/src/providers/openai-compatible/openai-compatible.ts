@@ -1,6 +1,7 @@
 import { listChatIds } from '../definition/chat-ids.ts'
 import type { ProviderDefinition } from '../definition/provider-definition.ts'
 import { mapEvents } from '../definition/map-events.ts'
+import { CallIndexes } from './call-indexes.ts'
 import { withoutRefusedFields } from './optional-fields.ts'
 import { repairChunk } from './repair-chunk.ts'
 
@@ -16,7 +17,10 @@ export const connectCompatible: ProviderDefinition['connect'] & {} = async ({
     createOpenAICompatible({
       name,
       baseURL: baseUrl,
-      fetch: mapEvents(withoutRefusedFields(fetch), repairChunk),
+      fetch: mapEvents(withoutRefusedFields(fetch), () => {
+        const indexes = new CallIndexes()
+        return (event) => repairChunk(event, indexes)
+      }),
       includeUsage: true,
       ...(apiKey === '' ? {} : { apiKey }),
     })(model)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { failureIn } from '../../models/ai-sdk/provider-failure.ts'
+import type { CallIndexes } from './call-indexes.ts'
 
 const text = z.string().nullish().catch(undefined)
 const count = z.number().nullish().catch(undefined)
@@ -15,7 +16,8 @@ const Call = z.looseObject({
         .unknown()
         .transform((given) =>
           given == null || typeof given === 'string' ? given : JSON.stringify(given),
-        ),
+        )
+        .optional(),
     })
     .catch({ name: undefined, arguments: undefined }),
 })
@@ -66,8 +68,13 @@ const Chunk = z.looseObject({
  * An event of a server that copies OpenAI's chat completions loosely, as the package reads it; `undefined` for one that
  * is no piece of an answer.
  */
-export function repairChunk(event: object): object | undefined {
+export function repairChunk(event: object, indexes: CallIndexes): object | undefined {
   if (failureIn(event) !== undefined) return event
   const isUsage = 'usage' in event && !('choices' in event)
-  return Chunk.safeParse(isUsage ? { ...event, choices: [] } : event).data
+  const chunk = Chunk.safeParse(isUsage ? { ...event, choices: [] } : event).data
+  for (const { delta } of chunk?.choices ?? []) {
+    if (delta?.tool_calls == null) continue
+    delta.tool_calls = delta.tool_calls.map((call) => indexes.place(call))
+  }
+  return chunk
 }
