@@ -6,6 +6,7 @@ import { HostStage } from '../test/host-stage.ts'
 import { toAiSdkTools } from './ai-sdk.ts'
 import type { CallToolResult } from './index.ts'
 import type { HostTool } from './inventory/tool.ts'
+import { portableSchema } from './json/portable-schema.ts'
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -47,9 +48,8 @@ test('a model of the AI SDK calls a tool of a server and reads its result', asyn
   const offered = model.doGenerateCalls[0]?.tools ?? []
   expect(offered).toHaveLength(host.getTools().length)
   for (const { tool, inputSchema } of host.getTools()) {
-    const { $schema: _, ...schema } = inputSchema
     expect(offered).toContainEqual(
-      expect.objectContaining({ name: `it__${tool}`, inputSchema: schema }),
+      expect.objectContaining({ name: `it__${tool}`, inputSchema: portableSchema(inputSchema) }),
     )
   }
   expect(model.doGenerateCalls[1]?.prompt.at(-1)).toMatchObject({
@@ -70,6 +70,36 @@ test('a model of the AI SDK gets the error of a failed tool, or of invalid argum
   expect(await lastMessage('it__fails')).toMatchObject({ content: [{ output: failed }] })
   const refused = { type: 'error-text', value: expect.stringContaining('"text"') }
   expect(await lastMessage('it__echo')).toMatchObject({ content: [{ output: refused }] })
+})
+
+test('schemas are made fit for every provider, and a tool without such a schema is left out', () => {
+  const tool = (name: string, inputSchema: HostTool['inputSchema']): HostTool =>
+    ({ server: 's', tool: name, inputSchema }) as HostTool
+  const place = { $ref: '#/$defs/place' }
+  const listed = [
+    tool('fits', { type: 'object', properties: { place }, $defs: { place: { type: 'string' } } }),
+    tool('either', {
+      type: 'object',
+      anyOf: [{ properties: { a: {} } }, { properties: { b: {} } }],
+    }),
+    tool('lost', { type: 'object', properties: { place } }),
+  ]
+  const leftOut: string[] = []
+  const host = { getTools: () => listed, callTool: () => Promise.reject(new Error('not called')) }
+  const tools = toAiSdkTools(host, {
+    onLeftOut: ({ tool: name }, reason) => leftOut.push(`${name}: ${reason}`),
+  })
+  const schemas = Object.entries(tools).map(([name, { inputSchema }]) => [
+    name,
+    inputSchema['~standard'].jsonSchema.input(),
+  ])
+  expect(Object.fromEntries(schemas)).toEqual({
+    s__fits: { type: 'object', properties: { place: { type: 'string' } } },
+    s__either: { type: 'object', properties: { a: {}, b: {} } },
+  })
+  expect(leftOut).toEqual([
+    'lost: the schema of its arguments refers to "#/$defs/place", which is not in it',
+  ])
 })
 
 test('an aborted request of the AI SDK aborts the call', async () => {

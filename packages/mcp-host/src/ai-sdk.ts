@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 
 import type { MCPHost } from './host.ts'
 import type { HostTool } from './inventory/tool.ts'
+import { portableSchema } from './json/portable-schema.ts'
 import type { CallToolOptions } from './requests/options.ts'
 import { isForAppsOnly, safeToolNames } from './tool-names.ts'
 
@@ -51,6 +52,8 @@ export type AiSdkPart =
 export interface AiSdkOptions {
   /** Chooses the tools; default: all. */
   readonly filter?: (tool: HostTool) => boolean
+  /** Called with each tool that is left out because no model can take the schema of its arguments, and the reason. */
+  readonly onLeftOut?: (tool: HostTool, reason: string) => void
   /** Options of every call. The AI SDK provides `signal`, and `requestId` is its id of the call. */
   readonly call?: Omit<CallToolOptions, 'signal' | 'requestId'>
 }
@@ -61,31 +64,35 @@ export interface AiSdkOptions {
  */
 export function toAiSdkTools(
   host: Pick<MCPHost, 'getTools' | 'callTool'>,
-  { filter = () => true, call = {} }: AiSdkOptions = {},
+  { filter = () => true, onLeftOut, call = {} }: AiSdkOptions = {},
 ): Record<string, AiSdkTool> {
   const tools = host.getTools().filter((tool) => !isForAppsOnly(tool) && filter(tool))
-  const named = Array.from(safeToolNames(tools), ([name, tool]): [string, AiSdkTool] => [
-    name,
-    {
+  const named = new Map<string, AiSdkTool>()
+  for (const [name, tool] of safeToolNames(tools)) {
+    let inputSchema: AiSdkSchema
+    try {
+      inputSchema = toSchema(portableSchema(tool.inputSchema))
+    } catch (error) {
+      onLeftOut?.(tool, error instanceof Error ? error.message : String(error))
+      continue
+    }
+    named.set(name, {
       type: 'dynamic',
       ...(tool.title === undefined ? {} : { title: tool.title }),
       ...(tool.description === undefined ? {} : { description: tool.description }),
-      inputSchema: toSchema(tool.inputSchema),
+      inputSchema,
       execute: (input, { toolCallId, abortSignal }) => {
         // `callTool` checks the arguments. A model may leave them out when it gives none.
         const args = (input ?? {}) as Record<string, unknown>
         return host.callTool(tool, args, { ...call, requestId: toolCallId, signal: abortSignal })
       },
       toModelOutput: ({ output }) => toModelOutput(output),
-    },
-  ])
+    })
+  }
   return Object.fromEntries(named)
 }
 
-function toSchema(inputSchema: Readonly<Record<string, unknown>>): AiSdkSchema {
-  const { $schema: _, ...schema } = inputSchema
-  // Providers accept only objects.
-  const jsonSchema = { type: 'object', properties: {}, ...schema }
+function toSchema(jsonSchema: Record<string, unknown>): AiSdkSchema {
   const own = {
     // Marks the schema as the AI SDK's own. The AI SDK would forbid further properties in a Standard Schema.
     [Symbol.for('vercel.ai.schema')]: true,

@@ -37,8 +37,8 @@ export {
   decodeText,
   isTooDeep,
   MAX_JSON_DEPTH,
+  portableSchema,
   readFault,
-  resolveReference,
   wellFormedJson,
 } from 'mcp-host/json'
 export { cleanName } from 'mcp-host/tool-names'

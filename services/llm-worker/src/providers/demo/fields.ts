@@ -1,6 +1,6 @@
 import type { OfferedTool } from '@mcp-host/contracts'
 import { z } from 'zod'
-import { portableSchema } from '../../models/ai-sdk/portable-schema.ts'
+import { portableSchema } from '@mcp-host/service'
 
 type JsonSchema = OfferedTool['inputSchema']
 export type Json = JsonSchema[string]

@@ -1,4 +1,4 @@
-import { resolveReference } from '@mcp-host/service'
+import { resolveReference } from './resolve-reference.ts'
 
 /** Keywords that providers refuse or ignore, or that resolved references make superfluous. */
 const DROPPED = new Set(['$schema', '$id', '$anchor', '$comment', '$defs', 'definitions'])
