@@ -6,7 +6,7 @@ import { Secret } from './secret.ts'
 export interface Setting<T = unknown> {
   /** Name of the environment variable. */
   readonly env: string
-  /** Further names, read when the first one is not set. */
+  /** Further names, read when the first one is not set. In lower case: read before it, as by curl. */
   readonly aliases?: readonly string[]
   readonly schema: z.ZodType<T>
   /** The default, in the form of an environment variable. */
@@ -73,7 +73,9 @@ export function loadConfig<S extends Settings>(
   for (const [key, each] of Object.entries(settings)) {
     const { env: ownName, aliases = [], schema, default: fallback, isSecret } = each
     const isGiven = (name: string): boolean => (ownValue(env, name) ?? '') !== ''
-    const name = [ownName, ...aliases].find(isGiven) ?? ownName
+    const lower = ownName.toLowerCase()
+    const names = aliases.includes(lower) ? [lower, ownName] : [ownName, ...aliases]
+    const name = names.find(isGiven) ?? ownName
     const given = isGiven(name) ? ownValue(env, name) : undefined
     const parsed = schema.safeParse(given ?? fallback)
     if (parsed.success) {

@@ -49,6 +49,17 @@ test('requests go through the proxies of the settings, and those to this machine
   expect(proxyFor(new URL('ws://a.invalid'))?.href).toBe(`http://${at}/`)
 })
 
+test('a variable in lower case wins, as with curl, and an empty one counts as absent', () => {
+  const read = (env: Record<string, string>) => loadConfig(baseSettings, env)
+  const upper = { HTTP_PROXY: 'upper:1', HTTPS_PROXY: 'upper:1', NO_PROXY: 'upper' }
+  const lower = { http_proxy: 'lower:1', https_proxy: 'lower:1', no_proxy: 'lower' }
+  const shown = ({ httpProxy, httpsProxy, noProxy }: ReturnType<typeof read>) =>
+    [httpProxy, httpsProxy, noProxy].map(String)
+  expect(shown(read({ ...upper, ...lower }))).toEqual(shown(read(lower)))
+  expect(shown(read({ ...upper, no_proxy: '' }))).toEqual(shown(read(upper)))
+  expect(shown(read(lower))).not.toEqual(shown(read(upper)))
+})
+
 test('without a proxy the dispatcher stays', async () => {
   const before = getGlobalDispatcher()
   const proxyFor = await use({ NO_PROXY: '*', HTTP_PROXY: '' })
