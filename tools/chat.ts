@@ -245,7 +245,6 @@ async function talk(gateway: HostAddress, session: { sessionId?: string }): Prom
     } else if (outcome === 'done') answered()
   }
   terminal.on('line', (line) => {
-    if (line.trim() === '') return next()
     unanswered++
     handled = handled.then(() => handle(line))
   })

@@ -126,6 +126,15 @@ test('/file uploads a file, which goes with the next message only', async () => 
   expect(written).toContain(`${join(folder, 'nowhere')} is no file that can be read.`)
 })
 
+test('an empty line sends a file alone, and nothing without one', async () => {
+  expect(await commands.run(' ')).toBe('done')
+  writeFileSync(join(folder, 'map.png'), 'x')
+  await commands.run('/file map.png')
+  expect(await commands.run('')).toBe('no-command')
+  expect(commands.takeExtras()).toEqual({ attachments: ['key of map.png'] })
+  expect(await commands.run('')).toBe('done')
+})
+
 test('/sessions lists them without what would steer the terminal', async () => {
   await commands.run('/sessions')
   expect(written).toMatch(/^\* s1 {2}Trip \[2J {2}\(.*, 2 messages\)\n$/)

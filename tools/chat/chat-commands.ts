@@ -27,7 +27,7 @@ const USAGE = {
   help: ['/help', 'list these commands'],
   model: ['/model [NAME]', 'list the models; choose provider/model, provider, or default'],
   retry: ['/retry [MODEL]', 'get another answer to the last message'],
-  file: ['/file PATH', 'send a file with the next message'],
+  file: ['/file PATH', 'send a file with the next message; an empty line sends it alone'],
   sessions: [
     '/sessions',
     'list the newest sessions; npm run chat -- --session ID goes on with one',
@@ -70,6 +70,8 @@ export class ChatCommands {
 
   /** Runs a line if it is a command. Errors are printed. */
   async run(line: string): Promise<LineOutcome> {
+    // An empty line sends files alone.
+    if (line.trim() === '' && this.#attachments.length === 0) return 'done'
     const [, name, argument = ''] = /^\/([a-z]+)(?:\s+(.*?))?\s*$/i.exec(line) ?? []
     if (name === undefined) return 'no-command'
     const command = name.toLowerCase()
@@ -170,7 +172,9 @@ export class ChatCommands {
     this.#attachments.push(
       await api.storeFile(sessionId(), basename(file), new Blob([content], { type })),
     )
-    this.#say(`${basename(file)} (${type}, ${content.length} bytes) goes with your next message.`)
+    this.#say(
+      `${basename(file)} (${type}, ${content.length} bytes) goes with your next message; an empty line sends it alone.`,
+    )
   }
 
   async #listSessions(): Promise<void> {

@@ -150,7 +150,11 @@ test('a client behind a proxy that passes no WebSockets goes on over HTTP', asyn
   await eventually(() => client.lastEventId === '1.0.-.0')
   streams.at(-1)?.end()
   await eventually(() => streams.length === 2)
-  expect(requests.at(-1)?.path).toBe('/api/chat/session/S/events?after=1.0.-.0')
+  // A socket is tried again first.
+  expect(requests.slice(-2).map(({ path }) => path)).toEqual([
+    '/ws?sessionId=S&after=1.0.-.0',
+    '/api/chat/session/S/events?after=1.0.-.0',
+  ])
   send({ type: 'error', content: 'no', code: 'unavailable' }, '2.0.-.0~1')
   send({ type: 'done', content: '', outcome: 'failed', messageId: 'm1' }, '2.0.-.0')
   await eventually(() => client.lastEventId === '2.0.-.0')

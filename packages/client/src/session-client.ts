@@ -341,6 +341,8 @@ export class SessionClient implements Disposable {
     // What was found out at an earlier attempt is still the best guess.
     const fault = found ?? (before.state === 'reconnecting' ? before.fault : undefined)
     if (before.state === 'connected') this.#lostAt = performance.now()
+    // A socket may be possible again, as in another network. One that is not is enough to go on over HTTP.
+    if (this.#channel instanceof HttpChannel) this.#unopened = UNOPENED - 1
     this.#drop()
     const { giveUpAfterMs = Infinity } = this.#options
     if (performance.now() - this.#lostAt >= giveUpAfterMs) {
