@@ -108,17 +108,11 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI by keyboard${NEEDS_BROWSER}`, 
   })
 
   test('a first chat', async () => {
-    await tab.addServer('filesystem')
-    await go('list the allowed directories')
+    await go('What can you do?')
     await press('Enter')
     await focused('Message')
-    await expect
-      .poll(() => tab.page.getByLabel('Message', { exact: true }).inputValue())
-      .toBe('list the allowed directories')
-    await press('Control+A')
-    await say(script({ text: 'Hello' }))
     await tab.done()
-    expect(await tab.answers()).toBe('Hello')
+    expect(await tab.answers()).toContain('I am the built-in demo model')
     await said('The answer is finished.')
     // Who writes goes on writing.
     await say(script({ text: 'again' }))

@@ -111,20 +111,24 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     expect(hidden).toBe(0)
   })
 
-  test('a first chat by keyboard: a suggestion is chosen and sent, and the answer is in the list', async () => {
+  test('a first chat by keyboard: a suggestion is sent at once, and the answer is in the list', async () => {
     await tab.page.getByText('Ask for something a tool can do.').waitFor()
     // Only what the servers of the host can do is suggested.
-    await expect.poll(() => tab.page.locator('.suggestions button').count()).toBe(0)
-    await tab.addServer('filesystem')
-    await tab.button('list the allowed directories').focus()
+    await expect.poll(() => tab.page.locator('.suggestions button').count()).toBe(1)
+    await tab.button('What can you do?').focus()
     await tab.page.keyboard.press('Enter')
-    await expect
-      .poll(() => tab.page.getByLabel('Message', { exact: true }).inputValue())
-      .toBe('list the allowed directories')
-    await tab.say(script({ reasoning: 'let me think', text: 'Hello **world**' }))
     await tab.done()
-    expect(await tab.answers()).toBe('Hello world')
-    await tab.page.getByText('Thoughts').click()
+    expect(await tab.page.locator('.bubble').allInnerTexts()).toEqual(['What can you do?'])
+    expect(await tab.answers()).toContain('I am the built-in demo model')
+    expect(await tab.page.locator('.turn-end').innerText()).toContain(
+      'built-in demo model, not a real one',
+    )
+    // The user writes on.
+    await tab.page.locator('.composer textarea:focus').waitFor()
+    await tab.say(script({ reasoning: 'let me think', text: 'Hello **world**' }))
+    await tab.done(2)
+    expect(await tab.answers()).toContain('Hello world')
+    await tab.page.getByText('Thoughts').last().click()
     await tab.page.locator('.reasoning p').getByText('let me think', { exact: true }).waitFor()
     await tab.page.locator('.session').first().waitFor()
   })

@@ -54,7 +54,7 @@ export function RunningApp(props: RunningAppProps): ReactNode {
   const [mayReach, setMayReach] = useState(allowed.has(reach))
   const close = useRef<() => Promise<void>>(undefined)
   const actions = useMemo(() => {
-    const draft = (text: string): void => draftOf(session.id).suggest(text, 'behind')
+    const draft = (text: string): void => draftOf(session.id).suggest(text)
     return appActions({ server, host: appHost, findTool, ask, draft })
   }, [server, session, ask])
   const allow = ({ currentTarget }: MouseEvent): void => {

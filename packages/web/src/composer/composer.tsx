@@ -5,8 +5,7 @@ import type { ChatSession } from '../state/chat-session.ts'
 import type { ChosenFile, Draft } from '../state/draft.ts'
 import { lengthFault } from '../state/length-fault.ts'
 import { useStore } from '../state/store.ts'
-import { keepSession } from '../state/route.ts'
-import { touchSessions } from '../state/session-list.ts'
+import { sendMessage } from '../state/send-message.ts'
 import { focusOpened } from '../parts/focus-message.ts'
 import { Fault } from '../parts/fault.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -64,13 +63,7 @@ export function Composer({ session, draft, gauge }: ComposerProps): ReactNode {
     setTold(obstacle)
     if (!isReady) return
     const { text: said, stored } = draft.take()
-    const attachments = stored.map(({ blob }) => blob.key)
-    session.say(said, {
-      ...(model === undefined ? {} : { model }),
-      ...(attachments.length === 0 ? {} : { attachments, files: stored }),
-    })
-    keepSession(session.id)
-    touchSessions()
+    sendMessage(session, draft, { text: said, files: stored })
   }
   return (
     <form

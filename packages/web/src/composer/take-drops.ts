@@ -12,7 +12,7 @@ export function takeDrops(draft: Draft): () => void {
     if (event.type !== 'drop') return
     const files = meantFiles(dataTransfer)
     if (files.length > 0) draft.addFiles(files)
-    else draft.suggest(dataTransfer.getData('text/plain'), 'behind')
+    else draft.suggest(dataTransfer.getData('text/plain'))
   }
   for (const name of ['dragover', 'drop'] as const) addEventListener(name, onDrag, { signal })
   return () => end.abort()

@@ -4,10 +4,12 @@ import { Composer } from '../composer/composer.tsx'
 import { StopByEscape } from '../composer/stop-by-escape.tsx'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import { IconButton } from '../parts/icon.tsx'
+import { focusMessage } from '../parts/focus-message.ts'
 import { PageBar } from '../parts/page-bar.tsx'
 import { draftOf } from '../state/draft.ts'
 import { openChat } from '../state/open-chats.ts'
 import { openDebug } from '../state/route.ts'
+import { sendMessage } from '../state/send-message.ts'
 import { sessionList } from '../state/session-list.ts'
 import { useStore } from '../state/store.ts'
 import { useIsGone } from '../state/use-is-gone.ts'
@@ -37,6 +39,7 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
   const session = openChat(id, isNew)
   const turns = useStore(session.thread.turns)
   const history = useStore(session.history)
+  const connection = useStore(session.connection)
   const known = useStore(sessionList).sessions.find((each) => each.id === id)
   const [panel, setPanel] = useState<'settings' | 'share'>()
   const isGone = useIsGone(session)
@@ -70,7 +73,12 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
       )}
       {isEmpty ? (
         <FirstSteps
-          onChoose={(text) => draft.suggest(text, 'instead')}
+          onChoose={(text) => {
+            // The suggestion goes away with its focus.
+            focusMessage()
+            sendMessage(session, draft, { text, files: [] })
+          }}
+          isEnded={connection.state === 'ended'}
           isLoading={history.state === 'loading'}
         />
       ) : (

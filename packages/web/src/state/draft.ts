@@ -51,10 +51,10 @@ export class Draft {
     return this.text.get() === '' && this.model.get() === undefined && this.files.get().length === 0
   }
 
-  /** Puts a text from elsewhere in the page into the place of what is written, or behind it. */
-  suggest(text: string, place: 'instead' | 'behind'): void {
+  /** Puts a text from elsewhere in the page behind what is written. */
+  suggest(text: string): void {
     const before = this.text.get()
-    this.text.set(place === 'behind' && before.trim() !== '' ? `${before}\n\n${text}` : text)
+    this.text.set(before.trim() === '' ? text : `${before}\n\n${text}`)
     this.suggestions.set(this.suggestions.get() + 1)
   }
 

@@ -75,7 +75,7 @@ function Cost({ turn: { usage, items } }: { readonly turn: Turn }): ReactNode {
   const count = calls === 0 ? [] : [calls === 1 ? '1 call' : `${calls} calls`]
   const { model, inputTokens = 0, outputTokens = 0, cost } = usage ?? {}
   const parts = [
-    ...(model === undefined ? [] : [model]),
+    ...(model === undefined ? [] : [nameOf(model)]),
     ...count,
     ...(usage === undefined ? [] : [`${inputTokens} tokens in, ${outputTokens} out`]),
     ...(cost === undefined ? [] : [`cost ${costText(cost)}`]),
@@ -85,4 +85,9 @@ function Cost({ turn: { usage, items } }: { readonly turn: Turn }): ReactNode {
       {part}
     </span>
   ))
+}
+
+/** The demo model is not taken for a real one. */
+function nameOf(model: string): string {
+  return model.startsWith('demo/') ? 'built-in demo model, not a real one' : model
 }

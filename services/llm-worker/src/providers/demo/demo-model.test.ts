@@ -130,6 +130,25 @@ test('without a fitting tool it says what it is, what there is, and how to ask',
   expect(text).toMatch(/for example: “call \w+ with \w+=something”/)
 })
 
+test('it greets, and says what it is and which tools of which servers it runs', async () => {
+  for (const said of ['Hello!', 'hi there', 'What can you do?', 'help']) {
+    const parts = await reply({ messages: [user(said)] })
+    const text = joined(parts, 'text-delta')
+    expect(text).toMatch(/^Hello! I am the built-in demo model, not a real language model\./)
+    expect(text).toContain('- **filesystem**: read_file, read_text_file')
+    expect(text).toContain('- **everything**: echo, ')
+    expect(parts.some(({ type }) => type === 'tool-call')).toBe(false)
+  }
+  expect(joined(await reply({ messages: [user('hello')], tools: [] }), 'text-delta')).toContain(
+    'No tools are offered',
+  )
+})
+
+test('a greeting before a request does not hide the request', async () => {
+  const parts = await reply({ messages: [user('hello, echo a')] })
+  expect(parts.at(-2)).toMatchObject({ name: 'everything__echo' })
+})
+
 test('the example it gives works', async () => {
   const text = joined(await reply({ messages: [user('tell me a joke')] }), 'text-delta')
   const example = /for example: “(.*?)”/.exec(text)?.[1] ?? ''

@@ -10,13 +10,22 @@ import type { DemoTurn } from './turn.ts'
 const MAX_ANSWER = 4_000
 const MAX_NAMED_TOOLS = 8
 const ABOUT =
-  'I am the built-in demo model. I understand little: I look for a tool whose name and description fit your words, run it and show its answer.'
+  'I am the built-in demo model, not a real language model. I understand little: I look for a tool whose name and description fit your words, run it and show its answer.'
+
+const NO_TOOLS =
+  'No tools are offered to me, so there is nothing I can do. Add an MCP server, or set GEMINI_API_KEY for a real model.'
+const REAL_MODEL = 'Set GEMINI_API_KEY for a real model.'
+/** A whole message that asks for nothing but an introduction. */
+const GREETING =
+  /^(?:(?:hello|hi|hey|good (?:morning|day|afternoon|evening))(?: there)?|help|(?:who|what) are you|what can you do)[\s.!?]*$/iu
 
 /** Reasoning, then a tool call or the text that ends the turn. */
 export function demoReply(
   { text: message, rounds }: DemoTurn,
   tools: readonly OfferedTool[],
 ): ScriptStep[] {
+  if (rounds.length === 0 && GREETING.test(message))
+    return [{ reasoning: 'This is a greeting, so I say what I can do.' }, { text: greet(tools) }]
   const steps = planSteps(message, tools)
   const next = steps.filter(isCall)[rounds.length]
   if (next !== undefined) {
@@ -70,21 +79,33 @@ function presentAnswer({ text, isError }: ToolAnswer, name: string): string {
   return isError ? `The tool ${name} failed. It says: ${shown}` : shown
 }
 
+/** What the model is, and what it can do with the offered tools. */
+function greet(tools: readonly OfferedTool[]): string {
+  const example = easiestOf(tools)
+  if (example === undefined) return `Hello! ${ABOUT} ${NO_TOOLS}`
+  const servers = Map.groupBy(tools, ({ server }) => server)
+  const lines = Array.from(servers, ([server, own]) => `- **${server}**: ${nameTools(own)}`)
+  return `Hello! ${ABOUT} I can run:\n\n${lines.join('\n')}\n\nTry for example: “${exampleOf(example)}”. Several steps go into one message: “do this, then do that”. ${REAL_MODEL}`
+}
+
 /** Why nothing was called, and what could be. */
 function explainTools(steps: readonly PlannedStep[], tools: readonly OfferedTool[]): string {
   const incomplete = steps.filter(({ choice }) => choice !== undefined)
   if (incomplete.length > 0) return incomplete.map(explainStep).join('\n\n')
-  const example = tools.find((tool) => requiredOf(tool).every(({ isText }) => isText)) ?? tools[0]
-  if (example === undefined) {
-    return `${ABOUT} No tools are offered to me right now, so there is nothing I can do. Add an MCP server, or set GEMINI_API_KEY for a real model.`
-  }
-  const names = tools
-    .slice(0, MAX_NAMED_TOOLS)
-    .map(({ tool }) => tool)
-    .join(', ')
-  const more = tools.length - MAX_NAMED_TOOLS
-  const list = more > 0 ? `${names} and ${more} more` : names
-  return `${ABOUT} No tool fits what you wrote. I have ${list}. Try for example: “${exampleOf(example)}”. Set GEMINI_API_KEY for a real model.`
+  const example = easiestOf(tools)
+  if (example === undefined) return `${ABOUT} ${NO_TOOLS}`
+  return `${ABOUT} No tool fits what you wrote. I have ${nameTools(tools)}. Try for example: “${exampleOf(example)}”. ${REAL_MODEL}`
+}
+
+function nameTools(tools: readonly OfferedTool[]): string {
+  const names = tools.slice(0, MAX_NAMED_TOOLS).map(({ tool }) => tool)
+  const more = tools.length - names.length
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ')
+}
+
+/** A tool that needs nothing but text. */
+function easiestOf(tools: readonly OfferedTool[]): OfferedTool | undefined {
+  return tools.find((tool) => requiredOf(tool).every(({ isText }) => isText)) ?? tools[0]
 }
 
 function explainStep({ sentence, choice }: PlannedStep): string {
