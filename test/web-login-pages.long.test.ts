@@ -128,6 +128,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the pages of the gateway${NEEDS_BROWSER}`
     await page.keyboard.type('bob')
     await typeAt('Password', PASSWORD)
     await press('Log in')
+    await title('mcp-host')
+    await show('/login')
     await title('You are logged in')
     await expectGoodPage()
     await pictures.take('login-done', page.locator('main'))
@@ -150,7 +152,9 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the pages of the gateway${NEEDS_BROWSER}`
     await typeAt('Password', PASSWORD)
     await typeAt('The same again', PASSWORD)
     await press('Create account')
-    await title('You are logged in')
+    // The login leads to the chat.
+    await page.getByLabel('Message', { exact: true }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/')
   })
 
   test('an invited user sets a password by keyboard, once', async () => {
@@ -169,7 +173,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the pages of the gateway${NEEDS_BROWSER}`
     await typeAt('Password', PASSWORD)
     await typeAt('The same again', PASSWORD)
     await page.keyboard.press('Enter')
-    await title('You are logged in')
+    await title('mcp-host')
     await page.goto(invitation.url)
     await title('This did not work')
     await expectGoodPage()

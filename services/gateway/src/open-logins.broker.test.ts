@@ -57,6 +57,35 @@ async function open(env: Record<string, string>) {
 
 const headersOf = (setCookie: string) => ({ cookie: setCookie.split(';', 1)[0] ?? '' })
 
+test.each([
+  ['to the web UI where there is one', { WEB_FOLDER: '/web' }, '/'],
+  ['without a web UI to a page that says it', {}, '/login'],
+])('a login without a target leads %s', async (_, env, home) => {
+  const logins = await open({ AUTH: 'local', ...env })
+  await using app = fastify()
+  await logins.addTo(app, { bodies: new BodyReader(), limits: UNLIMITED, audit })
+  const { host } = new URL(logins.origin)
+  const post = (url: string, payload: string) =>
+    app.inject({
+      method: 'POST',
+      url,
+      headers: { origin: logins.origin, host, 'content-type': FORM },
+      payload,
+    })
+  const name = `eve-${home.length}`
+  await accounts.create({ name, roles: ['user'], createdBy: 'local' })
+  const { token } = await logins.local!.invitations.create(name, 'local')
+  const chosen = await post(`/invite/${token}`, 'password=long+and+secret&again=long+and+secret')
+  expect([chosen.statusCode, chosen.headers.location]).toEqual([303, home])
+  const login = `name=${name}&password=long+and+secret`
+  expect((await post('/login', login)).headers.location).toBe(home)
+  expect((await post('/login', `${login}&return=%2Fx`)).headers.location).toBe('/x')
+  const cookie = headersOf(String(chosen.headers['set-cookie']))
+  const page = await app.inject({ url: '/login', headers: { ...cookie, host } })
+  expect(page.body).toContain('You are logged in')
+  expect(page.body.includes('Go to the chat')).toBe(home === '/')
+})
+
 test('a login with the old password that began before a reset ends with it', async () => {
   const password = await hashPassword('the old password')
   await accounts.create({ name: 'ann', roles: ['user'], createdBy: 'local', password })

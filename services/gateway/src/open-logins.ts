@@ -93,7 +93,9 @@ export async function openLogins(
   return {
     sessions: logins,
     local,
-    async addTo(app, deps) {
+    async addTo(app, given) {
+      // Without the web UI there is no chat to show.
+      const deps = { ...given, home: config.webFolder === undefined ? '/login' : '/' }
       await local?.addEndpoints(app)
       await app.register(async (scope) => {
         addPages(scope, { ...deps, logger, origins })

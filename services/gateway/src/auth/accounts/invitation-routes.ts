@@ -17,12 +17,14 @@ export interface InvitationRoutesDeps {
   readonly invitations: Invitations
   readonly logins: LoginSessions
   readonly audit: Pick<GatewayAudit, 'loggedIn' | 'accountChanged'>
+  /** The path to which the login with the new password leads. */
+  readonly home: string
 }
 
 /** The pages behind invitation links, which set the password of an account. */
 export function addInvitationRoutes(
   app: FastifyInstance,
-  { accounts, makers, invitations, logins, audit }: InvitationRoutesDeps,
+  { accounts, makers, invitations, logins, audit, home }: InvitationRoutesDeps,
 ): void {
   const find = async (token: string): Promise<Invitation> => {
     // Only admins invite, so a link ends with the role of its maker, too.
@@ -69,7 +71,7 @@ export function addInvitationRoutes(
     audit.loggedIn(principal)
     const { validFrom } = record
     reply.header('set-cookie', await logins.begin({ account: name, validFrom }))
-    return reply.redirect('/login', 303)
+    return reply.redirect(home, 303)
   })
 }
 

@@ -43,6 +43,7 @@ export interface AccountsDeps {
 /** The parts of the gateway that the pages use. */
 interface AccountPagesDeps {
   readonly audit: GatewayAudit
+  readonly home: string
 }
 
 /** Accounts of the host itself, with its authorization server. */
@@ -135,10 +136,10 @@ export async function openAccounts({
         }),
       )
     },
-    addPages(app, { audit }) {
+    addPages(app, { audit, home }) {
       addConsentRoutes(app, { provider, accounts, logins, store, consents, audit })
       addClientsRoutes(app, { logins, consents, store, audit })
-      addInvitationRoutes(app, { accounts, makers, invitations, logins, audit })
+      addInvitationRoutes(app, { accounts, makers, invitations, logins, audit, home })
     },
   }
 }

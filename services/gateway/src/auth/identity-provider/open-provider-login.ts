@@ -32,6 +32,7 @@ export interface ProviderLogin {
       readonly limits: Pick<GatewayLimits, 'addressOf'>
       readonly audit: GatewayAudit
       readonly attempts: Attempts
+      readonly home: string
     },
   ): void
 }
@@ -66,10 +67,10 @@ export async function openProviderLogin(
       logoutUrl: async ({ idToken }) =>
         idToken === undefined ? undefined : provider.logoutUrl(idToken),
     },
-    addTo(app, { limits: { addressOf }, audit, attempts }) {
+    addTo(app, { limits: { addressOf }, audit, attempts, home }) {
       const { clock } = bus
       const parts = { provider, starts, logins, attempts, counter, clock, publicUrl }
-      addProviderLogin(app, { ...parts, addressOf, audit, logger })
+      addProviderLogin(app, { ...parts, addressOf, audit, logger, home })
     },
   }
 }

@@ -37,6 +37,8 @@ export interface ProviderRoutesDeps {
   readonly counter: Promise<Counter>
   readonly clock: Pick<Clock, 'now'>
   readonly publicUrl: string
+  /** The path to which a login without another target leads. */
+  readonly home: string
   readonly addressOf: (request: IncomingMessage) => string
   readonly audit: Pick<GatewayAudit, 'loggedIn' | 'credentialRefused'>
   readonly logger: Pick<Logger, 'warn'>
@@ -51,7 +53,7 @@ export function providerLoginPath(returnTo: string | undefined): string {
 
 /** The routes that send a browser to the identity provider and take it back. */
 export function addProviderLogin(app: FastifyInstance, deps: ProviderRoutesDeps): void {
-  const { provider, starts, logins, publicUrl } = deps
+  const { provider, starts, logins, publicUrl, home } = deps
   const cookie = logins.startCookie()
 
   app.get(LOGIN_PATH, async (request, reply) => {
@@ -78,7 +80,7 @@ export function addProviderLogin(app: FastifyInstance, deps: ProviderRoutesDeps)
       const { user, returnTo } = await comeBack(deps, request, cookie.name)
       deps.audit.loggedIn(user.principal)
       reply.header('set-cookie', await logins.begin(user, LOGIN_MS))
-      return await reply.redirect(returnTo ?? '/login', 303)
+      return await reply.redirect(returnTo ?? home, 303)
     } catch (error) {
       return refuse(deps, reply, error)
     }

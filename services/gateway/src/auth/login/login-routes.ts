@@ -29,6 +29,8 @@ export interface LoginRoutesDeps {
   readonly publicUrl: string
   /** Whether accounts of this host log in by password. */
   readonly hasPasswords: boolean
+  /** The path to which a login without another target leads. */
+  readonly home: string
   readonly provider: ProviderPages | undefined
   readonly describeReturn: (path: string) => Promise<ReturnTarget | undefined>
   readonly audit: Pick<GatewayAudit, 'loggedOut'>
@@ -72,7 +74,7 @@ export function addLoginRoutes(
   app: FastifyInstance,
   deps: LoginRoutesDeps & { readonly sendForm: LoginForm },
 ): void {
-  const { logins, publicUrl, hasPasswords, provider, describeReturn, sendForm, audit } = deps
+  const { logins, publicUrl, hasPasswords, home, provider, describeReturn, sendForm, audit } = deps
 
   app.get('/login', async ({ query, headers }, reply) => {
     const returnTo = ownPath(queryField(query, 'return'))
@@ -83,7 +85,11 @@ export function addLoginRoutes(
         const logoutUrl = await provider?.logoutUrl(login)
         const targets = logoutUrl === undefined ? [] : [new URL(logoutUrl).origin]
         const name = login.account ?? login.principal?.id ?? ''
-        const page = loggedInPage(name, `${publicUrl}/mcp`, login.account !== undefined)
+        const page = loggedInPage(name, {
+          mcpUrl: `${publicUrl}/mcp`,
+          chatPath: home === '/' ? home : undefined,
+          hasClients: login.account !== undefined,
+        })
         return reply.headers(pageHeaders(targets)).type(HTML).send(page)
       }
       const isGood = login.account !== undefined || (await describeReturn(returnTo)) === undefined

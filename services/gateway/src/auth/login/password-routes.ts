@@ -20,11 +20,13 @@ export interface PasswordRoutesDeps {
   readonly addressOf: (request: IncomingMessage) => string
   readonly audit: Pick<GatewayAudit, 'loggedIn' | 'credentialRefused'>
   readonly sendForm: LoginForm
+  /** The path to which a login without another target leads. */
+  readonly home: string
 }
 
 /** The route on which browsers log in with the password of an account. */
 export function addPasswordRoutes(app: FastifyInstance, deps: PasswordRoutesDeps): void {
-  const { accounts, logins, attempts, addressOf, audit, sendForm } = deps
+  const { accounts, logins, attempts, addressOf, audit, sendForm, home } = deps
 
   app.post('/login', async (request, reply) => {
     const { body } = request
@@ -63,6 +65,6 @@ export function addPasswordRoutes(app: FastifyInstance, deps: PasswordRoutesDeps
     audit.loggedIn(principalOfAccount(account, { method: 'session' }))
     const { validFrom } = account
     reply.header('set-cookie', await logins.begin({ account: name, validFrom }))
-    return reply.redirect(returnTo ?? '/login', 303)
+    return reply.redirect(returnTo ?? home, 303)
   })
 }

@@ -61,11 +61,20 @@ function flag(name: string, isSet: boolean) {
 /** The path of the page with the programs that a user has connected. */
 export const CLIENTS_PATH = '/login/clients'
 
-/** `mcpUrl`: the address for MCP clients; `hasClients`: whether this host connects programs itself. */
-export function loggedInPage(name: string, mcpUrl: string, hasClients: boolean): string {
+export interface LoggedInPage {
+  /** The address for MCP clients. */
+  readonly mcpUrl: string
+  /** The path of the web UI, if there is one. */
+  readonly chatPath: string | undefined
+  /** Whether this host connects programs itself. */
+  readonly hasClients: boolean
+}
+
+export function loggedInPage(name: string, { mcpUrl, chatPath, hasClients }: LoggedInPage): string {
   return page(
     'You are logged in',
     html`<p>as <strong>${nameOf(name)}</strong>.</p>
+      ${chatPath === undefined ? undefined : html`<p><a class="button" href="${chatPath}">Go to the chat</a></p>`}
       <p>Connect MCP clients to</p>
       <p class="well"><code>${mcpUrl}</code></p>
       <p class="soft">They open this browser and ask for your permission.</p>

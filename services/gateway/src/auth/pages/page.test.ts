@@ -65,7 +65,11 @@ describe.each<[string, (name: string) => string]>([
     (name) => clientsPage('ann', [{ id: 'g', name, scopes: ['mcp'], allowedAt: 0 }], '/clients'),
   ],
   ['login form', (client) => loginPage({ client, returnTo: '' })],
-  ['page of a login', (name) => loggedInPage(name, 'https://host.example/mcp', true)],
+  [
+    'page of a login',
+    (name) =>
+      loggedInPage(name, { mcpUrl: 'https://host.example/mcp', chatPath: '/', hasClients: true }),
+  ],
 ])('a name on the %s', (_, show) => {
   test('has no hidden characters, and does not turn the text around it', () => {
     const text = show('Safe\u202Eelif\u200B\u0007')
