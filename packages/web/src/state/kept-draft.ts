@@ -1,3 +1,4 @@
+import { tabStorage } from './browser-storage.ts'
 import type { Turn } from './turn.ts'
 
 /** Drafts are kept for each tab, because two tabs may write in one chat. */
@@ -16,7 +17,7 @@ export interface KeptDraft {
 
 /** The draft of a session that this tab had before its reload. */
 export function readDraft(session: string): KeptDraft {
-  const kept = sessionStorage.getItem(`${PREFIX}${session}`)
+  const kept = tabStorage.getItem(`${PREFIX}${session}`)
   return kept === null ? { text: '' } : (JSON.parse(kept) as KeptDraft)
 }
 
@@ -27,7 +28,7 @@ export function keepDraft(session: string, draft: KeptDraft): void {
 
 /** The messages of a session that were refused before the reload of this tab. */
 export function readRefused(session: string): readonly Turn[] {
-  return JSON.parse(sessionStorage.getItem(`${REFUSED}${session}`) ?? '[]') as Turn[]
+  return JSON.parse(tabStorage.getItem(`${REFUSED}${session}`) ?? '[]') as Turn[]
 }
 
 export function keepRefused(session: string, turns: readonly Turn[]): void {
@@ -36,7 +37,7 @@ export function keepRefused(session: string, turns: readonly Turn[]): void {
 
 /** The id of the new chat that this tab had before its reload. */
 export function readNewChat(): string | undefined {
-  return sessionStorage.getItem(NEW_CHAT) ?? undefined
+  return tabStorage.getItem(NEW_CHAT) ?? undefined
 }
 
 export function keepNewChat(id: string | undefined): void {
@@ -50,13 +51,13 @@ export function forgetDraft(session: string): void {
 
 /** Forgets what was written in all sessions, and not sent, as after a logout. */
 export function forgetDrafts(): void {
-  for (const key of Object.keys(sessionStorage))
+  for (const key of tabStorage.keys)
     if ([PREFIX, REFUSED, NEW_CHAT].some((prefix) => key.startsWith(prefix)))
-      sessionStorage.removeItem(key)
+      tabStorage.removeItem(key)
 }
 
 /** The user whose drafts this page has, also while it is left for the one of another user. */
-let owner = sessionStorage.getItem(USER) ?? undefined
+let owner = tabStorage.getItem(USER) ?? undefined
 
 export function userOfDrafts(): string | undefined {
   return owner
@@ -71,13 +72,7 @@ export function claimDrafts(user: string): boolean {
   return true
 }
 
-/** A value that is too large for the storage is not kept, and neither is the one before it. */
 function keep(key: string, value: string | undefined): void {
-  sessionStorage.removeItem(key)
-  if (value === undefined) return
-  try {
-    sessionStorage.setItem(key, value)
-  } catch {
-    // The quota of the browser is used up: the value is lost by a reload.
-  }
+  if (value === undefined) tabStorage.removeItem(key)
+  else tabStorage.setItem(key, value)
 }

@@ -1,3 +1,5 @@
+import { tabStorage } from './browser-storage.ts'
+
 /** The place behind `#` to which the user comes back, in this tab. The login page is not sent it: ids of sessions are secrets. */
 const PLACE = 'place-before-login'
 /** When this tab was last sent to the login page, in epoch milliseconds. */
@@ -9,20 +11,20 @@ export const LOGIN_URL = '/login?return=%2F'
 
 /** Remembers the shown chat or page for the way back from the login page. */
 export function keepPlace(): void {
-  sessionStorage.setItem(PLACE, location.hash)
-  sessionStorage.setItem(SENT_AT, String(Date.now()))
+  tabStorage.setItem(PLACE, location.hash)
+  tabStorage.setItem(SENT_AT, String(Date.now()))
 }
 
 /** Shows the chat or page from before the login again. */
 export function restorePlace(): void {
-  const place = sessionStorage.getItem(PLACE) ?? ''
-  sessionStorage.removeItem(PLACE)
+  const place = tabStorage.getItem(PLACE) ?? ''
+  tabStorage.removeItem(PLACE)
   if (location.hash === '' && place !== '') history.replaceState(null, '', place)
 }
 
 /** Leads to the login page if the host has one. Resolves to whether the page is left. */
 export async function goToLogin(): Promise<boolean> {
-  const sentAt = Number(sessionStorage.getItem(SENT_AT) ?? 0)
+  const sentAt = Number(tabStorage.getItem(SENT_AT) ?? 0)
   if (Date.now() - sentAt < SENT_AGAIN_MS || !(await hasLoginPage())) return false
   keepPlace()
   location.assign(LOGIN_URL)

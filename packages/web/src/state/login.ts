@@ -1,5 +1,6 @@
 import type { Principal } from '@mcp-host/client'
 import { HostError } from '@mcp-host/client'
+import { browserStorage } from './browser-storage.ts'
 import { host } from './host.ts'
 import { claimDrafts } from './kept-draft.ts'
 import { Store } from './store.ts'
@@ -26,7 +27,7 @@ export async function loadLogin(): Promise<void> {
     // The page has begun with the drafts of another user of this tab.
     if (claimDrafts(principal.id)) location.reload()
     login.set({ state: 'known', principal })
-    localStorage.setItem(LOGGED_IN_AT, String(Date.now()))
+    browserStorage.setItem(LOGGED_IN_AT, String(Date.now()))
   } catch (error) {
     if (!(error instanceof HostError) || error.status !== 401) return
     if (before.state === 'unknown') login.set({ state: 'missing', why: error.message })

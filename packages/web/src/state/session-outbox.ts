@@ -1,5 +1,6 @@
 import type { OutboxStore } from '@mcp-host/client'
 import { storedOutbox } from '@mcp-host/client'
+import { browserStorage } from './browser-storage.ts'
 
 const PREFIX = 'outbox '
 /** The key of the id of the user who began a session of which no message is known to be stored. */
@@ -7,7 +8,7 @@ const BEGUN = 'begun '
 
 /** What was said in a session and is not accepted yet, in the storage of the browser. */
 export function sessionOutbox(session: string): OutboxStore {
-  return storedOutbox(localStorage, `${PREFIX}${session}`)
+  return storedOutbox(browserStorage, `${PREFIX}${session}`)
 }
 
 /** Ids of the sessions in which something was said that is not accepted yet. */
@@ -26,26 +27,26 @@ export function moveOutbox(from: string, to: string): void {
 }
 
 export function noteBegun(session: string, user: string): void {
-  localStorage.setItem(`${BEGUN}${session}`, user)
+  browserStorage.setItem(`${BEGUN}${session}`, user)
 }
 
 /** The user who began a session of which no message is known to be stored. */
 export function begunBy(session: string): string | undefined {
-  return localStorage.getItem(`${BEGUN}${session}`) ?? undefined
+  return browserStorage.getItem(`${BEGUN}${session}`) ?? undefined
 }
 
 /** Notes that the host has a message of the session. */
 export function noteStored(session: string): void {
-  localStorage.removeItem(`${BEGUN}${session}`)
+  browserStorage.removeItem(`${BEGUN}${session}`)
 }
 
 /** Forgets what was said in a session that is gone; without an id in all sessions, as after a logout. */
 export function forgetOutbox(session?: string): void {
   const prefixes =
     session === undefined ? [PREFIX, BEGUN] : [`${PREFIX}${session} `, `${BEGUN}${session}`]
-  for (const key of prefixes.flatMap(storedKeys)) localStorage.removeItem(key)
+  for (const key of prefixes.flatMap(storedKeys)) browserStorage.removeItem(key)
 }
 
 function storedKeys(prefix: string): string[] {
-  return Object.keys(localStorage).filter((key) => key.startsWith(prefix))
+  return browserStorage.keys.filter((key) => key.startsWith(prefix))
 }

@@ -1,13 +1,15 @@
+import { browserStorage } from './browser-storage.ts'
+
 /** The key of the choice of the user in this browser; absent: on. */
 const SINGLE_KEYS = 'single-keys'
 
 /** Whether shortcuts of a single key act. */
 export function hasSingleKeys(): boolean {
-  return localStorage.getItem(SINGLE_KEYS) !== 'off'
+  return browserStorage.getItem(SINGLE_KEYS) !== 'off'
 }
 
 /** Switches shortcuts of a single key, and keeps it for later visits. */
 export function setSingleKeys(isOn: boolean): void {
-  if (isOn) localStorage.removeItem(SINGLE_KEYS)
-  else localStorage.setItem(SINGLE_KEYS, 'off')
+  if (isOn) browserStorage.removeItem(SINGLE_KEYS)
+  else browserStorage.setItem(SINGLE_KEYS, 'off')
 }

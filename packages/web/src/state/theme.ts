@@ -1,5 +1,14 @@
-/** The key of the theme that the user has chosen in this browser. */
+import { browserStorage } from './browser-storage.ts'
+import { Store } from './store.ts'
+
+const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+/** The key of the theme that the user has chosen in this browser; absent: that of the system. */
 const THEME = 'theme'
+
+/** The chosen theme. */
+export const theme = new Store<Theme>('system')
 
 /** Shows the chosen theme; without one the page follows the system. */
 export function applyTheme(): void {
@@ -9,14 +18,22 @@ export function applyTheme(): void {
 }
 
 function showTheme(): void {
-  const chosen = localStorage.getItem(THEME)
-  if (chosen !== null) document.documentElement.dataset['theme'] = chosen
+  const chosen = browserStorage.getItem(THEME)
+  theme.set(THEMES.find((each) => each === chosen) ?? 'system')
+  const { dataset } = document.documentElement
+  if (theme.get() === 'system') delete dataset['theme']
+  else dataset['theme'] = theme.get()
 }
 
-/** Changes between light and dark, and keeps it for later visits. */
+/** The theme after another one, in a circle. */
+export function themeAfter(before: Theme): Theme {
+  return THEMES[(THEMES.indexOf(before) + 1) % THEMES.length] ?? 'system'
+}
+
+/** Goes on to the next theme, and keeps it for later visits. */
 export function switchTheme(): void {
-  const isDark = matchMedia('(prefers-color-scheme: dark)').matches
-  const shown = document.documentElement.dataset['theme'] ?? (isDark ? 'dark' : 'light')
-  localStorage.setItem(THEME, shown === 'dark' ? 'light' : 'dark')
+  const next = themeAfter(theme.get())
+  if (next === 'system') browserStorage.removeItem(THEME)
+  else browserStorage.setItem(THEME, next)
   showTheme()
 }

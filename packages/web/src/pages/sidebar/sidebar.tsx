@@ -6,7 +6,7 @@ import { login } from '../../state/login.ts'
 import type { OwnRoute } from '../../state/route.ts'
 import { chatAddress } from '../../state/route.ts'
 import { useStore } from '../../state/store.ts'
-import { switchTheme } from '../../state/theme.ts'
+import { switchTheme, theme } from '../../state/theme.ts'
 import { useRoles } from '../../state/use-roles.ts'
 import { pagesFor } from '../../state/user-pages.ts'
 import { ChatList } from './chat-list.tsx'
@@ -18,6 +18,7 @@ export const SIDEBAR = 'side'
 /** Links to all pages, and the list of the shown one: chats, servers or further pages. */
 export function Sidebar({ here }: { readonly here: OwnRoute }): ReactNode {
   const side = useRef<HTMLElement>(null)
+  const chosen = useStore(theme)
   useEffect(followHost, [])
   useEffect(() => {
     // A phone that is turned may have room for both.
@@ -40,7 +41,7 @@ export function Sidebar({ here }: { readonly here: OwnRoute }): ReactNode {
         <span className="dial" />
         mcp-host
         <span className="end" />
-        <IconButton icon="theme" label="Light or dark" onClick={switchTheme} />
+        <IconButton icon="theme" label={`Theme: ${chosen}`} onClick={switchTheme} />
       </div>
       <PageLinks here={here} />
       {here.page === 'servers' ? (
