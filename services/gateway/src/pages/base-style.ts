@@ -7,7 +7,7 @@ export const BASE_STYLE = `${TOKENS}
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100% }
 body {
   background: var(--paper); color: var(--ink); overflow-wrap: anywhere;
-  font: var(--normal) var(--t-3) / var(--leading-text) var(--sans); font-size-adjust: var(--x-height);
+  font: var(--normal) var(--t-3) / var(--leading-text) var(--sans); font-size-adjust: from-font;
 }
 main { margin-inline: auto; padding: var(--s-6) var(--s-4) }
 h1, h2, th, strong { font-weight: var(--strong) }

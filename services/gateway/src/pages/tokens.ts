@@ -31,7 +31,6 @@ export const TOKENS = `
 
   --sans: 'Segoe UI Variable Text', 'Segoe UI', Seravek, 'Open Sans', 'Noto Sans', Cantarell, Ubuntu, system-ui, 'DejaVu Sans', sans-serif;
   --mono: 'Cascadia Mono', 'SF Mono', ui-monospace, 'Noto Sans Mono', 'Ubuntu Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace;
-  --x-height: 0.52;
   --t-1: 0.75rem;
   --t-2: 0.8125rem;
   --t-3: 0.9375rem;
