@@ -236,4 +236,19 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hasty users of the web UI${NEEDS_BROWSER}
       "['p', 'ul', 'pre'].map((name) => getComputedStyle(document.querySelector(`.markdown ${name}`)).direction)"
     expect(await tab.page.evaluate(directions)).toEqual(['rtl', 'rtl', 'ltr'])
   })
+
+  test('a browser that refuses its storage shows the page, and chats', async () => {
+    const other = await host.browser.newContext()
+    await other.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(window, name, { get() { throw new DOMException('refused', 'SecurityError') } })`)
+    const blocked = await host.open(other)
+    await blocked.say(script({ text: 'without cookies' }))
+    await blocked.done()
+    expect(await blocked.answers()).toBe('without cookies')
+    await blocked.button('Theme: system').click()
+    await blocked.button('Theme: light').click()
+    await blocked.button('Theme: dark').waitFor()
+    expect(host.faults).toEqual([])
+    await other.close()
+  })
 })

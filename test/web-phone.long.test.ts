@@ -188,6 +188,26 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     expect(x + width).toBeLessThanOrEqual(PHONE.viewport.width)
   })
 
+  test('the name of a model is shown whole', async () => {
+    await show('')
+    const model = 'claude-sonnet-4-5-20250929'
+    await tab.change('**/api/chat/models', (answer) => ({
+      ...answer,
+      default: { provider: 'openai', model },
+    }))
+    const field = tab.page.locator('.composer .model select')
+    await expect.poll(() => field.getAttribute('title')).toBe(`openai/${model}`)
+    const [shown, whole] = await field.evaluate((element) => {
+      const before = element.offsetWidth
+      element.style.maxInlineSize = 'none'
+      element.style.inlineSize = 'max-content'
+      return [before, element.offsetWidth]
+    })
+    expect(shown).toBe(whole)
+    expect(await overflow()).toBeLessThanOrEqual(0)
+    await tab.page.unrouteAll()
+  })
+
   test('the links of a chat fit a phone, and axe finds nothing', async () => {
     await show(`#/chat/${session}`)
     await tab.page.getByText('sent', { exact: true }).waitFor()

@@ -35,6 +35,14 @@ test('colours are in tokens.css alone', () => {
   expect(colours).toEqual([])
 })
 
+test('columns of text keep the room of their scrollbars at both sides', () => {
+  const text = styles.map((style) => style.text).join('\n')
+  for (const name of ['turns', 'hello']) {
+    const [rule] = new RegExp(`^\\.${name} \\{[^}]*overflow-y: auto[^}]*\\}`, 'm').exec(text) ?? []
+    expect(rule).toContain('scrollbar-gutter: stable both-edges')
+  }
+})
+
 test('styles use only tokens that exist, and every class of them is used', () => {
   const tokens = new Set(inStyles(/^\s*(--[\w-]+):/gm))
   expect(inStyles(/var\((--[\w-]+)/g).filter((name) => !tokens.has(name))).toEqual([])

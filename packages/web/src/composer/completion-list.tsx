@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { ToolId } from '../parts/tool-id.tsx'
 import type { Choice } from './choices.ts'
 import type { CompletionList as List } from './use-completion.ts'
 
@@ -25,7 +26,11 @@ export function CompletionList({ id, list, onChoose }: CompletionListProps): Rea
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => onChoose(choice)}
           >
-            <span className="id">{choice.name}</span>
+            {'prompt' in choice ? (
+              <ToolId server={undefined} tool={choice.name} />
+            ) : (
+              <span className="id">{choice.name}</span>
+            )}
             <small className="cut">{choice.about}</small>
           </li>
         ))}

@@ -13,15 +13,18 @@ export interface ModelPickerProps {
 export function ModelPicker({ value, onChange, label = 'Model' }: ModelPickerProps): ReactNode {
   const known = useStore(models)
   const preset = known?.default
-  const name = preset === undefined ? 'none yet' : `${preset.provider}/${preset.model}`
   return (
     <label className="model">
       <span className="hidden">{label}</span>
       <select
+        title={value ?? (preset && `${preset.provider}/${preset.model}`)}
         value={value ?? ''}
         onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
       >
-        <option value="">Default: {name}</option>
+        {/* A closed list shows the model alone: more would be too long for a phone. */}
+        <optgroup label="Default">
+          <option value="">{preset?.model ?? 'No model yet'}</option>
+        </optgroup>
         {known?.providers.map(({ provider, models: list }) => (
           <optgroup key={provider} label={provider}>
             {list.map(({ id }) => (

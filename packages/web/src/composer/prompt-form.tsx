@@ -5,6 +5,7 @@ import { readFields, readValues } from '../ask/fields.ts'
 import type { FormValues } from '../state/form-values.ts'
 import { FormFields } from '../ask/form-fields.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { splitWireName } from '../state/wire-name.ts'
 import { messageOf } from '../state/message-of.ts'
 import { promptText } from './choices.ts'
 import { Fault } from '../parts/fault.tsx'
@@ -30,7 +31,7 @@ export function PromptForm({ prompt, onText, onClose }: PromptFormProps): ReactN
     }
   }
   return (
-    <Dialog title={prompt.title ?? prompt.name} onClose={onClose}>
+    <Dialog title={titleOf(prompt)} onClose={onClose}>
       {prompt.description !== undefined && <p className="note">{prompt.description}</p>}
       <form
         onSubmit={(event) => {
@@ -50,6 +51,11 @@ export function PromptForm({ prompt, onText, onClose }: PromptFormProps): ReactN
       </form>
     </Dialog>
   )
+}
+
+function titleOf({ title, name }: Prompt): string {
+  const { server, own } = splitWireName(name)
+  return title ?? (server === undefined ? own : `${own} of ${server}`)
 }
 
 function schemaOf({ arguments: given = [] }: Prompt): Readonly<Record<string, unknown>> {

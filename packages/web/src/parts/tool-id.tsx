@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { splitWireName } from '../state/wire-name.ts'
 
 export interface ToolIdProps {
   readonly server: string | undefined
@@ -7,11 +8,11 @@ export interface ToolIdProps {
 
 /** A tool by its server and its name. A model may name both in one: `server__tool`. */
 export function ToolId({ server, tool }: ToolIdProps): ReactNode {
-  const [, prefix, name] = /^([^_]+)__(.+)$/.exec(tool ?? '') ?? []
+  const { server: prefix, own } = splitWireName(tool ?? '')
   const known = server ?? prefix
   return (
     <span className="id">
-      {known !== undefined && <b>{known}</b>} {server === undefined ? (name ?? tool) : tool}
+      {known !== undefined && <b>{known}</b>} {server === undefined ? own : tool}
     </span>
   )
 }

@@ -46,7 +46,7 @@ export const chatAddress = new Store('#/')
 const keepAddress = (): void => {
   const here = route.get()
   if (here.page === 'chat' || here.page === 'debug') {
-    chatAddress.set('isNew' in here && here.isNew ? '#/' : `#/chat/${here.session}`)
+    chatAddress.set('isNew' in here && here.isNew ? '#/' : sessionAddress(here.session))
   }
 }
 keepAddress()
@@ -108,8 +108,13 @@ async function refill(): Promise<void> {
   if (isShown) route.set(read())
 }
 
+/** The address of a chat. */
+export function sessionAddress(id: string): string {
+  return `#/chat/${id}`
+}
+
 export function openSession(id: string): void {
-  location.hash = `#/chat/${id}`
+  location.hash = sessionAddress(id)
 }
 
 /** Shows the events of a session. */
@@ -152,7 +157,7 @@ export function keepSession(id: string): void {
     const user = userOfDrafts()
     if (user !== undefined) noteBegun(id, user)
   }
-  history.replaceState(null, '', `#/chat/${id}`)
+  history.replaceState(null, '', sessionAddress(id))
   const here = route.get()
   const isShown = here.page === 'chat' && here.session === id
   route.set({ ...(isShown ? here : { page: 'chat', session: id }), isNew: false })
@@ -166,6 +171,6 @@ export function replaceNewChat(from: string, to: string): void {
   }
   const here = route.get()
   if (here.page !== 'chat' || here.session !== from) return
-  if (!here.isNew) history.replaceState(null, '', `#/chat/${to}`)
+  if (!here.isNew) history.replaceState(null, '', sessionAddress(to))
   route.set({ ...here, session: to, insteadOf: here.insteadOf ?? from })
 }

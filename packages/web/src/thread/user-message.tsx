@@ -4,11 +4,11 @@ import { Fault } from '../parts/fault.tsx'
 import { focusIfLost } from '../parts/focus-if-lost.ts'
 import { IconButton } from '../parts/icon.tsx'
 import { onEscape } from '../parts/on-escape.ts'
+import { TimeAgo } from '../parts/time-ago.tsx'
 import type { ChatSession } from '../state/chat-session.ts'
 import { draftOf } from '../state/draft.ts'
 import { lengthFault } from '../state/length-fault.ts'
 import { useStore } from '../state/store.ts'
-import { clockOf, dayOf, isToday, timeOf } from '../state/time-text.ts'
 import type { Turn } from '../state/turn.ts'
 import { useIsGone } from '../state/use-is-gone.ts'
 import { AttachmentList } from './attachment-list.tsx'
@@ -62,7 +62,7 @@ export function UserMessage(props: {
   return (
     <header className="user">
       <h2 className="hidden">You said</h2>
-      {turn.at !== undefined && <SaidAt at={turn.at} />}
+      {turn.at !== undefined && <TimeAgo at={turn.at} />}
       <div className="bubble" dir="auto">
         {turn.text}
       </div>
@@ -81,15 +81,6 @@ export function UserMessage(props: {
         )}
       </div>
     </header>
-  )
-}
-
-/** When the message was sent: the time, with the day unless it is today. */
-function SaidAt({ at }: { readonly at: number }): ReactNode {
-  return (
-    <time dateTime={new Date(at).toISOString()} title={timeOf(at)}>
-      {isToday(at) ? clockOf(at) : `${dayOf(at)} ${clockOf(at)}`}
-    </time>
   )
 }
 

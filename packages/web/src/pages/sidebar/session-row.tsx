@@ -2,13 +2,15 @@ import type { Session } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { Mark } from '../../parts/icon.tsx'
+import { focusIfLost } from '../../parts/focus-if-lost.ts'
 import { onEscape } from '../../parts/on-escape.ts'
+import { TimeAgo } from '../../parts/time-ago.tsx'
 import { isPinned } from '../../state/known-sessions.ts'
-import { openSession, route } from '../../state/route.ts'
+import { route, sessionAddress } from '../../state/route.ts'
 import type { Activity } from '../../state/session-activity.ts'
 import { renameSession } from '../../state/session-list.ts'
 import { useStore } from '../../state/store.ts'
-import { clockOf, isToday } from '../../state/time-text.ts'
+import { isToday } from '../../state/time-text.ts'
 import { SessionMenu } from './session-menu.tsx'
 
 const ACTIVITIES: Readonly<
@@ -34,14 +36,14 @@ export function SessionRow({ session, activity }: SessionRowProps): ReactNode {
     return <TitleEditor session={session} onDone={() => setState('edited')} />
   return (
     <li className="session">
-      <button
-        type="button"
+      <a
         className="entry"
+        href={sessionAddress(id)}
         // The editor is gone, so that the focus goes back.
-        autoFocus={state === 'edited'}
+        ref={state === 'edited' ? focusIfLost : undefined}
         aria-current={isOpen ? 'page' : undefined}
-        onClick={() => openSession(id)}
-        data-closes-sidebar
+        // A text that is dropped at the message is put into it.
+        draggable={false}
       >
         {shown !== undefined && <Mark name={shown.mark} />}
         <span className="name cut">{title === '' ? 'Without a title' : title}</span>
@@ -49,10 +51,10 @@ export function SessionRow({ session, activity }: SessionRowProps): ReactNode {
         {isPinned(session) && <span className="hidden">pinned</span>}
         {isToday(updatedAt) && (
           <span className="meta" aria-hidden="true">
-            {clockOf(updatedAt)}
+            <TimeAgo at={updatedAt} isNarrow />
           </span>
         )}
-      </button>
+      </a>
       <SessionMenu session={session} onRename={() => setState('editing')} />
     </li>
   )

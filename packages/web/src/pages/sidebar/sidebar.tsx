@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import { IconButton, Mark } from '../../parts/icon.tsx'
 import { followHost, servers } from '../../state/host-state.ts'
+import { followClock } from '../../state/now.ts'
 import { login } from '../../state/login.ts'
 import type { OwnRoute } from '../../state/route.ts'
 import { chatAddress } from '../../state/route.ts'
@@ -20,6 +21,7 @@ export function Sidebar({ here }: { readonly here: OwnRoute }): ReactNode {
   const side = useRef<HTMLElement>(null)
   const chosen = useStore(theme)
   useEffect(followHost, [])
+  useEffect(followClock, [])
   useEffect(() => {
     // A phone that is turned may have room for both.
     const hide = (): void => side.current?.hidePopover()
