@@ -94,7 +94,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
       ...answer,
       default: { provider: 'demo', model: 'demo-1' },
     }))
-    await tab.page.getByText('The demo model answers').waitFor()
+    await tab.page.getByText('The built-in demo model answers').waitFor()
     await tab.page.getByText('Set a key of a provider, as GEMINI_API_KEY').waitFor()
     await pictures.takeBoth('state-first-run')
   })

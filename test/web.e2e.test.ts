@@ -334,7 +334,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     await tab.page.getByLabel('Title').fill('My trip')
     await tab.page.keyboard.press('Enter')
     await tab.page.getByLabel('Search chats').fill('trip')
-    await tab.button('My trip').waitFor()
+    await tab.page.getByRole('link', { name: 'My trip', exact: true }).waitFor()
     expect(await tab.page.locator('.session').count()).toBe(1)
     await row.locator('summary').click()
     const [file] = await Promise.all([
