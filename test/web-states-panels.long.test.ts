@@ -96,7 +96,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
     }))
     await tab.page.getByText('The built-in demo model answers').waitFor()
     await tab.page.getByText('Set a key of a provider, as GEMINI_API_KEY').waitFor()
-    await pictures.takeBoth('state-first-run')
+    await pictures.takeBoth('state-first-run', tab.page.locator('main'))
   })
 
   test('no model, and one that cannot be reached', async () => {
