@@ -54,6 +54,9 @@ describe('npm start', () => {
         .filter((line) => line === '[FILE] welcome.txt'),
     ).toHaveLength(1)
 
+    const audit = await fetch(`http://127.0.0.1:${stage.env['PORT']}/api/audit?tool=list_directory`)
+    expect(audit.status).toBe(200)
+
     // A chat whose input ends at once exits as if its user had left.
     const talk = stage.cleanup.use(await runProgram(['chat'], stage.env))
     expect(await talk.ended()).toEqual({ code: 0, signal: null })

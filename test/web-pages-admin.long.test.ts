@@ -256,3 +256,17 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
     )
   })
 })
+
+describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins of a laptop${NEEDS_BROWSER}`, () => {
+  test.each([
+    ['audit', 'This host has no audit log. Set AUDIT=async'],
+    ['users', 'This host has no accounts of its own. Set AUTH=local'],
+  ])('the page %s of a host without them says which setting adds them', async (place, text) => {
+    await using host = await WebHost.start({})
+    const { context, tab } = await host.visit({}, `/#/${place}`)
+    await tab.page.getByText(text).waitFor()
+    expect(await tab.page.getByRole('alert').count()).toBe(0)
+    expect(await accessFaults(tab.page)).toEqual([])
+    await host.leave(context)
+  })
+})

@@ -16,6 +16,7 @@ import type { Env } from './host/read-env.ts'
 import { readEnv } from './host/read-env.ts'
 import { ALL_SETTINGS, incompleteProviders, settingProblems } from './host/settings.ts'
 import { sandboxProblems } from './host/sandbox-paths.ts'
+import { withStartDefaults } from './host/start-defaults.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
 import { aborted as whenAborted } from 'mcp-host/async'
 import { decodeText } from 'mcp-host/json'
@@ -153,7 +154,7 @@ async function checkSettings(): Promise<CheckedSettings> {
     else if (error instanceof ConfigError) problems.push(...error.problems)
     else throw error
   }
-  const env: Env = { ...given, ...added.settings, MCP_JSON_PATH: mcpJson }
+  const env = withStartDefaults({ ...given, ...added.settings, MCP_JSON_PATH: mcpJson })
   const dataDir = resolve(root, env['DATA_DIR'] || '.data')
   problems.unshift(...settingProblems(env), ...sandboxProblems(env, root, dataDir))
   const texts = [mcpJson, resolve(root, env['LLM_CONFIG'] || 'llm.json')].map(readText)

@@ -13,7 +13,7 @@ export const auditSettings = {
       .enum(['off', 'async', 'required'], { error: 'must be one of off, async, required' })
       .optional(),
     describe:
-      'Audit log of tool calls. `async`: entries are written in the background. `required`: a call whose entry cannot be stored does not run. Default: `off` while clients need not authenticate, else `async`.',
+      'Audit log of tool calls. `async`: entries are written in the background. `required`: a call whose entry cannot be stored does not run. Default: `off` while clients need not authenticate, else `async`; with `npm start` always `async`.',
   }),
   auditArguments: setting({
     env: 'AUDIT_ARGUMENTS',
@@ -44,7 +44,7 @@ export const auditSettings = {
   }),
 }
 
-/** The mode of the audit log. By default it is on when clients authenticate. */
+/** The mode of the audit log. By default it is on when clients authenticate; `npm start` sets its own default. */
 export function auditMode({
   audit,
   auth,

@@ -2,6 +2,7 @@ import type { AuditEntry, AuditQuery } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 import { Fault } from '../../parts/fault.tsx'
+import { isNotHere, NotHere } from '../../parts/not-here.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { admin } from '../../state/admin.ts'
 import { Latest } from '../../state/latest.ts'
@@ -45,7 +46,14 @@ export function AuditPage(): ReactNode {
     }
   }
   useEffect(() => void search({ since: new Date(Date.now() - DAY_MS).toISOString() }), [])
-  return (
+  return isNotHere(fault) ? (
+    <PageFrame page="audit" title="Audit">
+      <NotHere title="This host has no audit log.">
+        Set <code>AUDIT=async</code> and start the host again: entries of tool calls stand here from
+        then on.
+      </NotHere>
+    </PageFrame>
+  ) : (
     <PageFrame page="audit" title="Audit">
       <p className="note">
         {isAuditor || roles.includes('admin') ? 'Entries of everybody' : 'Your own entries'}, the

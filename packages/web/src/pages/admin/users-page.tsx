@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { CopyButton } from '../../markdown/copy-button.tsx'
 import { Fault } from '../../parts/fault.tsx'
+import { isNotHere, NotHere } from '../../parts/not-here.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { admin } from '../../state/admin.ts'
 import { timeOf } from '../../state/time-text.ts'
@@ -27,6 +28,14 @@ function Users(): ReactNode {
   const loaded = useLoaded(readAccounts)
   const { value: accounts, fault, act } = loaded
   const [invited, setInvited] = useState<Invited>()
+  if (isNotHere(fault) && accounts === undefined) {
+    return (
+      <NotHere title="This host has no accounts of its own.">
+        Set <code>AUTH=local</code>, in <code>.env</code> for <code>npm start</code>, and start it
+        again: it prints a link for the first admin, who invites others here.
+      </NotHere>
+    )
+  }
   return (
     <>
       <Fault fault={fault} />

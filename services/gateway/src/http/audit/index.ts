@@ -62,7 +62,8 @@ export function addAuditRoutes(api: Api, { bus, audit }: AuditRoutesDeps): void 
       },
     },
     async ({ principal, query: { since, until, after, ...rest } }) => {
-      if (!audit.isOn) throw new BusError('not-found', 'this host has no audit log; see AUDIT')
+      if (!audit.isOn)
+        throw new BusError('not-found', 'this host has no audit log; AUDIT=async adds one')
       const { entries, next } = await searchAudit(
         bus,
         {
