@@ -160,6 +160,10 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
     expect(await tab.page.locator('.turn').last().innerText()).toContain('Not run')
     const journal = await host.stack.journal()
     expect(journal.filter(({ tool }) => tool === 'remove')).toHaveLength(1)
+    await tab.page.reload()
+    await tab.done(2)
+    await tab.page.getByText('You allowed it: test remove').waitFor()
+    await tab.page.getByText('You said no: test remove').waitFor()
   })
 
   test('a form of a tool is filled in; a faulty value is refused with its reason', async () => {

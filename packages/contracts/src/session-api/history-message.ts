@@ -3,6 +3,7 @@ import { JsonValue } from '../json-value.ts'
 import { ErrorInfo } from '../error.ts'
 import { ModelUsage, Usage } from '../model/content.ts'
 import { Attachment } from '../model/media.ts'
+import { InputAnswered } from '../session/control.ts'
 import { ToolResult } from '../session/tool-outcome.ts'
 import { TurnOutcome } from '../session/turn-event.ts'
 
@@ -15,7 +16,20 @@ export const HistoryMessage = z.object({
   createdAt: z.number(),
   content: z.string().optional(),
   /** For a tool call: its arguments, and its result once there is one. */
-  data: z.object({ arguments: JsonValue, ...ToolResult.partial().shape }).optional(),
+  data: z
+    .object({
+      arguments: JsonValue,
+      /** How the question whether the call may run ended; absent while it is open, and without one. */
+      approval: z
+        .object({
+          how: z.enum([...InputAnswered.shape.action.options, 'expired', 'void']),
+          /** The user who answered; absent without an answer, and for readers of a share. */
+          by: z.string().optional(),
+        })
+        .optional(),
+      ...ToolResult.partial().shape,
+    })
+    .optional(),
   /** `server.tool`. */
   toolName: z.string().optional(),
   /** For tool calls and answers: whether more follows. */

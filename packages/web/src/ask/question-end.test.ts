@@ -13,7 +13,7 @@ test.each<[QuestionItem['question'], QuestionItem['end'] & {}, string]>([
   [approval, { how: 'accept', by: 'user:ann' }, 'You allowed it'],
   [approval, { how: 'accept', by: 'user:bob' }, 'user:bob allowed it'],
   [approval, { how: 'decline', by: 'user:bob' }, 'user:bob said no'],
-  [approval, { how: 'decline' }, 'You said no'],
+  [approval, { how: 'decline' }, 'The user said no'],
   [form, { how: 'expired' }, 'Nobody answered in time'],
 ])('the end of a question names who answered (%#)', (question, end, words) => {
   expect(questionEnd(question, end, 'user:ann')).toBe(words)
@@ -21,5 +21,5 @@ test.each<[QuestionItem['question'], QuestionItem['end'] & {}, string]>([
 
 test('the end of a question names who answered on a page that does not know its user', () => {
   expect(questionEnd(form, { how: 'accept', by: 'user:bob' }, undefined)).toBe('user:bob answered')
-  expect(questionEnd(form, { how: 'accept' }, undefined)).toBe('You answered')
+  expect(questionEnd(form, { how: 'accept' }, undefined)).toBe('The user answered')
 })

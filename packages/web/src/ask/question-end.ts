@@ -15,6 +15,7 @@ export function questionEnd(
   principalId: string | undefined,
 ): string {
   if (how === 'expired' || how === 'void') return OTHER_ENDS[how]
-  const subject = by === undefined || by === principalId ? 'You' : by
+  // Readers of a share are not told the user.
+  const subject = by === undefined ? 'The user' : by === principalId ? 'You' : by
   return `${subject} ${mode === 'approval' && how === 'accept' ? 'allowed it' : ANSWERS[how]}`
 }

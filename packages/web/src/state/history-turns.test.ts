@@ -63,3 +63,32 @@ test('a turn has the usage of all of its generations, under the name of the last
   expect(first?.at).toBe(7)
   expect(second?.usage).toBeUndefined()
 })
+
+test('a call that a user allowed or refused says who did, after the call', () => {
+  const metadata = { messageId: 'm1' }
+  const call = { role: 'tool', createdAt: 8, metadata, toolName: 'files.remove' } as const
+  const messages: Message[] = [
+    { id: 'm1', role: 'user', createdAt: 7, content: 'hi', metadata },
+    {
+      ...call,
+      id: 'c1',
+      data: { arguments: {}, approval: { how: 'accept', by: 'user:ann' }, outcome: 'ok' },
+    },
+    {
+      ...call,
+      id: 'c2',
+      data: { arguments: {}, approval: { how: 'expired' }, outcome: 'refused' },
+    },
+  ]
+  expect(historyTurns(messages)[0]?.items).toMatchObject([
+    { kind: 'tool', id: 'c1', result: { outcome: 'ok', content: [] } },
+    {
+      kind: 'question',
+      question: { mode: 'approval', server: 'files', tool: 'remove' },
+      end: { how: 'accept', by: 'user:ann' },
+    },
+    { kind: 'tool', id: 'c2' },
+    { kind: 'question', end: { how: 'expired' } },
+  ])
+  expect(historyTurns(messages)[0]?.items[0]).not.toHaveProperty('result.approval')
+})

@@ -26,10 +26,21 @@ function userTurn({ id, content = '', createdAt: at, metadata }: Message): Turn 
 function itemsOf({ id, role, content = '', data, toolName = '', metadata }: Message): Item[] {
   if (role === 'tool') {
     const [server, tool] = splitName(toolName)
-    const { arguments: given = {}, outcome, content: blocks = [], ...more } = data ?? {}
+    const { arguments: given = {}, approval, outcome, content: blocks = [], ...more } = data ?? {}
     // A call of an ended turn without a result was cut off.
     const result: ToolResult = { ...more, outcome: outcome ?? 'unknown', content: blocks }
-    return [{ kind: 'tool', id, server, tool, arguments: given, result }]
+    const call: Item = { kind: 'tool', id, server, tool, arguments: given, result }
+    if (approval === undefined) return [call]
+    const kind = 'approval'
+    const about = { callId: id, server: server ?? '', tool, message: '', expiresAt: 0 }
+    const question = {
+      state: 'required',
+      id: `${id}-approval`,
+      kind,
+      mode: kind,
+      ...about,
+    } as const
+    return [call, { kind: 'question', id: question.id, question, end: approval }]
   }
   if (role === 'system') return [{ kind: 'note', id, text: content }]
   const { reasoning = '' } = metadata

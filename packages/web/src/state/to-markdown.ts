@@ -5,7 +5,8 @@ export function toMarkdown(title: string, messages: readonly Message[]): string 
   const parts = messages.flatMap(({ role, content = '', toolName = '', data, metadata }) => {
     if (role === 'user') return `## You\n\n${quoted(content)}${fileList(metadata.attachments)}`
     if (role === 'tool') {
-      const call = { arguments: data?.arguments, outcome: data?.outcome, result: data?.content }
+      const { arguments: given, approval, outcome, content: result } = data ?? {}
+      const call = { arguments: given, approval, outcome, result }
       return `### Tool ${oneLine(toolName)}\n\n${fenced(JSON.stringify(call, undefined, 2))}`
     }
     // A step of an answer may have calls alone.

@@ -38,7 +38,7 @@ export interface QuestionItem {
   /** `undefined` while it is open. */
   readonly end?: {
     readonly how: 'accept' | 'decline' | 'cancel' | 'expired' | 'void'
-    readonly by?: string
+    readonly by?: string | undefined
   }
 }
 

@@ -179,3 +179,35 @@ test('a note follows the last summarised turn', () => {
   })
   expect(messagesOf(second)).toHaveLength(1)
 })
+
+test.each(['accept', 'decline', 'cancel'] as const)(
+  'a call has the user who answered whether it may run, and the answer %s',
+  (action) => {
+    const turn = log.addInput('a')
+    log.claim(turn)
+    const [call] = log.write({ tools: ['remove'] })
+    const asked = { server: 'files', tool: 'remove', id: 'q', message: 'May it?', arguments: {} }
+    const fact = { type: 'approval-required', turn, seen: 0, call: call!, ...asked } as const
+    log.add({ kind: 'turn', fact: { ...fact, expiresAt: 1e9 } })
+    expect(messagesOf(turn)[1]?.data).not.toHaveProperty('approval')
+    log.add({ kind: 'control', fact: { type: 'input-answered', id: 'q', action } })
+    expect(messagesOf(turn)[1]).toMatchObject({ data: { approval: { how: action, by: 'ann' } } })
+  },
+)
+
+test('a call that nobody allowed in time says that the question expired', () => {
+  const turn = log.addInput('a')
+  log.claim(turn)
+  const [call] = log.write({ tools: ['remove'] })
+  const about = { turn, seen: 0, call: call!, tool: 'remove' } as const
+  const asked = { type: 'approval-required', ...about, server: 'files', id: 'q' } as const
+  log.add({ kind: 'turn', fact: { ...asked, message: 'May it?', arguments: {}, expiresAt: 0 } })
+  const settled = {
+    type: 'tool-settled',
+    ...about,
+    outcome: 'refused',
+    message: 'too late',
+  } as const
+  log.add({ kind: 'turn', fact: settled })
+  expect(messagesOf(turn)[1]).toMatchObject({ data: { approval: { how: 'expired' } } })
+})

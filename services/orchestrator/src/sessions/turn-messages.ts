@@ -108,14 +108,25 @@ function toolMessage(messageId: string, createdAt: number, call: ToolCall): Hist
     createdAt,
     toolName: server === undefined || tool === undefined ? name : `${server}.${tool}`,
     kind: end !== undefined ? 'complete' : call.attempt > 0 ? 'progress' : 'start',
-    data: { arguments: given, ...end },
+    data: { arguments: given, ...approvalOf(call), ...end },
     metadata: { messageId },
   }
 }
 
 type ToolData = NonNullable<HistoryMessage['data']>
 
-function endOf({ settled, result }: ToolCall): Omit<ToolData, 'arguments'> | undefined {
+function approvalOf({ approval }: ToolCall): Pick<ToolData, 'approval'> {
+  const { end } = approval ?? {}
+  if (end === undefined) return {}
+  return end.state === 'answered'
+    ? { approval: { how: end.answer.action, by: end.by } }
+    : { approval: { how: end.state } }
+}
+
+function endOf({
+  settled,
+  result,
+}: ToolCall): Omit<ToolData, 'arguments' | 'approval'> | undefined {
   if (settled !== undefined) {
     const { outcome, message } = settled
     const content = [{ type: 'text', text: message }]

@@ -28,6 +28,8 @@ const Data = describeFields(
   }),
   {
     arguments: `${WORDS.arguments} A text that says so when they are too large to be shown.`,
+    approval:
+      'Present when the question whether the call may run has ended. `how`: `accept`, `decline`, `cancel`, `expired`, or `void` when no answer was needed any more; `by`: the user who answered, not for readers of a share.',
     outcome: `Absent before the result. ${WORDS.toolOutcome}`,
     content: 'MCP content blocks; a text that says so when they are too large to be shown.',
     structuredContent: `${WORDS.structuredContent} Absent when it is too large to be shown.`,

@@ -14,6 +14,7 @@ import { askOrchestrator } from '../sessions/ask-orchestrator.ts'
 import { MessagesPage } from '../sessions/list-messages.ts'
 import { Page } from '../sessions/page.ts'
 import type { Share, Shares } from './shares.ts'
+import { withoutNames } from './without-names.ts'
 
 const SharedParams = z.object({ token: z.string().max(100).describe('The secret of the link.') })
 
@@ -82,9 +83,10 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
     async ({ raw, params: { token }, query: { limit, before } }) => {
       const share = await open(raw, token, '/messages')
       const page = { session: share.session, limit, ...(before === undefined ? {} : { before }) }
-      return asOwner(share, (owner) =>
+      const { messages, ...rest } = await asOwner(share, (owner) =>
         askOrchestrator(bus, sessionHistory, page, newEnvelope(owner)),
       )
+      return { messages: messages.map(withoutNames), ...rest }
     },
   )
 
