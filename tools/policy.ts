@@ -1,19 +1,32 @@
 // `npm run policy`: checks policy.json, explains how it decides about the use of an item, and accepts changed tools.
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { CatalogEntry } from '@mcp-host/contracts'
 import { LOCAL, PrincipalId } from '@mcp-host/contracts'
-import { explain, PolicyFile, ruleName } from '@mcp-host/policy'
-import { createLogger, readDataFile, ToolPins } from '@mcp-host/service'
+import { ITEM_KINDS, OPEN_POLICY, PolicyFile } from '@mcp-host/policy'
+import {
+  approvalSettings,
+  createLogger,
+  loadConfig,
+  readDataFile,
+  ToolPins,
+} from '@mcp-host/service'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
 import { openCommandAudit } from './host/command-audit.ts'
 import { connectQuietly } from './host/connect-quietly.ts'
+import type { Env } from './host/read-env.ts'
 import { readEnv } from './host/read-env.ts'
 import { stopWithLauncher } from './lifeline.ts'
 import { plain } from './plain.ts'
+import type { NamedUse } from './policy/explain-use.ts'
+import { explainUse } from './policy/explain-use.ts'
 import { findBroker } from './servers/find-broker.ts'
 
+const root = join(import.meta.dirname, '..')
+
 const usage = `Usage: npm run policy -- check                               check the file, all faults at once
-       npm run policy -- explain --as user:ann files.delete    say which rule decides, and why
+       npm run policy -- explain --as user:ann files.delete    say which rule decides, and why, and whether
+                                                             TOOL_APPROVAL of this environment asks a user
        npm run policy -- explain --as user:ann --kind resource files.file:///etc/passwd
        npm run policy -- changed                             show the tools whose definition has changed
        npm run policy -- accept files.read                   use a tool as it is now
@@ -22,18 +35,23 @@ const usage = `Usage: npm run policy -- check                               chec
   --as ID           principal of the call
   --role ROLE       a role of the principal, may be repeated; default: user
   --kind KIND       what is named: tool, prompt or resource; default: tool
-  --arguments JSON  arguments of the call of a tool; default: {}. Its schema is not read, so that each may be of any type
-  --read-only       the server says that the tool changes nothing
+  --arguments JSON  arguments of the call of a tool; default: {}. Without a running host, each may be of any type
+  --read-only       the tool changes nothing; default: what its server says at the running host
   --file PATH       default: POLICY_CONFIG, else policy.json
   --nats URL        broker of the host; default: the one of the host that runs on DATA_DIR, else NATS_URL
 `
 
-type Options = FileOptions | PinOptions
+type Options = CheckOptions | UseOptions | PinOptions
 
-interface FileOptions {
+interface CheckOptions {
   readonly file: string
-  /** The call to explain; absent: the file is only checked. */
-  readonly call: Parameters<typeof explain>[1] | undefined
+}
+
+interface UseOptions extends CheckOptions {
+  /** What is explained. */
+  readonly use: NamedUse
+  readonly env: Env
+  readonly natsUrl: string | undefined
 }
 
 interface PinOptions {
@@ -65,12 +83,11 @@ function parse(args: string[]): Options | undefined {
     },
   })
   if (values.help === true) return undefined
-  const root = join(import.meta.dirname, '..')
   const env = readEnv(process.env, root)
   const file = resolve(root, values.file ?? (env['POLICY_CONFIG'] || 'policy.json'))
   const [command, name, ...rest] = positionals
   if (rest.length > 0) throw new UsageError(`too many words: ${positionals.join(' ')}`)
-  if (command === 'check' && name === undefined) return { file, call: undefined }
+  if (command === 'check' && name === undefined) return { file }
   const natsUrl = values.nats
   if (command === 'changed' && name === undefined) return { natsUrl }
   if (command === 'accept') return { natsUrl, accepted: toolOf(command, name) }
@@ -92,14 +109,17 @@ function parse(args: string[]): Options | undefined {
     throw new UsageError('--arguments: must be JSON')
   }
   const { server, tool } = toolOf(command, name)
-  const use = { principal: { id: id.data, roles: values.role }, server }
-  const annotations = () => ({ readOnlyHint: values['read-only'] })
-  if (values.kind === 'prompt') return { file, call: { ...use, prompt: tool } }
-  if (values.kind === 'resource') return { file, call: { ...use, resource: tool } }
-  if (values.kind !== 'tool') throw new UsageError('--kind: must be tool, prompt or resource')
-  // Without the catalog the schema is not known.
-  const inputSchema = () => undefined
-  return { file, call: { ...use, tool, annotations, arguments: given, inputSchema } }
+  const kind = ITEM_KINDS.find((each) => each === values.kind)
+  if (kind === undefined) throw new UsageError('--kind: must be tool, prompt or resource')
+  const use = {
+    principal: { id: id.data, roles: values.role },
+    server,
+    kind,
+    name: tool,
+    arguments: given,
+    isReadOnly: values['read-only'],
+  }
+  return { file, use, env, natsUrl }
 }
 
 /** Parses the options. Throws `UsageError`. */
@@ -109,12 +129,12 @@ function toolOf(command: string, name = ''): ToolName {
   return { server: name.slice(0, dot), tool: name.slice(dot + 1) }
 }
 
-function run(options: Options): Promise<number> {
-  return 'file' in options ? readPolicy(options) : reviewTools(options)
+async function run(options: Options): Promise<number> {
+  if ('use' in options) return explainFile(options)
+  return 'file' in options ? checkFile(options) : reviewTools(options)
 }
 
 async function reviewTools({ natsUrl, accepted, forgotten }: PinOptions): Promise<number> {
-  const root = join(import.meta.dirname, '..')
   const broker = findBroker(readEnv(process.env, root), root, natsUrl)
   await using bus = await connectQuietly(broker, 'policy')
   const catalog = await bus.catalog.watch()
@@ -142,23 +162,38 @@ async function reviewTools({ natsUrl, accepted, forgotten }: PinOptions): Promis
   return 0
 }
 
-async function readPolicy({ file, call }: FileOptions): Promise<number> {
+async function checkFile({ file }: CheckOptions): Promise<number> {
   const policy = readDataFile(file, PolicyFile)
   if (policy === undefined)
     throw new CommandError(`there is no file ${file}: every call is allowed`)
-  if (call === undefined) {
-    const count = policy.rules.length
-    process.stdout.write(plain(`${file}: ${count} rules, otherwise ${policy.default}\n`))
-    return 0
-  }
-  const { effect, rule, index, verdicts } = explain(policy, call)
-  const decider = index === undefined ? 'the default' : ruleName(rule?.name, index)
-  process.stdout.write(plain(`${effect}, decided by ${decider}\n`))
-  for (const { rule: name, verdict, mismatch } of verdicts) {
-    const why = mismatch === undefined ? '' : `: ${mismatch}`
-    process.stdout.write(plain(`  ${name}   ${verdict}${why}\n`))
-  }
+  const count = policy.rules.length
+  process.stdout.write(plain(`${file}: ${count} rules, otherwise ${policy.default}\n`))
   return 0
+}
+
+async function explainFile({ file, use, env, natsUrl }: UseOptions): Promise<number> {
+  const read = readDataFile(file, PolicyFile)
+  const { toolApproval } = loadConfig(approvalSettings, env)
+  const host = await readCatalog(env, natsUrl)
+  const lines = explainUse(use, { policy: read ?? OPEN_POLICY, toolApproval, host })
+  if (read === undefined) lines.push(`There is no file ${file}, so the policy allows everything.`)
+  process.stdout.write(plain(lines.map((line) => `${line}\n`).join('')))
+  return 0
+}
+
+/** What the running host offers, or why that is not known. */
+async function readCatalog(
+  env: Env,
+  natsUrl: string | undefined,
+): Promise<readonly CatalogEntry[] | { readonly why: string }> {
+  try {
+    await using bus = await connectQuietly(findBroker(env, root, natsUrl), 'policy')
+    const catalog = await bus.catalog.watch()
+    return Array.from(catalog.entries.values())
+  } catch (error) {
+    // The rules decide without a host, too.
+    return { why: error instanceof Error ? error.message : String(error) }
+  }
 }
 
 stopWithLauncher()

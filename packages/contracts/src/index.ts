@@ -172,6 +172,7 @@ export { ReloadResult, supervisorControl } from './supervisor/supervisor-control
 export type { ApprovalRule } from './tool/approval-rule.ts'
 export {
   APPROVAL_MARKS,
+  approvalFinder,
   approvalRule,
   hasMark,
   isApprovalRule,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ServerName } from '../ids.ts'
 import type { CatalogEntry, CatalogTool } from '../mcp-server/catalog-entry.ts'
-import { approvalRule, unmatchedPatterns } from './approval-rule.ts'
+import { approvalFinder, approvalRule, unmatchedPatterns } from './approval-rule.ts'
 
 const hints: Record<string, CatalogTool['annotations']> = {
   'files.read': { readOnlyHint: true, openWorldHint: false },
@@ -58,6 +58,15 @@ test.each([
   const allows = (rule: string): boolean => approvalRule([rule])('h', tool, () => undefined)
   expect(['h.*', '*', `h.${tool}`, `*${tool}`].map(allows)).toEqual([true, true, true, true])
   expect(allows('g.*')).toBe(false)
+})
+
+test.each([
+  [['@writes', 'web.*', 'files.d*'], 'files.delete', 'files.d*'],
+  [['@open-world', '@writes', 'web.*'], 'files.write', '@writes'],
+  [['@writes', 'web.*'], 'files.read', undefined],
+])('of the rules %j, %s is selected by %s', (rules, name, rule) => {
+  const [server = '', tool = ''] = name.split('.')
+  expect(approvalFinder(rules)(server, tool, () => hints[name])).toBe(rule)
 })
 
 test('no tool needs an approval without rules', () => {

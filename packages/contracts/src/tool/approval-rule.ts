@@ -30,14 +30,22 @@ export type ApprovalRule = (
 
 /** The rule of a list such as `filesystem.write_*`, `mail.*`, `@destructive`; `*` matches any text. */
 export function approvalRule(rules: readonly string[]): ApprovalRule {
+  const find = approvalFinder(rules)
+  return (...tool) => find(...tool) !== undefined
+}
+
+/** Finds the first rule of such a list that selects a tool; those that name tools come before marks. */
+export function approvalFinder(
+  rules: readonly string[],
+): (...tool: Parameters<ApprovalRule>) => string | undefined {
   const marks = rules.filter((rule) => rule.startsWith('@'))
-  const patterns = patternsOf(rules).map(toRegExp)
+  const patterns = patternsOf(rules).map((rule) => ({ rule, pattern: toRegExp(rule) }))
   return (server, tool, annotations) => {
     const name = comparable(`${server}.${tool}`)
-    if (patterns.some((pattern) => pattern.test(name))) return true
-    if (marks.length === 0) return false
+    const named = patterns.find(({ pattern }) => pattern.test(name))
+    if (named !== undefined || marks.length === 0) return named?.rule
     const hints = annotations()
-    return marks.some((mark) => hasMark(mark, hints))
+    return marks.find((mark) => hasMark(mark, hints))
   }
 }
 
