@@ -4,10 +4,10 @@ import { CurrentPage } from './pages/current-page.tsx'
 import { LogInAgain } from './pages/log-in-again.tsx'
 import { Palette } from './pages/palette.tsx'
 import { Shortcuts } from './pages/shortcuts.tsx'
-import { SIDEBAR, Sidebar } from './pages/sidebar/sidebar.tsx'
+import { SidebarButton } from './pages/sidebar/sidebar-button.tsx'
+import { Sidebar } from './pages/sidebar/sidebar.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { ErrorBoundary } from './parts/error-boundary.tsx'
-import { Icon } from './parts/icon.tsx'
 import { loadLogin, login } from './state/login.ts'
 import { loadModels } from './state/models.ts'
 import { sendLeftMessages } from './state/open-chats.ts'
@@ -52,14 +52,7 @@ function OwnPage({ here }: { readonly here: OwnRoute }): ReactNode {
         <Sidebar here={here} />
       </ErrorBoundary>
       <main ref={main} className="main" tabIndex={-1}>
-        <button
-          type="button"
-          className="icon-button only-phone sidebar-button"
-          popoverTarget={SIDEBAR}
-          aria-label="Pages and lists"
-        >
-          <Icon name="menu" />
-        </button>
+        <SidebarButton />
         {/* A chat shows this above the composer. */}
         {here.page !== 'chat' && <LogInAgain />}
         <CurrentPage here={here} />

@@ -124,7 +124,7 @@ export async function createGateway(
     clients,
     clientVirtualServers: new ClientVirtualServers(ownLists),
     policy,
-    approvals: approvalsOf(bus, config, audit, queue),
+    approvals: approvalsOf(bus, config, audit, queue, address.publicUrl),
     queue,
     audit,
     pins,
@@ -221,6 +221,7 @@ function approvalsOf(
   { approvalTimeoutMs: timeoutMs }: GatewayConfig,
   audit: GatewayAudit,
   queue: ApprovalQueue,
+  publicUrl: string,
 ): Approvals {
   const seal = new StateSeal(() =>
     bus.secret('mcp-state').catch(() => {
@@ -233,6 +234,7 @@ function approvalsOf(
     queue,
     sentArguments,
     timeoutMs,
+    pageUrl: `${publicUrl}/#/approvals`,
     onAnswered: (...answer) => audit.approvalAnswered(...answer),
   })
 }

@@ -11,13 +11,13 @@ import { useStore } from '../../state/store.ts'
 import { timeOf } from '../../state/time-text.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
 import { usePoll } from '../../state/use-poll.ts'
+import { readWaitingCalls } from '../../state/waiting-calls.ts'
 
 const LOOK_MS = 3_000
-const readApprovals = (): Promise<Approval[]> => admin.approvals()
 
 /** Tool calls of programs that wait for a decision. Those of chats are asked there. */
 export function ApprovalsPage(): ReactNode {
-  const { value: waiting, fault, act, reload } = useLoaded(readApprovals)
+  const { value: waiting, fault, act, reload } = useLoaded(readWaitingCalls)
   const known = useStore(login)
   const own = 'principal' in known ? known.principal.id : ''
   usePoll(reload, LOOK_MS)

@@ -10,8 +10,10 @@ import { useStore } from '../../state/store.ts'
 import { switchTheme, theme } from '../../state/theme.ts'
 import { useRoles } from '../../state/use-roles.ts'
 import { pagesFor } from '../../state/user-pages.ts'
+import { waitingCalls } from '../../state/waiting-calls.ts'
 import { ChatList } from './chat-list.tsx'
 import { ServerList } from './server-list.tsx'
+import { WaitingBadge } from './waiting-badge.tsx'
 
 /** Id of the sidebar, which a phone shows on demand. */
 export const SIDEBAR = 'side'
@@ -66,16 +68,23 @@ function PageLinks({ here }: { readonly here: OwnRoute }): ReactNode {
   const chat = useStore(chatAddress)
   const isAdmin = useRoles().includes('admin')
   const isChat = here.page === 'chat' || here.page === 'debug'
-  const link = (href: string, name: string, isHere: boolean): ReactNode => (
+  const waiting = useStore(waitingCalls)
+  const link = (href: string, name: string, isHere: boolean, badge?: ReactNode): ReactNode => (
     <a href={href} aria-current={isHere ? 'page' : undefined}>
       {name}
+      {badge}
     </a>
   )
   return (
     <nav className="modes" aria-label="Pages">
       {link(chat, 'Chat', isChat)}
       {link('#/servers', 'Servers', here.page === 'servers')}
-      {link('#/account', isAdmin ? 'Admin' : 'Account', !isChat && here.page !== 'servers')}
+      {link(
+        waiting > 0 ? '#/approvals' : '#/account',
+        isAdmin ? 'Admin' : 'Account',
+        !isChat && here.page !== 'servers',
+        <WaitingBadge />,
+      )}
     </nav>
   )
 }
@@ -93,6 +102,7 @@ function PageList({ here }: { readonly here: OwnRoute }): ReactNode {
           aria-current={here.page === page ? 'page' : undefined}
         >
           <span className="name">{name}</span>
+          {page === 'approvals' && <WaitingBadge />}
         </a>
       ))}
     </nav>

@@ -36,6 +36,8 @@ export interface ApprovalsOptions {
   readonly sentArguments: SentArguments
   /** The time limit for a decision. */
   readonly timeoutMs: number
+  /** Address of the page on which users decide about calls in the queue. */
+  readonly pageUrl: string
   /** Called with the answer of a client of 2026-07-28; the answers of others reach the supervisor. */
   readonly onAnswered?: (
     caller: CallingPrincipal,
@@ -161,7 +163,10 @@ export class Approvals {
     const call = callOf(route)
     if (await queue.take(caller, call)) return run(route)
     const { id, expiresAt } = await queue.ask(caller, call)
-    throw refuse({ ...about(route), approval: { id, path: `/api/approvals/${id}`, expiresAt } })
+    throw refuse({
+      ...about(route),
+      approval: { id, path: `/api/approvals/${id}`, url: this.#options.pageUrl, expiresAt },
+    })
   }
 
   async #ask(message: string, subject: string): Promise<ForwardedReply> {
@@ -228,8 +233,13 @@ interface About {
   readonly server: string
   readonly tool: string
   readonly retryable: boolean
-  /** The route on which the user can allow the call. */
-  readonly approval?: { readonly id: string; readonly path: string; readonly expiresAt: number }
+  /** The route and the page on which the user can allow the call. */
+  readonly approval?: {
+    readonly id: string
+    readonly path: string
+    readonly url: string
+    readonly expiresAt: number
+  }
 }
 
 const NO_SESSION = 'this client cannot ask: it needs a session with elicitation'
@@ -245,7 +255,7 @@ function refusal(
   const why = `the tool "${name}" of the server "${server}" runs only when the user allows it, and ${obstacle}`
   return approval === undefined
     ? why
-    : `${why}. The call waits at ${approval.path}; once it is allowed there, send it again`
+    : `${why}. The call waits for the user at ${approval.url}; once it is allowed there, send it again`
 }
 
 function about({ place: { server, name } }: Route): About {

@@ -62,6 +62,7 @@ beforeEach(() => {
       approvals: new Approvals({
         seal: new StateSeal(async () => secret),
         sentArguments: async (_tool, args) => args,
+        pageUrl: 'http://host/#/approvals',
         get timeoutMs() {
           return timeoutMs
         },
@@ -276,15 +277,20 @@ test('a legacy call without elicitation, without a session or in a batch is refu
   expect(forwarded).toEqual([])
 })
 
-test('a call of a client that cannot ask waits in the queue, and runs once it was allowed there', async () => {
-  const approval = { id: 'a1', path: '/api/approvals/a1', expiresAt: 7 }
+test('a client that cannot ask is told the page where its call waits, and the call runs once it was allowed there', async () => {
+  const approval = {
+    id: 'a1',
+    path: '/api/approvals/a1',
+    url: 'http://host/#/approvals',
+    expiresAt: 7,
+  }
   const asked = { server: 'files', tool: 'delete', arguments: deletion.arguments }
   for (const params of [deletion, { ...deletion, _meta: modern() }]) {
     queued = []
     isAllowed = false
     const { error } = await call(params)
     expect(error).toMatchObject({
-      message: expect.stringContaining('/api/approvals/a1'),
+      message: expect.stringContaining('waits for the user at http://host/#/approvals; once'),
       data: { reason: 'approval-required', approval },
     })
     expect([queued, forwarded]).toEqual([[asked], []])
