@@ -28,7 +28,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
   beforeAll(async () => {
     const folder = open.use(await testFolder())
     const policy = join(folder.path, 'policy.json')
-    await writeFile(policy, JSON.stringify(POLICY))
+    const rules = POLICY.rules.map((rule) => JSON.stringify(rule)).join(',\n')
+    await writeFile(policy, `{\n"rules": [\n${rules}\n]}`)
     host = open.use(
       await WebHost.start({
         asksForLogin: true,
@@ -145,8 +146,12 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
     await tabTo(page, 'Explain')
     await page.keyboard.press('Enter')
     const decision = page.getByRole('status', { name: 'Decision' })
-    expect(await decision.innerText()).toMatch(/Denied\.\s+Decided by no system files\./)
-    expect(await decision.innerText()).toMatch(/ask ann[\s\S]*admins may\s+does not match: roles/)
+    expect(await decision.innerText()).toMatch(
+      /Denied\.\s+Decided by no system files, policy\.json line 4\./,
+    )
+    expect(await decision.innerText()).toMatch(
+      /ask ann[\s\S]*admins may\s+allow everything for role admin\s+does not match: roles\s+3/,
+    )
     expect(await accessFaults(page)).toEqual([])
     await page.getByLabel('Tool, as server.tool').fill('test.remove')
     await page.getByLabel('Arguments as JSON').fill('{}')
@@ -223,7 +228,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
   test('limits of a principal are looked up by keyboard', async () => {
     const page = await show('limits', 'ann')
     const row = page.getByRole('row').filter({ hasText: 'LIMIT_TOOL_CALLS' })
-    await row.getByText('1,000 a day').waitFor()
+    await row.getByText('1,000 tool calls a day for each caller').waitFor()
     await tabTo(page, 'Used by')
     await page.keyboard.type('user:bob')
     await tabTo(page, 'Look')
@@ -242,7 +247,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
   test('limits are shown with what a principal has used', async () => {
     const page = await show('limits', 'ann')
     const row = page.getByRole('row').filter({ hasText: 'LIMIT_TOOL_CALLS' })
-    await row.getByText('1,000 a day').waitFor()
+    await row.getByText('1,000 tool calls a day for each caller').waitFor()
     expect(Number(await row.getByRole('cell').last().innerText())).toBeGreaterThanOrEqual(CALLS)
     expect(await accessFaults(page)).toEqual([])
     await page.getByLabel('Used by').fill('user:bob')

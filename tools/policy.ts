@@ -7,6 +7,7 @@ import { ITEM_KINDS, OPEN_POLICY, PolicyFile } from '@mcp-host/policy'
 import {
   approvalSettings,
   createLogger,
+  elementLines,
   loadConfig,
   readDataFile,
   ToolPins,
@@ -175,7 +176,12 @@ async function explainFile({ file, use, env, natsUrl }: UseOptions): Promise<num
   const read = readDataFile(file, PolicyFile)
   const { toolApproval } = loadConfig(approvalSettings, env)
   const host = await readCatalog(env, natsUrl)
-  const lines = explainUse(use, { policy: read ?? OPEN_POLICY, toolApproval, host })
+  const lines = explainUse(use, {
+    policy: read ?? OPEN_POLICY,
+    lines: elementLines(file, 'rules'),
+    toolApproval,
+    host,
+  })
   if (read === undefined) lines.push(`There is no file ${file}, so the policy allows everything.`)
   process.stdout.write(plain(lines.map((line) => `${line}\n`).join('')))
   return 0

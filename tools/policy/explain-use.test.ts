@@ -50,13 +50,13 @@ const use = (name: string, more: Partial<NamedUse> = {}): NamedUse => ({
   ...more,
 })
 const explained = (named: NamedUse, options: Partial<ExplainOptions> = {}): string[] =>
-  explainUse(named, { policy, toolApproval: [], host: HOST, ...options })
+  explainUse(named, { policy, lines: [3, 4], toolApproval: [], host: HOST, ...options })
 
 test('an allowed call names the decider and the reason of each rule', () => {
   expect(explained(use('delete'))).toEqual([
     'allow, decided by the default',
-    '  no guests   does not match: roles',
-    '  rule 2   does not match: tool',
+    '  no guests   does not match: roles   (line 3: deny everything for role guest)',
+    '  rule 2   does not match: tool   (line 4: approve tool *.move)',
   ])
 })
 

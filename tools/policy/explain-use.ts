@@ -17,6 +17,8 @@ export interface NamedUse {
 
 export interface ExplainOptions {
   readonly policy: Policy
+  /** The lines of its rules in their file. */
+  readonly lines: readonly number[]
   /** The rules of `TOOL_APPROVAL`. */
   readonly toolApproval: readonly string[]
   /** What the running host offers, or why that is not known. */
@@ -26,7 +28,7 @@ export interface ExplainOptions {
 /** Says in lines how the policy and `TOOL_APPROVAL` decide about a use, and whether the item exists. Pure. */
 export function explainUse(
   named: NamedUse,
-  { policy, toolApproval, host }: ExplainOptions,
+  { policy, lines, toolApproval, host }: ExplainOptions,
 ): string[] {
   const { principal, server, kind, name } = named
   const catalog = 'why' in host ? [] : host
@@ -52,9 +54,11 @@ export function explainUse(
     ...(asking !== undefined || effect === 'approve'
       ? ['The call would wait until a user allows it.']
       : []),
-    ...verdicts.map(({ rule: each, verdict, mismatch }) => {
+    ...verdicts.map(({ rule: each, text, verdict, mismatch }, position) => {
       const why = mismatch === undefined ? '' : `: ${mismatch}`
-      return `  ${each}   ${verdict}${why}`
+      const line = lines[position]
+      const place = line === undefined ? '' : `line ${line}: `
+      return `  ${each}   ${verdict}${why}   (${place}${text})`
     }),
     ...absence(named, host),
   ]

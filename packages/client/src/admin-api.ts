@@ -111,8 +111,14 @@ export interface Explanation {
   readonly reason?: string
   /** Whether a server lists the tool. */
   readonly isKnown: boolean
+  /** Name of the file of the rules; absent with hosts that do not tell it. */
+  readonly file?: string
   readonly rules: readonly {
     readonly rule: string
+    /** What it says, on one line. */
+    readonly text?: string
+    /** Where it begins in the file. */
+    readonly line?: number
     readonly verdict: string
     readonly mismatch?: string
   }[]

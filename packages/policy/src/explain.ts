@@ -1,11 +1,14 @@
 import type { Decision, ItemUse } from './decide.ts'
 import { decide, mismatchOf } from './decide.ts'
+import { describeRule } from './describe-rule.ts'
 import type { Policy } from './policy-file.ts'
 
 /** How one rule relates to the use of an item. */
 export interface RuleVerdict {
   /** Its name, or its position in the file, as `rule 1`. */
   readonly rule: string
+  /** What it says, on one line. */
+  readonly text: string
   readonly verdict: 'decides' | 'does not match' | 'comes too late'
   /** The part of the rule that does not match. */
   readonly mismatch?: string
@@ -18,11 +21,11 @@ export function explain(
 ): Decision & { readonly verdicts: readonly RuleVerdict[] } {
   const decision = decide(policy, use)
   const verdicts = policy.rules.map((rule, index): RuleVerdict => {
-    const name = ruleName(rule.name, index)
-    if (index === decision.index) return { rule: name, verdict: 'decides' }
+    const named = { rule: ruleName(rule.name, index), text: describeRule(rule) }
+    if (index === decision.index) return { ...named, verdict: 'decides' }
     const mismatch = mismatchOf(rule, use)
-    if (mismatch !== undefined) return { rule: name, verdict: 'does not match', mismatch }
-    return { rule: name, verdict: 'comes too late' }
+    if (mismatch !== undefined) return { ...named, verdict: 'does not match', mismatch }
+    return { ...named, verdict: 'comes too late' }
   })
   return { ...decision, verdicts }
 }

@@ -140,6 +140,7 @@ export async function buildApp(
   deps: AppDeps,
   settings: Pick<GatewayConfig, 'allowedOrigins' | 'heartbeatMs' | 'mcpStreamMs'> & {
     readonly webFolder?: GatewayConfig['webFolder']
+    readonly policyConfig?: string
   },
   onRoute?: (route: { readonly method: string; readonly url: string }) => void,
 ): Promise<FastifyInstance> {
@@ -337,7 +338,7 @@ export async function buildApp(
       addAuthRoutes(api, { ...deps, tickets })
       addChangedTools(api, deps)
       addServerRoutes(api, deps)
-      addExplainCall(api, deps)
+      addExplainCall(api, { ...deps, policyFile: settings.policyConfig })
       addListLimits(api, deps)
       addMaintenance(api, deps)
       addAuditRoutes(api, deps)

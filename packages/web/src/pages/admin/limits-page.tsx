@@ -5,6 +5,7 @@ import { Fault } from '../../parts/fault.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { TableHead } from '../../parts/table-head.tsx'
 import { admin } from '../../state/admin.ts'
+import { limitText } from '../../state/limit-text.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
 
 /** The limits for clients, and what a principal has used of them. */
@@ -40,15 +41,14 @@ function Limits(): ReactNode {
       <Fault fault={fault} />
       {limits !== undefined && (
         <table>
-          <TableHead columns={['Setting', 'Counts', 'Limit']} numbers={['Used']} />
+          <TableHead columns={['Limit', 'Setting']} numbers={['Used']} />
           <tbody>
             {limits.map((limit) => (
               <tr key={limit.setting}>
-                <th scope="row">
+                <th scope="row">{limitText(limit)}</th>
+                <td>
                   <code>{limit.setting}</code>
-                </th>
-                <td>{limit.what}</td>
-                <td>{rateOf(limit)}</td>
+                </td>
                 <td className={isUsedUp(limit) ? 'number bad' : 'number'}>
                   {limit.used?.toLocaleString('en') ?? '–'}
                 </td>
@@ -63,20 +63,6 @@ function Limits(): ReactNode {
       </p>
     </>
   )
-}
-
-const WINDOWS: ReadonlyMap<number, string> = new Map([
-  [1_000, 'a second'],
-  [60_000, 'a minute'],
-  [3_600_000, 'an hour'],
-  [86_400_000, 'a day'],
-])
-
-function rateOf({ permits, windowMs }: Limit): string {
-  if (permits === undefined) return 'off'
-  const count = permits.toLocaleString('en')
-  if (windowMs === undefined) return `${count} at a time`
-  return `${count} ${WINDOWS.get(windowMs) ?? `in ${windowMs} ms`}`
 }
 
 function isUsedUp({ permits, used = 0 }: Limit): boolean {

@@ -5,11 +5,11 @@ import { listOf } from '../../state/list-of.ts'
 import { Fault } from '../../parts/fault.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { Mark } from '../../parts/icon.tsx'
-import { TableHead } from '../../parts/table-head.tsx'
 import { admin } from '../../state/admin.ts'
 import { host } from '../../state/host.ts'
 import { parseObject } from '../../state/parse-object.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
+import { RuleList } from './rule-list.tsx'
 
 /** Tries the policy: which rule decides about a call, and why. */
 export function PolicyPage(): ReactNode {
@@ -119,36 +119,24 @@ function Answer({ answer }: { readonly answer: Explanation }): ReactNode {
       {rules.length === 0 ? (
         <p className="note">The policy has no rules. Write some into policy.json.</p>
       ) : (
-        <table>
-          <TableHead columns={['Rule', 'It']} />
-          <tbody>
-            {rules.map(({ rule, verdict, mismatch }, index) => (
-              // Two rules may have one name; their order never changes.
-              <tr key={index} className={verdict === 'decides' ? 'hit' : undefined}>
-                <th scope="row">{rule}</th>
-                <td className="muted">
-                  {verdict}
-                  {mismatch !== undefined && `: ${mismatch}`}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <RuleList answer={answer} />
       )}
     </section>
   )
 }
 
-function deciderOf({ decidedBy, rule = '' }: Explanation): string {
+function deciderOf({ decidedBy, rule = '', file, rules }: Explanation): string {
+  const { line } = rules.find(({ verdict }) => verdict === 'decides') ?? {}
+  const place = file === undefined || line === undefined ? '' : `, ${file} line ${line}`
   switch (decidedBy) {
     case 'rule':
-      return `Decided by ${rule}.`
+      return `Decided by ${rule}${place}.`
     case 'default':
       return 'No rule matches: the default decides.'
     case 'quarantine':
       return 'The definition of the tool has changed, and an admin has not accepted it yet.'
     case 'tool-approval':
-      return `Allowed by ${rule === '' ? 'the default' : rule}, but TOOL_APPROVAL asks the user.`
+      return `Allowed by ${rule === '' ? 'the default' : rule}${place}, but TOOL_APPROVAL asks the user.`
     default:
       return decidedBy satisfies never
   }

@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
 import { approvalRule } from '@mcp-host/contracts'
 import { PolicyFile } from '@mcp-host/policy'
+import { testFolder } from '@mcp-host/testkit'
 import type { FastifyInstance } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -10,6 +13,7 @@ import { ToolPolicy } from '../../mcp/core/tool-policy.ts'
 import { addExplainCall } from './explain-call.ts'
 
 let app: FastifyInstance
+let folder: Awaited<ReturnType<typeof testFolder>>
 
 const inputSchema = { type: 'object' }
 const CATALOG: readonly CatalogEntry[] = [
@@ -29,28 +33,36 @@ const CATALOG: readonly CatalogEntry[] = [
   },
 ]
 
-beforeEach(() => {
+const RULES = [
+  { name: 'admins', roles: 'admin', effect: 'allow' },
+  { arguments: { path: '/etc/*' }, effect: 'deny', reason: 'system files' },
+  { annotation: '@destructive', effect: 'approve' },
+  { prompt: 'greet', effect: 'deny' },
+]
+
+beforeEach(async () => {
+  folder = await testFolder()
+  const policyFile = join(folder.path, 'policy.json')
+  const lines = RULES.map((rule) => JSON.stringify(rule)).join(',\n')
+  await writeFile(policyFile, `{ "rules": [\n${lines}\n] }`)
   const policy = new ToolPolicy(approvalRule(['files.read']), () => undefined, {
     hasQuarantined: true,
     isQuarantined: (_, tool) => tool === 'changed',
   })
-  policy.set(
-    PolicyFile.parse({
-      rules: [
-        { name: 'admins', roles: 'admin', effect: 'allow' },
-        { arguments: { path: '/etc/*' }, effect: 'deny', reason: 'system files' },
-        { annotation: '@destructive', effect: 'approve' },
-        { prompt: 'greet', effect: 'deny' },
-      ],
-      default: 'allow',
-    }),
-  )
+  policy.set(PolicyFile.parse({ rules: RULES }))
   app = fastify()
   app.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler)
   const entries = new Map(CATALOG.map((entry, index) => [String(index), entry]))
-  addExplainCall(app.withTypeProvider<ZodTypeProvider>(), { policy, catalog: { entries } })
+  addExplainCall(app.withTypeProvider<ZodTypeProvider>(), {
+    policy,
+    policyFile,
+    catalog: { entries },
+  })
 })
-afterEach(() => app.close())
+afterEach(async () => {
+  await app.close()
+  await folder[Symbol.asyncDispose]()
+})
 
 async function explain(call: object) {
   const payload = { principal: 'user:ann', server: 'files', ...call }
@@ -70,11 +82,34 @@ test('the rule that decides is named, with why the others do not', async () => {
     rule: 'rule 2',
     reason: 'system files',
     isKnown: true,
+    file: 'policy.json',
     rules: [
-      { rule: 'admins', verdict: 'does not match', mismatch: 'roles' },
-      { rule: 'rule 2', verdict: 'decides' },
-      { rule: 'rule 3', verdict: 'comes too late' },
-      { rule: 'rule 4', verdict: 'does not match', mismatch: 'prompt' },
+      {
+        rule: 'admins',
+        text: 'allow everything for role admin',
+        line: 2,
+        verdict: 'does not match',
+        mismatch: 'roles',
+      },
+      {
+        rule: 'rule 2',
+        text: 'deny tool *.* if path is /etc/*',
+        line: 3,
+        verdict: 'decides',
+      },
+      {
+        rule: 'rule 3',
+        text: 'approve tool *.* that is @destructive',
+        line: 4,
+        verdict: 'comes too late',
+      },
+      {
+        rule: 'rule 4',
+        text: 'deny prompt *.greet',
+        line: 5,
+        verdict: 'does not match',
+        mismatch: 'prompt',
+      },
     ],
   })
 })

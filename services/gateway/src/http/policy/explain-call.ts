@@ -1,6 +1,8 @@
+import { basename } from 'node:path'
 import type { CatalogView } from '@mcp-host/bus'
 import { JsonObject, PrincipalId, RoleName, viewServers } from '@mcp-host/contracts'
 import { Effect, ITEM_KINDS, ruleName } from '@mcp-host/policy'
+import { elementLines } from '@mcp-host/service'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
@@ -34,6 +36,7 @@ const Explanation = z
         '`quarantine`: the definition of the tool has changed. `tool-approval`: `TOOL_APPROVAL` asks for calls that the policy allows.',
       ),
     rule: z.string().optional().describe('The rule that decided: its name, or as `rule 1`.'),
+    file: z.string().optional().describe('Name of the file of the policy, without its folder.'),
     reason: z.string().optional().describe('What the rule tells the caller.'),
     isKnown: z
       .boolean()
@@ -42,6 +45,8 @@ const Explanation = z
       .array(
         z.object({
           rule: z.string().describe('Its name, or as `rule 1`.'),
+          text: z.string().optional().describe('What it says, on one line.'),
+          line: z.number().int().optional().describe('Where it begins in the file of the policy.'),
           verdict: z.string().describe('`decides`, `does not match` or `comes too late`.'),
           mismatch: z.string().optional().describe('The part of the rule that does not match.'),
         }),
@@ -55,11 +60,16 @@ const Explanation = z
 
 export interface ExplainCallDeps {
   readonly policy: Pick<ToolPolicy, 'explain'>
+  /** The file of the rules. */
+  readonly policyFile?: string | undefined
   readonly catalog: Pick<CatalogView, 'entries'>
 }
 
 /** The route by which admins try the policy. No call is made. */
-export function addExplainCall(api: Api, { policy, catalog }: ExplainCallDeps): void {
+export function addExplainCall(
+  api: Api,
+  { policy, policyFile = '', catalog }: ExplainCallDeps,
+): void {
   api.post(
     '/policy/explain',
     {
@@ -92,13 +102,20 @@ export function addExplainCall(api: Api, { policy, catalog }: ExplainCallDeps): 
             : { ...use, prompt },
       )
       const { effect, decidedBy, rule, index, verdicts } = decision
+      const found = elementLines(policyFile, 'rules')
+      // While a faulty file waits for its remedy, the rules before it decide, whose lines are not known.
+      const lines = found.length === verdicts.length ? found : []
       return {
         effect,
         decidedBy,
         ...(index === undefined ? {} : { rule: ruleName(rule?.name, index) }),
         ...(rule?.reason === undefined ? {} : { reason: rule.reason }),
         isKnown,
-        rules: verdicts,
+        ...(lines.length === 0 ? {} : { file: basename(policyFile) }),
+        rules: verdicts.map((each, position) => {
+          const line = lines[position]
+          return { ...each, ...(line === undefined ? {} : { line }) }
+        }),
       }
     },
   )
