@@ -1,5 +1,5 @@
 // Users, approvals, policy, audit and limits on the web UI, in a real Chromium.
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eventually, testFolder } from '@mcp-host/testkit'
 import type { BrowserContext, Page } from 'playwright-core'
@@ -178,7 +178,18 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
     expect(await rows.filter({ hasText: 'tool-' }).count()).toBe(await rows.count())
     await rows.first().locator('summary').click()
     await page.getByText('"argumentsHash"').waitFor()
+    const times = await rows.locator('summary > .num:first-child').allInnerTexts()
+    expect(times).toEqual(times.toSorted().toReversed())
+    await page.locator('.audit-head').getByText('Took').waitFor()
     expect(await page.getByText('needle').count()).toBe(0)
+    expect(await accessFaults(page)).toEqual([])
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const lines = (await readFile(await (await saved).path(), 'utf8')).trim().split('\n')
+    expect(lines.length).toBeGreaterThanOrEqual(CALLS)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ principal: 'user:ann', tool: 'look' })
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText(/No fault in [\d,]+ entries of \d+ writers, first to last\./).waitFor()
     expect(await accessFaults(page)).toEqual([])
     await page.getByLabel('From').fill('2030-01-01T00:00:00')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
@@ -186,7 +197,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
 
     await context.clearCookies()
     const auditor = await show('audit', 'carl')
-    await auditor.getByLabel('Action').fill('tool-finished')
+    // A call that lasted has its arguments in the entry of its start.
+    await auditor.getByLabel('Action').fill('tool-*')
     await auditor.getByLabel('Text').fill('needle')
     await auditor.getByLabel('Text').press('Enter')
     await auditor.getByText('50 entries so far').waitFor()

@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { AuditMessage, Bus } from './bus.ts'
 import { parseNatsUrl } from './connect.ts'
 import { AUDIT_STREAM } from './streams.ts'
@@ -56,6 +56,24 @@ describe('the audit log', () => {
     for (let count = 0; count < 1_100; count++) await bus.audit.append('many', [String(count)])
     const expected = Array.from({ length: 1_100 }, (_, count) => String(count))
     expect(await entriesOf('many')).toEqual(expected)
+    const back = await Array.fromAsync(bus.audit.readBack())
+    const forth = await Array.fromAsync(bus.audit.read())
+    expect(back).toEqual(forth.toReversed())
+  })
+
+  test('is read back from the newest message, from a sequence, and to a time', async () => {
+    await bus.audit.append('older', ['a'])
+    const [, before] = await Array.fromAsync(bus.audit.readBack())
+    await vi.waitFor(async () => {
+      const since = new Date()
+      await bus.audit.append('newer', ['b', 'c'])
+      const found = await Array.fromAsync(bus.audit.readBack({ since }))
+      expect(found).toMatchObject([{ writer: 'newer', entries: ['b', 'c'] }])
+    })
+    for await (const first of bus.audit.readBack({ from: before?.seq })) {
+      expect(first).toEqual(before)
+      break
+    }
   })
 
   test('loses no message by deletion or purging', async () => {

@@ -204,6 +204,14 @@ export interface AuditStream {
     readonly since?: Date | undefined
     readonly from?: number
   }): AsyncIterable<AuditMessage>
+  /**
+   * The stored messages from the newest one back. `since`: only messages stored from this time on. `from`: only messages
+   * up to this sequence. Throws `unavailable`.
+   */
+  readBack(options?: {
+    readonly since?: Date | undefined
+    readonly from?: number | undefined
+  }): AsyncIterable<AuditMessage>
 }
 
 /** An item of a followed session. `caught-up`: everything stored so far has been yielded. */

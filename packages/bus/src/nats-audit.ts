@@ -13,6 +13,8 @@ import { AUDIT_STREAM, ensureAudit } from './streams.ts'
 
 const PUBLISH_LIMIT_MS = 2_000
 const BATCH = 500
+/** Less, since readers of the newest entries seldom read on. */
+const BACK_BATCH = 100
 /** JetStream's code for a stream that does not exist. */
 const NO_STREAM = 10059
 
@@ -96,6 +98,37 @@ export class NatsAudit implements AuditStream {
       hasMore = (last?.pending ?? 0) > 0
       query = { next_by_subj: ALL_AUDIT, batch: BATCH, seq: (last?.seq ?? 0) + 1 }
     }
+  }
+
+  async *readBack({
+    since,
+    from,
+  }: {
+    readonly since?: Date | undefined
+    readonly from?: number | undefined
+  } = {}): AsyncIterable<AuditMessage> {
+    let end = from ?? (await this.#newest())
+    while (end > 0) {
+      // No message between two others is ever deleted, so this finds every one of the block.
+      const start = Math.max(1, end - BACK_BATCH + 1)
+      const query = { next_by_subj: ALL_AUDIT, batch: BACK_BATCH, seq: start }
+      const found = await this.#retry(() => directGet(this.#deps, AUDIT_STREAM, query))
+      const block = found.filter(({ seq }) => seq <= end).toReversed()
+      for (const { seq, subject, data, time } of block) {
+        if (since !== undefined && time < since) return
+        yield { seq, writer: auditWriter(subject), entries: unpackLines(data) }
+      }
+      // The messages before have expired.
+      if (block.length === 0) return
+      end = start - 1
+    }
+  }
+
+  /** The sequence of the newest message; 0 when there is none. */
+  async #newest(): Promise<number> {
+    const query = { last_by_subj: ALL_AUDIT }
+    const [last] = await this.#retry(() => directGet(this.#deps, AUDIT_STREAM, query))
+    return last?.seq ?? 0
   }
 
   /** Whether the writer's last message is this one, whose ack was lost. Also updates the last known sequence. */

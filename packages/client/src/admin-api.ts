@@ -144,7 +144,7 @@ export type AuditQuery = Readonly<
       string
     >
   >
-> & { readonly limit?: number }
+> & { readonly limit?: number; readonly order?: 'oldest' | 'newest' }
 
 export interface AuditEntry {
   readonly seq: number
@@ -154,12 +154,30 @@ export interface AuditEntry {
   readonly writer: string
   readonly action: string
   readonly principal: string
+  /** As `ws`, `mcp` or `rest`. */
+  readonly entrance?: string
   readonly server?: string
   readonly tool?: string
   readonly outcome?: string
   readonly durationMs?: number
   /** For auditors. */
   readonly arguments?: unknown
+}
+
+/** Whether the chains of the audit log are whole. */
+export interface AuditVerification {
+  readonly entries: number
+  readonly writers: number
+  readonly faultCount: number
+  /** The first hundred of them. */
+  readonly faults: readonly {
+    readonly kind: string
+    readonly writer: string
+    readonly seq: number
+    readonly time: string
+  }[]
+  /** Whether the log was read to its end. */
+  readonly isComplete: boolean
 }
 
 /** The HTTP API of a gateway for keys, accounts and operations. Most of it is for admins. Every method throws `HostError`. */
@@ -218,13 +236,18 @@ export class AdminApi {
     })
   }
 
-  /** Entries of the audit log, the oldest first. A page may be empty although `next` leads on. */
+  /** Entries of the audit log, by default the oldest first. A page may be empty although `next` leads on. */
   audit(query: AuditQuery): Promise<{ readonly entries: AuditEntry[]; readonly next?: string }> {
     const given = Object.entries(query).map(([name, value]): [string, string] => [
       name,
       String(value),
     ])
     return this.#ask(`/api/audit?${new URLSearchParams(given).toString()}`)
+  }
+
+  /** Verifies the audit log, for up to 20 seconds. */
+  verifyAudit(): Promise<AuditVerification> {
+    return this.#ask('/api/audit/verification')
   }
 
   async changedTools(): Promise<ChangedTool[]> {

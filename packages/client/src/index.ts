@@ -5,6 +5,7 @@ export type {
   Approval,
   AuditEntry,
   AuditQuery,
+  AuditVerification,
   ChangedTool,
   Explanation,
   Invitation,

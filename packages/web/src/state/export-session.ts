@@ -1,4 +1,5 @@
 import type { Message } from '@mcp-host/client'
+import { download } from './download.ts'
 import { host } from './host.ts'
 import { toMarkdown } from './to-markdown.ts'
 
@@ -18,13 +19,4 @@ export async function exportSession(id: string, title: string, as: 'md' | 'json'
   const text =
     as === 'json' ? JSON.stringify({ title, messages }, undefined, 2) : toMarkdown(title, messages)
   download(`${title.replaceAll(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'chat'}.${as}`, text)
-}
-
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
 }

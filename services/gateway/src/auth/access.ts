@@ -13,6 +13,7 @@ const ACCESS: readonly (readonly [prefix: string, access: Access])[] = [
   ['/.well-known/', 'public'],
   ['/api/accounts', 'admin'],
   ['/api/approvals', 'chat'],
+  ['/api/audit/', 'audit'],
   ['/api/audit', 'any'],
   ['/api/chat/', 'chat'],
   ['/api/changed-tools', 'admin'],

@@ -63,6 +63,7 @@ GET    /api/maintenance                    whether maintenance is announced
 POST   /api/maintenance                    announce it: new messages are refused
 DELETE /api/maintenance                    take it back
 GET    /api/audit                          the audit log; for users their own entries
+GET    /api/audit/verification             whether its entries are whole; for auditors and admins
 GET    /api/approvals                      tool calls that wait for your decision
 GET    /api/approvals/:id                  one of them
 POST   /api/approvals/:id                  allow or refuse it

@@ -77,6 +77,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/approvals/:id': owned(200),
   'POST /api/approvals/:id': owned(204, { action: 'decline' }),
   'GET /api/audit': { status: 200 },
+  'GET /api/audit/verification': { status: 200 },
 
   'GET /api/keys': { status: 200 },
   'POST /api/keys': { status: 201, body: { name: 'ci' } },
@@ -124,6 +125,7 @@ function expectedOf(route: string, caller: CallerName): number {
   if (isOpen(access)) return status
   if (CALLERS[caller] === undefined) return 401
   if (access === 'admin' && !isAdmin) return 403
+  if (access === 'audit' && !isAdmin && caller !== 'auditor') return 403
   return isOwned && !INSIDERS.some((name) => name === caller) ? 404 : status
 }
 
@@ -183,6 +185,7 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'GET /api/approvals/:id': 'the call has entries of its own',
   'POST /api/approvals/:id': ['approval-answered'],
   'GET /api/audit': 'searches would fill the log that they search',
+  'GET /api/audit/verification': 'it changes nothing, and tells no content',
 
   'GET /api/keys': ADMIN_READ,
   'POST /api/keys': ['key-created'],

@@ -9,7 +9,8 @@ import { Latest } from '../../state/latest.ts'
 import { login } from '../../state/login.ts'
 import { useStore } from '../../state/store.ts'
 import { AuditFilters } from './audit-filters.tsx'
-import { AuditRow } from './audit-row.tsx'
+import { AuditHead, AuditRow } from './audit-row.tsx'
+import { AuditTools } from './audit-tools.tsx'
 
 /** Entries of a page. */
 const PAGE = 50
@@ -17,7 +18,7 @@ const PAGE = 50
 interface Found {
   readonly query: AuditQuery
   readonly entries: readonly AuditEntry[]
-  /** Leads to later entries. */
+  /** Leads to earlier entries. */
   readonly next: string | undefined
 }
 
@@ -26,6 +27,7 @@ export function AuditPage(): ReactNode {
   const known = useStore(login)
   const roles: readonly string[] = 'principal' in known ? known.principal.roles : []
   const isAuditor = roles.includes('auditor')
+  const seesAll = isAuditor || roles.includes('admin')
   const [found, setFound] = useState<Found>()
   const [fault, setFault] = useState<Error>()
   const [isSearching, setIsSearching] = useState(false)
@@ -37,7 +39,12 @@ export function AuditPage(): ReactNode {
     setFault(undefined)
     try {
       const after = before?.next === undefined ? {} : { after: before.next }
-      const { entries, next } = await admin.audit({ limit: PAGE, ...query, ...after })
+      const { entries, next } = await admin.audit({
+        order: 'newest',
+        limit: PAGE,
+        ...query,
+        ...after,
+      })
       if (isLatest()) setFound({ query, entries: [...(before?.entries ?? []), ...entries], next })
     } catch (error) {
       if (isLatest()) setFault(error instanceof Error ? error : new Error(String(error)))
@@ -56,8 +63,8 @@ export function AuditPage(): ReactNode {
   ) : (
     <PageFrame page="audit" title="Audit">
       <p className="note">
-        {isAuditor || roles.includes('admin') ? 'Entries of everybody' : 'Your own entries'}, the
-        oldest first{isAuditor ? '.' : '. Arguments are shown to users with the role auditor.'}
+        {seesAll ? 'Entries of everybody' : 'Your own entries'}, the newest first
+        {isAuditor ? '.' : '. Arguments are shown to users with the role auditor.'}
       </p>
       <AuditFilters onSearch={(query) => void search(query)} />
       <Fault fault={fault} />
@@ -66,6 +73,8 @@ export function AuditPage(): ReactNode {
           {countText(found)}
         </p>
       )}
+      {found !== undefined && <AuditTools query={found.query} canVerify={seesAll} />}
+      {found !== undefined && found.entries.length > 0 && <AuditHead />}
       <ul className="rows" aria-label="Entries">
         {found?.entries.map((entry) => (
           <AuditRow key={`${entry.writer} ${entry.seq}`} entry={entry} />

@@ -39,7 +39,7 @@ export class FakeBus {
   }
 
   /** Without entries. */
-  readonly audit = { read: async function* () {} }
+  readonly audit = { read: async function* () {}, readBack: async function* () {} }
 
   readonly storage = { checkRoom: () => Promise.resolve() }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { AuditMessage } from '@mcp-host/bus'
 import type { Principal } from '@mcp-host/contracts'
 import { LOCAL } from '@mcp-host/contracts'
@@ -13,6 +14,7 @@ let app: FastifyInstance
 let messages: AuditMessage[]
 let principal: Principal
 let isOn: boolean
+let backSince: Date | undefined
 
 const as = (id: string, ...roles: string[]): Principal => ({ ...LOCAL, id, roles })
 const auditor = as('user:eve', 'auditor')
@@ -55,6 +57,13 @@ beforeEach(() => {
   const read = async function* ({ from = 0 }: { from?: number } = {}) {
     for (const message of messages) if (message.seq >= from) yield message
   }
+  const readBack = async function* ({
+    from = Infinity,
+    since,
+  }: { from?: number; since?: Date } = {}) {
+    backSince = since
+    for (const message of messages.toReversed()) if (message.seq <= from) yield message
+  }
   app = fastify()
   app.setValidatorCompiler(validatorCompiler).setSerializerCompiler(serializerCompiler)
   app.setErrorHandler((error: FastifyError, _, reply) =>
@@ -65,7 +74,9 @@ beforeEach(() => {
     request.principal = principal
   })
   // Only what the route uses.
-  const bus = { audit: { read } } as unknown as Parameters<typeof addAuditRoutes>[1]['bus']
+  const bus = { audit: { read, readBack } } as unknown as Parameters<
+    typeof addAuditRoutes
+  >[1]['bus']
   addAuditRoutes(app.withTypeProvider<ZodTypeProvider>(), {
     bus,
     audit: {
@@ -143,4 +154,50 @@ test('faulty queries, and a host without an audit log, are explained', async () 
   expect((await search({ after: 'x' })).status).toBe(400)
   isOn = false
   expect((await search()).status).toBe(404)
+})
+
+test('pages of the newest entries follow each other to the oldest one', async () => {
+  const pages: (readonly number[])[] = []
+  let next: string | undefined
+  do {
+    const after = next === undefined ? {} : { after: next }
+    const page = await search({ order: 'newest', limit: '2', ...after })
+    pages.push(page.seqs)
+    next = page.next
+  } while (next !== undefined)
+  expect(pages).toEqual([[3, 2], [1]])
+  await search({ order: 'newest', since: '2026-11-25T08:02:00Z' })
+  expect(backSince).toEqual(new Date('2026-11-25T08:02:00Z'))
+})
+
+async function verify() {
+  const response = await app.inject({ url: '/audit/verification' })
+  return response.json<object>()
+}
+
+test('a verification counts entries and writers, and lists the faults of their chains', async () => {
+  let before = 'gateway-b'
+  const entries = [1, 2, 3].map((seq) => {
+    before = entry(seq, { prev: createHash('sha256').update(before).digest('hex') })
+    return before
+  })
+  messages = [{ seq: 1, writer: 'gateway-b', entries }]
+  const about = { entries: 3, writers: 1, isComplete: true }
+  const unfinished = { kind: 'unfinished', writer: 'gateway-b', seq: 3 }
+  expect(await verify()).toMatchObject({ ...about, faultCount: 1, faults: [unfinished] })
+  messages = [{ seq: 1, writer: 'gateway-b', entries: [entries[0]!, entries[2]!] }]
+  expect(await verify()).toMatchObject({
+    ...about,
+    entries: 2,
+    faultCount: 2,
+    faults: [{ kind: 'removed', seq: 2, count: 1 }, unfinished],
+  })
+})
+
+test('one verification runs at a time, and a host without an audit log has none', async () => {
+  const both = await Promise.all([verify(), verify()])
+  expect(both).toContainEqual({ error: expect.objectContaining({ code: 'exhausted' }) })
+  expect(await verify()).toMatchObject({ isComplete: true })
+  isOn = false
+  expect(await verify()).toMatchObject({ error: { code: 'not-found' } })
 })

@@ -16,6 +16,7 @@ export interface AuditSearch extends EntryFilter {
   /** Searched in the entry as it is shown, so that a search reveals nothing else. */
   readonly text?: string | undefined
   readonly after: AuditPosition | undefined
+  readonly order: 'oldest' | 'newest'
   readonly limit: number
 }
 
@@ -29,22 +30,28 @@ export interface AuditPage {
 type WrittenEntry = AuditEntry & { readonly writer: string }
 
 /**
- * Searches the audit log from its beginning, or from a position. `show`: reduces an entry to what the caller may see.
+ * Searches the audit log from its beginning, from its end for the newest entries first, or from a position. `show`: reduces an entry to what the caller may see.
  */
 export async function searchAudit(
   { audit }: Pick<Bus, 'audit'>,
-  { after, limit, text, ...filter }: AuditSearch,
+  { after, limit, text, order, ...filter }: AuditSearch,
   show: (entry: AuditEntry) => AuditEntry,
 ): Promise<AuditPage> {
   const isWanted = entryFilter(filter)
   const found: WrittenEntry[] = []
   const endAt = performance.now() + MAX_SCAN_MS
   let scanned = 0
+  const isBack = order === 'newest'
+  const { since } = filter
   // The message at the position is read again.
-  const from = after === undefined ? { since: filter.since } : { from: after.seq }
-  for await (const { seq, writer, entries } of audit.read(from)) {
-    for (const [index, json] of entries.entries()) {
-      if (after !== undefined && seq === after.seq && index <= after.index) continue
+  const messages = isBack
+    ? audit.readBack({ since, from: after?.seq })
+    : audit.read(after === undefined ? { since } : { from: after.seq })
+  for await (const { seq, writer, entries } of messages) {
+    const indexed = Array.from(entries.entries())
+    for (const [index, json] of isBack ? indexed.toReversed() : indexed) {
+      const isSeen = seq === after?.seq && (isBack ? index >= after.index : index <= after.index)
+      if (isSeen) continue
       scanned++
       const entry = parseEntry(json)
       if (entry !== undefined && isWanted(entry)) {

@@ -1,0 +1,43 @@
+import type { AuditEntry, AuditVerification } from '@mcp-host/client'
+import type { MarkName } from '../parts/icon.tsx'
+
+const MARKS: ReadonlyMap<string, MarkName> = new Map([
+  ['ok', 'ok'],
+  ['allowed', 'ok'],
+  ['error', 'failed'],
+  ['denied', 'refused'],
+  ['refused', 'refused'],
+  ['cancelled', 'off'],
+  ['unknown', 'unknown'],
+])
+
+/** The mark of an outcome, if it has one. */
+export function outcomeMark(outcome: string | undefined): MarkName | undefined {
+  return MARKS.get(outcome ?? '')
+}
+
+/** How long an entry's action took, as `4.1 s`. */
+export function tookText({ durationMs }: Pick<AuditEntry, 'durationMs'>): string {
+  if (durationMs === undefined) return '–'
+  return durationMs < 1_000
+    ? `${Math.round(durationMs)} ms`
+    : `${(durationMs / 1_000).toFixed(1)} s`
+}
+
+/** What a verification found, as a sentence. */
+export function verificationText(found: AuditVerification): string {
+  const { entries, writers, faultCount, isComplete } = found
+  const count = (number: number, one: string, many: string): string =>
+    `${number.toLocaleString('en')} ${number === 1 ? one : many}`
+  const read = `${count(entries, 'entry', 'entries')} of ${count(writers, 'writer', 'writers')}`
+  const faults = faultCount === 0 ? 'No fault' : count(faultCount, 'fault', 'faults')
+  const place = isComplete
+    ? `in ${read}, first to last`
+    : `in the first ${read}; npm run audit -- verify reads the others, too`
+  return `${faults} ${place}.`
+}
+
+/** Entries as lines of JSON. */
+export function jsonLines(entries: readonly AuditEntry[]): string {
+  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
+}
