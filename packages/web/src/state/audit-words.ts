@@ -1,20 +1,4 @@
 import type { AuditEntry, AuditVerification } from '@mcp-host/client'
-import type { MarkName } from '../parts/icon.tsx'
-
-const MARKS: ReadonlyMap<string, MarkName> = new Map([
-  ['ok', 'ok'],
-  ['allowed', 'ok'],
-  ['error', 'failed'],
-  ['denied', 'refused'],
-  ['refused', 'refused'],
-  ['cancelled', 'off'],
-  ['unknown', 'unknown'],
-])
-
-/** The mark of an outcome, if it has one. */
-export function outcomeMark(outcome: string | undefined): MarkName | undefined {
-  return MARKS.get(outcome ?? '')
-}
 
 /** How long an entry's action took, as `4.1 s`. */
 export function tookText({ durationMs }: Pick<AuditEntry, 'durationMs'>): string {

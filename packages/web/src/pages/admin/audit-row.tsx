@@ -1,11 +1,22 @@
 import type { AuditEntry } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
+import type { MarkName } from '../../parts/icon.tsx'
 import { Mark } from '../../parts/icon.tsx'
 import { ToolId } from '../../parts/tool-id.tsx'
-import { outcomeMark, tookText } from '../../state/audit-words.ts'
+import { tookText } from '../../state/audit-words.ts'
 import { pretty } from '../../state/pretty.ts'
 import { timeOf } from '../../state/time-text.ts'
+
+const MARKS: ReadonlyMap<string, MarkName> = new Map([
+  ['ok', 'ok'],
+  ['allowed', 'ok'],
+  ['error', 'failed'],
+  ['denied', 'refused'],
+  ['refused', 'refused'],
+  ['cancelled', 'off'],
+  ['unknown', 'unknown'],
+])
 
 const COLUMNS = ['Time', 'Who', 'By', 'What', 'Outcome', 'Took'] as const
 
@@ -26,7 +37,7 @@ export function AuditHead(): ReactNode {
 export function AuditRow({ entry }: { readonly entry: AuditEntry }): ReactNode {
   const [isOpen, setIsOpen] = useState(false)
   const { time, action, principal, entrance, server, tool, outcome } = entry
-  const mark = outcomeMark(outcome)
+  const mark = MARKS.get(outcome ?? '')
   return (
     <li className="audit">
       <details onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>

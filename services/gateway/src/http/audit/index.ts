@@ -116,7 +116,7 @@ export function addAuditRoutes(api: Api, { bus, audit }: AuditRoutesDeps): void 
         summary: 'Verify that no entry of the audit log was changed, removed, added or moved',
         description:
           'Reads the log from its oldest entry for at most 20 seconds, once at a time at each gateway. Needs the scope `audit` and the role `auditor` or `admin`. Entries are not compared with checkpoints that are kept elsewhere, and the first entries of a process may be missing: `npm run audit -- verify` checks both.',
-        response: { 200: jsonAnswer('The result.', Verified), ...faults(404, 429, 503) },
+        response: { 200: jsonAnswer('The result.', Verified), ...faults(400, 404, 429, 503) },
       },
     },
     async (_, reply) => {

@@ -20,16 +20,21 @@ import { SessionParams } from './session-params.ts'
 
 const { data, metadata } = HistoryMessage.shape
 
+const Approval = describeFields(data.unwrap().shape.approval.unwrap(), {
+  how: 'The answer; `expired` when nobody answered in time, `void` when no answer was needed any more.',
+  by: 'The user who answered; absent for readers of a share.',
+})
+
 const Data = describeFields(
   data.unwrap().extend({
+    approval: Approval.optional(),
     content: ContentBlocks.optional(),
     error: Failure.optional(),
     blob: WholeResult.optional(),
   }),
   {
     arguments: `${WORDS.arguments} A text that says so when they are too large to be shown.`,
-    approval:
-      'Present when the question whether the call may run has ended. `how`: `accept`, `decline`, `cancel`, `expired`, or `void` when no answer was needed any more; `by`: the user who answered, not for readers of a share.',
+    approval: 'Present when the question whether the call may run has ended.',
     outcome: `Absent before the result. ${WORDS.toolOutcome}`,
     content: 'MCP content blocks; a text that says so when they are too large to be shown.',
     structuredContent: `${WORDS.structuredContent} Absent when it is too large to be shown.`,
