@@ -10,7 +10,15 @@ import type {
   ServerView,
   ToolUse,
 } from '@mcp-host/contracts'
-import { describeDamage, explainFailure, isAdmin, NOBODY, ownValue, presentProviders, viewServers } from '@mcp-host/contracts'
+import {
+  describeDamage,
+  explainFailure,
+  isAdmin,
+  NOBODY,
+  ownValue,
+  presentProviders,
+  viewServers,
+} from '@mcp-host/contracts'
 import { welcome } from './standard-messages.ts'
 
 /** The state of the host for clients, in several forms. */
