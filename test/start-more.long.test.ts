@@ -15,7 +15,7 @@ import {
   toolServer,
 } from '@mcp-host/testkit'
 import { readRunFile, startNatsServer } from '@mcp-host/tools/host'
-import { Guardian } from 'mcp-host/process'
+import { Guardian, spawnGuarded } from 'mcp-host/process'
 import { describe, expect, test } from 'vitest'
 import { expectNoProcesses, StartStage } from './start-stage.ts'
 
@@ -189,6 +189,16 @@ describe('npm start', () => {
     await expectNoProcesses(pids)
   })
 
+  test('npm start ends when the package manager that runs it is killed', async () => {
+    await using guardian = new Guardian()
+    const { process: shell, output } = await startByShell(guardian, stage.env)
+    await eventually(() => output().includes('Ctrl-C stops everything'), { limitMs: 60_000 })
+    const pids = await family(shell.pid)
+    process.kill(shell.pid, 'SIGKILL')
+    await eventually(async () => !(await Promise.all(pids.map(isAlive))).includes(true))
+    expect(output()).toMatch(/mcp-host +stopped/)
+  })
+
   test('npm start restarts a dead service', async () => {
     const host = await stage.start()
     await host.says('Ctrl-C stops everything')
@@ -338,3 +348,20 @@ describe.skipIf(!isAble)('npm start on a small disk', () => {
     expect(again.text.split(' ').length).toBeGreaterThan(90)
   })
 })
+
+/** Runs `npm start` as npm does: below a shell, which stays. */
+async function startByShell(guardian: Guardian, env: Readonly<Record<string, string>>) {
+  const { PATH, HOME } = process.env
+  const shell = await spawnGuarded(guardian, {
+    command: 'sh',
+    args: ['-c', 'node tools/run.mjs start; exit'],
+    cwd: join(import.meta.dirname, '..'),
+    env: { PATH, HOME, ENV_FILE: 'none', npm_lifecycle_event: 'start', ...env },
+    stdin: 'ignore',
+  })
+  let text = ''
+  shell.stdout?.setEncoding('utf8').on('data', (more: string) => {
+    text += more
+  })
+  return { process: shell, output: () => text }
+}

@@ -13,7 +13,7 @@ const MAX_HEAP_BYTES = 128 * 1024 * 1024
  * Collects garbage while the process is quiet, until disposed. V8 collects when the heap grows, so that a process that
  * does nothing keeps the garbage of its start for good: 20 MB and more.
  */
-export function collectWhenQuiet(checkMs = CHECK_MS): Disposable {
+export function collectWhenQuiet(checkMs = CHECK_MS, quiet = QUIET): Disposable {
   let keptBytes = 0
   let before = performance.eventLoopUtilization()
   const timer = setInterval(() => {
@@ -22,7 +22,7 @@ export function collectWhenQuiet(checkMs = CHECK_MS): Disposable {
     before = now
     const bytes = usedBytes()
     const isWorthIt = bytes > keptBytes + MIN_GROWTH_BYTES && bytes < MAX_HEAP_BYTES
-    if (utilization > QUIET || !isWorthIt) return
+    if (utilization >= quiet || !isWorthIt) return
     collect()
     keptBytes = usedBytes()
     before = performance.eventLoopUtilization()
