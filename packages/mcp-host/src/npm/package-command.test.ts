@@ -10,9 +10,13 @@ import { withoutLauncher } from './package-command.ts'
 const EMPTY = '/'
 
 /** What is run of a command line: packages, program and arguments; undefined: the command line as it is. */
-function read(line: string, cwd = EMPTY): unknown[] | undefined {
+function read(
+  line: string,
+  cwd = EMPTY,
+  env: Readonly<Record<string, string>> = {},
+): unknown[] | undefined {
   const [command = '', ...args] = line.split(' ')
-  const found = withoutLauncher({ command, args }, cwd, 'linux')
+  const found = withoutLauncher({ command, args }, { cwd, env, platform: 'linux' })
   if (found.command === command) return undefined
   const [, , , packages = '', ...others] = found.args
   return [JSON.parse(packages), ...others]
@@ -53,6 +57,12 @@ describe('a launcher of packages', () => {
     ['npx -y /opt/server.tgz'],
     ['npx -y server@npm:other'],
     ['npx -y server@file:..'],
+    ['npx -y server@..'],
+    ['npx -y server@.'],
+    ['npx -y server.tgz'],
+    ['npx -y server@1.tar.gz'],
+    ['npx -y -p server ../../bin/no-such-program'],
+    ['npx -y -p server ..'],
     ['npm exec server --flag'],
     ['npm run server'],
     ['bunx --bun server'],
@@ -74,8 +84,34 @@ describe('a launcher of packages', () => {
     expect(lines.map((line) => read(line, deep) !== undefined)).toEqual([false, false, false, true])
   })
 
+  test.each(['.npmrc', 'pnpm-workspace.yaml', 'bunfig.toml'])(
+    'below a folder with settings in %s it runs as it is',
+    async (file) => {
+      await using workspace = await Workspace.open()
+      const deep = workspace.path('deep')
+      mkdirSync(deep)
+      expect(read('npx server', deep)).toBeDefined()
+      await workspace.write(file, '')
+      expect([read('npx server', deep), read('npx server', workspace.folder)]).toEqual([
+        undefined,
+        undefined,
+      ])
+    },
+  )
+
+  test('the .npmrc of the user leaves a package without its launcher', async () => {
+    await using workspace = await Workspace.open()
+    await workspace.write('.npmrc', '')
+    expect(read('npx server', workspace.folder, { HOME: workspace.folder })).toBeDefined()
+  })
+
+  test('with settings for another launcher than npm it runs as it is', () => {
+    const env = { BUN_CONFIG_REGISTRY: 'http://127.0.0.1/' }
+    expect(read('bunx server', EMPTY, env)).toBeUndefined()
+  })
+
   test('on Windows, where programs of packages are batch files, it runs as it is', () => {
     const line = { command: 'npx', args: ['-y', 'server'] }
-    expect(withoutLauncher(line, EMPTY, 'win32')).toBe(line)
+    expect(withoutLauncher(line, { cwd: EMPTY, env: {}, platform: 'win32' })).toBe(line)
   })
 })

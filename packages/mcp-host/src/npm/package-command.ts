@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 
 import { RUN_PACKAGE_SCRIPT } from './run-package.ts'
 
@@ -17,6 +18,13 @@ interface CommandLine {
   readonly args: readonly string[]
 }
 
+interface LaunchPlace {
+  readonly cwd: string
+  /** The environment of the program. */
+  readonly env: Readonly<Record<string, string>>
+  readonly platform?: NodeJS.Platform
+}
+
 /** The launchers and the words that come with them. `npm` reads options also behind the package. */
 const LAUNCHERS = [
   { words: ['npx'] },
@@ -29,8 +37,14 @@ const LAUNCHERS = [
 ]
 /** Options that change nothing where nobody can be asked. */
 const WITHOUT_EFFECT = new Set(['-y', '--yes', '-q', '--quiet', '-s', '--silent'])
-/** A package of the registry, without the addresses, folders and aliases that npm also takes. */
-const SPEC = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:@[\w.~^<>=*|+ -]+)?$/i
+/** A package of the registry, without the addresses, folders, files and aliases that npm also takes. */
+const SPEC =
+  /^(?!.*\.(?:tgz|tar|tar\.gz)$)(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:@[\w~^<>=*|+ -][\w.~^<>=*|+ -]*)?$/i
+const PROGRAM = /^\w[\w.-]*$/
+/** The files of a folder that tell launchers where packages come from and whether their scripts run. */
+const SETTINGS_FILES = ['.npmrc', 'pnpm-workspace.yaml', 'bunfig.toml']
+/** The variables that tell it to other launchers than npm. */
+const OTHER_SETTINGS = /^(?:pnpm|bun)_config_.*(?:registry|scripts)$/i
 
 /**
  * The command line that runs a package without its launcher, which would read the packages of the working folder, ask
@@ -39,11 +53,11 @@ const SPEC = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:@[\w.~^<>=*|+ -]+)
  */
 export function withoutLauncher(
   line: CommandLine,
-  cwd: string,
-  platform: NodeJS.Platform = process.platform,
+  { cwd, env, platform = process.platform }: LaunchPlace,
 ): CommandLine {
   const found = platform === 'win32' ? undefined : readPackageCommand(line)
-  if (found === undefined || isInProject(found, cwd)) return line
+  if (found === undefined || isInProject(found, cwd, env)) return line
+  if (Object.keys(env).some((name) => OTHER_SETTINGS.test(name))) return line
   const { packages, program = '', args } = found
   const given = [JSON.stringify(packages), program, ...args]
   return { command: 'node', args: ['-e', RUN_PACKAGE_SCRIPT, '--', ...given] }
@@ -67,7 +81,7 @@ function readPackageCommand({ command, args }: CommandLine): PackageCommand | un
   if (first === undefined || behind === undefined) return undefined
   const named = packages.length > 0
   const specs = named ? packages : [first]
-  if (!specs.every((spec) => SPEC.test(spec))) return undefined
+  if (!specs.every((spec) => SPEC.test(spec)) || (named && !PROGRAM.test(first))) return undefined
   return { packages: specs, program: named ? first : undefined, args: behind }
 }
 
@@ -79,11 +93,21 @@ function plainArguments(args: readonly string[]): readonly string[] | undefined 
   return [...before, ...args.slice(end + 1)]
 }
 
-/** Whether the working folder, or one above it, has the program installed: launchers run that one. */
-function isInProject({ packages, program }: PackageCommand, cwd: string): boolean {
+/**
+ * Whether the working folder, or one above it, has the program installed, which launchers then run, or has settings
+ * for them. The user's own file counts everywhere, also without the launcher.
+ */
+function isInProject(
+  { packages, program }: PackageCommand,
+  cwd: string,
+  env: LaunchPlace['env'],
+): boolean {
   const name = program ?? packages[0]?.replace(/^@[^/]*\//, '').replace(/@.*$/, '') ?? ''
+  const files = [join('node_modules', '.bin', name), ...SETTINGS_FILES]
+  const userFile = resolve(env['HOME'] ?? homedir(), '.npmrc')
   for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'node_modules', '.bin', name))) return true
+    const paths = files.map((file) => join(folder, file))
+    if (paths.some((path) => path !== userFile && existsSync(path))) return true
     if (folder === dirname(folder)) return false
   }
 }

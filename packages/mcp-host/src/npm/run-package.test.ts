@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, utimes } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
@@ -57,7 +57,7 @@ async function serveRegistry(
     const versions = { '1.0.0': { ...manifest, dist } }
     const packument = JSON.stringify({ name: NAME, 'dist-tags': { latest: '1.0.0' }, versions })
     if (request.url === '/package.tgz') response.end(readFileSync(packed))
-    else if (request.url === '/@scope%2fecho') response.end(packument)
+    else if (request.url?.endsWith('/@scope%2fecho') === true) response.end(packument)
     else response.writeHead(404).end('{}')
   })
   await listenForTest(server)
@@ -65,7 +65,11 @@ async function serveRegistry(
   return { url: `http://127.0.0.1:${port}/`, asked, server }
 }
 
-function entry(workspace: Workspace, { url }: Registry, ...args: string[]): StdioServerConfig {
+function entry(
+  workspace: Workspace,
+  { url }: Pick<Registry, 'url'>,
+  ...args: string[]
+): StdioServerConfig {
   const cache = workspace.path('cache')
   const env = { npm_config_registry: url, npm_config_cache: cache, HOME: workspace.folder }
   return { type: 'stdio', command: 'npx', args, cwd: workspace.folder, env }
@@ -97,6 +101,41 @@ test('servers that start at once install their package side by side', async () =
   await host.initialize({ servers: { one, two } })
   expect([stage.toolsOf('one'), stage.toolsOf('two')]).toEqual([['about'], ['about']])
   expect(await readdir(workspace.path('cache/_mcp-host'))).toHaveLength(1)
+})
+
+test.each<[string, string, string]>([
+  ['the environment of its entry', 'first/', 'other/'],
+  ["the user's .npmrc", '', 'first/'],
+])(
+  'a package comes from the registry in %s, also where another one had it',
+  async (_, variable, file) => {
+    const stage = await HostStage.open({ startTimeoutMs: 60_000 })
+    const { workspace, host } = stage
+    const { url, asked } = await serveRegistry(workspace, { echo: './main.js' })
+    await workspace.write('.npmrc', `registry = ${url}${file}\n`)
+    const one = entry(workspace, { url }, NAME)
+    const { npm_config_registry: _url, ...plain } = one.env ?? {}
+    const env = variable === '' ? plain : { ...plain, NPM_CONFIG_REGISTRY: `${url}${variable}` }
+    await host.initialize({ servers: { one } })
+    expect(asked).toContain('/@scope%2fecho')
+    await host.reload({ servers: { one, two: { ...one, env } } })
+    expect(asked).toContain('/first/@scope%2fecho')
+  },
+)
+
+test('folders of installations that were killed are removed, but not one that may be in use', async () => {
+  const stage = await HostStage.open({ startTimeoutMs: 60_000 })
+  const { workspace, host } = stage
+  const registry = await serveRegistry(workspace, { echo: './main.js' })
+  const [old, recent] = ['0123.old', '0123.recent']
+  for (const name of [old, recent])
+    await mkdir(workspace.path(`cache/_mcp-host/${name}/node_modules`), { recursive: true })
+  const hoursAgo = new Date(Date.now() - 2 * 3_600_000)
+  await utimes(workspace.path(`cache/_mcp-host/${old}`), hoursAgo, hoursAgo)
+  await host.initialize({ servers: { it: entry(workspace, registry, NAME) } })
+  const left = await readdir(workspace.path('cache/_mcp-host'))
+  expect(left).toHaveLength(2)
+  expect(left).toContain(recent)
 })
 
 test('a program that is no script of Node runs as a process of its own', async () => {

@@ -18,13 +18,49 @@ function runPackage(load: NodeJS.Require): void {
   const [node = '', packages = '[]', program = '', ...args] = process.argv
   const specs = JSON.parse(packages) as readonly string[]
   const { env, platform, arch, versions } = process
-  const caches = path.join(env['npm_config_cache'] ?? path.join(homedir(), '.npm'), '_mcp-host')
-  const about = JSON.stringify([specs, platform, arch, versions.modules])
+  const caches = path.join(setting('cache') ?? path.join(homedir(), '.npm'), '_mcp-host')
+  const about = JSON.stringify([specs, platform, arch, versions.modules, ...sources()])
   const key = createHash('sha256').update(about).digest('hex').slice(0, 16)
   const folder = path.join(caches, key)
 
+  /** A setting of npm in the environment, which npm reads in any case. */
+  function setting(name: string): string | undefined {
+    return Object.entries(env).find(([each]) => each.toLowerCase() === `npm_config_${name}`)?.[1]
+  }
+
+  /** The settings that decide where packages come from, and whether their scripts run. */
+  function sources(): string[] {
+    const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+    const own = given.filter((line) => /^npm_config_/i.test(line)).toSorted()
+    return [...own, ...userLines()].filter((line) => /^[^=]*(?:registry|scripts)\s*=/i.test(line))
+  }
+
+  function userLines(): string[] {
+    try {
+      const file = setting('userconfig') ?? path.join(homedir(), '.npmrc')
+      return fs.readFileSync(file, 'utf8').split('\n')
+    } catch {
+      // npm does without a file that it cannot read, too.
+      return []
+    }
+  }
+
+  /** Removes the folders of installations that were killed, but none that another process may be filling. */
+  function clear(): void {
+    for (const name of fs.readdirSync(caches).filter((each) => each.includes('.'))) {
+      const left = path.join(caches, name)
+      try {
+        const ageMs = Date.now() - fs.statSync(left).mtimeMs
+        if (ageMs > 3_600_000) fs.rmSync(left, { recursive: true, force: true })
+      } catch {
+        // Another process may be removing or renaming it; else the next installation tries again.
+      }
+    }
+  }
+
   function install(): void {
     fs.mkdirSync(caches, { recursive: true })
+    clear()
     const fresh = fs.mkdtempSync(`${folder}.`)
     fs.writeFileSync(path.join(fresh, 'package.json'), '{ "private": true }')
     const options = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error']

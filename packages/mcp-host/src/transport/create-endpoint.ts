@@ -13,9 +13,9 @@ export function createEndpoint(
 ): Endpoint {
   if (config.type !== 'stdio') return openRemote(deps, config)
   const { cwd, limits } = config
-  const { command, args } = withoutLauncher(config, cwd)
-  const { prefix, tag, env } = deps.sandbox.enter(name, config.sandbox)
-  const own = { ...deps.env, ...env }
-  const program = { command, args, cwd, prefix, tag, env: childEnvironment(own, config.env) }
+  const { prefix, tag, env: forced } = deps.sandbox.enter(name, config.sandbox)
+  const env = childEnvironment({ ...deps.env, ...forced }, config.env)
+  const { command, args } = withoutLauncher(config, { cwd, env })
+  const program = { command, args, cwd, prefix, tag, env }
   return new StdioTransport(deps, { program, graceMs, ...(limits === undefined ? {} : { limits }) })
 }
