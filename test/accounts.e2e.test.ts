@@ -696,6 +696,7 @@ describe('a registration', () => {
       { redirect_uris: ['javascript:alert(1)'] },
       'invalid_redirect_uri',
     ],
+    ['a scheme of the system in it', { redirect_uris: ['ms-msdt:/id'] }, 'invalid_redirect_uri'],
     ['a fragment in it', { redirect_uris: ['https://a.example/#b'] }, 'invalid_redirect_uri'],
     ['another host without TLS', { redirect_uris: ['http://a.example/'] }, 'invalid_redirect_uri'],
     [
@@ -721,6 +722,16 @@ describe('a registration', () => {
   ])('with %s is refused', async (_, more, error) => {
     const { status, value } = await register({ ...new ClientState().clientMetadata, ...more })
     expect([status, value.error]).toEqual([400, error])
+  })
+
+  test('with JSON of 20,000 levels is refused', async () => {
+    const response = await fetch(`${url}/auth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"contacts":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+    })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: 'invalid_client_metadata' })
   })
 })
 

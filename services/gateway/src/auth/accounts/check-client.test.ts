@@ -8,6 +8,32 @@ test('a client with 20 redirect addresses and a name of 200 characters is taken'
   for (const [field, value] of Object.entries(metadata)) checkClientField(field, value, metadata)
 })
 
+test.each([
+  'https://client.example/callback',
+  'http://localhost:4321/callback',
+  'http://[::1]/',
+  'com.example.app:/callback',
+  'cursor://anysphere.cursor-mcp/oauth/callback',
+  'vscode://vscode.github-authentication/did-authenticate',
+])('a client may be sent back to %s', (address) => {
+  expect(() => checkClientField('redirect_uris', [address], {})).not.toThrow()
+})
+
+test.each([
+  'view-source:https://client.example/',
+  'filesystem:https://client.example/x',
+  'ms-msdt:/id',
+  'ws://client.example/',
+  'intent://x#Intent;end',
+  'mailto:ann@client.example',
+  'MS-SETTINGS:x',
+  'myapp:/callback.x',
+])('a client may not be sent back to %s, whose scheme is not its own', (address) => {
+  const check = () => checkClientField('redirect_uris', [address], {})
+  const fault = expect.stringMatching(/^redirect_uris must not use the scheme \S+: but https,/)
+  expect(check).toThrow(expect.objectContaining({ error_description: fault }))
+})
+
 test('what a client does not have, and what this host does not support, is left out', () => {
   const metadata: Record<string, unknown> = {
     redirect_uris: [REDIRECT],
@@ -47,6 +73,10 @@ test.each([
 })
 
 test.each<[string, Record<string, unknown>]>([
+  [
+    'the metadata is nested more than 256 levels deep',
+    { redirect_uris: JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`), client_name: 'x' },
+  ],
   ['redirect_uris must have at most 20 items', { redirect_uris: Array(21).fill(REDIRECT) }],
   ['client_name must have at most 200 characters', { client_name: 'x'.repeat(201) }],
   [

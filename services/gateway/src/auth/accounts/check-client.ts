@@ -1,10 +1,21 @@
 import { SCOPES } from '@mcp-host/contracts'
+import { isTooDeep, TOO_DEEP } from 'mcp-host/json'
 import { errors } from 'oidc-provider'
 import { isLoopback } from './redirect-address.ts'
 
 const MAX_REDIRECTS = 20
 const MAX_NAME_LENGTH = 200
 const MAX_METADATA_LENGTH = 8_192
+
+/**
+ * Schemes without a dot of known clients. Others must be a reverse domain name (RFC 8252, 7.1): schemes such as
+ * `view-source`, `ws` or `ms-msdt` belong to browsers and systems, not to a client.
+ */
+const CLIENT_SCHEMES = new Set(
+  ['claude', 'cursor', 'raycast', 'vscode', 'vscode-insiders', 'warp', 'windsurf', 'zed'].map(
+    (scheme) => `${scheme}:`,
+  ),
+)
 
 /** The fields of a client's metadata that this host checks beyond the library. */
 export const CHECKED_FIELDS = ['redirect_uris', 'client_name', 'scope']
@@ -27,7 +38,11 @@ interface Metadata {
  * the first field, all of the metadata is tidied. Unknown scopes are removed: clients register those of other hosts, too.
  */
 export function checkClientField(field: string, value: unknown, metadata: Metadata): void {
-  if (field === CHECKED_FIELDS[0]) tidy(metadata)
+  if (field === CHECKED_FIELDS[0]) {
+    // All other checks of values, also those of the library, may be recursive.
+    if (isTooDeep(metadata)) throw new errors.InvalidClientMetadata(`the metadata is ${TOO_DEEP}`)
+    tidy(metadata)
+  }
   if (field === 'scope' && typeof value === 'string') {
     const known = value.split(' ').filter((scope) => CLIENT_SCOPES.includes(scope))
     // The library refuses an empty one.
@@ -76,6 +91,12 @@ function checkRedirect(address: unknown): void {
   if (url.protocol === 'http:' && !isLoopback(url)) {
     throw new errors.InvalidClientMetadata(
       'redirect_uris must be https, but for localhost, 127.0.0.1 and [::1]',
+    )
+  }
+  if (!/^https?:$|\./.test(url.protocol) && !CLIENT_SCHEMES.has(url.protocol)) {
+    throw new errors.InvalidClientMetadata(
+      `redirect_uris must not use the scheme ${url.protocol} but https, http on this computer, or a reverse domain ` +
+        'name of the client, such as com.example.app:/callback',
     )
   }
   if (url.username !== '' || url.password !== '') {
