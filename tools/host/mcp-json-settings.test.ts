@@ -13,8 +13,9 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function read(file: object, env: Record<string, string> = {}): McpJsonSettings {
-  writeFileSync(join(folder, 'mcp.json'), JSON.stringify(file))
+function read(file: object | string, env: Record<string, string> = {}): McpJsonSettings {
+  const text = typeof file === 'string' ? file : JSON.stringify(file)
+  writeFileSync(join(folder, 'mcp.json'), text)
   return mcpJsonSettings(join(folder, 'mcp.json'), env)
 }
 
@@ -61,6 +62,11 @@ test('a key in mcp.json that names an unset variable is warned about', () => {
   expect(warnings).toEqual([
     expect.stringContaining('llm.api_key names a variable that is not set'),
   ])
+})
+
+test('keys that an entry has twice are left to the reader of the servers', () => {
+  const text = '{ "llm": { "type": "openai" }, "mcpServers": { "it": { "args": [], "args": [] } } }'
+  expect(read(text)).toMatchObject({ settings: { LLM_PROVIDER: 'openai' } })
 })
 
 test('a misspelled field of llm is warned about, one of the wrong type is refused', () => {

@@ -26,7 +26,9 @@ export interface McpJsonSettings {
  * Throws `ConfigError` for fields of the wrong type.
  */
 export function mcpJsonSettings(path: string, env: Env): McpJsonSettings {
-  const { llm = {}, max_tool_calls, maxToolCalls } = readDataFile(path, HostFields) ?? {}
+  // The supervisor names keys that an entry has twice, and leaves out only its server.
+  const fields = readDataFile(path, HostFields, { mayRepeatKeys: true })
+  const { llm = {}, max_tool_calls, maxToolCalls } = fields ?? {}
   const warnings = Object.keys(llm)
     .filter((name) => !Object.hasOwn(Llm.shape, name))
     .map((name) => {
