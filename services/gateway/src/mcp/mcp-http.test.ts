@@ -6,13 +6,14 @@ import { connect } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import { buffer } from 'node:stream/consumers'
 import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
-import { catalogKey } from '@mcp-host/contracts'
+import { catalogKey, LOCAL } from '@mcp-host/contracts'
 import { InFlight } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GatewayAudit } from '../gateway-audit.ts'
 import { UNLIMITED } from '../limits/unlimited.ts'
 import { BodyReader } from '../edge/body-reader.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
 import { openDoor } from '../auth/authenticator.ts'
 import { originGuard } from '../edge/origin.ts'
 import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
@@ -50,7 +51,7 @@ let agent: Agent
 let port: number
 beforeEach(async () => {
   passing = new InFlight()
-  bodies = new BodyReader()
+  bodies = new BodyReader(undefined, { totalBytes: 2.5 * MAX_REQUEST_BYTES })
   draining = new AbortController()
   refusing = new AbortController()
   answers = []
@@ -72,7 +73,10 @@ beforeEach(async () => {
   const entries = new Map(catalog.map((each) => [catalogKey(each), each]))
   const virtualServers = new VirtualServers({ entries, onChange: () => nothing })
   const checkOrigin = originGuard(['https://chat.example.com'])
-  const auth = openDoor('http://127.0.0.1:3000')
+  const auth: Authenticator = {
+    ...openDoor('http://127.0.0.1:3000'),
+    authenticate: ({ headers: { authorization: id = LOCAL.id } }) => ({ ...LOCAL, id }),
+  }
   const policy = new ToolPolicy()
   const deps = { endpoint, virtualServers, policy, passing, checkOrigin, bodies, auth }
   const signals = {
@@ -223,6 +227,32 @@ describe('request bodies', () => {
     expect(received).toMatch(/^HTTP\/1.1 413 /)
     expect(sent).toBeLessThan(100)
     socket.destroy()
+  })
+
+  test('beyond the memory of all bodies one of the principal that sends most is refused, not the oldest', async () => {
+    const begin = (principal: string) => {
+      const headers = { ...usual, authorization: principal }
+      const outgoing = request({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers })
+      const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>
+      outgoing.write(' '.repeat(0.9 * MAX_REQUEST_BYTES))
+      const status = answered.then(([response]) => response.resume().statusCode)
+      return {
+        principal,
+        status,
+        end: () => outgoing.end(JSON.stringify({ ...call, method: 'ping' })),
+      }
+    }
+    const isHeld = (count: number) => () => bodies.heldBytes >= count * 0.9 * MAX_REQUEST_BYTES
+    const old = begin('ann')
+    await eventually(isHeld(1))
+    const first = begin('mal')
+    await eventually(isHeld(2))
+    const second = begin('mal')
+    const statuses = [old, first].map(async (each) => [each.principal, await each.status])
+    expect(await Promise.race(statuses)).toEqual(['mal', 503])
+    first.end()
+    for (const each of [old, second]) each.end()
+    expect([await old.status, await second.status]).toEqual([200, 200])
   })
 
   test('a body is not awaited for methods without one', async () => {
