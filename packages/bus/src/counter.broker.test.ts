@@ -1,7 +1,11 @@
+import { jetstream, jetstreamManager, StorageType } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Counter } from './bus.ts'
+import { NatsCounter } from './nats-counter.ts'
+import { parseNatsUrl } from './connect.ts'
 
 let broker: Broker
 let counters: readonly [Counter, Counter]
@@ -46,4 +50,31 @@ test('counters go on after a restart of the broker, where services may create no
   await own.kill()
   await own.start()
   await eventually(async () => (await counter.add('user:ann', 1, about).catch(() => 0)) > 2)
+})
+
+test('processes that start at once replace streams of an earlier version together', async () => {
+  await using own = await startBroker()
+  const connection = await connect(parseNatsUrl(own.url))
+  try {
+    const manager = await jetstreamManager(connection)
+    for (const [name, subject] of Object.entries({ RATES: 'rate.>', QUOTAS: 'quota.>' })) {
+      await manager.streams.add({ name, subjects: [subject], storage: StorageType.Memory })
+    }
+    // All have seen a stream before one of them deletes it.
+    let seen = 0
+    const info = manager.streams.info.bind(manager.streams)
+    manager.streams.info = async (name) => {
+      const found = await info(name)
+      seen += 1
+      await eventually(() => seen === 4)
+      return found
+    }
+    const broker = { connection, jetstream: jetstream(connection), manager, warn: () => undefined }
+    const open = () => NatsCounter.open(broker, { replicas: 1, isOwner: true })
+    const [one, two] = await Promise.all([open(), open()])
+    const about = { window: 1, windowMs: 1_000 }
+    expect([await one.add('a', 1, about), await two.add('a', 1, about)]).toEqual([1, 2])
+  } finally {
+    await connection.close()
+  }
 })

@@ -5,7 +5,7 @@ import { headers, nanos } from '@nats-io/transport-node'
 import { z } from 'zod'
 import type { Broker } from './broker.ts'
 import type { Counter } from './bus.ts'
-import { toBusError } from './nats-error.ts'
+import { isMissing, toBusError } from './nats-error.ts'
 
 /** Windows up to this length are kept for minutes, others for days. */
 const SHORT_MS = 60_000
@@ -55,10 +55,15 @@ export class NatsCounter implements Counter {
         await manager.streams.add(config).catch(async (error: unknown) => {
           const isThere = error instanceof JetStreamApiError && error.code === OTHER_STREAM
           if (!isThere) throw error
-          const { config: found } = await manager.streams.info(name)
-          if (found.storage === StorageType.File) return
-          // Of an earlier version, in memory. What it counted lasts for a minute anyway.
-          await manager.streams.delete(name)
+          try {
+            const { config: found } = await manager.streams.info(name)
+            if (found.storage === StorageType.File) return
+            // Of an earlier version, in memory. What it counted lasts for a minute anyway.
+            await manager.streams.delete(name)
+          } catch (fault) {
+            // Another process that starts at the same time has deleted it.
+            if (!isMissing(fault)) throw fault
+          }
           await manager.streams.add(config)
         })
       } catch (error) {
