@@ -100,6 +100,7 @@ test.each<[what: string, given: object, field: object, entered: unknown, sent: u
     1,
   ],
   ['a reference to nothing', { $ref: '#/$defs/None' }, { type: 'string' }, 'x', 'x'],
+  ['a reference that is no URI', { $ref: '#/%' }, { type: 'string' }, 'x', 'x'],
   ['a reference to itself', { $ref: '#/$defs/Loop' }, { type: 'string' }, 'x', 'x'],
   [
     'several references',
@@ -177,4 +178,40 @@ test('a form by a reference, or with the hostile number of one, is read', () => 
   const it = { $ref: '#/$defs/Many' }
   const many = standardForm({ requestedSchema: { properties: { it }, $defs: { Many } } })
   expect((many.params as Form).requestedSchema.properties.it).toEqual({ type: 'string' })
+})
+
+const references = (length: number): object[] =>
+  Array.from({ length }, () => ({ $ref: '#/$defs/Big' }))
+const names = (length: number): string[] => Array.from({ length }, (_, index) => `k${index}`)
+
+test('a schema to which a form refers many times is read once', () => {
+  const reads: string[] = []
+  const Big = {
+    get title() {
+      reads.push('title')
+      return 'Big'
+    },
+  }
+  const requestedSchema = { properties: { it: { allOf: references(500) } }, $defs: { Big } }
+  const { params } = standardForm({ message: '?', requestedSchema })
+  expect((params as Form).requestedSchema.properties.it).toEqual({ type: 'string', title: 'Big' })
+  expect(reads).toEqual(['title'])
+})
+
+test.each([
+  ['long choices in many fields', { enum: names(1_000) }, references(100)],
+  ['a large preset of numbers', { default: names(10_000).map(() => 1) }, references(1)],
+  ['a long preset in many fields', { enum: [1], default: 'x'.repeat(1_000) }, references(500)],
+  ['many fields', {}, references(3_000)],
+  ['many schemas in a field', {}, [{ allOf: references(3_000) }]],
+  [
+    'many choices in many fields',
+    { oneOf: names(200).map((name) => ({ const: name })) },
+    references(200),
+  ],
+  ['many choices', {}, [{ oneOf: names(3_500).map((name) => ({ const: name, type: 'null' })) }]],
+])('a form with %s is left as it is, which the SDK refuses', (_, Big, fields) => {
+  const requestedSchema = { properties: Object.fromEntries(fields.entries()), $defs: { Big } }
+  const given = { message: '?', requestedSchema }
+  expect(standardForm(given).params).toBe(given)
 })

@@ -1,3 +1,4 @@
+import { inspectJson } from '../json/inspect-json.ts'
 import { isObject } from '../json/is-object.ts'
 import { resolveReference } from '../json/resolve-reference.ts'
 
@@ -20,36 +21,49 @@ interface Flat {
   readonly isNullable: boolean
 }
 
+type Flatten = (given: unknown) => Flat
+
 interface Choices {
   readonly titled: readonly { readonly const: string; readonly title: string }[]
   readonly restore: (value: unknown) => unknown
 }
 
-/** Limits for the schemas of a form, with those behind references, which may be circular. */
+/** The depth of the schemas of a form, with those behind references. */
 const MAX_DEPTH = 20
-const MAX_SCHEMAS = 5_000
+/** Limit for the bytes of all converted fields of a form. A schema that fields refer to counts for each of them. */
+const MAX_BYTES = 100_000
+/** Each schema that is flattened, and each use of one or value in a field, also counts as so many bytes. */
+const SCHEMA_BYTES = 20
+const VALUE_BYTES = 10
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array'])
 const FORMATS: ReadonlySet<unknown> = new Set([undefined, 'email', 'uri', 'date', 'date-time'])
+const ANYTHING: Flat = { schema: {}, isNullable: false }
 const TEXTS = ['title', 'description']
 const LIMITS = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
+const CHOICES = ['enum', 'enumNames', 'oneOf', 'anyOf', 'const']
+const OTHERS = ['type', 'format', 'default', 'items', 'properties', 'required']
+/** The keywords that forms have. Others are left out, since schemas are copied for each reference to them. */
+const KEYWORDS = [...TEXTS, ...LIMITS, ...CHOICES, ...OTHERS]
 
 /**
  * Converts the form of an elicitation, as schema makers write it, to a flat form that MCP allows: without references,
- * `null`, lists of types, and choices that are no text. Fields that MCP allows stay as they are.
+ * `null`, lists of types, and choices that are no text. Fields that MCP allows stay as they are, and so do forms that are
+ * too large to be flattened, which the SDK refuses.
  */
 export function standardForm(params: unknown): StandardForm {
   const same: StandardForm = { params, restore: (answer) => answer }
   if (!isObject(params) || params['mode'] === 'url') return same
   const { requestedSchema: root = {} } = params
   if (!isObject(root)) return same
-  const flatten = flattenIn(root)
+  const { flatten, isTooLarge } = flattenIn(root)
   const given = '$ref' in root ? flatten(root).schema : root
   const properties = Object.entries(isObject(given['properties']) ? given['properties'] : {})
   const odd = new Map<string, Field>(
     properties.flatMap(([name, schema]) =>
-      isStandard(schema) ? [] : [[name, toField(schema, flatten)]],
+      isStandard(schema) || isTooLarge() ? [] : [[name, toField(schema, flatten)]],
     ),
   )
+  if (isTooLarge()) return same
   if (odd.size === 0 && given === root && isObject(root['properties'])) return same
   const required = Array.isArray(given['required']) ? given['required'] : []
   const requestedSchema = {
@@ -105,19 +119,31 @@ function isListOfTexts(schema: unknown, mayBeFree = false): boolean {
 }
 
 /** Resolves references and `null` of the schemas in a form. */
-function flattenIn(root: Schema): (given: unknown) => Flat {
-  let left = MAX_SCHEMAS
-  const flatten = (given: unknown, depth: number): Flat => {
-    const isRead = isObject(given) && depth <= MAX_DEPTH && --left >= 0
-    if (!isRead) return { schema: {}, isNullable: false }
-    const { $ref, allOf, ...own } = given
+function flattenIn(root: Schema): { flatten: Flatten; isTooLarge: () => boolean } {
+  let left = MAX_BYTES
+  const known = new Map<Schema, Flat>()
+  const flattened = (given: unknown, depth: number): Flat => {
+    left -= VALUE_BYTES
+    if (!isObject(given) || depth > MAX_DEPTH || left < 0) return ANYTHING
+    const flat = known.get(given)
+    if (flat !== undefined) return flat
+    left -= SCHEMA_BYTES
+    // References may be circular.
+    known.set(given, ANYTHING)
+    const made = merged(given, depth)
+    known.set(given, made)
+    return made
+  }
+  const merged = (given: Schema, depth: number): Flat => {
+    const { $ref, allOf } = given
+    const own = pick(given, KEYWORDS, () => true)
     const bases = [
       ...(typeof $ref === 'string' ? [resolveReference(root, $ref)] : []),
       ...(Array.isArray(allOf) ? allOf : []),
-    ].map((each) => flatten(each, depth + 1))
-    const merged: Schema = Object.assign({}, ...bases.map(({ schema }) => schema), own)
-    const { anyOf, oneOf = anyOf, type: types, ...others } = merged
-    const parts = (Array.isArray(oneOf) ? oneOf : []).map((each) => flatten(each, depth + 1))
+    ].map((each) => flattened(each, depth + 1))
+    const all: Schema = Object.assign({}, ...bases.map(({ schema }) => schema), own)
+    const { anyOf, oneOf = anyOf, type: types, ...others } = all
+    const parts = (Array.isArray(oneOf) ? oneOf : []).map((each) => flattened(each, depth + 1))
     const kept = parts.filter((part) => !isNull(part)).map(({ schema }) => schema)
     const type = [types].flat().find((each) => each !== 'null')
     const typed = type === undefined ? others : { ...others, type }
@@ -131,7 +157,13 @@ function flattenIn(root: Schema): (given: unknown) => Flat {
     const meant = kept.find((each) => each['type'] === 'string') ?? kept[0]
     return { schema: { ...meant, ...typed }, isNullable }
   }
-  return (given) => flatten(given, 0)
+  const flatten: Flatten = (given) => {
+    const flat = flattened(given, 0)
+    const json = Buffer.from(JSON.stringify(flat.schema))
+    left -= json.length + VALUE_BYTES * inspectJson(json, MAX_BYTES).values
+    return left < 0 ? ANYTHING : flat
+  }
+  return { flatten, isTooLarge: () => left < 0 }
 }
 
 /** Whether a flattened schema is that of `null`, whose type was taken away. */
@@ -139,7 +171,7 @@ function isNull({ schema, isNullable }: Flat): boolean {
   return schema['const'] === null || (isNullable && !('type' in schema || 'oneOf' in schema))
 }
 
-function toField(given: unknown, flatten: (schema: unknown) => Flat): Field {
+function toField(given: unknown, flatten: Flatten): Field {
   const { schema, isNullable } = flatten(given)
   const { type, default: preset } = schema
   const texts = pick(schema, TEXTS, (value) => typeof value === 'string')
@@ -161,11 +193,7 @@ function toField(given: unknown, flatten: (schema: unknown) => Flat): Field {
 }
 
 /** A list of choices, or of free texts, which become one text with commas. */
-function toList(
-  schema: Schema,
-  texts: Schema,
-  flatten: (schema: unknown) => Flat,
-): Omit<Field, 'isNullable'> {
+function toList(schema: Schema, texts: Schema, flatten: Flatten): Omit<Field, 'isNullable'> {
   const { default: preset } = schema
   const items = flatten(schema['items']).schema
   const choices = choicesOf(items)

@@ -5,10 +5,19 @@ export function resolveReference(root: unknown, reference: string): unknown {
   const [empty, ...keys] = reference.split('/')
   let found = empty === '#' ? root : undefined
   for (const key of keys) {
-    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
-    const isInner = typeof found === 'object' && found !== null
+    const name = decoded(key)?.replaceAll('~1', '/').replaceAll('~0', '~')
+    const isInner = name !== undefined && typeof found === 'object' && found !== null
     // Lists have their items by name, too.
     found = isInner ? ownValue(found as Readonly<Record<string, unknown>>, name) : undefined
   }
   return found
+}
+
+function decoded(key: string): string | undefined {
+  try {
+    return decodeURIComponent(key)
+  } catch {
+    // The reference is no URI, so it names nothing.
+    return undefined
+  }
 }

@@ -84,6 +84,16 @@ describe('input requests', () => {
     )
   })
 
+  test('more than 100 input requests at once are an error, and none is answered', async () => {
+    const seen: ServerRequest[] = []
+    const inbox = create((request) => seen.push(request), ['roots'])
+    const many = Object.fromEntries(
+      Array.from({ length: 101 }, () => ({ method: 'roots/list' })).entries(),
+    )
+    await expect(inbox.answerAll(many, call, signal)).rejects.toThrow('at most 100')
+    expect(seen).toEqual([])
+  })
+
   test('an input request is an error when the callback throws', async () => {
     const inbox = create(() => Promise.reject(new Error('nobody is there')), ['roots'])
     const answers = inbox.answerAll({ a: { method: 'roots/list' } }, call, signal)

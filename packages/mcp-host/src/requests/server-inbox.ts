@@ -49,6 +49,9 @@ export interface ServerInboxOptions {
   readonly mask: Mask
 }
 
+/** Limit for the input requests of one result. */
+const MAX_INPUT_REQUESTS = 100
+
 /** Handles the messages that one server sends by itself: requests for input, log messages and notifications. */
 export class ServerInbox {
   readonly #deps: ServerInboxDeps
@@ -107,7 +110,11 @@ export class ServerInbox {
     call: CausingCall,
     signal: AbortSignal,
   ): Promise<Record<string, unknown>> {
-    const answers = Object.entries(inputRequests).map(async ([key, request]) => {
+    const requests = Object.entries(inputRequests)
+    if (requests.length > MAX_INPUT_REQUESTS) {
+      throw new Error(`${requests.length} are too many at once: at most ${MAX_INPUT_REQUESTS}`)
+    }
+    const answers = requests.map(async ([key, request]) => {
       const { method, params } = request as { method?: unknown; params?: unknown }
       const kind = KINDS.get(String(method))
       if (kind === undefined || !this.#isAnswered(kind)) {
