@@ -150,6 +150,22 @@ describe('a rule about arguments', () => {
     expect(decideBy('allow', patterns, args)).toBe(effect)
   })
 
+  test.each(['allow', 'approve', 'deny'] as const)(
+    'to %s denies a call whose argument is too large to be decided about, with the reason',
+    (effect) => {
+      const read = PolicyFile.parse({
+        rules: [{ arguments: { tags: 'x' }, effect, reason: 'other' }],
+      })
+      const call = use(ann, 's', 't', { tags: Array.from({ length: 400_000 }, () => 1) })
+      const decision = decide({ ...read, default: 'allow' }, call)
+      expect(decision).toMatchObject({
+        effect: 'deny',
+        reason: expect.stringContaining('too large'),
+      })
+      expect(explain(read, call).verdicts).toEqual([{ rule: 'rule 1', verdict: 'decides' }])
+    },
+  )
+
   test('counts for every type when the schema is not known', () => {
     const { rules } = PolicyFile.parse({
       rules: [{ arguments: { force: 'true' }, effect: 'deny' }],

@@ -43,13 +43,24 @@ export interface Decision {
   readonly rule?: Rule
   /** Its position in the file, from 0. */
   readonly index?: number
+  /** Why the call is denied, where that is not for the reason of the rule. */
+  readonly reason?: string
 }
 
-/** Decides the use of an item by the first rule that matches. Only tools can wait for an approval. Pure. */
+/** The mismatch of arguments in too many forms for a decision. */
+export const TOO_MANY_FORMS = 'forms'
+const TOO_LARGE =
+  'an argument about which the policy has a rule is too large, or its schema is; send less at a time'
+
+/**
+ * Decides the use of an item by the first rule that matches. A call is denied when a rule cannot be applied to its
+ * arguments. Only tools can wait for an approval. Pure.
+ */
 export function decide(policy: Policy, use: ItemUse): Decision {
   for (const [index, rule] of policy.rules.entries()) {
-    if (mismatchOf(rule, use) === undefined)
-      return { effect: effectOn(use, rule.effect), rule, index }
+    const mismatch = mismatchOf(rule, use)
+    if (mismatch === TOO_MANY_FORMS) return { effect: 'deny', rule, index, reason: TOO_LARGE }
+    if (mismatch === undefined) return { effect: effectOn(use, rule.effect), rule, index }
   }
   return { effect: effectOn(use, policy.default) }
 }
@@ -84,11 +95,15 @@ export function isAboutAll(rule: Rule): boolean {
  * The part of a rule that a use does not match; `undefined` when the whole rule matches. Arguments are allowed only if
  * all forms in which they may reach the server match, and otherwise match in any of them.
  */
-export function mismatchOf(rule: Rule, use: ItemUse): keyof Rule | undefined {
+export function mismatchOf(
+  rule: Rule,
+  use: ItemUse,
+): keyof Rule | typeof TOO_MANY_FORMS | undefined {
   const mismatch = itemMismatchOf(rule, use)
   if (mismatch !== undefined || rule.arguments === undefined || !('tool' in use)) return mismatch
   for (const [path, patterns] of Object.entries(rule.arguments)) {
     const forms = argumentForms(use.arguments, path.split('.'), use.inputSchema())
+    if (forms === undefined) return TOO_MANY_FORMS
     const matches = (form: unknown): boolean => matchesAny(patterns, textOf(form))
     const isMatch = rule.effect === 'allow' ? forms.every(matches) : forms.some(matches)
     if (forms.length === 0 || !isMatch) return 'arguments'

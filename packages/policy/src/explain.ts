@@ -1,6 +1,6 @@
 import type { Decision, ItemUse } from './decide.ts'
-import { decide, mismatchOf } from './decide.ts'
 import { describeRule } from './describe-rule.ts'
+import { decide, mismatchOf, TOO_MANY_FORMS } from './decide.ts'
 import type { Policy } from './policy-file.ts'
 
 /** How one rule relates to the use of an item. */
@@ -24,7 +24,8 @@ export function explain(
     const named = { rule: ruleName(rule.name, index), text: describeRule(rule) }
     if (index === decision.index) return { ...named, verdict: 'decides' }
     const mismatch = mismatchOf(rule, use)
-    if (mismatch !== undefined) return { ...named, verdict: 'does not match', mismatch }
+    if (mismatch !== undefined && mismatch !== TOO_MANY_FORMS)
+      return { ...named, verdict: 'does not match', mismatch }
     return { ...named, verdict: 'comes too late' }
   })
   return { ...decision, verdicts }

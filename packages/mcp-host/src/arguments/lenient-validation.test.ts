@@ -99,7 +99,7 @@ test.each<[what: string, schema: Json]>([
 
 test('an argument has no other form without a declared type, or with its own', () => {
   const isPlain = (schema: Json, n: unknown) =>
-    argumentForms({ n }, ['n'], { properties: { n: schema } }).every((form) => form === n)
+    argumentForms({ n }, ['n'], { properties: { n: schema } })?.every((form) => form === n)
   expect(isPlain({}, '1')).toBe(true)
   expect(isPlain({ type: ['string', 'number'] }, '1')).toBe(true)
   expect(isPlain({ type: 'integer' }, 1)).toBe(true)
@@ -109,6 +109,44 @@ test('an argument has no other form without a declared type, or with its own', (
 test('an argument that may be a boolean or a string has the forms of both', () => {
   const schema = { properties: { n: { type: ['boolean', 'string'] } } }
   expect(argumentForms({ n: 1 }, ['n'], schema)).toEqual([1, true, '1'])
+})
+
+const named = (length: number, make: (index: number) => Json): Json =>
+  Object.fromEntries(Array.from({ length }, (_, index) => [`k${index}`, make(index)]))
+
+test('a schema is read once for all names without a schema of their own', () => {
+  let reads = 0
+  const schema = {
+    get additionalProperties() {
+      reads += 1
+      return { type: 'boolean' }
+    },
+  }
+  const args = { a: named(1_000, () => ({})), b: named(1_000, (index) => ({ index })) }
+  expect(argumentForms({ args }, ['args'], { properties: { args: schema } })).toHaveLength(3)
+  expect(reads).toBe(1)
+})
+
+const loop = { additionalProperties: { $ref: '#/$defs/loop' } }
+test.each<[what: string, schema: Json, value: unknown]>([
+  ['values', { items: { type: 'string' } }, Array.from({ length: 400_000 }, () => 1)],
+  ['schemas', { allOf: Array.from({ length: 400_000 }, () => ({})) }, 1],
+  ['types', { type: Array.from({ length: 400_000 }, () => 'null') }, 1],
+  ['patterns', { patternProperties: named(200_000, () => ({})) }, { b: 1 }],
+  [
+    'names with schemas of their own',
+    { allOf: Array.from({ length: 1_000 }, () => ({ properties: named(100, () => ({})) })) },
+    named(1_000, () => ({})),
+  ],
+  [
+    'levels with many schemas',
+    { $ref: '#/$defs/loop' },
+    Array.from({ length: 250 }).reduce((inner) => ({ inner }), {}),
+  ],
+])('the forms of an argument with too many %s are not known', (_, a, value) => {
+  const manyLoops = { allOf: [...Array.from({ length: 5_000 }, () => ({})), loop] }
+  const schema = { properties: { a }, $defs: { loop: manyLoops } }
+  expect(argumentForms({ a: value }, ['a'], schema)).toBeUndefined()
 })
 
 test('a string that may be a string is not coerced', () => {

@@ -141,7 +141,9 @@ function flattenIn(root: Schema): { flatten: Flatten; isTooLarge: () => boolean 
       ...(typeof $ref === 'string' ? [resolveReference(root, $ref)] : []),
       ...(Array.isArray(allOf) ? allOf : []),
     ].map((each) => flattened(each, depth + 1))
-    const all: Schema = Object.assign({}, ...bases.map(({ schema }) => schema), own)
+    const all: Record<string, unknown> = {}
+    for (const { schema } of bases) Object.assign(all, schema)
+    Object.assign(all, own)
     const { anyOf, oneOf = anyOf, type: types, ...others } = all
     const parts = (Array.isArray(oneOf) ? oneOf : []).map((each) => flattened(each, depth + 1))
     const kept = parts.filter((part) => !isNull(part)).map(({ schema }) => schema)

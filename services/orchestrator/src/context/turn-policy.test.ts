@@ -13,7 +13,9 @@ const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
 const tools = {
   definitionOf: (_server: string, name: string) => ({
     name,
-    inputSchema: { properties: { force: { type: 'boolean' } } },
+    inputSchema: {
+      properties: { force: { type: 'boolean' }, tags: { items: { type: 'string' } } },
+    },
     annotations: { readOnlyHint: false },
   }),
 }
@@ -42,6 +44,7 @@ test('the policy decides calls of a turn, and again when its file changes', asyn
     { roles: 'admin', effect: 'allow' },
     { tool: 'delete', effect: 'deny', reason: 'nothing is deleted here' },
     { tool: 'wipe', arguments: { force: 'true' }, effect: 'deny' },
+    { tool: 'label', arguments: { tags: 'x' }, effect: 'deny', reason: 'no' },
   ])
   const needsApproval = (_server: string, tool: string): boolean => tool === 'write'
   using policy = followTurnPolicy(path, {
@@ -68,6 +71,8 @@ test('the policy decides calls of a turn, and again when its file changes', asyn
   for (const force of [true, 'TRUE', ' true ', 1])
     expect(policy.effectOf(ann, call('wipe', { force }))).toBe('deny')
   expect(policy.effectOf(ann, call('wipe', { force: 0 }))).toBe('allow')
+  const tags = Array.from({ length: 400_000 }, () => 1)
+  expect(policy.denialOf(ann, call('label', { tags }))).toContain('too large')
   await write([{ tool: 'read', effect: 'approve' }])
   await eventually(() => policy.effectOf(ann, call('read')) === 'approve')
   expect(await policy.refusalOf(ann, call('read'))).toBeUndefined()

@@ -65,12 +65,12 @@ export function followTurnPolicy(
   return {
     effectOf: (caller, call) => decisionOf(caller, call).effect,
     denialOf(caller, call) {
-      const { effect, rule } = decisionOf(caller, call)
+      const { effect, rule, reason = rule?.reason } = decisionOf(caller, call)
       if (effect !== 'deny') return undefined
       const { server = '', tool = '' } = call
       return pins.isQuarantined(server, tool)
         ? 'its definition has changed, and no admin has accepted it'
-        : (rule?.reason ?? 'the policy of this host does not allow it')
+        : (reason ?? 'the policy of this host does not allow it')
     },
     async refusalOf(caller, call) {
       try {

@@ -101,7 +101,7 @@ export function addExplainCall(
             ? { ...use, resource }
             : { ...use, prompt },
       )
-      const { effect, decidedBy, rule, index, verdicts } = decision
+      const { effect, decidedBy, rule, index, verdicts, reason = rule?.reason } = decision
       const found = elementLines(policyFile, 'rules')
       // While a faulty file waits for its remedy, the rules before it decide, whose lines are not known.
       const lines = found.length === verdicts.length ? found : []
@@ -109,7 +109,7 @@ export function addExplainCall(
         effect,
         decidedBy,
         ...(index === undefined ? {} : { rule: ruleName(rule?.name, index) }),
-        ...(rule?.reason === undefined ? {} : { reason: rule.reason }),
+        ...(reason === undefined ? {} : { reason }),
         isKnown,
         ...(lines.length === 0 ? {} : { file: basename(policyFile) }),
         rules: verdicts.map((each, position) => {

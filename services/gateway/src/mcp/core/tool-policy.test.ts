@@ -15,7 +15,10 @@ const listing = new MergedListing(
       server: 'files',
       tools: ['read', 'write', 'delete'].map((name) => ({
         name,
-        inputSchema: { type: 'object', properties: { force: { type: 'boolean' } } },
+        inputSchema: {
+          type: 'object',
+          properties: { force: { type: 'boolean' }, tags: { items: { type: 'string' } } },
+        },
       })),
       prompts: [],
       resources: [],
@@ -112,6 +115,12 @@ describe('a call', () => {
     expect(() => check(policy, ann, 'write', { path: '/etc/passwd' })).toThrow(
       'may not be called with these arguments: that is the system',
     )
+  })
+
+  test('with arguments too large to be decided about is refused with that reason', () => {
+    const tags = Array.from({ length: 400_000 }, () => 1)
+    const policy = policyOf([{ arguments: { tags: 'x' }, effect: 'deny', reason: 'no' }])
+    expect(() => check(policy, ann, 'write', { tags })).toThrow('is too large')
   })
 
   test('needs approval by a rule, or by the shorthand where rules allow it', () => {

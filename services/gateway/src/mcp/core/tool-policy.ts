@@ -134,9 +134,9 @@ export class ToolPolicy {
       inputSchema: () => listing.inputSchemaOf(server, tool),
     }
     const decision = decide(this.#policy, call)
-    const { effect, rule } = decision
+    const { effect, rule, reason: why = rule?.reason } = decision
     if (effect === 'deny') {
-      const reason = rule?.reason ?? 'the policy of this host does not allow it'
+      const reason = why ?? 'the policy of this host does not allow it'
       this.#onDenied(caller, { server, tool, arguments: call.arguments }, reason)
       const message = `the tool "${tool}" of the server "${server}" may not be called with these arguments: ${reason}`
       throw new JsonRpcError(JsonRpcCode.invalidParams, message, {
