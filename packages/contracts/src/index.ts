@@ -86,6 +86,7 @@ export {
   McpRequestHead,
   McpReplyHead,
   mcpRequest,
+  POLICY_METHOD,
 } from './mcp/mcp-request.ts'
 export { readClientLists } from './mcp/read-client-lists.ts'
 export { ResumeHead, resumeRequest } from './mcp/resume-request.ts'

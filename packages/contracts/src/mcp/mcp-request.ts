@@ -3,6 +3,12 @@ import { defineEvent, defineOpaqueCall } from '../contract.ts'
 import { McpClient } from './mcp-client.ts'
 
 /**
+ * The method of an `ask` that the gateway answers: whether the policy still lets an accepted call run. The body is the
+ * name and the arguments of the tool, the result `{ isAllowed }`.
+ */
+export const POLICY_METHOD = 'mcp-host/policy'
+
+/**
  * The head of a forwarded MCP request; its body is the `params`. Their `_meta` may have `RequestOptions` under
  * `mcp-host/options`.
  */
@@ -22,6 +28,8 @@ export const McpRequestHead = z.object({
   isOutputWrapped: z.boolean().optional(),
   /** A question to the caller's user, who must accept before the request is sent to the server. */
   confirm: z.string().optional(),
+  /** Whether the gateway answers an `ask` of `POLICY_METHOD` once the user has accepted. */
+  isDecidedAgain: z.boolean().optional(),
   /** The key of a body that is too large for a message; the object exists until the answer. */
   stored: z.string().optional(),
 })

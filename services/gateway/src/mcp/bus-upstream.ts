@@ -92,7 +92,10 @@ export class BusUpstream implements Upstream {
     if (isResumable === true) head.isResumable = true
     if (client !== undefined) head.client = client
     if (era === 'legacy' && request.isOutputWrapped === true) head.isOutputWrapped = true
-    if (request.confirm !== undefined) head.confirm = request.confirm
+    if (request.confirm !== undefined) {
+      head.confirm = request.confirm
+      head.isDecidedAgain = true
+    }
     const process = isOwn === true ? processOf(params, client) : undefined
     const body = toBody(params)
     const stored = isTooLarge(body) ? await this.#store(server, body) : undefined

@@ -1,5 +1,5 @@
 import type { AuditRecord } from '@mcp-host/audit'
-import type { McpClient } from '@mcp-host/contracts'
+import type { McpClient, McpRequestHead } from '@mcp-host/contracts'
 import { newEnvelope, traceId } from '@mcp-host/contracts'
 import type { ForwardOptions } from 'mcp-host'
 import { ProtocolError, ServerUnavailableError, TimeoutError, ValidationError } from 'mcp-host'
@@ -17,6 +17,9 @@ interface Forwarded {
 
 let forwarded: Forwarded[]
 let answer: (request: Forwarded) => unknown
+/** The calls about which the gateway is asked once their users have accepted, and its answer. */
+let decided: unknown[]
+let mayRun: boolean
 let stored: Uint8Array[]
 /** Parts that were sent to the caller before the reply. */
 let sent: unknown[]
@@ -27,6 +30,8 @@ beforeEach(() => {
   records = []
   recorded = undefined
   forwarded = []
+  decided = []
+  mayRun = true
   answer = () => ({ content: [], 'x-new': 1 })
   stored = []
   sent = []
@@ -56,6 +61,11 @@ async function forward(
       },
     },
     ...(ask === undefined ? {} : { ask }),
+    async askPolicy(call) {
+      expect(forwarded).toEqual([])
+      decided.push(call)
+      return mayRun
+    },
     host: {
       async forward(_, forwardedMethod, forwardedParams, options = {}) {
         forwarded.push({ method: forwardedMethod, params: forwardedParams, options })
@@ -88,7 +98,7 @@ interface Options {
   readonly client: McpClient
   readonly ask: NonNullable<ForwardRequestDeps['ask']>
   /** Other fields of the head of the request. */
-  readonly more: { readonly isOutputWrapped?: boolean; readonly confirm?: string }
+  readonly more: Pick<McpRequestHead, 'isOutputWrapped' | 'confirm' | 'isDecidedAgain'>
 }
 
 const json = ({ body }: McpReply): unknown =>
@@ -441,6 +451,20 @@ test.each([
   expect(forwarded).toHaveLength(isRun ? 1 : 0)
   expect(json(reply)).toMatchObject(isRun ? { 'x-new': 1 } : { isError: true })
 })
+
+test.each([true, false])(
+  'an accepted call runs only when the policy still allows it: %s',
+  async (isAllowed) => {
+    mayRun = isAllowed
+    const ask = async (): Promise<unknown> => ({ action: 'accept' })
+    const more = { confirm: 'May it?', isDecidedAgain: true }
+    const params = { name: 't', arguments: { a: 1 }, _meta: {} }
+    const reply = await forward('tools/call', params, { ask, more })
+    expect(decided).toEqual([{ name: 't', arguments: { a: 1 } }])
+    expect(forwarded).toHaveLength(isAllowed ? 1 : 0)
+    expect(json(reply)).toMatchObject(isAllowed ? { 'x-new': 1 } : { isError: true })
+  },
+)
 
 test('a call that needs approval does not run when its caller cannot be asked', async () => {
   const reply = await forward('tools/call', { name: 't' }, { more: { confirm: 'May it?' } })

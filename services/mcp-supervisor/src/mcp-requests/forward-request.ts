@@ -22,6 +22,7 @@ import { toJsonRpcFailure } from './json-rpc-failure.ts'
 const MAX_INPUT_ROUNDS = 10
 const INTERNAL_ERROR = -32_603
 const NOT_ALLOWED = 'The user has not allowed this call.'
+const DENIED = 'The policy of this host does not allow this call any more.'
 const PROGRESS = { type: 'notice', method: 'notifications/progress' } as const
 
 export interface ForwardRequestDeps {
@@ -34,6 +35,8 @@ export interface ForwardRequestDeps {
   readonly era: Era
   /** Asks the caller during the request, if that is possible. */
   readonly ask?: ((method: string, params: unknown) => Promise<unknown>) | undefined
+  /** Asks the gateway whether the policy still lets a call run. */
+  readonly askPolicy: (params: Json) => Promise<boolean>
 }
 
 export interface ForwardedRequest {
@@ -86,7 +89,7 @@ async function run(
   request: ForwardedRequest,
   send: SendPart,
 ): Promise<object> {
-  const { server, audit, era, ask } = deps
+  const { server, audit, era, ask, askPolicy } = deps
   const { head, params, envelope } = request
   const { method, progress = false, client } = head
   const eras = { caller: head.era, server: era }
@@ -109,7 +112,9 @@ async function run(
   if (head.confirm !== undefined) {
     const isConfirmed = await isAllowed(ask, head.confirm)
     recordApproval(audit, { ...audited, arguments: args }, isConfirmed)
-    if (!isConfirmed) return { content: [{ type: 'text', text: NOT_ALLOWED }], isError: true }
+    if (!isConfirmed) return refusal(NOT_ALLOWED)
+    const isDecided = head.isDecidedAgain === true
+    if (isDecided && !(await askPolicy({ name, arguments: args }))) return refusal(DENIED)
   }
   const result =
     method === 'tools/call'
@@ -150,6 +155,10 @@ async function isAllowed(ask: ForwardRequestDeps['ask'], message: string): Promi
   const requestedSchema = { type: 'object', properties: {} }
   const answer = await ask('elicitation/create', { message, requestedSchema })
   return isObject(answer) && answer['action'] === 'accept'
+}
+
+function refusal(text: string): object {
+  return { content: [{ type: 'text', text }], isError: true }
 }
 
 function isInputRequired(result: unknown): result is Json {

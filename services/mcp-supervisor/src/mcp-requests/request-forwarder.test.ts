@@ -1,5 +1,5 @@
 import type { McpClient, McpLogLevel, McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
-import { clientMessage, newEnvelope, serverLog } from '@mcp-host/contracts'
+import { clientMessage, newEnvelope, POLICY_METHOD, serverLog } from '@mcp-host/contracts'
 import type { ForwardOptions, ServerRequest } from 'mcp-host'
 import { ProtocolError } from 'mcp-host'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -207,6 +207,25 @@ test.each<[string, string, object?]>([
   await vi.waitFor(() => expect(sent).toMatchObject([['a', { type: 'ask', method }, params ?? {}]]))
   forwarder.answer(askIdOf(0), 'p', { result: { n: 1 } })
   expect(await bodyOf(answer)).toEqual({ answer: { n: 1 } })
+})
+
+test.each([
+  [true, { done: 1 }],
+  [false, { isError: true }],
+])('the gateway decides about an accepted call before it runs: %s', async (isAllowed, result) => {
+  serve = async () => ({ done: 1 })
+  const head = { client: session({ elicitation: {} }), confirm: 'May it?', isDecidedAgain: true }
+  const answer = forward(head, { name: 't', arguments: { a: 1 } })
+  await vi.waitFor(() => expect(sent).toHaveLength(1))
+  forwarder.answer(askIdOf(0), 'p', { result: { action: 'accept' } })
+  await vi.waitFor(() => expect(sent).toHaveLength(2))
+  expect(sent[1]).toMatchObject([
+    'a',
+    { type: 'ask', method: POLICY_METHOD },
+    { name: 't', arguments: { a: 1 } },
+  ])
+  forwarder.answer(askIdOf(1), 'p', { result: { isAllowed } })
+  expect(await bodyOf(answer)).toMatchObject(result)
 })
 
 test.each<Era>(['legacy', 'modern'])(

@@ -1,7 +1,7 @@
 import type { AuditLog } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpLogLevel, McpRequestHead } from '@mcp-host/contracts'
-import { clientMessage, LOG_LEVELS, serverLog } from '@mcp-host/contracts'
+import { clientMessage, LOG_LEVELS, POLICY_METHOD, serverLog } from '@mcp-host/contracts'
 import { Cancellation, toAbortSignal } from 'mcp-host/async'
 import { SlotMap } from 'mcp-host/async'
 import type { MCPHost, ServerRequest } from 'mcp-host'
@@ -256,7 +256,12 @@ export class RequestForwarder {
       head.client === undefined
         ? undefined
         : (method: string, asked: unknown): Promise<unknown> => this.#ask(running, method, asked)
-    const deps = { bus, server, audit, host: to.host, era, ask }
+    const askPolicy = async (call: Json): Promise<boolean> => {
+      const signal = toAbortSignal(running.cancelled)
+      const answer = await this.#askLegacy(running, POLICY_METHOD, call, signal)
+      return isObject(answer) && answer['isAllowed'] === true
+    }
+    const deps = { bus, server, audit, host: to.host, era, ask, askPolicy }
     return forwardRequest(deps, request, (...part) => running.send(...part))
   }
 
@@ -345,7 +350,7 @@ export class RequestForwarder {
     params: unknown,
     withdrawn?: AbortSignal,
   ): Promise<unknown> {
-    const { client, era, capabilities, suspended, cancelled, wantsNotices, send } = running
+    const { era, capabilities, suspended, cancelled, wantsNotices } = running
     running.hasAsked = true
     checkCapability(capabilities, method, params)
     const over = toAbortSignal(cancelled)
@@ -353,14 +358,7 @@ export class RequestForwarder {
     if (era === 'legacy') {
       // A caller without notices waits only for its answer.
       if (!wantsNotices) throw new ClientRefusal(refused(method))
-      const { inputTimeoutMs: limitMs } = this.#deps
-      const sendQuestion = (ask: string): void => send({ type: 'ask', ask, method }, toJson(params))
-      running.openQuestions += 1
-      try {
-        return await this.#questions.ask(sendQuestion, { client, signal, limitMs })
-      } finally {
-        running.openQuestions -= 1
-      }
+      return this.#askLegacy(running, method, params, signal)
     }
     // Callers of a shared process cannot be asked to retry.
     if (suspended === undefined) throw new ClientRefusal(refused(method))
@@ -372,6 +370,23 @@ export class RequestForwarder {
       },
       { signal },
     )
+  }
+
+  async #askLegacy(
+    running: RunningRequest,
+    method: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { client, send } = running
+    const { inputTimeoutMs: limitMs } = this.#deps
+    const sendQuestion = (ask: string): void => send({ type: 'ask', ask, method }, toJson(params))
+    running.openQuestions += 1
+    try {
+      return await this.#questions.ask(sendQuestion, { client, signal, limitMs })
+    } finally {
+      running.openQuestions -= 1
+    }
   }
 }
 

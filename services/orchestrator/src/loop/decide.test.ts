@@ -426,6 +426,16 @@ describe('calls that need approval', () => {
     })
   })
 
+  test('a call that the policy denies while the user is asked does not run', () => {
+    for (const one of [risky(), risky(answer('accept'))]) {
+      expect(next(turn(generation('a', [one])), {}, { effectOf: () => 'deny' })).toMatchObject({
+        type: 'settle',
+        call: one,
+        isDenied: true,
+      })
+    }
+  })
+
   test.each(['decline', 'cancel'] as const)(
     'a call is settled with a message after %s',
     (action) => {

@@ -112,10 +112,10 @@ export function decide(turn: Turn, input: Pick<Input, 'cancelledAt'>, rules: Rul
     const refused = disallowed(call, now)
     if (refused !== undefined) return { type: 'settle', call, message: refused, isDenied: true }
     if (call.block.server === HOST_SERVER) return { type: 'answer', call }
-    const isAsked = isBegun || call.approval !== undefined
-    const effect = isAsked ? 'allow' : rules.effectOf(call.block)
+    // The policy may have changed while the user was asked.
+    const effect = isBegun ? 'allow' : rules.effectOf(call.block)
     if (effect === 'deny') return { type: 'settle', call, message: DENIED, isDenied: true }
-    if (effect === 'approve') return { type: 'ask', call }
+    if (effect === 'approve' && call.approval === undefined) return { type: 'ask', call }
   }
   const runnable = open.filter(
     ({ approval }) => approval === undefined || approval.end !== undefined,

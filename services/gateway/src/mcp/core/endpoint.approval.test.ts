@@ -1,5 +1,6 @@
 import type { Principal } from '@mcp-host/contracts'
-import { approvalRule, LOCAL } from '@mcp-host/contracts'
+import { approvalRule, LOCAL, POLICY_METHOD } from '@mcp-host/contracts'
+import { PolicyFile } from '@mcp-host/policy'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noClients, nothing } from './__fixtures__/no-clients.ts'
 import { Approvals } from './approvals.ts'
@@ -34,6 +35,9 @@ const text = new TextDecoder()
 const bytes = new TextEncoder()
 
 let forwarded: ForwardedRequest[]
+/** Answers to questions of supervisors. */
+let answers: unknown[]
+let policy: ToolPolicy
 /** Calls that wait in the queue, and whether one of them was allowed there. */
 let queued: unknown[]
 let isAllowed: boolean
@@ -52,13 +56,15 @@ beforeEach(() => {
   used = new Set()
   timeoutMs = 10_000
   answer = () => ({ content: [] })
+  answers = []
+  policy = new ToolPolicy(approvalRule(['@destructive', 'files.named']))
   const secret = crypto.getRandomValues(new Uint8Array(32))
   gateways = Array.from({ length: 2 }, () => {
     return new McpEndpoint({
       signSession,
       serverInfo: { name: 'us', version: '1' },
       clients: noClients,
-      policy: new ToolPolicy(approvalRule(['@destructive', 'files.named'])),
+      policy,
       approvals: new Approvals({
         seal: new StateSeal(async () => secret),
         sentArguments: async (_tool, args) => args,
@@ -77,7 +83,7 @@ beforeEach(() => {
       }),
       upstream: {
         resume: () => Promise.reject(new Error('no request is resumable')),
-        answer: () => undefined,
+        answer: (...given) => void answers.push(given),
         tell: () => undefined,
         watch: () => nothing,
         listen: () => nothing,
@@ -266,6 +272,29 @@ test('the call of a legacy client with a session is forwarded with the approval 
     'May files.delete be called with {"path":"/a","deep":{"x":1,"y":2}}?',
     undefined,
   ])
+})
+
+test.each([
+  ['the tool', { tool: 'delete' }],
+  ['these arguments', { arguments: { path: '/a' } }],
+])('a policy that denies %s while the user is asked is followed', async (_, rule) => {
+  await send(request(deletion), newSession({ elicitation: {} }))
+  const { listener, client } = forwarded[0]!
+  const body = JSON.stringify({ name: 'delete', arguments: deletion.arguments })
+  listener?.onAsk('files.1', POLICY_METHOD, body)
+  policy.set(PolicyFile.parse({ rules: [{ ...rule, effect: 'deny' }] }))
+  listener?.onAsk('files.2', POLICY_METHOD, body)
+  expect(answers).toEqual([
+    ['files.1', client?.id, { result: { isAllowed: true } }],
+    ['files.2', client?.id, { result: { isAllowed: false } }],
+  ])
+})
+
+test('an approved call of a modern client reports its progress', async () => {
+  const params = { ...asking, _meta: { ...asking._meta, progressToken: 'p' } }
+  const state = await requestState(params)
+  await call({ ...params, requestState: state, ...accepted })
+  expect(forwarded.map(({ listener }) => listener)).toEqual([expect.anything()])
 })
 
 test('a legacy call without elicitation, without a session or in a batch is refused', async () => {

@@ -1,4 +1,4 @@
-import { LOCAL } from '@mcp-host/contracts'
+import { LOCAL, POLICY_METHOD } from '@mcp-host/contracts'
 import { PolicyFile } from '@mcp-host/policy'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { noClients } from './__fixtures__/no-clients.ts'
@@ -27,6 +27,7 @@ const sessionId = newSession({})
 const client = readSession(sessionId)?.id ?? ''
 
 let forwarded: ForwardedRequest[]
+let answered: unknown[]
 let resumed: [ResumePoint, ResumedRequest][]
 let settled: PromiseWithResolvers<ForwardedReply>
 /** Cancel listeners by client and request. */
@@ -38,6 +39,7 @@ let make: (streamMs: number) => McpEndpoint
 beforeEach(() => {
   forwarded = []
   resumed = []
+  answered = []
   settled = Promise.withResolvers()
   cancels = new Map()
   closing = new AbortController()
@@ -50,7 +52,7 @@ beforeEach(() => {
       resumed.push(request)
       return settled.promise
     },
-    answer: () => undefined,
+    answer: (...given) => void answered.push(given),
     tell: () => undefined,
     watch: () => nothing,
     listen: () => nothing,
@@ -259,6 +261,18 @@ test('a request of a server that the policy has denied since is not resumed', as
   policy.set(PolicyFile.parse({ rules: [{ server: 's', effect: 'deny' }] }))
   expect(await resume(idOf?.(1))).toMatchObject({ status: 405 })
   expect(resumed).toEqual([])
+})
+
+test('the policy decides again about an accepted call whose request was resumed', async () => {
+  await resume(idOf?.(1))
+  const body = JSON.stringify({ name: 'add', arguments: {} })
+  resumed[0]?.[1].listener.onAsk('s.1', POLICY_METHOD, body, 2)
+  policy.set(PolicyFile.parse({ rules: [{ tool: 'add', effect: 'deny' }] }))
+  resumed[0]?.[1].listener.onAsk('s.2', POLICY_METHOD, body, 3)
+  expect(answered).toEqual([
+    ['s.1', client, { result: { isAllowed: true } }],
+    ['s.2', client, { result: { isAllowed: false } }],
+  ])
 })
 
 test('a request is resumed only within its session', async () => {

@@ -37,6 +37,7 @@ import { checkDepth, parseMessage } from './parse-message.ts'
 import type { OnRead } from './forward-route.ts'
 import { forwardRoute } from './forward-route.ts'
 import { checkParameters } from './parameter-headers.ts'
+import { policyListener } from './policy-listener.ts'
 import { resumedStream } from './resumed-stream.ts'
 import type { ToolPolicy } from './tool-policy.ts'
 import { RequestStream } from './request-stream.ts'
@@ -376,16 +377,21 @@ export class McpEndpoint {
       forwardRoute({ upstream, listing, onRead }, route, about)
     if (method !== 'tools/call' || policy === undefined || approvals === undefined) return forward()
     const decision = policy.check(principal, route, listing)
+    const runAllowed = (allowed: Route, confirm?: string): Promise<ForwardedReply> => {
+      const { server } = allowed.place
+      const asked =
+        listener === undefined || client === undefined
+          ? listener
+          : policyListener(
+              { upstream, policy, listener },
+              { principal, server, client: client.id, listing },
+            )
+      return forwardRoute({ upstream, listing }, allowed, { ...about, confirm, listener: asked })
+    }
     const run = (): Promise<ForwardedReply> =>
       decision.effect === 'allow'
         ? forward()
-        : approvals
-            .sent(route, listing)
-            .then((sent) =>
-              approvals.pass(sent, about, (allowed, confirm) =>
-                forwardRoute({ upstream, listing }, allowed, { ...about, confirm }),
-              ),
-            )
+        : approvals.sent(route, listing).then((sent) => approvals.pass(sent, about, runAllowed))
     const permitted = limits?.toolCall(principal, decision)
     return permitted === undefined ? run() : permitted.then(run)
   }

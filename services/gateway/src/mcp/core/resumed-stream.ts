@@ -8,8 +8,10 @@ import type { EventQueue } from './event-queue.ts'
 import { withLinks } from './forward-route.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import { OPENED, toMessage } from './messages.ts'
+import { policyListener } from './policy-listener.ts'
 import { RequestStream } from './request-stream.ts'
 import type { ClientSession } from './session.ts'
+import type { ToolPolicy } from './tool-policy.ts'
 import type { Upstream } from './upstream.ts'
 import { CANCELLED, MOVED } from './upstream.ts'
 import type { VirtualServer } from './virtual-server.ts'
@@ -17,13 +19,14 @@ import type { VirtualServer } from './virtual-server.ts'
 export interface ResumedStreamDeps {
   readonly upstream: Upstream
   readonly clients: Clients
+  readonly policy?: ToolPolicy | undefined
   readonly streamMs: number
   readonly open: () => EventQueue
 }
 
 /** Resumes the stream of a request for a client that reconnects with its last event id. Throws `JsonRpcError`. */
 export function resumedStream(
-  { upstream, clients, streamMs, open }: ResumedStreamDeps,
+  { upstream, clients, policy, streamMs, open }: ResumedStreamDeps,
   last: LastEvent,
   { header, closing, principal }: EndpointRequest,
   { listing }: VirtualServer,
@@ -48,8 +51,13 @@ export function resumedStream(
   events.put(OPENED)
   // Sent again, since some clients forget their position when this stream breaks, too.
   stream.onResumable(kept, after)
+  const { server } = kept
+  const listener = policyListener(
+    { upstream, policy, listener: stream },
+    { principal, server, client, listing },
+  )
   upstream
-    .resume(kept, { client, caller: principal, after, signal, listener: stream })
+    .resume(kept, { client, caller: principal, after, signal, listener })
     .then(
       (forwarded) => stream.end(toMessage(id, withLinks(forwarded, listing, kept.server))),
       (error: unknown) => (error === MOVED ? stream.stop() : stream.end(failed(id, error).body)),
