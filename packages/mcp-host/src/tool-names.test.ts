@@ -22,6 +22,14 @@ test('joined names are plain, and end in a hash where they could be names of ano
   expect(joinToolNames(['a__b'])({ server: 'a__b', tool: 'c' })).toBe('a__b__c')
 })
 
+test('no server can give a tool the joined name of a tool of another server', () => {
+  const join = joinToolNames(['a', 'a__b'])
+  const name = join({ server: 'a__b', tool: 'c' })
+  const tool = name.slice('a__'.length)
+  expect(join({ server: 'a', tool })).toMatch(/^a__b__c_[a-z0-9]{6}_[a-z0-9]{6}$/)
+  expect(joinToolNames(['a', 'b'])({ server: 'a', tool })).toBe(name)
+})
+
 test('names for models fit every provider, and do not depend on the order of the tools', () => {
   const tools = [
     { server: 'a', tool: 'b__c' },

@@ -2,6 +2,8 @@ import type { ToolIdentity } from './names/name-table.ts'
 import { shortHash } from './names/short-hash.ts'
 
 const MAX_LENGTH = 64
+/** A name that could end in a `shortHash`. */
+const HASHED = /_[a-z0-9]{6}$/
 
 /**
  * Maps names that every model provider accepts, `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`, to the tools, in the order given. A
@@ -20,14 +22,18 @@ export function safeToolNames<Tool extends ToolIdentity>(tools: Iterable<Tool>):
 
 /**
  * Joins server and tool as `server__tool`. Different pairs could get the same name, such as `a` with `b__c` and `a__b`
- * with `c`. In this case the names of the server with the longer name end in a hash. The result depends only on the
- * names of the servers, not on which servers are ready.
+ * with `c`. In this case the names of the server with the longer name end in a hash, and so do names of the other server
+ * that look like them. The result depends only on the names of the servers, not on which servers are ready.
  */
 export function joinToolNames(servers: Iterable<string>): (identity: ToolIdentity) => string {
   const clashing = new Set(findNameClashes(servers).map(({ server }) => server))
+  const prefixes = Array.from(clashing, (server) => `${server}__`)
   return ({ server, tool }) => {
     const plain = plainName({ server, tool })
-    return clashing.has(server) ? `${plain}_${shortHash(JSON.stringify([server, tool]))}` : plain
+    // The server with the shorter name could otherwise give a tool the name with the hash.
+    const isLike = HASHED.test(plain) && prefixes.some((prefix) => plain.startsWith(prefix))
+    const isHashed = clashing.has(server) || isLike
+    return isHashed ? `${plain}_${shortHash(JSON.stringify([server, tool]))}` : plain
   }
 }
 
