@@ -1,11 +1,9 @@
 import type { Token, Tokens } from 'marked'
 import type { ReactNode } from 'react'
 import { decodeEntities } from './entities.ts'
+import { MAX_DEPTH } from './lexer.ts'
 import { inlinePicture, safeLink } from './links.ts'
 import { TexMath } from './tex-math.tsx'
-
-/** Deeper nesting is shown as it was written. */
-export const MAX_DEPTH = 24
 
 /** Elements of the tokens within a block. No text becomes HTML. */
 export function inline(tokens: readonly Token[] | undefined, depth: number): ReactNode[] {

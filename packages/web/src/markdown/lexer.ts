@@ -18,7 +18,51 @@ const { defaults: options } = new Marked(
   { gfm: true, breaks: true, extensions },
   { hooks: { emStrongMask: maskMath } },
 )
-const inlineRules = { ...Lexer.rules.inline.breaks, url: addressRule }
+const { breaks } = Lexer.rules.inline
+const inlineRules = {
+  ...breaks,
+  url: addressRule,
+  // At each letter marked looks whether it begins an address of mail. The part before the `@` has 64 at most.
+  text: new RegExp(breaks.text.source.replaceAll('-]+@', '-]{1,64}@'), breaks.text.flags),
+}
+
+/** Rules for marks within lines read a text again at each mark. Longer texts have them in each line alone, or none. */
+const MAX_INLINE_LENGTH = 10_000
+
+/** A longer paragraph above a line is no heading. */
+const MAX_HEADING_LENGTH = 1000
+
+/** Deeper nesting is shown as it was written: each depth reads its text again. */
+export const MAX_DEPTH = 24
+
+class AnswerLexer extends Lexer {
+  #depth = 0
+
+  override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[]
+  override blockTokens(source: string, tokens?: TokensList, isClipped?: boolean): TokensList
+  override blockTokens(source: string, tokens: Token[] = [], isClipped = false): Token[] {
+    if (this.#depth > MAX_DEPTH) {
+      tokens.push({ type: 'text', raw: source, text: source })
+      return tokens
+    }
+    this.#depth++
+    try {
+      return super.blockTokens(source, tokens, isClipped)
+    } finally {
+      this.#depth--
+    }
+  }
+
+  override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+    if (source.length <= MAX_INLINE_LENGTH) return super.inlineTokens(source, tokens)
+    for (const line of source.split(/(\n)/)) {
+      if (line === '\n') tokens.push({ type: 'br', raw: line })
+      else if (line.length <= MAX_INLINE_LENGTH) super.inlineTokens(line, tokens)
+      else tokens.push({ type: 'text', raw: line, text: line, escaped: false })
+    }
+    return tokens
+  }
+}
 
 interface Emphasis {
   readonly size: number
@@ -67,6 +111,11 @@ class AnswerTokenizer extends Tokenizer {
     return { size, token: { raw, text, tokens } }
   }
 
+  /** The rule reads to the next blank line, and is asked at each paragraph before it. */
+  override lheading(source: string): Tokens.Heading | undefined {
+    return super.lheading(source.slice(0, MAX_HEADING_LENGTH))
+  }
+
   override html(source: string): Tokens.HTML | undefined {
     return /^ {0,3}<\/?br\s*\/?>/i.test(source) ? undefined : super.html(source)
   }
@@ -92,7 +141,7 @@ class AnswerTokenizer extends Tokenizer {
 /** The blocks of `source`. `definitions` takes in those of the source. `growing`: the text of the source, if more follows. */
 export function lex(source: string, definitions: Definitions, growing?: string): Token[] {
   const tokenizer = new AnswerTokenizer(growing)
-  const lexer = new Lexer({ ...options, tokenizer })
+  const lexer = new AnswerLexer({ ...options, tokenizer })
   tokenizer.rules = { ...tokenizer.rules, inline: inlineRules }
   lexer.tokens.links = definitions
   const blocks = Array.from(lexer.lex(source))

@@ -1,6 +1,16 @@
 import type { ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 
+/** Longer formulas, in characters, stay as they were written. */
+const MAX_LENGTH = 2000
+/** So do those with macros of chemistry or of their own, whose time grows with more than the length. */
+const MAX_MACRO_LENGTH = 500
+
+export function isDrawable(tex: string): boolean {
+  const hasMacros = /\\(?:ce|pu|[egx]?def|let|(?:re)?newcommand|providecommand)(?![a-z])/i.test(tex)
+  return tex.length <= (hasMacros ? MAX_MACRO_LENGTH : MAX_LENGTH)
+}
+
 /** A formula as MathML; its source until the renderer is loaded, and where it is faulty. */
 export function TexMath(props: { readonly tex: string; readonly isBlock: boolean }): ReactNode {
   const { tex, isBlock } = props
@@ -10,6 +20,9 @@ export function TexMath(props: { readonly tex: string; readonly isBlock: boolean
     place.current?.replaceChildren(tex)
     const draw = async (): Promise<void> => {
       const { default: temml } = await import('temml')
+      // Many formulas are drawn in as many tasks, so that the page answers between them.
+      await new Promise((resolve) => setTimeout(resolve))
+      if (!isCurrent) return
       const draft = document.createElement('span')
       temml.render(tex, draft, {
         displayMode: isBlock,
@@ -19,7 +32,7 @@ export function TexMath(props: { readonly tex: string; readonly isBlock: boolean
       })
       if (isCurrent) place.current?.replaceChildren(...draft.childNodes)
     }
-    draw().catch(() => isCurrent && place.current?.replaceChildren(tex))
+    if (isDrawable(tex)) draw().catch(() => isCurrent && place.current?.replaceChildren(tex))
     return () => {
       isCurrent = false
     }
