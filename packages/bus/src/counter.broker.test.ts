@@ -69,8 +69,8 @@ test('processes that start at once replace streams of an earlier version togethe
       await eventually(() => seen === 4)
       return found
     }
-    const broker = { connection, jetstream: jetstream(connection), manager, warn: () => undefined }
-    const open = () => NatsCounter.open(broker, { replicas: 1, isOwner: true })
+    const opened = { connection, jetstream: jetstream(connection), manager, warn: () => undefined }
+    const open = () => NatsCounter.open(opened, { replicas: 1, isOwner: true })
     const [one, two] = await Promise.all([open(), open()])
     const about = { window: 1, windowMs: 1_000 }
     expect([await one.add('a', 1, about), await two.add('a', 1, about)]).toEqual([1, 2])
