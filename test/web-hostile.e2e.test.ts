@@ -241,6 +241,22 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
     expect(shown.filter((text) => text.trim() === '')).toEqual([])
   })
 
+  test('code whose colours would take minutes is shown without them, and stops nothing', async () => {
+    await tab.button('New chat').click()
+    const slow = 'a'.repeat(49_000)
+    const say = (code: string) => tab.say(script({ text: ['```js', code, '```'].join('\n') }))
+    await say(slow)
+    await tab.done()
+    const [thread = await tab.page.waitForEvent('worker')] = tab.page.workers()
+    await new Promise((closed) => thread.once('close', closed))
+    const blocks = tab.page.locator('.code code')
+    expect(await blocks.nth(0).innerText()).toBe(slow)
+    expect(await blocks.nth(0).locator('span').count()).toBe(0)
+    await say('let after = 1')
+    await tab.done()
+    await blocks.nth(1).locator('.hljs-keyword').waitFor()
+  })
+
   test('arguments and results of tools are text', async () => {
     await tab.button('New chat').click()
     const calls = TOOL_TEXTS.map((text) => ({ name: 'test__echo', arguments: { text } }))
@@ -353,7 +369,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`hostile contents in the web UI${NEEDS_BRO
     // The name of a server in mcp.json becomes one of letters and digits.
     const server = (name: string | RegExp) =>
       tab.page.getByRole('navigation', { name: 'Servers' }).getByRole('link', { name })
-    await server(/hacked/).click()
+    await server(/^img-src/).click()
     await tab.page.getByRole('region', { name: /hacked/ }).waitFor()
     await server(/^broken/).click()
     await tab.page.getByRole('region', { name: 'broken' }).getByText(MARKUP).first().waitFor()

@@ -39,6 +39,8 @@ export async function buildWeb(folder: string): Promise<void> {
       logLevel: 'error',
       // Also where the environment is that of tests: React would be its development version.
       oxc: { jsx: { runtime: 'automatic', development: false } },
+      // The thread loads the languages as it needs them.
+      worker: { format: 'es' },
       define: { 'process.env.NODE_ENV': JSON.stringify('production') },
       build: {
         outDir: draft,

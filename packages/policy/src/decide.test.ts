@@ -162,7 +162,8 @@ describe('a rule about arguments', () => {
         effect: 'deny',
         reason: expect.stringContaining('too large'),
       })
-      expect(explain(read, call).verdicts).toEqual([{ rule: 'rule 1', verdict: 'decides' }])
+      const { verdicts } = explain(read, call)
+      expect(verdicts).toMatchObject([{ rule: 'rule 1', verdict: 'decides' }])
     },
   )
 

@@ -4,18 +4,21 @@ import { expect, test } from 'vitest'
 import { collectWhenQuiet } from './collect-garbage.ts'
 
 const CHECK_MS = 20
-const ALWAYS = 2
-const NEVER = 0
+const always = { checkMs: CHECK_MS, quiet: 2, maxHeapBytes: Infinity }
 
 const makeGarbage = (): WeakRef<object> =>
   new WeakRef(Array.from({ length: 1_000_000 }, (_, index) => ({ index })))
 
-test('a quiet process collects its garbage, and one that works does not', async () => {
+test.each([
+  ['works', { quiet: 0 }],
+  ['has a large heap', { maxHeapBytes: 0 }],
+])('a quiet process collects its garbage, and one that %s does not', async (_, more) => {
   const garbage = makeGarbage()
-  using works = collectWhenQuiet(CHECK_MS, NEVER)
+  using waits = collectWhenQuiet({ ...always, ...more })
   await delay(10 * CHECK_MS)
   expect(garbage.deref()).toBeDefined()
-  works[Symbol.dispose]()
-  using _ = collectWhenQuiet(CHECK_MS, ALWAYS)
+  waits[Symbol.dispose]()
+  using collects = collectWhenQuiet(always)
   await eventually(() => garbage.deref() === undefined)
+  collects[Symbol.dispose]()
 })

@@ -1,19 +1,30 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-const CHECK_MS = 5_000
-/** The share of time in which a quiet process works. */
-const QUIET = 0.05
 /** Less is not worth the pause, some 50 ms. */
 const MIN_GROWTH_BYTES = 8 * 1024 * 1024
-/** V8 collects a larger heap beside the work of the process; here the process would stand still for too long. */
-const MAX_HEAP_BYTES = 128 * 1024 * 1024
+
+export interface CollectOptions {
+  /** Default: 5,000. */
+  readonly checkMs?: number
+  /** The share of time in which a quiet process works. Default: 0.05. */
+  readonly quiet?: number
+  /**
+   * V8 collects a larger heap beside the work of the process; here the process would stand still for too long. Default:
+   * 128 MB.
+   */
+  readonly maxHeapBytes?: number
+}
 
 /**
  * Collects garbage while the process is quiet, until disposed. V8 collects when the heap grows, so that a process that
  * does nothing keeps the garbage of its start for good: 20 MB and more.
  */
-export function collectWhenQuiet(checkMs = CHECK_MS, quiet = QUIET): Disposable {
+export function collectWhenQuiet({
+  checkMs = 5_000,
+  quiet = 0.05,
+  maxHeapBytes = 128 * 1024 * 1024,
+}: CollectOptions = {}): Disposable {
   let keptBytes = 0
   let before = performance.eventLoopUtilization()
   const timer = setInterval(() => {
@@ -21,7 +32,7 @@ export function collectWhenQuiet(checkMs = CHECK_MS, quiet = QUIET): Disposable 
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
     const bytes = usedBytes()
-    const isWorthIt = bytes > keptBytes + MIN_GROWTH_BYTES && bytes < MAX_HEAP_BYTES
+    const isWorthIt = bytes > keptBytes + MIN_GROWTH_BYTES && bytes < maxHeapBytes
     if (utilization >= quiet || !isWorthIt) return
     collect()
     keptBytes = usedBytes()

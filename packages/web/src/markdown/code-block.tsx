@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import { CopyButton } from './copy-button.tsx'
-import type { CodePiece } from './highlight.ts'
-import { highlight } from './highlight.ts'
+import type { CodePiece } from './highlight-code.ts'
+import { highlighter } from './highlight.ts'
 
 /** Code that grows is highlighted at most so often. */
 const HIGHLIGHT_MS = 200
@@ -42,21 +42,29 @@ interface Highlighted {
 function useHighlight(code: string, language: string): readonly CodePiece[] | undefined {
   const [done, setDone] = useState<Highlighted>()
   const highlightedAt = useRef(Number.NEGATIVE_INFINITY)
+  const isSlow = useRef(false)
   useEffect(() => {
+    if (isSlow.current) return undefined
+    const stop = new AbortController()
     const rest = highlightedAt.current + HIGHLIGHT_MS - performance.now()
     const timer = setTimeout(
       () => {
         highlightedAt.current = performance.now()
-        // Without the colours, as where a part cannot be loaded, the code is still readable.
-        highlight(code, language).then(
+        highlighter.highlight({ code, language }, stop.signal).then(
           (pieces) =>
             pieces !== undefined && setDone((before) => newer(before, { code, language, pieces })),
-          () => undefined,
+          () => {
+            // It stays plain, also when it grows.
+            isSlow.current = true
+          },
         )
       },
       code.length > MAX_GROWING_LENGTH ? HIGHLIGHT_MS : Math.max(0, rest),
     )
-    return () => clearTimeout(timer)
+    return () => {
+      clearTimeout(timer)
+      stop.abort()
+    }
   }, [code, language])
   if (done?.language !== language || !code.startsWith(done.code)) return undefined
   return [...done.pieces, { name: '', text: code.slice(done.code.length) }]

@@ -1,91 +1,85 @@
-import type { HLJSApi, LanguageFn } from 'highlight.js'
+import type { CodePiece } from './highlight-code.ts'
 
-type Loader = () => Promise<{ readonly default: LanguageFn }>
-
-const LANGUAGES: ReadonlyMap<string, Loader> = new Map<string, Loader>(
-  Object.entries({
-    bash: () => import('highlight.js/lib/languages/bash'),
-    c: () => import('highlight.js/lib/languages/c'),
-    cpp: () => import('highlight.js/lib/languages/cpp'),
-    csharp: () => import('highlight.js/lib/languages/csharp'),
-    css: () => import('highlight.js/lib/languages/css'),
-    diff: () => import('highlight.js/lib/languages/diff'),
-    go: () => import('highlight.js/lib/languages/go'),
-    java: () => import('highlight.js/lib/languages/java'),
-    javascript: () => import('highlight.js/lib/languages/javascript'),
-    json: () => import('highlight.js/lib/languages/json'),
-    kotlin: () => import('highlight.js/lib/languages/kotlin'),
-    php: () => import('highlight.js/lib/languages/php'),
-    python: () => import('highlight.js/lib/languages/python'),
-    ruby: () => import('highlight.js/lib/languages/ruby'),
-    rust: () => import('highlight.js/lib/languages/rust'),
-    sql: () => import('highlight.js/lib/languages/sql'),
-    swift: () => import('highlight.js/lib/languages/swift'),
-    typescript: () => import('highlight.js/lib/languages/typescript'),
-    xml: () => import('highlight.js/lib/languages/xml'),
-    yaml: () => import('highlight.js/lib/languages/yaml'),
-  }),
-)
-
-const ALIASES: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    'c++': 'cpp',
-    cs: 'csharp',
-    html: 'xml',
-    js: 'javascript',
-    jsx: 'javascript',
-    py: 'python',
-    rb: 'ruby',
-    rs: 'rust',
-    sh: 'bash',
-    shell: 'bash',
-    svg: 'xml',
-    ts: 'typescript',
-    tsx: 'typescript',
-    yml: 'yaml',
-  }),
-)
-
-/** Longer code stays plain: highlighting takes about a millisecond for each kilobyte. */
+/** Longer code stays plain. */
 const MAX_LENGTH = 50_000
+/** Usual code takes a millisecond for each kilobyte. Some takes minutes, as the grammars look back and forth in long lines. */
+const LIMIT_MS = 1_000
 
-/** A piece of code; `name` is the class of its colour. */
-export interface CodePiece {
-  readonly name: string
-  readonly text: string
+export interface HighlightRequest {
+  readonly code: string
+  readonly language: string
 }
 
-let core: Promise<HLJSApi> | undefined
-
-/** The pieces of a code; `undefined` for an unknown language. */
-export async function highlight(code: string, language: string): Promise<CodePiece[] | undefined> {
-  const given = language.toLowerCase().split(/\s/)[0] ?? ''
-  const name = ALIASES.get(given) ?? given
-  const load = LANGUAGES.get(name)
-  if (load === undefined || code.length > MAX_LENGTH) return undefined
-  core ??= import('highlight.js/lib/core').then((module) => module.default)
-  const [hljs, definition] = await Promise.all([core, load()])
-  if (hljs.getLanguage(name) === undefined) hljs.registerLanguage(name, definition.default)
-  return readPieces(hljs.highlight(code, { language: name, ignoreIllegals: true }).value)
+/** Of the thread: that the language is loaded, then the pieces. */
+export interface HighlightMessage {
+  readonly isLoaded?: true
+  readonly pieces?: CodePiece[] | undefined
 }
 
-/** Reads the spans of a highlighted code, so that no HTML is put into the page. */
-export function readPieces(html: string): CodePiece[] {
-  const names: string[] = []
-  const pieces: CodePiece[] = []
-  for (const [, open, close, text] of html.matchAll(/<span class="([^"]*)">|(<\/span>)|([^<]+)/g)) {
-    if (open !== undefined) names.push(open)
-    else if (close !== undefined) names.pop()
-    else if (text !== undefined) pieces.push({ name: names.at(-1) ?? '', text: unescape(text) })
+/** The part of a `Worker` that is used here. */
+export type HighlightThread = Pick<
+  Worker,
+  'addEventListener' | 'postMessage' | 'removeEventListener' | 'terminate'
+>
+
+/** Code that takes too long. */
+export class SlowCode extends Error {
+  override readonly name = 'SlowCode'
+}
+
+/** Finds the pieces of codes in a thread, one code after another, so that the page goes on meanwhile. */
+export class Highlighter {
+  readonly #start: () => HighlightThread
+  #thread: HighlightThread | undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(start: () => HighlightThread) {
+    this.#start = start
   }
-  return pieces
+
+  /**
+   * The pieces of a code; `undefined` for an unknown language, very long code, and when the signal aborts before its turn.
+   * Rejects with `SlowCode`.
+   */
+  highlight(request: HighlightRequest, signal: AbortSignal): Promise<CodePiece[] | undefined> {
+    if (request.language === '' || request.code.length > MAX_LENGTH) {
+      return Promise.resolve(undefined)
+    }
+    const pieces = this.#last.then(() => (signal.aborted ? undefined : this.#ask(request)))
+    this.#last = pieces.catch(() => undefined)
+    return pieces
+  }
+
+  async #ask(request: HighlightRequest): Promise<CodePiece[] | undefined> {
+    const thread = (this.#thread ??= this.#start())
+    const answer = Promise.withResolvers<CodePiece[] | undefined>()
+    let limit: ReturnType<typeof setTimeout> | undefined
+    const onMessage = ({ data }: MessageEvent<HighlightMessage>): void => {
+      if (data.isLoaded !== true) return answer.resolve(data.pieces)
+      limit = setTimeout(() => this.#end(answer.reject, new SlowCode()), LIMIT_MS)
+    }
+    // As where the program of the thread cannot be loaded: the code stays plain.
+    const onError = (): void => this.#end(answer.resolve, undefined)
+    thread.addEventListener('message', onMessage)
+    thread.addEventListener('error', onError)
+    thread.postMessage(request)
+    try {
+      return await answer.promise
+    } finally {
+      clearTimeout(limit)
+      thread.removeEventListener('message', onMessage)
+      thread.removeEventListener('error', onError)
+    }
+  }
+
+  /** Ends the thread, whose successor starts with the next code. */
+  #end<T>(settle: (value: T) => void, value: T): void {
+    this.#thread?.terminate()
+    this.#thread = undefined
+    settle(value)
+  }
 }
 
-function unescape(text: string): string {
-  return text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#x27;', "'")
-    .replaceAll('&amp;', '&')
-}
+export const highlighter = new Highlighter(
+  () => new Worker(new URL('./highlight-worker.ts', import.meta.url), { type: 'module' }),
+)

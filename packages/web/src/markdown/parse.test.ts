@@ -1,7 +1,7 @@
 import { array, assert, integer, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeEntities } from './entities.ts'
-import { readPieces } from './highlight.ts'
+import { readPieces } from './highlight-code.ts'
 import { inlinePicture, safeLink } from './links.ts'
 import { BlockParser, parseBlocks } from './parse.ts'
 
