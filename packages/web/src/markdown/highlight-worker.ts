@@ -18,5 +18,6 @@ async function answer({ code, language }: HighlightRequest): Promise<void> {
 }
 
 function say(message: HighlightMessage): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- between threads there is none
   globalThis.postMessage(message)
 }

@@ -62,6 +62,7 @@ export class Highlighter {
     const onError = (): void => this.#end(answer.resolve, undefined)
     thread.addEventListener('message', onMessage)
     thread.addEventListener('error', onError)
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- between threads there is none
     thread.postMessage(request)
     try {
       return await answer.promise
