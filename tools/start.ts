@@ -100,7 +100,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function say(about: string, what: string): void {
-  process.stdout.write(plain(`${about.padEnd(20)}${what}\n`))
+  process.stdout.write(plain(`${about.padEnd(19)} ${what}\n`))
 }
 
 /** Says how MCP servers are separated from the host, and what a program can read where they are not. */
