@@ -64,6 +64,17 @@ async function logIn(browser: FormBrowser, name: string, path = '/login') {
   return browser.submit(consent, {})
 }
 
+/** Runs `npm run accounts`; resolves with its output. */
+async function command(...args: string[]): Promise<string> {
+  const program = join(import.meta.dirname, '..', 'tools', 'accounts.ts')
+  const all = [program, ...args, '--nats', stack.broker.url]
+  const { stdout } = await run(process.execPath, all, {
+    cwd: dirname(stack.mcpJson),
+    env: { PATH: process.env['PATH'], ...stack.broker.env },
+  })
+  return stdout
+}
+
 async function me(browser: FormBrowser, gateway = url) {
   const response = await fetch(`${gateway}/api/me`, { headers: { cookie: browser.cookies() } })
   return { status: response.status, value: (await response.json()) as Record<string, unknown> }
@@ -136,16 +147,50 @@ describe('a browser', () => {
     const browser = newBrowser()
     await logIn(browser, 'dan')
     const { value } = await me(browser, otherGateway)
-    const program = join(import.meta.dirname, '..', 'tools', 'accounts.ts')
-    const signOut = [program, 'sign-out', String(value['id'])]
-    const { stdout } = await run(process.execPath, [...signOut, '--nats', stack.broker.url], {
-      cwd: dirname(stack.mcpJson),
-      env: { PATH: process.env['PATH'], ...stack.broker.env },
-    })
-    expect(stdout).toBe(`${String(value['id'])} is logged out; logins of browsers that ended: 1\n`)
+    const said = await command('sign-out', String(value['id']))
+    expect(said).toContain('logins of browsers that ended: 1\noidc:dan is logged out')
+    expect(said).toContain('stay good')
+    expect(said).toContain('npm run accounts -- disable oidc:dan')
     for (const gateway of [url, otherGateway]) {
       await eventually(async () => (await me(browser, gateway)).status === 401)
     }
+  })
+
+  test('is refused with all that stands for its user while the user is disabled', async () => {
+    const browser = newBrowser()
+    await logIn(browser, 'root')
+    const post = async (path: string, body: object) => {
+      const headers = { cookie: browser.cookies(), origin: url, 'content-type': 'application/json' }
+      const init = { method: 'POST', headers, body: JSON.stringify(body) }
+      return (await (await fetch(url + path, init)).json()) as Record<string, string>
+    }
+    const { key = '' } = await post('/api/keys', { name: 'of root', roles: ['admin'] })
+    const { sessionId } = await post('/api/chat/session', { title: 'shared' })
+    const { url: share = '' } = await post(`/api/chat/session/${sessionId}/shares`, {})
+    const now = Math.floor(Date.now() / 1_000)
+    const claims = { iss: idp.url, aud: `${url}/mcp`, sub: 'root', iat: now, exp: now + 300 }
+    const token = await idp.sign(claims)
+    const statuses = async (gateway: string) => [
+      (await me(browser, gateway)).status,
+      (await statusOf(token, '/api/me', gateway)).status,
+      (await statusOf(key, '/api/me', gateway)).status,
+      (await fetch(gateway + new URL(share).pathname)).status,
+    ]
+    const become = async (...expected: number[]) => {
+      for (const gateway of [stack.url, otherGateway]) {
+        await eventually(async () => String(await statuses(gateway)) === String(expected))
+      }
+    }
+    await become(200, 200, 200, 200)
+    expect(await command('disable', 'oidc:root')).toContain('oidc:root is disabled')
+    await become(401, 401, 401, 404)
+    const refused = await logIn(newBrowser(), 'root')
+    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('is disabled')])
+    expect(await command('list')).toMatch(/oidc:root +disabled/)
+    await command('enable', 'oidc:root')
+    // The login of the browser has ended for good.
+    await become(401, 200, 200, 200)
+    expect((await logIn(newBrowser(), 'root')).text).toContain('You are logged in')
   })
 
   test('is logged out at all gateways, and at the provider', async () => {

@@ -8,10 +8,11 @@ import {
   Accounts,
   invitationLink,
   Invitations,
+  isProviderUser,
   noAccount,
   rotateKeys,
 } from '@mcp-host/auth'
-import { BusError, LOCAL, RoleName } from '@mcp-host/contracts'
+import { BusError, LOCAL, PrincipalId, RoleName } from '@mcp-host/contracts'
 import { endLoginsOf } from '@mcp-host/gateway/logins'
 import { authMethods, loadConfig } from '@mcp-host/service'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
@@ -31,9 +32,11 @@ const usage = `Usage: npm run accounts -- create NAME     create an account and 
        npm run accounts -- roles NAME      give an account other roles, by --role
        npm run accounts -- disable NAME    end its logins and tokens, and refuse it from then on
        npm run accounts -- enable NAME     let it log in again
-       npm run accounts -- sign-out NAME   end its logins and tokens; also for a user of an identity
-                                           provider, as oidc:ID: the logins of browsers alone
+       npm run accounts -- sign-out NAME   end its logins and tokens
        npm run accounts -- rotate-keys     replace the keys that sign tokens and cookies
+
+disable, enable and sign-out also take a user of an identity provider, as oidc:ID. Its sign-out ends the
+logins of browsers alone.
 
   --at-once       with rotate-keys: refuse all tokens of the old keys, such as after a theft
   --role ROLE     role of the account, may be repeated; default: user. admin may do everything
@@ -53,6 +56,8 @@ const COMMANDS = [
   'sign-out',
   'rotate-keys',
 ] as const
+/** The commands that also take a user of an identity provider. */
+const FOR_USERS: readonly string[] = ['disable', 'enable', 'sign-out']
 /** The commands that need no account name. */
 const WITHOUT_NAME: readonly string[] = ['list', 'rotate-keys']
 
@@ -60,8 +65,8 @@ interface Options {
   readonly command: (typeof COMMANDS)[number]
   /** The name of the account; empty for a command without one. */
   readonly name: string
-  /** The user of an identity provider to sign out, instead of an account. */
-  readonly user: string | undefined
+  /** Whether the name is the principal of a user of an identity provider, instead of an account. */
+  readonly isUser: boolean
   readonly roles: readonly string[] | undefined
   readonly isAtOnce: boolean
   readonly natsUrl: string | undefined
@@ -92,18 +97,19 @@ function parse(args: string[]): Options | undefined {
   }
   if (hasName && given === undefined) throw new UsageError(`${command}: a name is missing`)
   if (command === 'roles' && values.role === undefined) throw new UsageError('--role is missing')
-  const user = command === 'sign-out' && given?.startsWith('oidc:') === true ? given : undefined
-  const name = hasName && user === undefined ? AccountName.safeParse(given) : { data: '' }
+  const isUser = FOR_USERS.includes(command) && isProviderUser(given ?? '')
+  const schema = isUser ? PrincipalId : AccountName
+  const name = hasName ? schema.safeParse(given) : { data: '' }
   if (name.data === undefined) throw new UsageError(`${given}: ${name.error?.issues[0]?.message}`)
   for (const role of values.role ?? []) {
     const { error } = RoleName.safeParse(role)
     if (error !== undefined) throw new UsageError(`--role ${role}: ${error.issues[0]?.message}`)
   }
   const { role: roles, nats: natsUrl, 'at-once': isAtOnce } = values
-  return { command, name: name.data, user, roles, isAtOnce, natsUrl }
+  return { command, name: name.data, isUser, roles, isAtOnce, natsUrl }
 }
 
-async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): Promise<number> {
+async function run({ command, name, isUser, roles, isAtOnce, natsUrl }: Options): Promise<number> {
   const root = join(import.meta.dirname, '..')
   const env = readEnv(process.env, root)
   await using bus = await connectQuietly(findBroker(env, root, natsUrl), 'accounts')
@@ -126,10 +132,14 @@ async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): 
     act: () => Promise<unknown>,
     changes: AccountChanges = {},
   ): Promise<void> => {
-    await accounts.checkChange(name, changes)
-    await audit.record('account-changed', { account: name, ...detail })
+    if (!isUser) await accounts.checkChange(name, changes)
+    const about = isUser ? { principal: name } : { account: name }
+    await audit.record('account-changed', { ...about, ...detail })
     await act()
     process.stdout.write(plain(`${name} ${what}\n`))
+  }
+  const endUserLogins = async (): Promise<void> => {
+    process.stdout.write(`logins of browsers that ended: ${await endLoginsOf(bus, name)}\n`)
   }
   try {
     switch (command) {
@@ -160,25 +170,28 @@ async function run({ command, name, user, roles, isAtOnce, natsUrl }: Options): 
         await change(
           'is disabled',
           { disabled: true },
-          () => accounts.endLogins(name, { isDisabled: true }),
+          () =>
+            isUser
+              ? accounts.disableUser(name, LOCAL.id).then(endUserLogins)
+              : accounts.endLogins(name, { isDisabled: true }),
           { isDisabled: true },
         )
         break
       case 'enable':
         await change('may log in again', { disabled: false }, () =>
-          accounts.change(name, { isDisabled: false }),
+          isUser ? accounts.enableUser(name) : accounts.change(name, { isDisabled: false }),
         )
         break
       case 'sign-out':
-        if (user !== undefined) {
-          await audit.record('account-changed', { principal: user, signOut: true })
-          const count = await endLoginsOf(bus, user)
+        await change('is logged out everywhere', { signOut: true }, () =>
+          isUser ? endUserLogins() : accounts.endLogins(name),
+        )
+        if (isUser) {
           process.stdout.write(
-            plain(`${user} is logged out; logins of browsers that ended: ${count}\n`),
+            'API keys, invitations and share links that the user made stay good, and so do tokens of the provider;\n' +
+              `npm run accounts -- disable ${name} ends them\n`,
           )
-          break
         }
-        await change('is logged out everywhere', { signOut: true }, () => accounts.endLogins(name))
         break
       case 'rotate-keys': {
         await audit.record('keys-rotated', { isAtOnce })
@@ -208,6 +221,7 @@ function list(accounts: Accounts, methods: readonly string[]): void {
     const fields = [name.padEnd(24), state.padEnd(8), roles.join(',')]
     process.stdout.write(plain(`${fields.join('  ')}\n`))
   }
+  for (const user of accounts.disabledUsers) process.stdout.write(`${user.padEnd(24)}  disabled\n`)
 }
 
 stopWithLauncher()

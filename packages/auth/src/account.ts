@@ -18,9 +18,10 @@ export const AccountName = z
       ),
   )
 
-/** An account of the host itself, as it is stored. */
+/** An account of the host itself, as it is stored, or a user of an identity provider that is disabled here. */
 export const AccountRecord = z.object({
-  name: z.string().max(64),
+  /** For a user of an identity provider, the id of the principal, which no account can have as its name. */
+  name: z.string().max(200),
   roles: z.array(RoleName).max(32),
   /** See `hashPassword`. Absent until the invitation of the account is used. */
   password: z.string().optional(),
@@ -52,9 +53,9 @@ export function accountPrincipalId(name: string): string {
   return PrincipalId.parse(PRINCIPAL + name)
 }
 
-/** The name of the account that a principal may be; `undefined` for other principals. */
-export function accountNameOf(principal: string): string | undefined {
-  return principal.startsWith(PRINCIPAL) ? principal.slice(PRINCIPAL.length) : undefined
+/** Whether a principal is, or a record stands for, a user of an identity provider. */
+export function isProviderUser(id: string): boolean {
+  return id.startsWith('oidc:')
 }
 
 /** The principal of an account that has logged in. */

@@ -46,6 +46,16 @@ describe('an account', () => {
     expect(await others.read('bob')).toBeUndefined()
   })
 
+  test('is not a user of an identity provider that is disabled', async () => {
+    await accounts.disableUser('oidc:1234', 'local')
+    await eventually(() => others.ofPrincipal('oidc:1234')?.isDisabled === true)
+    expect(others.disabledUsers).toEqual(['oidc:1234'])
+    expect(others.list.map(({ name }) => name)).not.toContain('oidc:1234')
+    expect(others.ofPrincipal('user:oidc:1234')).toBeUndefined()
+    await accounts.enableUser('oidc:1234')
+    await eventually(() => others.ofPrincipal('oidc:1234') === undefined)
+  })
+
   test('that was disabled or invalidated refuses earlier logins', async () => {
     const { validFrom } = await accounts.create({ name: 'carl', ...about })
     const isValid = async (time: number) => isLoginValid(await others.read('carl'), time)

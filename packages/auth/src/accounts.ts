@@ -1,7 +1,7 @@
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, hasAdminRole } from '@mcp-host/contracts'
 import type { AccountRecord } from './account.ts'
-import { accountKey, accountNameOf, accountsBucket } from './account.ts'
+import { accountKey, accountPrincipalId, accountsBucket, isProviderUser } from './account.ts'
 import { delayUntil } from './delay-until.ts'
 
 /** Limit for the tries of a change, each of which fails when another process writes first. */
@@ -21,13 +21,13 @@ export type AccountChanges = Partial<Pick<AccountRecord, 'roles' | 'isDisabled' 
 export class Accounts {
   readonly #bucket: Bucket<AccountRecord>
   readonly #view: BucketView<AccountRecord>
-  /** The accounts by name, whose keys take long to encode; absent after a change. */
-  #byName?: ReadonlyMap<string, AccountRecord> | undefined
+  /** The records by principal, since keys take long to encode; absent after a change. */
+  #byPrincipal?: ReadonlyMap<string, AccountRecord> | undefined
 
   private constructor(bucket: Bucket<AccountRecord>, view: BucketView<AccountRecord>) {
     this.#bucket = bucket
     this.#view = view
-    view.onChange(() => (this.#byName = undefined))
+    view.onChange(() => (this.#byPrincipal = undefined))
   }
 
   static async open(bus: Pick<Bus, 'bucket'>): Promise<Accounts> {
@@ -37,6 +37,15 @@ export class Accounts {
 
   /** All accounts by name, from the watched copy. */
   get list(): readonly AccountRecord[] {
+    return this.#sorted.filter(({ name }) => !isProviderUser(name))
+  }
+
+  /** The users of identity providers that are disabled here, by principal. */
+  get disabledUsers(): readonly string[] {
+    return this.#sorted.map(({ name }) => name).filter(isProviderUser)
+  }
+
+  get #sorted(): AccountRecord[] {
     return Array.from(this.#view.records.values()).toSorted((a, b) => (a.name < b.name ? -1 : 1))
   }
 
@@ -50,12 +59,18 @@ export class Accounts {
     return this.#view.records.get(accountKey(name))
   }
 
-  /** The account that a principal is, from the watched copy; `undefined` for other principals. */
+  /**
+   * The account that a principal is, or the record of a user of an identity provider that is disabled, from the watched
+   * copy; `undefined` for other principals.
+   */
   ofPrincipal(principal: string): AccountRecord | undefined {
-    const name = accountNameOf(principal)
-    if (name === undefined) return undefined
-    this.#byName ??= new Map(Array.from(this.#view.records.values(), (each) => [each.name, each]))
-    return this.#byName.get(name)
+    this.#byPrincipal ??= new Map(
+      Array.from(this.#view.records.values(), (each) => [
+        isProviderUser(each.name) ? each.name : accountPrincipalId(each.name),
+        each,
+      ]),
+    )
+    return this.#byPrincipal.get(principal)
   }
 
   /** An account, read from the broker, since another process may have changed it just before. */
@@ -134,6 +149,23 @@ export class Accounts {
     // Another gateway may know the time of the broker less exactly.
     await delayUntil(changed.validFrom + CLOCK_ERROR_MS, () => this.#bucket.now())
     return changed
+  }
+
+  /** Disables a user of an identity provider, and all that stands for the user, until `enableUser`. */
+  async disableUser(principal: string, createdBy: string): Promise<void> {
+    const now = this.#bucket.now()
+    await this.#bucket.put(accountKey(principal), {
+      name: principal,
+      roles: [],
+      createdAt: now,
+      createdBy,
+      isDisabled: true,
+      validFrom: now,
+    })
+  }
+
+  async enableUser(principal: string): Promise<void> {
+    await this.#bucket.remove(accountKey(principal))
   }
 
   #checkAdmins(before: AccountRecord, after: AccountRecord): void {

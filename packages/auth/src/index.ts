@@ -1,4 +1,10 @@
-export { AccountName, AccountRecord, accountPrincipalId, principalOfAccount } from './account.ts'
+export {
+  AccountName,
+  AccountRecord,
+  accountPrincipalId,
+  isProviderUser,
+  principalOfAccount,
+} from './account.ts'
 export type { AccountChanges, NewAccount } from './accounts.ts'
 export { Accounts, isLoginValid, accountExists, noAccount } from './accounts.ts'
 export {

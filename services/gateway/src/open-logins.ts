@@ -66,7 +66,7 @@ export async function openLogins(
     accounts: isLocal ? accounts : undefined,
     issuer: hasProvider ? config.oidcIssuer : undefined,
   }
-  const principalOf = (login: Login): Principal | undefined => principalOfLogin(ways, login)
+  const principalOf = (login: Login): Principal | undefined => principalOfLogin(ways, makers, login)
   const logins = await LoginSessions.open({ bus, revocations, principalOf }, origins)
   const parts = { bus, logger, counter, logins, audit }
   // Libraries are loaded only when the settings need them.
@@ -86,7 +86,7 @@ export async function openLogins(
     : undefined
   const provider = hasProvider
     ? await import('./auth/identity-provider/open-provider-login.ts').then(
-        ({ openProviderLogin }) => openProviderLogin({ ...parts, publicUrl }, config),
+        ({ openProviderLogin }) => openProviderLogin({ ...parts, makers, publicUrl }, config),
       )
     : undefined
 
@@ -127,13 +127,16 @@ interface Ways {
 
 /**
  * The principal of a login; `undefined` when its account must log in again, or when the settings do not allow its way of
- * logging in. Users of an identity provider keep the principal of their login.
+ * logging in. Users of an identity provider keep the principal of their login until they are disabled.
  */
 function principalOfLogin(
   { accounts, issuer }: Ways,
+  makers: MakerCheck,
   { account: name = '', loggedInAt, validFrom = loggedInAt, principal }: Login,
 ): Principal | undefined {
-  if (principal !== undefined) return principal.issuer === issuer ? principal : undefined
+  if (principal !== undefined) {
+    return principal.issuer === issuer && !makers.isDisabled(principal) ? principal : undefined
+  }
   const account = accounts?.find(name)
   if (!isLoginValid(account, validFrom)) return undefined
   return principalOfAccount(account, { method: 'session' })

@@ -83,7 +83,7 @@ export function createAuthenticator(
   address: PublicAddress,
 ): Authenticator {
   if (config.auth.includes('none')) return openDoor(address.publicUrl)
-  const oidc = config.auth.includes('oidc') ? oidcAuthority(config, address) : undefined
+  const oidc = config.auth.includes('oidc') ? oidcAuthority(makers, config, address) : undefined
   const authorities = config.auth.flatMap(
     (method) => (method === 'local' ? localTokens : method === 'oidc' ? oidc : undefined) ?? [],
   )
@@ -107,6 +107,7 @@ export function openDoor(publicUrl: string): Authenticator {
 }
 
 function oidcAuthority(
+  makers: MakerCheck,
   { oidcIssuer, oidcAudience, oidcRolesClaim, oidcUserClaim, oidcTokenType, ...more }: AuthConfig,
   { origins }: PublicAddress,
 ): TokenAuthority | undefined {
@@ -126,8 +127,11 @@ function oidcAuthority(
     issuers: [oidcIssuer],
     verify: (token) => verifier.verify(token),
     principalOf(verified) {
-      if (verifier.isKeyCurrent(verified)) return verified.principal
-      throw new AuthError('invalid_token', 'the key of the token is not in use any more')
+      if (!verifier.isKeyCurrent(verified)) {
+        throw new AuthError('invalid_token', 'the key of the token is not in use any more')
+      }
+      if (!makers.isDisabled(verified.principal)) return verified.principal
+      throw new AuthError('invalid_token', 'the user of the token is disabled at this host')
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { AccountRecord, Accounts, ApiKeyRecord, Makers } from '@mcp-host/auth'
-import { apiKeys, holdersOfKey, operatorKeyRecord } from '@mcp-host/auth'
+import { apiKeys, holdersOfKey, isProviderUser, operatorKeyRecord } from '@mcp-host/auth'
 import type { BucketView, Bus } from '@mcp-host/bus'
+import type { Principal } from '@mcp-host/contracts'
 import { hasAdminRole } from '@mcp-host/contracts'
 import type { Config } from '@mcp-host/service'
 import type { authSettings } from './auth-settings.ts'
@@ -54,25 +55,33 @@ export class MakerCheck {
 
   /**
    * Whether all accounts are enabled and all keys accepted and, with `role`, whether the accounts have it. Principals
-   * without an account of this host are in order.
+   * without an account of this host are in order, but for disabled users of identity providers.
    */
   areInOrder(makers: Makers, role?: string): boolean {
     return this.#areInOrder(this.#accountsOf(makers), makers.keys, role)
   }
 
-  /** Whether an account, or a key of the principal, still has roles. Users of identity providers keep theirs. */
+  /**
+   * Whether an account, or a key of the principal, still has roles. Users of identity providers keep theirs, until they
+   * are disabled.
+   */
   hasRoles(principal: string, roles: readonly string[]): boolean {
     const account = this.#accounts.ofPrincipal(principal)
     if (account !== undefined) {
       return !account.isDisabled && roles.every((role) => hasRole(account, role))
     }
-    if (this.#keys === undefined || principal.startsWith('oidc:')) return true
+    if (this.#keys === undefined || isProviderUser(principal)) return true
     return Array.from(this.#keys.records).some(
       ([id, record]) =>
         record.principal === principal &&
         this.#isUnexpired(id) &&
         roles.every((role) => this.keyOf(id)?.roles.includes(role)),
     )
+  }
+
+  /** Whether a user of an identity provider is disabled at this host. */
+  isDisabled({ id }: Pick<Principal, 'id'>): boolean {
+    return this.#accounts.ofPrincipal(id)?.isDisabled === true
   }
 
   #accountsOf({ principals }: Makers): AccountRecord[] {

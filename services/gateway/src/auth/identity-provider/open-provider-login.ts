@@ -9,6 +9,7 @@ import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import type { authSettings } from '../auth-settings.ts'
 import type { Attempts } from '../login/attempts.ts'
 import type { ProviderPages } from '../login/login-routes.ts'
+import type { MakerCheck } from '../maker-check.ts'
 import type { LoginSessions } from '../session/login-sessions.ts'
 import { IdentityProvider } from './identity-provider.ts'
 import { LoginStarts } from './login-starts.ts'
@@ -19,6 +20,7 @@ export interface ProviderLoginDeps {
   readonly logger: Logger
   readonly counter: Promise<Counter>
   readonly logins: LoginSessions
+  readonly makers: Pick<MakerCheck, 'isDisabled'>
   readonly publicUrl: string
 }
 
@@ -42,7 +44,7 @@ export interface ProviderLogin {
  * MB.
  */
 export async function openProviderLogin(
-  { bus, logger, counter, logins, publicUrl }: ProviderLoginDeps,
+  { bus, logger, counter, logins, makers, publicUrl }: ProviderLoginDeps,
   config: Omit<Config<typeof authSettings>, 'publicUrl'>,
 ): Promise<ProviderLogin> {
   const { oidcIssuer: issuer = '', oidcClientId: clientId = '' } = config
@@ -69,7 +71,7 @@ export async function openProviderLogin(
     },
     addTo(app, { limits: { addressOf }, audit, attempts, home }) {
       const { clock } = bus
-      const parts = { provider, starts, logins, attempts, counter, clock, publicUrl }
+      const parts = { provider, starts, logins, makers, attempts, counter, clock, publicUrl }
       addProviderLogin(app, { ...parts, addressOf, audit, logger, home })
     },
   }

@@ -12,6 +12,7 @@ import { ownPath } from '../login/own-path.ts'
 import { HTML, queryField } from '../login/pages-scope.ts'
 import { errorPage } from '../pages/error-page.ts'
 import { readCookie } from '../session/cookies.ts'
+import type { MakerCheck } from '../maker-check.ts'
 import type { LoginSessions } from '../session/login-sessions.ts'
 import type { IdentityProvider, ProvenUser } from './identity-provider.ts'
 import { CALLBACK_PATH } from './identity-provider.ts'
@@ -29,10 +30,13 @@ const BROWSER = /^[\w-]{43}$/
 const FOREIGN =
   'This login was not begun in this browser, or it has expired, or it was used already.'
 
+const DISABLED = 'This user is disabled at this host. Ask its admin.'
+
 export interface ProviderRoutesDeps {
   readonly provider: IdentityProvider
   readonly starts: LoginStarts
   readonly logins: LoginSessions
+  readonly makers: Pick<MakerCheck, 'isDisabled'>
   readonly attempts: Attempts
   readonly counter: Promise<Counter>
   readonly clock: Pick<Clock, 'now'>
@@ -94,7 +98,7 @@ async function checkStarts({ counter, clock }: ProviderRoutesDeps, address: stri
 }
 
 async function comeBack(
-  { provider, starts, attempts, addressOf, audit }: ProviderRoutesDeps,
+  { provider, starts, makers, attempts, addressOf, audit }: ProviderRoutesDeps,
   { raw, headers, url, query }: FastifyRequest,
   cookieName: string,
 ): Promise<{ readonly user: ProvenUser; readonly returnTo: string | undefined }> {
@@ -106,6 +110,7 @@ async function comeBack(
     const start = await starts.take(state, readCookie(headers, cookieName) ?? '')
     if (start === undefined) throw new BusError('denied', FOREIGN)
     const user = await provider.finish(url, { ...start, state })
+    if (makers.isDisabled(user.principal)) throw new BusError('denied', DISABLED)
     await giveBack()
     return { user, returnTo: start.returnTo }
   } catch (error) {
