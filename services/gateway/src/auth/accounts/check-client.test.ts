@@ -15,6 +15,10 @@ test.each([
   'com.example.app:/callback',
   'cursor://anysphere.cursor-mcp/oauth/callback',
   'vscode://vscode.github-authentication/did-authenticate',
+  'goose://callback',
+  'jan:/callback',
+  'cherrystudio://oauth/callback',
+  'org.chromium.app:/callback',
 ])('a client may be sent back to %s', (address) => {
   expect(() => checkClientField('redirect_uris', [address], {})).not.toThrow()
 })
@@ -27,10 +31,15 @@ test.each([
   'intent://x#Intent;end',
   'mailto:ann@client.example',
   'MS-SETTINGS:x',
-  'myapp:/callback.x',
+  'chrome-extension://x/callback',
+  'vbscript:x',
+  'search-ms:query=x',
+  'x-apple.systempreferences:x',
 ])('a client may not be sent back to %s, whose scheme is not its own', (address) => {
   const check = () => checkClientField('redirect_uris', [address], {})
-  const fault = expect.stringMatching(/^redirect_uris must not use the scheme \S+: but https,/)
+  const fault = expect.stringMatching(
+    /^redirect_uris must not use the scheme \S+: of browsers or systems but https,/,
+  )
   expect(check).toThrow(expect.objectContaining({ error_description: fault }))
 })
 

@@ -8,14 +8,22 @@ const MAX_NAME_LENGTH = 200
 const MAX_METADATA_LENGTH = 8_192
 
 /**
- * Schemes without a dot of known clients. Others must be a reverse domain name (RFC 8252, 7.1): schemes such as
- * `view-source`, `ws` or `ms-msdt` belong to browsers and systems, not to a client.
+ * Schemes of browsers and systems, which open a page or program that is not the client. Native clients may have any
+ * other, such as `cursor:`: few use a reverse domain name (RFC 8252, 7.1).
  */
-const CLIENT_SCHEMES = new Set(
-  ['claude', 'cursor', 'raycast', 'vscode', 'vscode-insiders', 'warp', 'windsurf', 'zed'].map(
-    (scheme) => `${scheme}:`,
-  ),
+const FOREIGN_SCHEMES = new Set(
+  (
+    'about acap admin afp app-settings apps bitcoin blob brave callto cid content coap coaps data dav davs dict dns edge ' +
+    'facetime facetime-audio fax feed file filesystem finger ftp ftps geo git git+ssh gopher hcp help help-viewer hcs im ' +
+    'imap imaps intent ipp ipps irc ircs itms itms-apps itms-appss itms-services jar javascript jdbc jnlp ldap ldaps ' +
+    'livescript macappstore magnet mailto maps market mid mms mocha moz-extension moz-icon msteams news nfs nntp ' +
+    'onenote openssh opera outlook package pop prefs pres res resource rlogin rsync rtsp search search-ms sftp shell ' +
+    'shortcuts sip sips skype sms smsto smb snmp spotlight sshfs ssh steam svn svn+ssh tel telnet tftp tn3270 ' +
+    'urn vbs vbscript view-source vivaldi vnc wais webcal webdav webkit wpad ws wss wyciwyg x-apple x-help-action ' +
+    'x-help-script x-man-page xmpp'
+  ).split(' '),
 )
+const FOREIGN_PREFIXES = /^(chrome|ms-|microsoft|moz-|safari-|applescript|x-apple|android-)/
 
 /** The fields of a client's metadata that this host checks beyond the library. */
 export const CHECKED_FIELDS = ['redirect_uris', 'client_name', 'scope']
@@ -93,10 +101,11 @@ function checkRedirect(address: unknown): void {
       'redirect_uris must be https, but for localhost, 127.0.0.1 and [::1]',
     )
   }
-  if (!/^https?:$|\./.test(url.protocol) && !CLIENT_SCHEMES.has(url.protocol)) {
+  const scheme = url.protocol.slice(0, -1)
+  if (FOREIGN_SCHEMES.has(scheme) || FOREIGN_PREFIXES.test(scheme)) {
     throw new errors.InvalidClientMetadata(
-      `redirect_uris must not use the scheme ${url.protocol} but https, http on this computer, or a reverse domain ` +
-        'name of the client, such as com.example.app:/callback',
+      `redirect_uris must not use the scheme ${url.protocol} of browsers or systems but https, http on this computer, ` +
+        'or a scheme of the client, such as com.example.app:/callback',
     )
   }
   if (url.username !== '' || url.password !== '') {
