@@ -22,7 +22,7 @@ import { publicUrl } from './host/public-url.ts'
 import { readEnv } from './host/read-env.ts'
 import { runningHost } from './host/running-host.ts'
 import { stopWithLauncher } from './lifeline.ts'
-import { plain } from './plain.ts'
+import { plain, plainLine } from './plain.ts'
 import { findBroker } from './servers/find-broker.ts'
 
 const usage = `Usage: npm run accounts -- create NAME     create an account and print a link for its owner
@@ -219,9 +219,11 @@ function list(accounts: Accounts, methods: readonly string[]): void {
   for (const { name, roles, isDisabled, password } of accounts.list) {
     const state = isDisabled ? 'disabled' : password === undefined ? 'invited' : 'active'
     const fields = [name.padEnd(24), state.padEnd(8), roles.join(',')]
-    process.stdout.write(plain(`${fields.join('  ')}\n`))
+    process.stdout.write(`${plainLine(fields.join('  '))}\n`)
   }
-  for (const user of accounts.disabledUsers) process.stdout.write(`${user.padEnd(24)}  disabled\n`)
+  for (const user of accounts.disabledUsers) {
+    process.stdout.write(`${plainLine(user.padEnd(24))}  disabled\n`)
+  }
 }
 
 stopWithLauncher()

@@ -11,7 +11,7 @@ import { openCommandAudit } from './host/command-audit.ts'
 import { connectQuietly } from './host/connect-quietly.ts'
 import { readEnv } from './host/read-env.ts'
 import { stopWithLauncher } from './lifeline.ts'
-import { plain } from './plain.ts'
+import { plain, plainLine } from './plain.ts'
 import { findBroker } from './servers/find-broker.ts'
 
 const DAY_MS = 86_400_000
@@ -144,7 +144,7 @@ async function list(bucket: Bucket<ApiKeyRecord>): Promise<void> {
     const until =
       expiresAt === undefined ? 'never expires' : `until ${new Date(expiresAt).toISOString()}`
     const fields = [id, name, principal, roles.join(','), scopesOfKey(record).join(','), until]
-    process.stdout.write(plain(`${fields.join('   ')}\n`))
+    process.stdout.write(`${plainLine(fields.join('   '))}\n`)
   }
 }
 

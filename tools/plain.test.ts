@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ClientEvent } from '@mcp-host/client'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
-import { plain } from './plain.ts'
+import { plain, plainLine } from './plain.ts'
 
 const HOSTILE = [
   ['clears the screen', '\u001B[2J'],
@@ -22,6 +22,10 @@ test.each(HOSTILE)('a text that %s does so no more', (_, text) => {
 test('lines, tabs and letters of every script stay', () => {
   const text = 'one\n\ttwo größe 検索 עברית 👍🏽 e\u0301'
   expect(plain(text)).toBe(text)
+})
+
+test('a field of a table forges no row or column', () => {
+  expect(plainLine('a\nb\tc\r\u2028d\u2029e')).toBe('a b c  d e')
 })
 
 test.each(HOSTILE)('the chat prints no text that %s', (_, text) => {

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@mcp-host/audit'
-import { plain } from '../plain.ts'
+import { plainLine } from '../plain.ts'
 
 /** An entry and its writer. */
 export type WrittenEntry = AuditEntry & { readonly writer: string }
@@ -65,5 +65,5 @@ export function searchLine(entry: WrittenEntry): string {
     entry.detail === undefined ? undefined : JSON.stringify(entry.detail),
     entry.dropped === undefined ? undefined : `${entry.dropped} entries lost before`,
   ]
-  return plain(parts.filter((part) => part !== undefined).join('  ')).replaceAll(/[\n\t]/g, ' ')
+  return plainLine(parts.filter((part) => part !== undefined).join('  '))
 }

@@ -1,6 +1,6 @@
 import type { CatalogEntry, ServerEntry, ServerStats } from '@mcp-host/contracts'
 import { explainFailure, outputBesideReason, ownValue, viewServers } from '@mcp-host/contracts'
-import { plain } from '../plain.ts'
+import { plain, plainLine } from '../plain.ts'
 
 /** A row of the table: a server at one supervisor. */
 export type ServerRow = Omit<ServerEntry, 'kind' | 'server' | 'tools' | 'revision' | 'stored'> &
@@ -71,7 +71,7 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
   const widths = HEAD.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const lines = cells.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => plainLine(cell).padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   )

@@ -38,8 +38,17 @@ const KeyAbout = z
   })
   .meta({ id: 'ApiKey', description: 'An API key, without its secret.' })
 
+/** Characters that end a line, or steer a terminal or the direction of writing, where names are printed. */
+export const STEERING = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u
+
 const NewKey = z.object({
-  name: z.string().trim().min(1).max(100).describe('Purpose of the key, for its owner.'),
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .refine((name) => !STEERING.test(name), 'must not have control characters')
+    .describe('Purpose of the key, for its owner.'),
   principal: PrincipalId.optional().describe('Default: `key:` and the name.'),
   roles: z.array(RoleName).max(32).default(['user']),
   scopes: z.array(Scope).min(1).default(['mcp', 'chat', 'decide']),

@@ -88,6 +88,7 @@ test.each<[string, Record<string, unknown>]>([
   ],
   ['redirect_uris must have at most 20 items', { redirect_uris: Array(21).fill(REDIRECT) }],
   ['client_name must have at most 200 characters', { client_name: 'x'.repeat(201) }],
+  ['client_name must not have control characters', { client_name: 'a\nb' }],
   [
     'the metadata must have at most 8192 characters as JSON',
     { client_name: undefined, client_uri: 'x'.repeat(8_200) },

@@ -1,6 +1,7 @@
 import { SCOPES } from '@mcp-host/contracts'
 import { isTooDeep, TOO_DEEP } from 'mcp-host/json'
 import { errors } from 'oidc-provider'
+import { STEERING } from '../auth-routes.ts'
 import { isLoopback } from './redirect-address.ts'
 
 const MAX_REDIRECTS = 20
@@ -70,6 +71,9 @@ export function checkClientField(field: string, value: unknown, metadata: Metada
   if (typeof value === 'string' && value.length > MAX_NAME_LENGTH) {
     const message = `client_name must have at most ${MAX_NAME_LENGTH} characters`
     throw new errors.InvalidClientMetadata(message)
+  }
+  if (typeof value === 'string' && STEERING.test(value)) {
+    throw new errors.InvalidClientMetadata('client_name must not have control characters')
   }
   if (JSON.stringify(metadata).length > MAX_METADATA_LENGTH) {
     const message = `the metadata must have at most ${MAX_METADATA_LENGTH} characters as JSON`
