@@ -28,6 +28,9 @@ test('a blob of any size is read by another process as it was stored', async () 
     const stored = await bus.blobs.put(bytes, { session })
     expect(stored).toMatchObject({ bytes: size, digest: expect.stringMatching(/^SHA-256=/) })
     expect(Buffer.compare(await reader.blobs.get(stored.key), bytes)).toBe(0)
+    const pieces = await Array.fromAsync(reader.blobs.read(stored.key))
+    expect(Buffer.compare(Buffer.concat(pieces), bytes)).toBe(0)
+    expect(Math.max(0, ...pieces.map(({ length }) => length))).toBeLessThanOrEqual(256 * 1024)
   }
 })
 
@@ -39,6 +42,8 @@ test('equal bytes that are stored twice have two keys', async () => {
 
 test('a key of no blob is not found', async () => {
   await expect(bus.blobs.get('shared.nothing')).rejects.toMatchObject({ code: 'not-found' })
+  const reading = Array.fromAsync(bus.blobs.read('shared.nothing'))
+  await expect(reading).rejects.toMatchObject({ code: 'not-found' })
 })
 
 test('a removed blob is gone, and a blob may be removed twice', async () => {
@@ -154,4 +159,11 @@ test('a blob with a changed chunk fails its digest', async () => {
   const deps = { connection, jetstream: jetstream(connection), manager, inbox }
   const blobs = new NatsBlobs(deps, { patienceMs: 300 })
   await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
+  // A reader of pieces must not take it for whole.
+  let bytes = 0
+  const reading = async (): Promise<void> => {
+    for await (const { length } of blobs.read(key)) bytes += length
+  }
+  await expect(reading()).rejects.toMatchObject({ code: 'unavailable' })
+  expect(bytes).toBeLessThan(300_000)
 })

@@ -538,6 +538,8 @@ export interface Blobs {
   find(key: string): Promise<(StoredBlob & Omit<BlobAbout, 'session'>) | undefined>
   /** A new copy of the value, which the caller may change. Throws `not-found`. */
   get(key: string): Promise<Uint8Array<ArrayBuffer>>
+  /** The value in pieces, each read when it is asked for. Throws `not-found`, and for a damaged value before its end. */
+  read(key: string): AsyncIterable<Uint8Array>
   /** A missing key is not an error. */
   remove(key: string): Promise<void>
   /** Removes all values of a session. Reads the names of all blobs. */

@@ -8,6 +8,9 @@ import { ObjectStore } from './object-store.ts'
 import { retryWhileUnavailable, PATIENCE_MS } from './retry-while-unavailable.ts'
 import type { ReplyInbox } from './reply-inbox.ts'
 
+/** What one reader of pieces holds: many read at the same time. */
+const PIECES_BYTES = 256 * 1024
+
 export interface BlobsDeps extends Pick<Broker, 'connection' | 'jetstream' | 'manager' | 'api'> {
   readonly inbox: ReplyInbox
 }
@@ -50,8 +53,15 @@ export class NatsBlobs implements Blobs {
 
   async get(key: string): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = await this.#retryWhileUnavailable(() => this.#store.get(key))
-    if (bytes === undefined) throw new BusError('not-found', `there is no stored result "${key}"`)
+    if (bytes === undefined) throw missing(key)
     return bytes
+  }
+
+  async *read(key: string): AsyncGenerator<Uint8Array> {
+    const found = await this.#retryWhileUnavailable(() => this.#store.find(key))
+    if (found === undefined) throw missing(key)
+    const retry = <T>(read: () => Promise<T>): Promise<T> => this.#retryWhileUnavailable(read)
+    yield* this.#store.pieces(found, { maxBytes: PIECES_BYTES, retry })
   }
 
   async remove(key: string): Promise<void> {
@@ -86,6 +96,10 @@ export class NatsBlobs implements Blobs {
       },
     })
   }
+}
+
+function missing(key: string): BusError {
+  return new BusError('not-found', `there is no stored result "${key}"`)
 }
 
 function isRefusal(error: unknown): error is JetStreamApiError {

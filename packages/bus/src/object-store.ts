@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream'
 import { headers } from '@nats-io/transport-node'
+import { BusError } from '@mcp-host/contracts'
 import { z } from 'zod'
 import { isEndMark, wholeSeconds } from './bucket-key.ts'
 import { decode } from './codec.ts'
@@ -85,27 +86,44 @@ export class ObjectStore {
   async get(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const found = await this.find(name)
     if (found === undefined) return undefined
-    const { nuid, size, chunks, digest } = found
-    const bytes = new Uint8Array(size)
+    const bytes = new Uint8Array(found.size)
+    let length = 0
+    for await (const piece of this.pieces(found)) {
+      bytes.set(piece, length)
+      length += piece.length
+    }
+    return bytes
+  }
+
+  /** The chunks of an object, of which it holds `maxBytes` at most. Throws before the last one if any is faulty. */
+  async *pieces(
+    { nuid, size, chunks, digest }: ObjectMeta,
+    {
+      maxBytes = MAX_READ_BYTES,
+      retry = (read) => read(),
+    }: {
+      readonly maxBytes?: number
+      readonly retry?: <T>(read: () => Promise<T>) => Promise<T>
+    } = {},
+  ): AsyncGenerator<Uint8Array> {
     const hash = createHash('sha256')
     for (let length = 0, seq = 1; length < size;) {
-      const parts = await directGet(this.#deps, STREAM, {
-        seq,
-        next_by_subj: chunkSubject(nuid),
-        batch: chunks,
-        max_bytes: MAX_READ_BYTES,
+      const query = { seq, next_by_subj: chunkSubject(nuid), batch: chunks, max_bytes: maxBytes }
+      const parts = await retry(async () => {
+        const read = await directGet(this.#deps, STREAM, query)
+        if (read.length === 0) throw new Error('a part of it is missing')
+        return read
       })
-      if (parts.length === 0) throw new Error('a part of it is missing')
       for (const part of parts) {
-        bytes.set(part.data, length)
         hash.update(part.data)
         length += part.data.length
         seq = part.seq + 1
+        const isFaulty =
+          length >= size && digestOf(hash.digest('base64url')) !== digest.replace(/=+$/, '')
+        if (isFaulty) throw new BusError('unavailable', 'a stored result is damaged')
+        yield part.data
       }
     }
-    const isWhole = digestOf(hash.digest('base64url')) === digest.replace(/=+$/, '')
-    if (!isWhole) throw new Error('its digest is another')
-    return bytes
   }
 
   async remove(name: string): Promise<void> {

@@ -45,6 +45,7 @@ import type { ModelList } from '../status-summary.ts'
 import type { Api } from '../edge/api.ts'
 import { BodyFault, BodyReader } from '../edge/body-reader.ts'
 import { addAuditRoutes } from './audit/index.ts'
+import { FileSender } from './files/file-sender.ts'
 import { addFileRoutes } from './files/index.ts'
 import type { ChatDeps } from './chat/chat-deps.ts'
 import { addChatRoutes } from './chat/index.ts'
@@ -264,6 +265,7 @@ export async function buildApp(
   compressAnswers(app)
   const tickets = new Tickets(deps.bus, deps.auth)
   const shares = new Shares(deps.bus, deps.auth)
+  const files = new FileSender(deps.bus.blobs)
   app.websocketServer.on('connection', (socket, request) => guard.watch(socket, request))
   addAuthHooks(app, { ...deps, tickets, guard })
   app.addHook('onRequest', async ({ raw, principal }) => {
@@ -327,7 +329,7 @@ export async function buildApp(
       addChatRoutes(api, deps)
       addListModels(api, deps)
       addManageShares(api, { ...deps, shares, publicUrl: deps.auth.publicUrl })
-      await api.register(async (files: Api) => addFileRoutes(files, { ...deps, bodies }))
+      await api.register(async (open: Api) => addFileRoutes(open, { ...deps, bodies, files }))
     },
     { prefix: '/api/chat' },
   )
@@ -343,7 +345,7 @@ export async function buildApp(
       addMaintenance(api, deps)
       addAuditRoutes(api, deps)
       addApprovalRoutes(api, deps)
-      await api.register(async (open: Api) => addReadShared(open, { ...deps, shares }))
+      await api.register(async (open: Api) => addReadShared(open, { ...deps, shares, files }))
       addAccountRoutes(api, { ...deps, local: deps.logins?.local, publicUrl: deps.auth.publicUrl })
     },
     { prefix: '/api' },

@@ -61,7 +61,7 @@ export class FakeBus {
       const found = this.#files.get(key)
       return found && { key, bytes: found.length, digest: 'd', ...found.about }
     },
-    get: async (key: string) => this.#files.get(key),
+    read: (key: string) => [this.#files.get(key) ?? new Uint8Array()],
   }
 
   readonly #holds: (() => void)[] = []

@@ -9,7 +9,7 @@ import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { ChatDeps } from '../chat/chat-deps.ts'
 import { followHeaders, followQuery, serveSessionEvents } from '../chat/follow-events.ts'
 import { streamAnswer } from '../chat/stream-session.ts'
-import { sendFile } from '../files/get-file.ts'
+import type { FileSender } from '../files/file-sender.ts'
 import { askOrchestrator } from '../sessions/ask-orchestrator.ts'
 import { MessagesPage } from '../sessions/list-messages.ts'
 import { Page } from '../sessions/page.ts'
@@ -30,14 +30,17 @@ const SharedSession = z
 
 export interface ReadSharedDeps extends ChatDeps {
   readonly shares: Shares
+  readonly files: FileSender
   readonly audit: ChatDeps['audit'] & Pick<GatewayAudit, 'shareRead'>
   readonly limits: ChatDeps['limits'] & Pick<GatewayLimits, 'addressOf'>
 }
 
 /** The routes of a share link, which need no credential. */
 export function addReadShared(api: Api, deps: ReadSharedDeps): void {
-  const { bus, shares, audit, limits } = deps
+  const { bus, shares, files, audit, limits } = deps
   const tags = ['sharing']
+  /** Readers of links have no credential, so their address stands for them. */
+  const readerOf = (raw: IncomingMessage): string => `address:${limits.addressOf(raw)}`
   /** The share of a link that is opened. `part`: the end of the route. */
   const open = async (raw: IncomingMessage, token: string, part: string): Promise<Share> => {
     const share = await shares.find(token)
@@ -98,12 +101,12 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
         operationId: 'getSharedFile',
         summary: 'Get a file of the session',
         params: SharedParams.extend({ key: z.string().describe('Of the file.') }),
-        response: faults(400, 404, 503),
+        response: faults(400, 404, 429, 503),
       },
     },
     async ({ raw, params: { token, key } }, reply) => {
       const { session } = await open(raw, token, '/file/:key')
-      return sendFile(bus, reply, session, key)
+      await files.send(reply, { session, key, holder: readerOf(raw) })
     },
   )
 
@@ -122,7 +125,7 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
       },
     },
     async ({ raw, params: { token }, query, headers }, reply) => {
-      limits.socket({ id: `address:${limits.addressOf(raw)}` }, reply.raw)
+      limits.socket({ id: readerOf(raw) }, reply.raw)
       const share = await open(raw, token, '/events')
       const over = new AbortController()
       using _watch = await shares.abortAtEnd(share, over)
