@@ -97,6 +97,7 @@ export class FakeBus {
     let shown = records
     this.#holds.push(() => (shown = new Map(records)))
     const revisions = new Map<string, number>()
+    const listeners = new Set<() => void>()
     let last = 0
     return {
       now: () => this.clock.now(),
@@ -115,12 +116,16 @@ export class FakeBus {
       remove: async (key) => {
         records.delete(key)
         revisions.delete(key)
+        for (const listener of listeners) listener()
       },
       watch: async () => ({
         get records() {
           return shown
         },
-        onChange: () => ({ [Symbol.dispose]: () => undefined }),
+        onChange: (listener) => {
+          listeners.add(listener)
+          return { [Symbol.dispose]: () => listeners.delete(listener) }
+        },
       }),
     }
   }

@@ -6,6 +6,7 @@ import type { GatewayAudit } from '../../gateway-audit.ts'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
+import { checkDeleted } from '../../session/check-session.ts'
 import type { ChatDeps } from '../chat/chat-deps.ts'
 import { followHeaders, followQuery, serveSessionEvents } from '../chat/follow-events.ts'
 import { streamAnswer } from '../chat/stream-session.ts'
@@ -105,7 +106,13 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
       },
     },
     async ({ raw, params: { token, key } }, reply) => {
-      const { session } = await open(raw, token, '/file/:key')
+      const share = await open(raw, token, '/file/:key')
+      const { session } = share
+      // An orchestrator erases the files of a deleted session only later.
+      await asOwner(share, () => checkDeleted(bus, session, 'token'))
+      const over = new AbortController()
+      over.signal.addEventListener('abort', () => reply.raw.destroy())
+      using _watch = await shares.abortAtEnd(share, over)
       await files.send(reply, { session, key, holder: readerOf(raw) })
     },
   )
