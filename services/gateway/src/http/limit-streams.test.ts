@@ -5,6 +5,7 @@ import { eventually } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GatewayLimits } from '../limits/gateway-limits.ts'
 import { callersDoor, headersOf } from './__fixtures__/callers.ts'
+import { FakeBus } from './__fixtures__/fake-bus.ts'
 import type { FakeGateway } from './__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from './__fixtures__/start-fake-gateway.ts'
 
@@ -34,6 +35,11 @@ beforeAll(async () => {
   gateway = await startFakeGateway({ auth: callersDoor(), limits })
   const { entries } = gateway.bus
   gateway.bus.store(SESSION, { kind: 'input', fact: { id: 'm1', text: 'hello' } })
+  // A message whose turn goes on.
+  FakeBus.prototype.store.call(gateway.bus, SESSION, {
+    kind: 'input',
+    fact: { id: 'm2', text: 'hello' },
+  })
   for (const { envelope } of entries) envelope.principal = 'user:ann'
   const begun = await post('/mcp', {
     method: 'initialize',
@@ -64,6 +70,13 @@ const get = (path: string, headers: object, signal: AbortSignal) =>
 
 test.each<[string, (signal: AbortSignal) => Promise<Response>]>([
   ['events of a session', (signal) => get(`/api/chat/session/${SESSION}/events`, owner, signal)],
+  [
+    'the turn of a message',
+    (signal) => {
+      const path = `/api/chat/session/${SESSION}/message`
+      return post(path, { id: 'm2', message: 'hello' }, {}, signal)
+    },
+  ],
   ['events of a share link', (signal) => get(`${shared}/events`, {}, signal)],
   [
     'notices of an MCP session',

@@ -33,7 +33,7 @@ export const gatewayLimitSettings = {
     schema: values.integer(0, 1_000_000),
     default: '0',
     describe:
-      'Open sockets, and streams that follow a session or the changes of servers, of each principal at one gateway. Readers of share links count by their address. 0 is without limit.',
+      'Open sockets, and streams of messages, sessions or the changes of servers, of each principal at one gateway. Readers of share links count by their address. 0 is without limit.',
   }),
   trustedProxies: setting({
     env: 'TRUSTED_PROXIES',

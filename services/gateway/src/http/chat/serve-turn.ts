@@ -29,9 +29,10 @@ export async function serveTurn(
   session: SessionId,
   { id, draft }: { readonly id: string | undefined; readonly draft: MessageDraft },
 ): Promise<void> {
-  const { bus, events } = deps
+  const { bus, events, limits } = deps
   const { isSame, compose } = draft
   const { principal, envelope } = reply.request
+  limits.socket(principal, reply.raw)
   const access = new SessionAccess(deps, session, principal, 'id')
   await access.check()
   await checkDeleted(bus, session, 'id')
