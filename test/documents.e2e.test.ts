@@ -164,5 +164,5 @@ test('the example of the client package compiles, and prints the answer of a hos
     { text: `${process.execPath} client-example.ts 2>&1`, expected: [] },
   ])
   expect(output).toMatch(/^\s*connected\n/)
-  expect(output).toContain('I am the built-in demo model.')
+  expect(output).toContain('I am the built-in demo model')
 })
