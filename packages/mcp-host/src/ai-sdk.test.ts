@@ -73,6 +73,7 @@ test('a model of the AI SDK gets the error of a failed tool, or of invalid argum
 })
 
 test('schemas are made fit for every provider, and a tool without such a schema is left out', () => {
+  // Only what the conversion reads.
   const tool = (name: string, inputSchema: HostTool['inputSchema']): HostTool =>
     ({ server: 's', tool: name, inputSchema }) as HostTool
   const place = { $ref: '#/$defs/place' }

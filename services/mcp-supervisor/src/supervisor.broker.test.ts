@@ -52,6 +52,7 @@ const control = async (
     | { readonly action: 'read-output'; readonly server: string },
 ) => {
   const options = { envelope: newEnvelope('local'), timeoutMs: 10_000 }
+  // A name that the test has chosen.
   const request = 'server' in action ? { ...action, server: action.server as ServerName } : action
   return (await broker.connect()).call(supervisorControl, { supervisor: bus.id }, request, options)
 }

@@ -234,8 +234,9 @@ export function presentProviders(entries: Iterable<CatalogEntry>): ProviderEntry
   const all = Array.from(entries)
   const names = all.find((entry) => entry.kind === 'model')?.providers
   return all.filter(
-    (entry) => entry.kind === 'provider' && (names === undefined || names.includes(entry.provider)),
-  ) as ProviderEntry[]
+    (entry): entry is ProviderEntry =>
+      entry.kind === 'provider' && (names === undefined || names.includes(entry.provider)),
+  )
 }
 
 export function catalogKey(entry: CatalogEntry): string {

@@ -78,6 +78,7 @@ describe('the end of a formula is looked for near its mark alone', () => {
         rule: unknown,
       ) {
         lengths.add(this.length)
+        // The rules search with expressions alone.
         return (rule as RegExp).exec(this)?.index ?? -1
       })
       const text = repeat(mark, 12_000)

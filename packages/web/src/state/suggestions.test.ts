@@ -2,6 +2,7 @@ import type { ServerStatus } from '@mcp-host/client'
 import { expect, test } from 'vitest'
 import { suggestionsFor } from './suggestions.ts'
 
+// Only what suggestions depend on.
 const server = (name: string, state: ServerStatus['state'] = 'ready') =>
   ({ server: name, state }) as ServerStatus
 const textsFor = (...servers: readonly ServerStatus[]) =>

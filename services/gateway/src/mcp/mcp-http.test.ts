@@ -233,6 +233,7 @@ describe('request bodies', () => {
     const begin = (principal: string) => {
       const headers = { ...usual, authorization: principal }
       const outgoing = request({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers })
+      // Of the event `response`, which Node.js types like any other.
       const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>
       outgoing.write(' '.repeat(0.9 * MAX_REQUEST_BYTES))
       const status = answered.then(([response]) => response.resume().statusCode)

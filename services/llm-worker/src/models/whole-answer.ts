@@ -101,6 +101,7 @@ function listOf(value: unknown): Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : []
 }
 
+/** The fields of an object; each is checked where it is read. */
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {}
 }
