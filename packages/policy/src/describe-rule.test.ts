@@ -15,8 +15,8 @@ test.each([
     'deny tool *.a or *.b for key:* with role guest',
   ],
   [
-    { arguments: { path: ['/etc/*', '/root/*'], force: 'true' }, effect: 'deny' },
-    'deny tool *.* if path is /etc/* or /root/* and force is true',
+    { arguments: { path: ['/private/*', '/keys/*'], force: 'true' }, effect: 'deny' },
+    'deny tool *.* if path is /private/* or /keys/* and force is true',
   ],
   [
     { server: 'files', annotation: '@writes', effect: 'approve' },

@@ -1,6 +1,6 @@
 import type { Limit } from '@mcp-host/client'
 
-/** What the limits count, and for what each is counted apart. */
+/** The unit of each limit, and the caller, chat or address that has a count of its own. */
 const COUNTED: ReadonlyMap<string, readonly [what: string, each: string]> = new Map([
   ['LIMIT_ADDRESS', ['requests', 'for each address']],
   ['LIMIT_REQUESTS', ['requests', 'for each caller']],
