@@ -22,3 +22,14 @@ test.each([
   await eventually(() => garbage.deref() === undefined)
   collects[Symbol.dispose]()
 })
+
+test('a process that has collected its garbage does so again only when it stays quiet', async () => {
+  const first = makeGarbage()
+  using collects = collectWhenQuiet({ ...always, quietChecksAfter: 50 })
+  await eventually(() => first.deref() === undefined)
+  const second = makeGarbage()
+  await delay(10 * CHECK_MS)
+  expect(second.deref()).toBeDefined()
+  await eventually(() => second.deref() === undefined)
+  collects[Symbol.dispose]()
+})

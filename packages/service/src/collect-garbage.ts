@@ -7,6 +7,8 @@ const MIN_GROWTH_BYTES = 8 * 1024 * 1024
 export interface CollectOptions {
   /** Default: 5,000. */
   readonly checkMs?: number
+  /** A collection also drops compiled code, which slows down the first seconds of work after it. Default: 12. */
+  readonly quietChecksAfter?: number
   /** The share of time in which a quiet process works. Default: 0.05. */
   readonly quiet?: number
   /**
@@ -17,24 +19,30 @@ export interface CollectOptions {
 }
 
 /**
- * Collects garbage while the process is quiet, until disposed. V8 collects when the heap grows, so that a process that
- * does nothing keeps the garbage of its start for good: 20 MB and more.
+ * Collects garbage at the first quiet check, and later after `quietChecksAfter` of them in a row, until disposed. V8 collects when the heap grows, so that a process that does nothing keeps the garbage of its start for
+ * good: 20 MB and more.
  */
 export function collectWhenQuiet({
   checkMs = 5_000,
+  quietChecksAfter = 12,
   quiet = 0.05,
   maxHeapBytes = 128 * 1024 * 1024,
 }: CollectOptions = {}): Disposable {
   let keptBytes = 0
+  let quietChecks = 0
+  let needed = 1
   let before = performance.eventLoopUtilization()
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
     const bytes = usedBytes()
+    quietChecks = utilization < quiet ? quietChecks + 1 : 0
     const isWorthIt = bytes > keptBytes + MIN_GROWTH_BYTES && bytes < maxHeapBytes
-    if (utilization >= quiet || !isWorthIt) return
+    if (quietChecks < needed || !isWorthIt) return
     collect()
+    quietChecks = 0
+    needed = quietChecksAfter
     keptBytes = usedBytes()
     before = performance.eventLoopUtilization()
   }, checkMs).unref()
