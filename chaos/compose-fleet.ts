@@ -29,11 +29,18 @@ export async function startComposeFleet({
   await using stack = new AsyncDisposableStack()
   const journal = join(folder, 'journal')
   await mkdir(journal)
-  // The user of the containers writes to it.
-  await chmod(journal, 0o777)
   const journalFile = join(journal, 'calls.jsonl')
-  const mcpJson = join(folder, 'mcp.json')
-  await writeFile(mcpJson, JSON.stringify({ servers: toolServers(journalFile, 'node') }))
+  // Each server has a user of its own.
+  for (const file of [journalFile, `${journalFile}.cancelled`]) {
+    await writeFile(file, '')
+    await chmod(file, 0o666)
+  }
+  const config = join(folder, 'config')
+  await mkdir(config)
+  await writeFile(
+    join(config, 'mcp.json'),
+    JSON.stringify({ servers: toolServers(journalFile, 'node') }),
+  )
 
   const [port, natsPort] = [await freePort(), await freePort()]
   const environment = { ...env, LLM_PROVIDER: 'demo', DEMO_SCRIPTED: 'true' }
@@ -49,7 +56,7 @@ export async function startComposeFleet({
         'mcp-supervisor': {
           ...service,
           volumes: [
-            `${mcpJson}:/etc/mcp-host/mcp.json:ro`,
+            `${config}:/etc/mcp-host/config:ro`,
             `${PROGRAM_FOLDER}:${PROGRAM_FOLDER}:ro`,
             `${journal}:${journal}`,
           ],
