@@ -17,6 +17,7 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import type { Stack, TcpProxy } from '@mcp-host/testkit'
 import {
   ChatSocket,
+  createKey,
   eventually,
   FormBrowser,
   script,
@@ -166,6 +167,33 @@ test('the first admin is made by a link that works once, at any gateway', async 
   expect([again.status, again.text]).toEqual([404, expect.stringContaining('was used already')])
   expect((await new FormBrowser(url).open(old)).status).toBe(404)
   expect(await firstAdminLink(broker, env)).toEqual({})
+})
+
+test('the first admin alone has the sessions of the time without authentication in its list', async () => {
+  const bus = await stack.broker.connect()
+  // Without authentication, each client is this principal.
+  const local = await createKey(bus, 'local', ['admin'])
+  using chat = await ChatSocket.open({ url, headers: local })
+  chat.send({ type: 'message', payload: { text: 'before there were accounts' } })
+  await chat.turnsDone()
+  const titles = async (headers: Record<string, string>): Promise<string[]> => {
+    const { value } = await json('/api/chat/sessions', { browser: new FormBrowser(url), headers })
+    return value.sessions.map(({ title }: { title: string }) => title)
+  }
+  const first = { cookie: admin.cookies() }
+  await eventually(async () => (await titles(first)).length > 0)
+  expect(await titles(first)).toEqual(['before there were accounts'])
+  await json('/api/accounts', { body: { name: 'rob', roles: ['admin'] } })
+  expect(await titles(await createKey(bus, 'user:rob', ['admin']))).toEqual([])
+  expect(await titles(await createKey(bus, 'user:ann', ['user']))).toEqual([])
+  expect(await titles(local)).toEqual(['before there were accounts'])
+  const created = await eventually(async () => {
+    const { value } = await json('/api/audit?action=account-created')
+    return value.entries.length >= 2 ? value.entries : undefined
+  })
+  const details = created.map(({ detail }: { detail: object }) => detail)
+  expect(details).toContainEqual({ account: 'ann', password: 'set', sessionsOf: 'local' })
+  expect(details).toContainEqual({ account: 'rob', roles: ['admin'] })
 })
 
 describe('a client', () => {

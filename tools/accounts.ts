@@ -6,13 +6,14 @@ import {
   accountExists,
   AccountName,
   Accounts,
+  FIRST_ADMIN_MAKER,
   invitationLink,
   Invitations,
   isProviderUser,
   noAccount,
   rotateKeys,
 } from '@mcp-host/auth'
-import { BusError, LOCAL, PrincipalId, RoleName } from '@mcp-host/contracts'
+import { BusError, hasAdminRole, LOCAL, PrincipalId, RoleName } from '@mcp-host/contracts'
 import { endLoginsOf } from '@mcp-host/gateway/logins'
 import { authMethods, loadConfig } from '@mcp-host/service'
 import { CommandError, runCommand, UsageError } from './command-line.ts'
@@ -126,6 +127,14 @@ async function run({ command, name, isUser, roles, isAtOnce, natsUrl }: Options)
     process.stderr.write(plain(`the link for ${name}, which works once, until ${until}:\n`))
     process.stdout.write(`${invitationLink(host?.publicUrl ?? publicUrl(env), token)}\n`)
   }
+  const create = async (given: readonly string[] = ['user']): Promise<void> => {
+    const isFirstAdmin = hasAdminRole({ roles: given }) && !accounts.hasAdmin
+    const createdBy = isFirstAdmin ? FIRST_ADMIN_MAKER : LOCAL.id
+    const owned = isFirstAdmin && accounts.firstAdmin === undefined ? { sessionsOf: LOCAL.id } : {}
+    await audit.record('account-created', { account: name, roles: given, ...owned })
+    await accounts.create({ name, roles: [...given], createdBy })
+    await invite()
+  }
   const change = async (
     what: string,
     detail: Readonly<Record<string, unknown>>,
@@ -145,9 +154,7 @@ async function run({ command, name, isUser, roles, isAtOnce, natsUrl }: Options)
     switch (command) {
       case 'create':
         if ((await accounts.read(name)) !== undefined) throw accountExists(name)
-        await audit.record('account-created', { account: name, roles: roles ?? ['user'] })
-        await accounts.create({ name, roles: [...(roles ?? ['user'])], createdBy: LOCAL.id })
-        await invite()
+        await create(roles)
         break
       case 'invite':
         await invite()

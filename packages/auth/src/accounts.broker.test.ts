@@ -3,7 +3,7 @@ import { connectBus } from '@mcp-host/bus'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Accounts, isLoginValid } from './accounts.ts'
+import { Accounts, FIRST_ADMIN_MAKER, isLoginValid } from './accounts.ts'
 import { Invitations } from './invitations.ts'
 import type { Makers } from './makers.ts'
 
@@ -34,6 +34,22 @@ beforeEach(async () => {
 
 const about = { roles: ['user'], createdBy: 'local' }
 const always = () => true
+
+test('the first admin is the same for good, also when another account is created by a link', async () => {
+  await using empty = await startBroker()
+  const none = await Accounts.open(await empty.connect())
+  await none.create({ name: 'carl', roles: ['user'], createdBy: 'local' })
+  await eventually(() => none.list.length === 1)
+  expect(none.firstAdmin).toBeUndefined()
+  for (const name of ['root', 'abe']) {
+    await none.create({ name, roles: ['admin'], createdBy: FIRST_ADMIN_MAKER })
+    await eventually(() => none.find(name) !== undefined)
+  }
+  await none.change('root', { roles: ['user'] })
+  await none.change('carl', { roles: ['admin'] })
+  await eventually(() => none.find('carl')?.roles.includes('admin') === true)
+  expect(none.firstAdmin?.name).toBe('root')
+})
 
 describe('an account', () => {
   test('is known to other processes, and its name is taken once', async () => {

@@ -9,6 +9,9 @@ const TRIES = 5
 const CLOCK_ERROR_MS = 250
 const SECOND_MS = 1_000
 
+/** The maker of the first admin. */
+export const FIRST_ADMIN_MAKER = 'system'
+
 export interface NewAccount extends Pick<AccountRecord, 'name' | 'roles' | 'createdBy'> {
   /** See `hashPassword`. */
   readonly password?: string | undefined
@@ -52,6 +55,15 @@ export class Accounts {
   /** Whether an admin can log in. */
   get hasAdmin(): boolean {
     return this.list.some(isActiveAdmin)
+  }
+
+  /**
+   * The first admin of the installation, from the watched copy, who also owns the sessions of `LOCAL`. It stays the same:
+   * accounts are never deleted, and a later link creates a later account.
+   */
+  get firstAdmin(): AccountRecord | undefined {
+    const made = this.list.filter(({ createdBy }) => createdBy === FIRST_ADMIN_MAKER)
+    return made.toSorted((a, b) => a.createdAt - b.createdAt)[0]
   }
 
   /** An account, from the watched copy. */

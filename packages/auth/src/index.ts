@@ -6,7 +6,7 @@ export {
   principalOfAccount,
 } from './account.ts'
 export type { AccountChanges, NewAccount } from './accounts.ts'
-export { Accounts, isLoginValid, accountExists, noAccount } from './accounts.ts'
+export { Accounts, FIRST_ADMIN_MAKER, isLoginValid, accountExists, noAccount } from './accounts.ts'
 export {
   ApiKeyRecord,
   apiKeys,

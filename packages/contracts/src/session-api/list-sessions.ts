@@ -15,6 +15,8 @@ export const listSessions = defineCall('session.list', {
     title: z.string().max(200).optional(),
     /** A key that the metadata has, whatever its value. */
     metadataKey: z.string().max(200).optional(),
+    /** Whether sessions of the principal `local` are listed, too: the caller is the first admin. */
+    withLocal: z.boolean().optional(),
   }),
   reply: z.object({
     sessions: z.array(SessionRecord),

@@ -18,6 +18,15 @@ test('active sessions of the owner are listed by time of last use, then by id', 
   expect(next).toBeUndefined()
 })
 
+test('sessions of the local principal are listed for the first admin alone', () => {
+  const records = [record({ id: id('a') }), record({ id: id('b'), owner: 'local', updatedAt: 0 })]
+  records.push(record({ id: id('c'), owner: 'bob' }))
+  const ids = (query: object) =>
+    listRecords(records, 'ann', { limit: 10, ...query }).sessions.map((each) => each.id)
+  expect(ids({ withLocal: true })).toEqual([id('a'), id('b')])
+  expect(ids({})).toEqual([id('a')])
+})
+
 test('pages of sessions together have each session once', () => {
   const records = Array.from({ length: 23 }, (_, index) => record({ updatedAt: index % 4 }))
   const whole = listRecords(records, 'ann', { limit: 100 }).sessions

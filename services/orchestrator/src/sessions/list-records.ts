@@ -1,5 +1,5 @@
 import type { SessionRecord } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import { BusError, LOCAL } from '@mcp-host/contracts'
 
 /** The position of the end of a page. */
 type Place = Pick<SessionRecord, 'updatedAt' | 'id'>
@@ -17,18 +17,21 @@ export interface ListQuery {
   readonly title?: string | undefined
   /** A key that the metadata has, whatever its value. */
   readonly metadataKey?: string | undefined
+  /** Whether the sessions of `LOCAL` are listed, too. */
+  readonly withLocal?: boolean | undefined
 }
 
 /** The sessions of one owner, newest first. Throws `invalid` when `before` is not a cursor. */
 export function listRecords(
   records: Iterable<SessionRecord>,
   owner: string,
-  { limit, before, title = '', metadataKey }: ListQuery,
+  { limit, before, title = '', metadataKey, withLocal = false }: ListQuery,
 ): ListedPage {
   const place = before === undefined ? undefined : parsePlace(before)
   const words = title.toLowerCase()
   const found = Array.from(records)
-    .filter((record) => record.owner === owner && record.state === 'active')
+    .filter((record) => record.owner === owner || (withLocal && record.owner === LOCAL.id))
+    .filter((record) => record.state === 'active')
     .filter((record) => record.title.toLowerCase().includes(words))
     .filter(
       ({ metadata = {} }) => metadataKey === undefined || Object.hasOwn(metadata, metadataKey),

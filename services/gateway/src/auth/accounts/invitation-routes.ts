@@ -1,6 +1,12 @@
 import type { Accounts, Invitation, Invitations } from '@mcp-host/auth'
-import { AccountName, hashPassword, passwordFault, principalOfAccount } from '@mcp-host/auth'
-import { BusError } from '@mcp-host/contracts'
+import {
+  AccountName,
+  FIRST_ADMIN_MAKER,
+  hashPassword,
+  passwordFault,
+  principalOfAccount,
+} from '@mcp-host/auth'
+import { BusError, LOCAL } from '@mcp-host/contracts'
 import type { FastifyInstance } from 'fastify'
 import type { GatewayAudit } from '../../gateway-audit.ts'
 import { invitationPage } from '../pages/invitation-page.ts'
@@ -60,14 +66,24 @@ export function addInvitationRoutes(
     await invitation.redeem().catch((error: unknown) => {
       throw BusError.from(error).code === 'not-found' ? new BusError('not-found', GONE) : error
     })
+    const ownsLocal = account === undefined && accounts.firstAdmin === undefined
     const record =
       account === undefined
-        ? await accounts.create({ name, roles: ['admin'], createdBy: 'system', password: hash })
+        ? await accounts.create({
+            name,
+            roles: ['admin'],
+            createdBy: FIRST_ADMIN_MAKER,
+            password: hash,
+          })
         : // This ends the logins with the previous password.
           await accounts.endLogins(name, { password: hash })
     const principal = principalOfAccount(record, { method: 'session' })
     const action = account === undefined ? 'account-created' : 'account-changed'
-    await audit.accountChanged(action, principal, { account: name, password: 'set' })
+    await audit.accountChanged(action, principal, {
+      account: name,
+      password: 'set',
+      ...(ownsLocal ? { sessionsOf: LOCAL.id } : {}),
+    })
     audit.loggedIn(principal)
     const { validFrom } = record
     reply.header('set-cookie', await logins.begin({ account: name, validFrom }))

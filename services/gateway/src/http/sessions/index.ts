@@ -7,11 +7,12 @@ import { addGetSession } from './get-session.ts'
 import type { ListConnectionsDeps } from './list-connections.ts'
 import { addListConnections } from './list-connections.ts'
 import { addListMessages } from './list-messages.ts'
+import type { ListSessionsDeps } from './list-sessions.ts'
 import { addListSessions } from './list-sessions.ts'
 import { addUpdateSession } from './update-session.ts'
 
 export interface SessionRoutesDeps
-  extends CreateSessionDeps, DeleteSessionDeps, ListConnectionsDeps {}
+  extends CreateSessionDeps, DeleteSessionDeps, ListConnectionsDeps, ListSessionsDeps {}
 
 /** Routes for sessions and their messages. */
 export function addSessionRoutes(api: Api, deps: SessionRoutesDeps): void {

@@ -1,5 +1,8 @@
+import type { Accounts } from '@mcp-host/auth'
+import { accountPrincipalId } from '@mcp-host/auth'
 import type { Bus } from '@mcp-host/bus'
-import { listSessions } from '@mcp-host/contracts'
+import type { Principal } from '@mcp-host/contracts'
+import { isAdmin, listSessions } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
@@ -20,7 +23,21 @@ const ListQuery = Page.extend({
     .describe('Only sessions whose metadata has this key, whatever its value.'),
 })
 
-export function addListSessions(api: Api, { bus }: { readonly bus: Bus }): void {
+export interface ListSessionsDeps {
+  readonly bus: Bus
+  /** Absent without accounts of this host. */
+  readonly logins?:
+    | { readonly local?: { readonly accounts: Pick<Accounts, 'firstAdmin'> } | undefined }
+    | undefined
+}
+
+export function addListSessions(api: Api, { bus, logins }: ListSessionsDeps): void {
+  /** Other admins open the sessions of `LOCAL` by their ids. */
+  const ownsLocal = (principal: Principal): boolean => {
+    const first = isAdmin(principal) ? logins?.local?.accounts.firstAdmin : undefined
+    return first !== undefined && accountPrincipalId(first.name) === principal.id
+  }
+
   api.get(
     '/sessions',
     {
@@ -35,6 +52,9 @@ export function addListSessions(api: Api, { bus }: { readonly bus: Bus }): void 
         },
       },
     },
-    async ({ query, envelope }) => askOrchestrator(bus, listSessions, query, envelope),
+    async ({ query, envelope, principal }) => {
+      const asked = { ...query, ...(ownsLocal(principal) ? { withLocal: true } : {}) }
+      return askOrchestrator(bus, listSessions, asked, envelope)
+    },
   )
 }
