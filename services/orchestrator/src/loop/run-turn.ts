@@ -75,7 +75,6 @@ export async function runTurn(deps: TurnDeps, turn: ClaimedTurn): Promise<TurnEn
     if (generation !== undefined) {
       const { maxToolCalls } = sessionLimits(deps.limits, view.state, input)
       await requestGeneration(deps, turn, generation, maxToolCalls > 0)
-      deps.note(session, view.state)
     }
     // After a takeover nothing is noted yet: the record may be older.
     let noted = generation === undefined ? undefined : activityOf(view.state)

@@ -55,3 +55,30 @@ test('a long wait of queued messages leaks no promises', async () => {
   answer.resolve({ running: true })
   for (const verdict of verdicts) expect(await verdict).toEqual({ retryMs: 1_000 })
 })
+
+test('a chat is recorded before its first message gets a slot', async () => {
+  const log = new MemoryLog()
+  log.addInput('first')
+  const bus = {
+    id: 'me',
+    clock: { now: () => Date.now() },
+    sessions: {
+      read: log.read.bind(log),
+      lastSequence: log.lastSequence.bind(log),
+      async *follow(): AsyncIterable<FollowItem> {},
+    },
+  }
+  const noted: string[] = []
+  const deps = {
+    bus,
+    // These are all members that are used without a slot.
+    views: new SessionViews(bus as unknown as ViewBus),
+    slots: { acquire: async () => undefined },
+    note: (session: SessionId) => noted.push(session),
+  } as unknown as TurnDeps
+  const [first] = log.entries
+  if (first === undefined) throw new Error('there is no entry')
+  const run = new SessionRun(deps, first, new AbortController().signal)
+  expect(await run.verdict(first)).toEqual({ retryMs: 1_000 })
+  expect(noted).toEqual([first.session])
+})

@@ -98,6 +98,8 @@ export class SessionRun {
       if (input === undefined) return
       const turn = view.state.turns.get(input)
       const { fence } = view.state
+      // Before all waits: clients look for a chat as soon as its message is accepted.
+      if (turn === undefined) this.#deps.note(this.#session, view.state)
       if (turn !== undefined && (await this.#isElsewhere(view, turn))) return
       // The turn may have gone on or ended during this check.
       if (view.state.fence !== fence) continue
