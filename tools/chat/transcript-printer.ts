@@ -1,6 +1,7 @@
 import type { SessionEvent } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
 import type { ClientEvent } from '@mcp-host/client'
+import { LOST_TEXT_MESSAGES } from '@mcp-host/client'
 
 /** The maximum length of a printed tool result. */
 const MAX_RESULT_LINES = 8
@@ -38,6 +39,8 @@ export class TranscriptPrinter {
         this.#tool(event.payload)
         return
       case 'reset':
+        // Without text in the line, nothing was lost that was printed.
+        if (!this.#isInLine && LOST_TEXT_MESSAGES.has(event.payload.message)) return
         this.#line(`(${event.payload.message})`, dim)
         return
       case 'turn':

@@ -76,6 +76,25 @@ test('a reset takes back text and thoughts since the last tool result, and says 
   expect(shown(fold(started, text('lost'), reset))).toEqual(['note It is written anew'])
 })
 
+test.each(['The answer was interrupted and is written anew', 'The unfinished answer was lost'])(
+  '"%s" is told only where text was shown that is void',
+  (message) => {
+    const reset: Unplaced[] = [
+      { type: 'reset', payload: { message } },
+      { type: 'status', payload: { state: 'processing', message } },
+    ]
+    expect(shown(fold(started, ...reset, text('new')))).toEqual(['text new'])
+    expect(shown(fold(started, text('kept'), call, result, ...reset))).toEqual([
+      'text kept',
+      'tool c1',
+    ])
+    expect(shown(fold(started, text('lost'), ...reset, text('new')))).toEqual([
+      `note ${message}`,
+      'text new',
+    ])
+  },
+)
+
 test('a turn that begins again forgets its answer', () => {
   expect(shown(fold(started, text('old'), started, text('new')))).toEqual(['text new'])
 })

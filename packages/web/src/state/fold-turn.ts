@@ -1,4 +1,5 @@
 import type { ClientEvent } from '@mcp-host/client'
+import { LOST_TEXT_MESSAGES } from '@mcp-host/client'
 import type { Item, QuestionItem, ToolItem, Turn } from './turn.ts'
 import { usageOf } from './usage-of.ts'
 
@@ -14,7 +15,7 @@ export function foldTurn(turn: Turn, event: ClientEvent): Turn {
     case 'input':
       return foldInput(turn, event.payload)
     case 'reset':
-      return { ...turn, items: note(withoutUnfinished(turn.items), event.payload.message) }
+      return foldReset(turn, event.payload.message)
     case 'context':
       return { ...turn, items: noteAboveText(turn.items, event.payload.message) }
     case 'status':
@@ -60,6 +61,13 @@ function newItemId(items: readonly Item[], kind: Item['kind']): string {
 function withoutUnfinished(items: readonly Item[]): Item[] {
   const last = items.findLastIndex((item) => item.kind === 'tool' && item.result !== undefined)
   return items.filter((item, index) => index <= last || !isWritten(item))
+}
+
+/** A loss is told only where text was shown that is void. */
+function foldReset(turn: Turn, message: string): Turn {
+  const items = withoutUnfinished(turn.items)
+  const isSilent = LOST_TEXT_MESSAGES.has(message) && items.length === turn.items.length
+  return { ...turn, items: isSilent ? items : note(items, message) }
 }
 
 function foldTool(items: readonly Item[], payload: Payload<'tool'>): readonly Item[] {
@@ -118,6 +126,8 @@ const ABOUT_END = ' stopped before its end: '
 function foldStatus(turn: Turn, { state, message, tool }: Payload<'status'>): Turn {
   const { items } = turn
   if (tool !== undefined || state !== 'processing' || message === 'Thinking') return turn
+  // The reset before it has told it.
+  if (LOST_TEXT_MESSAGES.has(message)) return turn
   if (message.includes(ABOUT_END)) return { ...turn, items: note(items, message) }
   return { ...turn, items: noteAboveText(items, message) }
 }
