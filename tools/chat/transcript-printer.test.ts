@@ -11,3 +11,13 @@ test('a loss of text is printed only where text was printed', () => {
   printer.print({ type: 'reset', id: '2.1.2.0', payload: { message } })
   expect(printed).toBe(`old\n(${message})\n`)
 })
+
+test('a refused call has its reason without the words for the model', () => {
+  let printed = ''
+  const printer = new TranscriptPrinter((text) => (printed += text))
+  const text = 'not run: the user did not allow this call. Do not try it again.'
+  const content = [{ type: 'text', text }]
+  const about = { callId: 'c1', server: 'files', tool: 'write', outcome: 'refused' as const }
+  printer.print({ type: 'tool', id: '1.1.1.0', payload: { state: 'result', ...about, content } })
+  expect(printed).toBe('← files.write refused\n  The user did not allow this call.\n')
+})

@@ -1,7 +1,7 @@
 import type { SessionEvent } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
 import type { ClientEvent } from '@mcp-host/client'
-import { LOST_TEXT_MESSAGES } from '@mcp-host/client'
+import { LOST_TEXT_MESSAGES, settledText } from '@mcp-host/client'
 
 /** The maximum length of a printed tool result. */
 const MAX_RESULT_LINES = 8
@@ -104,7 +104,9 @@ export class TranscriptPrinter {
       return
     }
     const took = payload.durationMs === undefined ? '' : ` in ${Math.round(payload.durationMs)} ms`
-    const text = payload.error?.message ?? textOf(payload.content)
+    const said = payload.error?.message ?? textOf(payload.content)
+    const text =
+      payload.outcome === 'refused' || payload.outcome === 'cancelled' ? settledText(said) : said
     const lines = text.split('\n')
     const name = payload.server === undefined ? payload.tool : `${payload.server}.${payload.tool}`
     this.#line(`← ${name} ${payload.outcome}${took}`)

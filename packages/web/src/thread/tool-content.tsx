@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { useContext, useState } from 'react'
+import { settledText } from '@mcp-host/client'
 import { FileUrls } from '../state/file-urls.ts'
 import { messageOf } from '../state/message-of.ts'
 import type { ToolResult } from '../state/turn.ts'
@@ -17,14 +18,15 @@ export function ToolContent({
   readonly session: string
 }): ReactNode {
   const [whole, setWhole] = useState<Content>()
-  const { error, blob } = result
+  const { error, blob, outcome } = result
+  const isUnrun = outcome === 'refused' || outcome === 'cancelled'
   const { content, structuredContent } = whole ?? result
   const hasText = content.some((block) => block['type'] === 'text')
   return (
     <>
       {error !== undefined && <p className="note bad">{error.message}</p>}
       {content.map((block, index) => (
-        <ContentBlock key={index} block={block} session={session} />
+        <ContentBlock key={index} block={isUnrun ? forUser(block) : block} session={session} />
       ))}
       {structuredContent !== undefined && content.length === 0 && (
         <JsonView value={structuredContent} />
@@ -43,6 +45,12 @@ export function ToolContent({
       )}
     </>
   )
+}
+
+/** What the host says in place of a tool that did not run is meant for the model. */
+function forUser(block: Content['content'][number]): Content['content'][number] {
+  const { text } = block
+  return typeof text === 'string' ? { ...block, text: settledText(text) } : block
 }
 
 /** The host keeps a large result apart from the conversation, which has its beginning. */

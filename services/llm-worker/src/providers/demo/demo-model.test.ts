@@ -91,6 +91,15 @@ test('an error is told in plain words, with its message', async () => {
   expect(joined(parts, 'text-delta')).toBe('The tool echo failed. It says: ENOENT: gone')
 })
 
+test('a call that was not run is told without the advice to the model', async () => {
+  const why = 'not run: the user did not allow this call. Do not try it again.'
+  const parts = await reply({
+    messages: [user('echo a'), ...answered('everything__echo', why, true)],
+  })
+  const text = 'The tool echo was not run: the user did not allow this call.'
+  expect(joined(parts, 'text-delta')).toBe(text)
+})
+
 test('two steps run one after another, and the text tells their results apart', async () => {
   const messages = [user('echo hello then get sum of 2 and 3')]
   expect((await reply({ messages })).at(-2)).toMatchObject({ name: 'everything__echo' })

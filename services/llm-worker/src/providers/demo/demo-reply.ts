@@ -76,7 +76,12 @@ function presentAnswer({ text, isError }: ToolAnswer, name: string): string {
   const whole = text.trim() === '' ? '(nothing)' : text
   const more = whole.length - MAX_ANSWER
   const shown = more > 0 ? `${whole.slice(0, MAX_ANSWER)}… (${more} more characters)` : whole
-  return isError ? `The tool ${name} failed. It says: ${shown}` : shown
+  if (!isError) return shown
+  // The host says this in place of the tool, with advice to the model in a second sentence.
+  const [, why] = /^(not run: .*?\.)(?: |$)/.exec(shown) ?? []
+  return why === undefined
+    ? `The tool ${name} failed. It says: ${shown}`
+    : `The tool ${name} was ${why}`
 }
 
 /** What the model is, and what it can do with the offered tools. */
