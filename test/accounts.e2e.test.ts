@@ -148,6 +148,9 @@ class ClientState {
 
 test('the first admin is made by a link that works once, at any gateway', async () => {
   const old = await loggedLink()
+  const before = await new FormBrowser(url).open(`${url}/login`)
+  expect(before.text).toContain('This host has no account yet.')
+  expect(before.text).not.toMatch(/name="password"|\/invite\//)
   // As `npm start` does, which shows its own one on the console.
   const env = { AUTH: 'local', PUBLIC_URL: url }
   const broker = findBroker(stack.broker.env, '/', stack.broker.url)
@@ -162,6 +165,7 @@ test('the first admin is made by a link that works once, at any gateway', async 
   expect([weak.status, weak.text]).toEqual([400, expect.stringContaining('at least 10 characters')])
   const done = await admin.submit(weak, { name: 'Ann', password: PASSWORD, again: PASSWORD })
   expect(done.text).toContain('You are logged in')
+  await eventually(async () => (await second.open(`${url}/login`)).text.includes('name="password"'))
   expect((await json('/api/me')).value).toMatchObject({ id: 'user:ann', roles: ['admin'] })
   const again = await second.submit(late, { name: 'eve', password: PASSWORD, again: PASSWORD })
   expect([again.status, again.text]).toEqual([404, expect.stringContaining('was used already')])

@@ -57,6 +57,11 @@ export class Accounts {
     return this.list.some(isActiveAdmin)
   }
 
+  /** Whether an account has a password. Until then nobody can log in. */
+  get hasLogin(): boolean {
+    return this.list.some(({ password }) => password !== undefined)
+  }
+
   /**
    * The first admin of the installation, from the watched copy, who also owns the sessions of `LOCAL`. It stays the same:
    * accounts are never deleted, and a later link creates a later account.

@@ -105,7 +105,7 @@ export async function openLogins(
         const attempts = new Attempts(counter, bus.clock)
         const describeReturn = async (path: string) => local?.describeReturn(path)
         const about = { provider: provider?.pages, describeReturn }
-        const sendForm = loginForm(about)
+        const sendForm = loginForm({ ...about, accounts })
         const hasPasswords = local !== undefined
         addLoginRoutes(scope, { ...about, ...deps, logins, publicUrl, hasPasswords, sendForm })
         provider?.addTo(scope, { ...deps, attempts })

@@ -1,3 +1,4 @@
+import type { Accounts } from '@mcp-host/auth'
 import { accountPrincipalId } from '@mcp-host/auth'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { GatewayAudit } from '../../gateway-audit.ts'
@@ -50,7 +51,10 @@ export type LoginForm = (
 export function loginForm({
   provider,
   describeReturn,
-}: Pick<LoginRoutesDeps, 'provider' | 'describeReturn'>): LoginForm {
+  accounts,
+}: Pick<LoginRoutesDeps, 'provider' | 'describeReturn'> & {
+  readonly accounts: Pick<Accounts, 'hasLogin'>
+}): LoginForm {
   return async (reply, { returnTo, ...about }) => {
     const target = returnTo === undefined ? undefined : await describeReturn(returnTo)
     const offered =
@@ -63,6 +67,7 @@ export function loginForm({
         ...about,
         client: target?.client,
         provider: offered,
+        hasAccounts: accounts.hasLogin,
         returnTo: returnTo ?? '',
       }),
     )

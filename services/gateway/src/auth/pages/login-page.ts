@@ -8,50 +8,67 @@ export interface LoginPage {
   /** The path to which the browser is sent after the login. */
   readonly returnTo: string
   readonly fault?: string | undefined
+  /** Whether an account can log in; default true. Without one there is no form. */
+  readonly hasAccounts?: boolean | undefined
   /** The identity provider, if users can log in there instead. */
   readonly provider?: { readonly name: string; readonly path: string } | undefined
 }
 
-export function loginPage({ client, name, returnTo, fault, provider }: LoginPage): string {
+export function loginPage({ client, provider, hasAccounts = true, ...form }: LoginPage): string {
   return page(
     'Log in',
     html`${client === undefined ? undefined : html`<p>to connect <strong>${nameOf(client)}</strong></p>`}
-      ${alert(fault)}
-      <form method="post" action="/login">
-        <input type="hidden" name="return" value="${returnTo}" />
-        <label
-          >Name
-          <input
-            name="name"
-            value="${name}"
-            required
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck="false"
-            maxlength="64"
-            ${flag('autofocus', name === undefined)}
-        /></label>
-        <label
-          >Password
-          <input
-            type="password"
-            name="password"
-            required
-            autocomplete="current-password"
-            maxlength="200"
-            ${flag('autofocus', name !== undefined)}
-        /></label>
-        <button class="move">Log in</button>
-      </form>
-      ${
-        provider === undefined
-          ? undefined
-          : html`<p><a class="button" href="${provider.path}">Log in with ${provider.name}</a></p>`
-      }
-      <p class="soft">
-        No account, or the password is lost? An admin of this host can send you a link.
-      </p>`,
+    ${hasAccounts ? passwordForm(form) : NO_ACCOUNT}
+    ${
+      provider === undefined
+        ? undefined
+        : html`<p><a class="button" href="${provider.path}">Log in with ${provider.name}</a></p>`
+    }
+    ${hasAccounts ? LOST : undefined}`,
   )
+}
+
+/** The link is not here, since anybody reads this page. */
+const NO_ACCOUNT = html`<p>This host has no account yet.</p>
+  <p>
+    The terminal in which it was started, or the log of the gateway, has a link that creates the
+    first one. The link works for a day; each start of the host shows another one.
+  </p>
+  <p>Or run this on the machine of the host, which prints a link, too:</p>
+  <p class="well"><code>npm run accounts -- create NAME --role admin</code></p>`
+
+const LOST = html`<p class="soft">
+  No account, or the password is lost? An admin of this host can send you a link.
+</p>`
+
+function passwordForm({ name, returnTo, fault }: Pick<LoginPage, 'name' | 'returnTo' | 'fault'>) {
+  return html`${alert(fault)}
+    <form method="post" action="/login">
+      <input type="hidden" name="return" value="${returnTo}" />
+      <label
+        >Name
+        <input
+          name="name"
+          value="${name}"
+          required
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck="false"
+          maxlength="64"
+          ${flag('autofocus', name === undefined)}
+      /></label>
+      <label
+        >Password
+        <input
+          type="password"
+          name="password"
+          required
+          autocomplete="current-password"
+          maxlength="200"
+          ${flag('autofocus', name !== undefined)}
+      /></label>
+      <button class="move">Log in</button>
+    </form>`
 }
 
 function flag(name: string, isSet: boolean) {
