@@ -67,7 +67,7 @@ describe('clients that know only the base shapes', () => {
   test('the welcome states that a demo model answers', async () => {
     using chat = await ChatSocket.open(stack)
     expect(chat.frames[0]?.type === 'connection' && chat.frames[0].payload.message).toMatch(
-      /demo.*4 tools are ready, of 1 MCP servers.*demonstration model/s,
+      /demo.*4 tools are ready, of 1 MCP server.*demonstration model/s,
     )
   })
 

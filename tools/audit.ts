@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { countOf } from '@mcp-host/client'
 import type { ChainFault } from '@mcp-host/audit'
 import { ChainVerifier, entryFilter, KeptCheckpoints, parseEntry } from '@mcp-host/audit'
 import type { AuditMessage, AuditState, Bus } from '@mcp-host/bus'
@@ -138,7 +139,9 @@ async function verify(
   verifier.end()
   const { entries, writers } = verifier.counts
   if (checkpoints !== undefined) process.stdout.write(`${checkpoints.count} checkpoints compared\n`)
-  process.stdout.write(`${entries} entries, ${writers} writers, ${faults} faults\n`)
+  process.stdout.write(
+    `${countOf(entries, 'entry', 'entries')}, ${countOf(writers, 'writer')}, ${countOf(faults, 'fault')}\n`,
+  )
   return faults === 0 ? 0 : 1
 }
 
@@ -193,7 +196,9 @@ async function* withProgress(
     count++
     if (Date.now() - toldAt > PROGRESS_MS) {
       toldAt = Date.now()
-      tell(`${count} of ${since === undefined ? '' : 'at most '}${state.messages} messages read\n`)
+      tell(
+        `${count} of ${since === undefined ? '' : 'at most '}${countOf(state.messages, 'message')} read\n`,
+      )
     }
     yield message
   }

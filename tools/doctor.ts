@@ -2,6 +2,7 @@
 import { cp } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { countOf } from '@mcp-host/client'
 import type { Bus, DamagedSession } from '@mcp-host/bus'
 import { findDamage } from '@mcp-host/bus'
 import { Guardian } from 'mcp-host/process'
@@ -90,7 +91,7 @@ async function run({ isRepair, backup, natsUrl }: Options): Promise<number> {
     await bus.directory.put({ ...record, entries: has }, { revision })
     await bus.snapshots.remove(session)
   }
-  print(`the records of ${damaged.length} sessions are repaired`)
+  print(`repaired: ${countOf(damaged.length, 'record')}`)
   return 0
 }
 
@@ -123,7 +124,7 @@ async function examine(bus: Bus): Promise<DamagedSession[]> {
   const { records } = await bus.directory.watch()
   const { lost, counts, isReliable } = await bus.sessions.counts()
   const damaged = await findDamage(bus, records.values())
-  print(`${records.size} sessions are known, ${counts.size} have a log`)
+  print(`known: ${countOf(records.size, 'session')}, with a log: ${counts.size}`)
   if (!isReliable) print('nats-server counts entries that it does not have: its files are damaged')
   for (const { after, through, at } of lost) {
     const when = new Date(at).toISOString()
@@ -132,7 +133,9 @@ async function examine(bus: Bus): Promise<DamagedSession[]> {
     )
   }
   for (const { session, title, had, has } of damaged) {
-    print(`damaged: session ${session} "${plain(title)}" has ${has} of ${had} entries`)
+    print(
+      `damaged: session ${session} "${plain(title)}" has ${has} of ${countOf(had, 'entry', 'entries')}`,
+    )
   }
   if (damaged.length === 0) print('no session misses entries')
   return damaged

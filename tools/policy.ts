@@ -1,6 +1,7 @@
 // `npm run policy`: checks policy.json, explains how it decides about the use of an item, and accepts changed tools.
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { countOf } from '@mcp-host/client'
 import type { CatalogEntry } from '@mcp-host/contracts'
 import { LOCAL, PrincipalId } from '@mcp-host/contracts'
 import { ITEM_KINDS, OPEN_POLICY, PolicyFile } from '@mcp-host/policy'
@@ -168,7 +169,7 @@ async function checkFile({ file }: CheckOptions): Promise<number> {
   if (policy === undefined)
     throw new CommandError(`there is no file ${file}: every call is allowed`)
   const count = policy.rules.length
-  process.stdout.write(plain(`${file}: ${count} rules, otherwise ${policy.default}\n`))
+  process.stdout.write(plain(`${file}: ${countOf(count, 'rule')}, otherwise ${policy.default}\n`))
   return 0
 }
 

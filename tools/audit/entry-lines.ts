@@ -1,3 +1,4 @@
+import { countOf } from '@mcp-host/client'
 import type { AuditEntry } from '@mcp-host/audit'
 import { plainLine } from '../plain.ts'
 
@@ -63,7 +64,9 @@ export function searchLine(entry: WrittenEntry): string {
     call === undefined ? undefined : `call=${call}`,
     entry.arguments === undefined ? undefined : JSON.stringify(entry.arguments),
     entry.detail === undefined ? undefined : JSON.stringify(entry.detail),
-    entry.dropped === undefined ? undefined : `${entry.dropped} entries lost before`,
+    entry.dropped === undefined
+      ? undefined
+      : `${countOf(entry.dropped, 'entry', 'entries')} lost before`,
   ]
   return plainLine(parts.filter((part) => part !== undefined).join('  '))
 }

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import type { HostApi } from '@mcp-host/client'
-import { HostError } from '@mcp-host/client'
+import { countOf, HostError } from '@mcp-host/client'
 import { nearestName } from '@mcp-host/service'
 import { plain } from '../plain.ts'
 
@@ -183,7 +183,7 @@ export class ChatCommands {
     if (sessions.length === 0) this.#say('There are no sessions yet.')
     for (const { id, title, messages, updatedAt } of sessions) {
       const mark = id === sessionId() ? '*' : ' '
-      const about = `${new Date(updatedAt).toLocaleString()}, ${messages} messages`
+      const about = `${new Date(updatedAt).toLocaleString()}, ${countOf(messages, 'message')}`
       this.#say(`${mark} ${id}  ${title}  (${about})`)
     }
   }

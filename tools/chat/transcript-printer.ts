@@ -1,7 +1,7 @@
 import type { SessionEvent } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
 import type { ClientEvent } from '@mcp-host/client'
-import { LOST_TEXT_MESSAGES, settledText } from '@mcp-host/client'
+import { countOf, LOST_TEXT_MESSAGES, settledText } from '@mcp-host/client'
 
 /** The maximum length of a printed tool result. */
 const MAX_RESULT_LINES = 8
@@ -87,7 +87,7 @@ export class TranscriptPrinter {
   /** Printed only on a terminal. */
   #queue(count: number): void {
     if (!process.stdout.isTTY || count === 0) return
-    this.#line(`(${count === 1 ? 'one message waits' : `${count} messages wait`})`, dim)
+    this.#line(`(${countOf(count, 'message')} ${count === 1 ? 'waits' : 'wait'})`, dim)
   }
 
   #tool(payload: Extract<ClientEvent, { type: 'tool' }>['payload']): void {
@@ -112,7 +112,7 @@ export class TranscriptPrinter {
     this.#line(`← ${name} ${payload.outcome}${took}`)
     for (const line of lines.slice(0, MAX_RESULT_LINES)) this.#line(`  ${line.slice(0, 200)}`, dim)
     if (lines.length > MAX_RESULT_LINES)
-      this.#line(`  … ${lines.length - MAX_RESULT_LINES} more lines`, dim)
+      this.#line(`  … ${countOf(lines.length - MAX_RESULT_LINES, 'more line')}`, dim)
   }
 
   /** The question itself is printed when the user is asked. */

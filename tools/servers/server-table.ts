@@ -1,3 +1,4 @@
+import { countOf } from '@mcp-host/client'
 import type { CatalogEntry, ServerEntry, ServerStats } from '@mcp-host/contracts'
 import { explainFailure, outputBesideReason, ownValue, viewServers } from '@mcp-host/contracts'
 import { plain, plainLine } from '../plain.ts'
@@ -90,7 +91,7 @@ function why(name: string, failure: Pick<ServerEntry, 'error' | 'output'>): stri
 }
 
 function toCells(row: ServerRow): string[] {
-  const process = row.sessions === undefined ? ofInstances(row) : `${row.sessions} sessions`
+  const process = row.sessions === undefined ? ofInstances(row) : countOf(row.sessions, 'session')
   return [
     row.name,
     row.phase ?? row.state,

@@ -1,3 +1,4 @@
+import { countOf } from '@mcp-host/client'
 import type { CatalogEntry, ServerView } from '@mcp-host/contracts'
 import {
   describeDamage,
@@ -132,7 +133,7 @@ export class StatusLines {
 
   #ready(before: KnownServer | undefined, now: KnownServer): string | undefined {
     const { tools = [] } = now
-    const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`
+    const count = countOf(tools.length, 'tool')
     if (before?.tools === undefined) {
       if (before?.isLate === true || before?.state === 'unavailable') {
         return `ready: ${count}, after ${this.#seconds(before.since)}`
@@ -192,7 +193,7 @@ function changedTools(before: readonly string[], now: readonly string[]): string
   const changes = [...added, ...removed]
   if (changes.length === 0) return undefined
   const more = changes.length > MAX_NAMES ? ` and ${changes.length - MAX_NAMES} more` : ''
-  return `${now.length} tools, changed: ${changes.slice(0, MAX_NAMES).join(', ')}${more}`
+  return `${countOf(now.length, 'tool')}, changed: ${changes.slice(0, MAX_NAMES).join(', ')}${more}`
 }
 
 /**

@@ -41,6 +41,7 @@ export type {
 } from './host-api.ts'
 export { HostApi } from './host-api.ts'
 export { HostError } from './host-error.ts'
+export { countOf } from './count-of.ts'
 export { settledText } from './settled-text.ts'
 export { LOST_TEXT_MESSAGES } from './lost-text-messages.ts'
 export { MAX_MESSAGE_LENGTH } from './max-message-length.ts'

@@ -33,11 +33,11 @@ test('the welcome counts configured servers and names those that are starting or
 
 test('the welcome neither names nor counts hidden servers', () => {
   const entries = [model, present('a', 'b'), server('a', 'ready'), server('b', 'unavailable')]
-  expect(welcome(entries, (name) => name === 'b')).toContain('1 tool is ready, of 1 MCP servers.')
+  expect(welcome(entries, (name) => name === 'b')).toContain('1 tool is ready, of 1 MCP server.')
 })
 
 test('the welcome is short when all servers are ready', () => {
   expect(welcome([model, present('a'), server('a', 'ready')])).toBe(
-    'Welcome to mcp-host. demo-1 answers. 1 tool is ready, of 1 MCP servers.',
+    'Welcome to mcp-host. demo-1 answers. 1 tool is ready, of 1 MCP server.',
   )
 })

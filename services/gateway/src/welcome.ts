@@ -39,7 +39,7 @@ function servers(entries: readonly CatalogEntry[], isHidden: (server: string) =>
   const isAll = ready.length === configured.size
   const of = isAll ? `${ready.length}` : `${ready.length} of ${configured.size}`
   return [
-    `${tools === 1 ? '1 tool is' : `${tools} tools are`} ready, of ${of} MCP servers`,
+    `${tools === 1 ? '1 tool is' : `${tools} tools are`} ready, of ${of} MCP server${configured.size === 1 ? '' : 's'}`,
     listed('starting', starting),
     listed(
       'unavailable',

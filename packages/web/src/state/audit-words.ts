@@ -1,4 +1,5 @@
 import type { AuditEntry, AuditVerification } from '@mcp-host/client'
+import { countOf } from '@mcp-host/client'
 
 /** How long an entry's action took, as `4.1 s`. */
 export function tookText({ durationMs }: Pick<AuditEntry, 'durationMs'>): string {
@@ -11,10 +12,8 @@ export function tookText({ durationMs }: Pick<AuditEntry, 'durationMs'>): string
 /** What a verification found, as a sentence. */
 export function verificationText(found: AuditVerification): string {
   const { entries, writers, faultCount, isComplete } = found
-  const count = (number: number, one: string, many: string): string =>
-    `${number.toLocaleString('en')} ${number === 1 ? one : many}`
-  const read = `${count(entries, 'entry', 'entries')} of ${count(writers, 'writer', 'writers')}`
-  const faults = faultCount === 0 ? 'No fault' : count(faultCount, 'fault', 'faults')
+  const read = `${countOf(entries, 'entry', 'entries')} of ${countOf(writers, 'writer')}`
+  const faults = faultCount === 0 ? 'No fault' : countOf(faultCount, 'fault')
   const place = isComplete
     ? `in ${read}, first to last`
     : `in the first ${read}; npm run audit -- verify reads the others, too`

@@ -1,3 +1,5 @@
+import { countOf } from '@mcp-host/client'
+
 /** The beginning of a text. */
 export interface CutText {
   readonly shown: string
@@ -18,7 +20,7 @@ export function cutText(
   }
   if (end !== -1 && end < characters) {
     const { length } = whole.slice(end + 1).split('\n')
-    const left = length === 1 ? '1 line is left' : `${length} lines are left`
+    const left = `${countOf(length, 'line')} ${length === 1 ? 'is' : 'are'} left`
     return { shown: whole.slice(0, end), left }
   }
   const left = whole.length - characters

@@ -1,3 +1,4 @@
+import { countOf } from '@mcp-host/client'
 import type { AuditEntry, AuditQuery } from '@mcp-host/client'
 import { admin } from './admin.ts'
 import { jsonLines } from './audit-words.ts'
@@ -17,7 +18,8 @@ export async function exportAudit(query: AuditQuery): Promise<string> {
     after = page.next
   } while (after !== undefined && entries.length < MAX_ENTRIES)
   download('audit.jsonl', jsonLines(entries))
-  const count = entries.length.toLocaleString('en')
-  if (after === undefined) return `${count} entries are exported, newest first.`
-  return `The newest ${count} entries are exported. npm run audit -- export has all.`
+  const count = countOf(entries.length, 'entry', 'entries')
+  const verb = entries.length === 1 ? 'is' : 'are'
+  if (after === undefined) return `${count} ${verb} exported, newest first.`
+  return `The newest ${count} ${verb} exported. npm run audit -- export has all.`
 }

@@ -1,4 +1,5 @@
 import type { ServerStatus } from '@mcp-host/client'
+import { countOf } from '@mcp-host/client'
 import { timeOf } from './time-text.ts'
 
 /** A longer reason is on the page of its server. */
@@ -31,7 +32,7 @@ export function reasonOf({ server, error }: ServerStatus): string | undefined {
 
 /** The number of tools, in words. */
 export function toolCount(count: number): string {
-  return count === 1 ? '1 tool' : `${count} tools`
+  return countOf(count, 'tool')
 }
 
 /** What is known of a server, as names and values. */

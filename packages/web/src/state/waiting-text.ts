@@ -1,5 +1,7 @@
+import { countOf } from '@mcp-host/client'
+
 /** How many calls wait, in words; empty when none does. */
 export function waitingText(count: number): string {
   if (count === 0) return ''
-  return count === 1 ? '1 call waits for you' : `${count} calls wait for you`
+  return `${countOf(count, 'call')} ${count === 1 ? 'waits' : 'wait'} for you`
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { countOf } from '@mcp-host/client'
 import { CopyButton } from '../markdown/copy-button.tsx'
 import { Box } from '../parts/box.tsx'
 import { IconButton } from '../parts/icon.tsx'
@@ -72,7 +73,7 @@ function Outcome({ turn: { outcome, error, items } }: { readonly turn: Turn }): 
 
 function Cost({ turn: { usage, items } }: { readonly turn: Turn }): ReactNode {
   const calls = items.filter(({ kind }) => kind === 'tool').length
-  const count = calls === 0 ? [] : [calls === 1 ? '1 call' : `${calls} calls`]
+  const count = calls === 0 ? [] : [countOf(calls, 'call')]
   const { model, inputTokens = 0, outputTokens = 0, cost } = usage ?? {}
   const parts = [
     ...(model === undefined ? [] : [nameOf(model)]),

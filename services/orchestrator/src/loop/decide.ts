@@ -221,7 +221,7 @@ function reachedLimit(
 /** Why a call is not sent to a server, in words for the model; `undefined` when it may be. */
 function refusal({ block }: ToolCall, position: number, limit: number): string | undefined {
   if (position >= limit) {
-    return `not run: this turn may make ${limit} tool calls. Answer with what you have.`
+    return `not run: this turn may make ${limit} tool call${limit === 1 ? '' : 's'}. Answer with what you have.`
   }
   if (block.server === undefined || block.tool === undefined) {
     return `there is no tool "${block.name}". Use only the tools you were given, by their exact names.`

@@ -1,6 +1,7 @@
 import type { AuditEntry, AuditQuery } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
+import { countOf } from '@mcp-host/client'
 import { Fault } from '../../parts/fault.tsx'
 import { isNotHere, NotHere } from '../../parts/not-here.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
@@ -96,7 +97,7 @@ export function AuditPage(): ReactNode {
 const DAY_MS = 86_400_000
 
 function countText({ entries, next }: Found): string {
-  const count = entries.length === 1 ? 'One entry' : `${entries.length} entries`
+  const count = countOf(entries.length, 'entry', 'entries')
   if (next !== undefined) return `${count} so far; the log goes on.`
   if (entries.length === 0) return 'No entry was found. Take another time or fewer filters.'
   return `${count}.`
