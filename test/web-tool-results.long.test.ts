@@ -233,7 +233,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     await card.getByText('This is the beginning').waitFor({ state: 'detached' })
     expect(await end.count()).toBe(0)
     const more = card.getByRole('button', { name: 'Show more' })
-    expect(await more.innerText()).toMatch(/\d{5} lines are left/)
+    expect(await more.innerText()).toMatch(/[\d,]{6} lines are left/)
     await more.click()
     await card.getByText('line 500', { exact: false }).waitFor()
   })
