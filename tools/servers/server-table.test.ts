@@ -80,7 +80,21 @@ test('why a server is not ready, and what is wrong with a configuration, stands 
     present('s2'),
   ])
   expect(text.match(/a: it ended/g)).toHaveLength(1)
-  expect(text).toContain('s1 goes on with the configuration before:\nmcp.json:1:2 is not JSON')
+  expect(text).toContain(
+    'mcp.json is not taken over, and its contents before stay in effect: mcp.json:1:2 is not JSON',
+  )
+})
+
+test('a faulty file of settings stands below the table, once for all processes', () => {
+  const fault = (setting: string, process: string): CatalogEntry => ({
+    kind: 'file-fault',
+    setting,
+    process,
+    file: 'policy.json',
+    faults: 'policy.json:2:3: rules.0.effect: must be allow',
+  })
+  const text = formatTable([fault('POLICY_CONFIG', 'g1'), fault('POLICY_CONFIG', 'o1')])
+  expect(text.match(/policy\.json is not taken over.*rules\.0\.effect/g)).toHaveLength(1)
 })
 
 test('sessions that another supervisor has processes for are a line of their own', () => {

@@ -1,6 +1,13 @@
 import { countOf } from '@mcp-host/client'
 import type { CatalogEntry, ServerEntry, ServerStats } from '@mcp-host/contracts'
-import { explainFailure, outputBesideReason, ownValue, viewServers } from '@mcp-host/contracts'
+import {
+  describeFileFault,
+  explainFailure,
+  fileFaults,
+  outputBesideReason,
+  ownValue,
+  viewServers,
+} from '@mcp-host/contracts'
 import { plain, plainLine } from '../plain.ts'
 
 /** A row of the table: a server at one supervisor. */
@@ -59,11 +66,7 @@ const HEAD = [
 export function formatTable(entries: Iterable<CatalogEntry>): string {
   const all = Array.from(entries)
   const rows = serverRows(all)
-  const faults = all.flatMap((entry) =>
-    entry.kind === 'supervisor' && entry.faults !== undefined
-      ? [`${entry.id} goes on with the configuration before:\n${entry.faults}`]
-      : [],
-  )
+  const faults = fileFaults(all).map(describeFileFault)
   const errors = rows.flatMap(({ name, instances = [], ...row }) => [
     ...why(name, row),
     ...instances.flatMap((instance, index) => why(`${name}, instance ${index + 1}`, instance)),

@@ -131,12 +131,12 @@ test('faults of a changed mcp.json are printed with line and remedy, and their e
   const status = begin()
   status.update([supervisor([])])
   const faults =
-    'the MCP configuration has one fault:\n  mcp.json:3:5 servers.a: unknown. Remove it'
+    'mcp.json:3:5 servers.a: unknown. Remove it\nmcp.json:4:5 servers.b: unknown. Remove it'
   status.update([supervisor([], faults)])
   status.update([supervisor([], faults)])
   status.update([supervisor([])])
   expect(printed()).toEqual([
-    `mcp.json not taken over: ${faults}`,
+    `mcp.json not taken over: ${faults.replace('\n', '\n  ')}`,
     'mcp.json read again, without faults',
   ])
 })
@@ -171,14 +171,33 @@ test('a server that is late after a failed attempt has the reason in its line', 
   ])
 })
 
+test('faults of a changed policy.json are printed once for all processes, until all are without them', () => {
+  const status = begin()
+  const fault = (process: string): CatalogEntry => ({
+    kind: 'file-fault',
+    setting: 'POLICY_CONFIG',
+    process,
+    file: 'policy.json',
+    faults: 'policy.json:2:3: rules.0.effect: must be allow',
+  })
+  status.update([fault('g1')])
+  status.update([fault('g1'), fault('o1')])
+  status.update([fault('o1')])
+  status.update([])
+  expect(printed()).toEqual([
+    'policy.json not taken over: policy.json:2:3: rules.0.effect: must be allow',
+    'policy.json read again, without faults',
+  ])
+})
+
 test('faults of a changed llm.json are printed, and their end', () => {
   const status = begin()
   status.update([model])
   printed()
-  status.update([{ ...model, faults: 'faulty settings:\n  llm.json: line 3' }])
+  status.update([{ ...model, faults: 'llm.json:3:1: is unknown' }])
   status.update([model])
   expect(printed()).toEqual([
-    'llm.json not taken over: faulty settings:\n  llm.json: line 3',
+    'llm.json not taken over: llm.json:3:1: is unknown',
     'llm.json read again, without faults',
   ])
 })

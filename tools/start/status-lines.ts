@@ -1,8 +1,9 @@
 import { countOf } from '@mcp-host/client'
-import type { CatalogEntry, ServerView } from '@mcp-host/contracts'
+import type { CatalogEntry, FileFault, ServerView } from '@mcp-host/contracts'
 import {
   describeDamage,
   explainFailure,
+  fileFaults,
   outputBesideReason,
   viewServers,
 } from '@mcp-host/contracts'
@@ -51,7 +52,7 @@ export class StatusLines {
   readonly #servers = new Map<string, KnownServer>()
   #model: string | undefined
   /** The fault of each changed file that cannot be used. */
-  readonly #faults = new Map<string, string | undefined>()
+  readonly #faults = new Map<string, string>()
   #isComplete = false
   #damage: string | undefined
 
@@ -91,12 +92,7 @@ export class StatusLines {
       } else this.#checkPatience(name, known)
     }
     for (const entry of all) if (entry.kind === 'model') this.#answers(entry)
-    const [supervisor] = all.flatMap((entry) =>
-      entry.kind === 'supervisor' && entry.faults !== undefined ? entry.faults : [],
-    )
-    this.#checkFaults('mcp.json', supervisor)
-    const worker = all.find((entry) => entry.kind === 'model')
-    if (worker !== undefined) this.#checkFaults('llm.json', worker.faults)
+    this.#checkFaults(fileFaults(all))
     const damage = all.find((entry) => entry.kind === 'damage')
     this.#checkDamage(damage && describeDamage(damage))
   }
@@ -166,13 +162,18 @@ export class StatusLines {
     this.#model = line
   }
 
-  #checkFaults(file: string, faults: string | undefined): void {
-    if (faults === this.#faults.get(file)) return
-    this.#faults.set(file, faults)
-    this.#say(
-      file,
-      faults === undefined ? 'read again, without faults' : `not taken over: ${faults}`,
-    )
+  #checkFaults(all: readonly FileFault[]): void {
+    const found = Map.groupBy(all, ({ file }) => file)
+    for (const [file, each] of found) {
+      const faults = each.map((fault) => fault.faults).join('\n')
+      if (this.#faults.get(file) !== faults)
+        this.#say(file, `not taken over: ${faults.replaceAll('\n', '\n  ')}`)
+      this.#faults.set(file, faults)
+    }
+    for (const file of this.#faults.keys()) {
+      if (!found.has(file) && this.#faults.delete(file))
+        this.#say(file, 'read again, without faults')
+    }
   }
 
   #seconds(since: number): string {

@@ -75,6 +75,16 @@ export interface ChangedTool {
   readonly current: string
 }
 
+/** A changed file of settings that cannot be used. Its contents before stay in effect. */
+export interface FileFault {
+  /** The setting that names the file, such as `POLICY_CONFIG`. */
+  readonly setting: string
+  /** Without its folder. */
+  readonly file: string
+  /** The faults with their places and remedies, as a sentence. */
+  readonly fault: string
+}
+
 /** What a restart or a reload did at one supervisor. Servers are named by a reload alone. */
 export interface SupervisorOutcome {
   readonly supervisor: string
@@ -282,6 +292,11 @@ export class AdminApi {
 
   async endMaintenance(): Promise<void> {
     await this.#ask('/api/maintenance', { method: 'DELETE' })
+  }
+
+  /** The changed files of settings that cannot be used. */
+  async fileFaults(): Promise<FileFault[]> {
+    return (await this.#ask<{ files: FileFault[] }>('/api/file-faults')).files
   }
 
   /** How the policy would decide about a call. */

@@ -8,6 +8,7 @@ export type {
   AuditVerification,
   ChangedTool,
   Explanation,
+  FileFault,
   Invitation,
   Limit,
   NewApiKey,

@@ -50,6 +50,7 @@ export {
   CatalogEntry,
   catalogKey,
   CatalogTool,
+  FileFaultEntry,
   ListedModel,
   ModelEntry,
   presentProviders,
@@ -59,6 +60,8 @@ export {
   ServerStats,
   ToolUse,
 } from './mcp-server/catalog-entry.ts'
+export type { FileFault } from './mcp-server/file-faults.ts'
+export { describeFileFault, fileFaults } from './mcp-server/file-faults.ts'
 export { explainFailure, outputBesideReason } from './mcp-server/explain-failure.ts'
 export type { ServerInstance, ServerView } from './mcp-server/view-servers.ts'
 export {

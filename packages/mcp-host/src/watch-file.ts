@@ -1,13 +1,13 @@
 import { readFileSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** The time without changes before a read, since editors write in several steps. */
+/** The time without changes before a read, since editors write or replace a file in several steps. */
 const QUIET_MS = 200
 /** The longest delay of a read, since other files of the folder may change all the time. */
 const LONGEST_WAIT_MS = 1_000
 
 /**
- * Calls the listener when a file's content has changed. Watches the folder of the file, since editors and Kubernetes
+ * Calls the listener when a file's content has changed, or the file is gone. Watches the folder of the file, since editors and Kubernetes
  * replace the file. Calls `onFailure` when the folder cannot be watched.
  */
 export function watchFile(
@@ -20,7 +20,7 @@ export function watchFile(
       // All bytes count, whatever the encoding.
       return readFileSync(path, 'latin1')
     } catch {
-      // The file is being replaced.
+      // There is no file.
       return undefined
     }
   }
@@ -30,7 +30,7 @@ export function watchFile(
   const look = (): void => {
     waitsSince = undefined
     const now = read()
-    if (now === undefined || now === content) return
+    if (now === content) return
     content = now
     onChange()
   }

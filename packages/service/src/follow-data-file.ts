@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import { watchFile } from 'mcp-host/watch-file'
-import type { Logger } from './logger.ts'
 import { readDataFile } from './read-data-file.ts'
 import { ConfigError } from './settings.ts'
+import type { FileFaultDeps } from './share-file-fault.ts'
+import { shareFileFault } from './share-file-fault.ts'
 
 /** The value of a path setting that disables its file. */
 const NONE = 'none'
@@ -19,37 +20,53 @@ export interface DataFileOptions<T> {
 }
 
 /**
- * Reads a JSON file, and reads it again whenever it changes. While it is faulty, the previous contents stay in effect.
+ * Reads a JSON file, and reads it again whenever it changes. While it is faulty or removed, the previous contents stay in
+ * effect, and the catalog says so.
  * `onRead` gets `undefined` when there is no file, and is not called for the path `none`. Throws `ConfigError` when the
  * file is faulty at the start, or when a setting names a missing file.
  */
 export function followDataFile<T>(
   { path, defaultPath, setting, schema, what }: DataFileOptions<T>,
   onRead: (contents: T | undefined) => void,
-  logger: Pick<Logger, 'info' | 'error' | 'warn'>,
+  deps: FileFaultDeps,
 ): Disposable {
   if (path === NONE) return { [Symbol.dispose]: () => undefined }
+  const { logger } = deps
+  let hasFile = false
   const read = (): T | undefined => {
     const contents = readDataFile(path, schema)
+    if (contents === undefined && hasFile) {
+      throw new ConfigError([`${path}: does not exist; put it back, or write {} to do without it`])
+    }
     if (contents === undefined && path !== defaultPath) {
       throw new ConfigError([`${setting}: there is no file ${path}; "${NONE}" does without one`])
     }
+    hasFile = contents !== undefined
     return contents
   }
   const fields = { component: 'config', action: 'read', what }
   onRead(read())
+  const fault = shareFileFault(deps, { setting, path })
   const again = (): void => {
     try {
       onRead(read())
+      fault.set(undefined)
       logger.info({ ...fields, path }, `${what} read again`)
     } catch (err) {
       logger.error({ ...fields, path, err }, `the new ${what} are faulty; those before stay`)
+      fault.set(err instanceof ConfigError ? err.problems.join('\n') : String(err))
     }
   }
-  return watchFile(path, again, (err) => {
+  const watched = watchFile(path, again, (err) => {
     logger.warn(
       { ...fields, path, err },
       `changes of the ${what} are not seen; start the service anew`,
     )
   })
+  return {
+    [Symbol.dispose]() {
+      watched[Symbol.dispose]()
+      fault[Symbol.dispose]()
+    },
+  }
 }

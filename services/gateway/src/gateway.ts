@@ -56,11 +56,10 @@ export async function createGateway(
   const secret = await bus.secret('mcp-session')
   const ownLists = new BusClientListings({ bus, catalog, clients: records })
   const virtualServers = new VirtualServers(catalog)
-  const bundles = followBundles(
-    config.bundlesConfig,
-    (read) => virtualServers.setBundles(read),
+  const bundles = followBundles(config.bundlesConfig, (read) => virtualServers.setBundles(read), {
+    bus,
     logger,
-  )
+  })
   const auditLog = await openAudit('gateway', { bus, logger, metrics }, config)
   const audit = new GatewayAudit(auditLog)
   const pins = await ToolPins.open(
@@ -80,7 +79,7 @@ export async function createGateway(
     pins.setMode(read.pin)
     if (read !== OPEN_POLICY) audit.policyChanged(read.rules.length, read.default)
   }
-  const policyFile = followPolicy(config.policyConfig, setPolicy, logger)
+  const policyFile = followPolicy(config.policyConfig, setPolicy, { bus, logger })
   const able = capabilities(catalog)
   const visibleTo = (principal: Principal): VisibleTools => {
     const { servers } = policy.view(principal, virtualServers.all()).listing

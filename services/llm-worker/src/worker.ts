@@ -45,7 +45,7 @@ export async function createWorker(
     onFailure(err) {
       onFailure(err)
       if (!(err instanceof ConfigError)) return
-      faults = err.message
+      faults = err.problems.join('\n')
       publish().catch(onFailure)
     },
   })

@@ -170,7 +170,7 @@ export async function createSupervisor(
       next = await load()
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error
-      faults = error.message
+      faults = error.faults.map(describeFault).join('\n')
       sendHeartbeat()
       const fields = { component: 'supervisor', action: 'reload', err: error }
       logger.error(fields, 'the changed configuration is faulty; the last valid one stays')

@@ -49,6 +49,7 @@ export async function createOrchestrator(
   )
   const turnPolicy = followTurnPolicy(config.policyConfig, {
     tools,
+    bus,
     logger,
     needsApproval,
     pins,

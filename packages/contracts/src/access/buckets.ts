@@ -40,12 +40,14 @@ export const BUCKETS = {
     writers: { gateway: ALL },
   },
   CATALOG: {
-    purpose: 'MCP servers with their tools, supervisors, models, damage to sessions',
+    purpose:
+      'MCP servers with their tools, supervisors, models, damage to sessions, faulty files of settings',
     readers: ['gateway', 'orchestrator', 'mcp-supervisor'],
     writers: {
+      gateway: ['file.*.*'],
       'mcp-supervisor': ['server.*.*', 'supervisor.*'],
       'llm-worker': ['model.*', 'provider.*'],
-      orchestrator: ['damage.*'],
+      orchestrator: ['damage.*', 'file.*.*'],
     },
   },
   CONSENTS: {

@@ -213,6 +213,20 @@ export const DamageEntry = z.object({
 })
 export type DamageEntry = z.infer<typeof DamageEntry>
 
+/** A changed file of settings that cannot be used, at a process that keeps its previous contents. */
+export const FileFaultEntry = z.object({
+  kind: z.literal('file-fault'),
+  /** The setting that names the file, such as `POLICY_CONFIG`. */
+  setting: z.string(),
+  /** Bus id of the process. */
+  process: z.string(),
+  /** Name of the file, without its folder. */
+  file: z.string(),
+  /** The faults with their places and remedies, one a line. */
+  faults: z.string(),
+})
+export type FileFaultEntry = z.infer<typeof FileFaultEntry>
+
 /** In a sentence for an operator. */
 export function describeDamage({ sessions }: DamageEntry): string {
   const which = sessions === 1 ? '1 session has' : `${sessions} sessions have`
@@ -226,6 +240,7 @@ export const CatalogEntry = z.discriminatedUnion('kind', [
   ModelEntry,
   ProviderEntry,
   DamageEntry,
+  FileFaultEntry,
 ])
 export type CatalogEntry = z.infer<typeof CatalogEntry>
 
@@ -251,6 +266,8 @@ export function catalogKey(entry: CatalogEntry): string {
       return `provider.${entry.provider}`
     case 'damage':
       return 'damage.sessions'
+    case 'file-fault':
+      return `file.${entry.setting}.${entry.process}`
     default:
       return entry satisfies never
   }

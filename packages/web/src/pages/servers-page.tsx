@@ -1,5 +1,6 @@
 import type { ServerStatus, Tool } from '@mcp-host/client'
 import type { ReactNode } from 'react'
+import { FileFaults } from '../parts/file-faults.tsx'
 import { Mark } from '../parts/icon.tsx'
 import { PageBar } from '../parts/page-bar.tsx'
 import { host } from '../state/host.ts'
@@ -17,6 +18,9 @@ import { ToolPage } from './servers/tool-page.tsx'
 
 /** Servers come, go and fail while they are looked at. */
 const LOOK_MS = 4_000
+
+/** The files that say which servers and models there are. */
+const SERVER_FILES = ['MCP_JSON_PATH', 'BUNDLES_CONFIG', 'LLM_CONFIG']
 
 async function read(): Promise<readonly Tool[]> {
   const [tools] = await Promise.all([host.tools(), readHost()])
@@ -51,6 +55,7 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
           <RestartServer key={name} server={name} onDone={() => void reload()} />
         )}
       </PageBar>
+      {isAdmin && <FileFaults settings={SERVER_FILES} />}
       {fault !== undefined && (
         <p role="alert" className="banner bad">
           The servers cannot be shown: {fault.message}

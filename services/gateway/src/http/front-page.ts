@@ -54,9 +54,10 @@ POST   /api/keys                           create one
 DELETE /api/keys/:id                       revoke it
 GET    /api/changed-tools                  tools whose definition has changed
 POST   /api/changed-tools/accept           use one as it is now
-POST   /api/servers/:server/restart        restart an MCP server; for admins, as are the next four
+POST   /api/servers/:server/restart        restart an MCP server; for admins, as are the next five
 GET    /api/servers/:server/output         the last lines of its stderr
 POST   /api/servers/reload                 read mcp.json again
+GET    /api/file-faults                    faults of changed settings
 POST   /api/policy/explain                 how the policy decides about a call, and why
 GET    /api/limits                         the limits for clients, and what is used
 GET    /api/maintenance                    whether maintenance is announced

@@ -88,6 +88,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'POST /api/servers/reload': { status: 200 },
   'POST /api/servers/:server/restart': { status: 200 },
   'GET /api/servers/:server/output': { status: 200 },
+  'GET /api/file-faults': { status: 200 },
   'POST /api/policy/explain': {
     status: 200,
     body: { principal: 'user:ann', server: 'a', tool: 'add' },
@@ -195,6 +196,7 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'POST /api/servers/reload': ['servers-reloaded'],
   'POST /api/servers/:server/restart': ['server-restarted'],
   'GET /api/servers/:server/output': 'an admin reads lines that the log of the supervisor has too',
+  'GET /api/file-faults': ADMIN_READ,
   'POST /api/policy/explain': ADMIN_READ,
   'GET /api/limits': ADMIN_READ,
   'GET /api/maintenance': ADMIN_READ,

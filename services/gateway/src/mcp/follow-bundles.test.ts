@@ -23,9 +23,13 @@ const logger = {
   warn: () => undefined,
   error: ({ err }: { err: Error }) => void faults.push(err.message),
 } as unknown as Logger
+const bus = { id: 'g1', catalog: { put: async () => undefined, remove: async () => undefined } }
 
 function follow(file = path): void {
-  const following = followBundles(file, (bundles) => void read.push(bundles), logger)
+  const following = followBundles(file, (bundles) => void read.push(bundles), {
+    bus,
+    logger,
+  })
   onTestFinished(() => following[Symbol.dispose]())
 }
 
@@ -54,7 +58,7 @@ test.each<[string, string]>([
     '{ "bundles": { "a": { "servers": { "s": { "rename": { "x": "y z" } } } } } }',
     'rename.x: must',
   ],
-  ['{ "bundles": ', 'line 1 is not valid JSON'],
+  ['{ "bundles": ', ':1:14: is not valid JSON'],
 ])('the bundles %s are refused', async (text, reason) => {
   await writeFile(path, text)
   expect(() => follow()).toThrow(reason)

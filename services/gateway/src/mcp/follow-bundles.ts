@@ -1,4 +1,4 @@
-import type { Logger } from '@mcp-host/service'
+import type { FileFaultDeps } from '@mcp-host/service'
 import { followDataFile } from '@mcp-host/service'
 import { BundlesFile } from './bundles-file.ts'
 import type { Bundle } from './core/bundle.ts'
@@ -7,7 +7,7 @@ import type { Bundle } from './core/bundle.ts'
 export function followBundles(
   path: string,
   onRead: (bundles: Readonly<Record<string, Bundle>>) => void,
-  logger: Pick<Logger, 'info' | 'error' | 'warn'>,
+  deps: FileFaultDeps,
 ): Disposable {
   return followDataFile(
     {
@@ -18,6 +18,6 @@ export function followBundles(
       what: 'bundles',
     },
     (file) => onRead(file?.bundles ?? {}),
-    logger,
+    deps,
   )
 }

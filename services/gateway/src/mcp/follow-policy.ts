@@ -1,13 +1,13 @@
 import type { Policy } from '@mcp-host/policy'
 import { OPEN_POLICY, PolicyFile } from '@mcp-host/policy'
-import type { Logger } from '@mcp-host/service'
+import type { FileFaultDeps } from '@mcp-host/service'
 import { followDataFile } from '@mcp-host/service'
 
 /** Reads the policy, and reads it again whenever the file changes. Throws `ConfigError`. */
 export function followPolicy(
   path: string,
   onRead: (policy: Policy) => void,
-  logger: Pick<Logger, 'info' | 'error' | 'warn'>,
+  deps: FileFaultDeps,
 ): Disposable {
   return followDataFile(
     {
@@ -18,6 +18,6 @@ export function followPolicy(
       what: 'rules of the policy',
     },
     (file) => onRead(file ?? OPEN_POLICY),
-    logger,
+    deps,
   )
 }

@@ -220,13 +220,17 @@ describe('settings in llm.json', () => {
     [
       'broken JSON',
       '{\n "default": "a\n}',
-      'llm.json: line 2 is not valid JSON (UnexpectedEndOfString)',
+      'llm.json:2:13: is not valid JSON (unexpected end of string)',
     ],
-    ['an unknown field', { defautl: 'demo' }, 'llm.json: : Unrecognized key: "defautl"'],
+    [
+      'an unknown field',
+      { defautl: 'demo' },
+      'llm.json:1:2: Unrecognized key: "defautl"; correct its name, or remove it',
+    ],
     [
       'a key',
       { providers: { openai: { apiKey: KEY } } },
-      'llm.json: providers.openai: Unrecognized key: "apiKey"',
+      'llm.json:1:25: providers.openai: Unrecognized key: "apiKey"; correct its name, or remove it',
     ],
     [
       'the default key for another base URL',

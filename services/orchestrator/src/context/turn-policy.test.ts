@@ -10,6 +10,7 @@ import { followTurnPolicy } from './turn-policy.ts'
 const quiet = () => undefined
 // Only what the policy logs.
 const logger = { info: quiet, warn: quiet, error: quiet } as unknown as Logger
+const bus = { id: 'o1', catalog: { put: async () => undefined, remove: async () => undefined } }
 const tools = {
   definitionOf: (_server: string, name: string) => ({
     name,
@@ -49,6 +50,7 @@ test('the policy decides calls of a turn, and again when its file changes', asyn
   const needsApproval = (_server: string, tool: string): boolean => tool === 'write'
   using policy = followTurnPolicy(path, {
     tools,
+    bus,
     logger,
     needsApproval,
     pins: { isQuarantined: (_server, tool) => tool === 'changed', setMode: () => undefined },

@@ -8,13 +8,12 @@ import type {
 import { BusError, LOCAL } from '@mcp-host/contracts'
 import type { Decision, Policy } from '@mcp-host/policy'
 import { decide, isHidden, OPEN_POLICY, PolicyFile } from '@mcp-host/policy'
-import type { AllowedBy, Logger, ToolPins } from '@mcp-host/service'
+import type { AllowedBy, FileFaultDeps, ToolPins } from '@mcp-host/service'
 import { followDataFile } from '@mcp-host/service'
 import type { Tools, TurnPolicy } from '../turn/turn.ts'
 
-export interface TurnPolicyDeps {
+export interface TurnPolicyDeps extends FileFaultDeps {
   readonly tools: Pick<Tools, 'definitionOf'>
-  readonly logger: Logger
   /** The calls that need a user's approval although the policy allows them. */
   readonly needsApproval: ApprovalRule
   readonly pins: Pick<ToolPins, 'isQuarantined' | 'setMode'>
@@ -25,7 +24,7 @@ export interface TurnPolicyDeps {
 /** The rules of `policy.json` for turns. They are read again when the file changes. Throws `ConfigError`. */
 export function followTurnPolicy(
   path: string,
-  { tools, logger, needsApproval, pins, permit }: TurnPolicyDeps,
+  { tools, needsApproval, pins, permit, ...deps }: TurnPolicyDeps,
 ): TurnPolicy & Disposable {
   let policy: Policy = OPEN_POLICY
   const options = {
@@ -39,7 +38,7 @@ export function followTurnPolicy(
     policy = read ?? OPEN_POLICY
     pins.setMode(policy.pin)
   }
-  const file = followDataFile(options, set, logger)
+  const file = followDataFile(options, set, deps)
   const annotationsOf = (server: string, tool: string) => (): CatalogTool['annotations'] =>
     tools.definitionOf(server, tool)?.annotations
   const decisionOf = (

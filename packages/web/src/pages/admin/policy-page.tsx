@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useState } from 'react'
 import { listOf } from '../../state/list-of.ts'
 import { Fault } from '../../parts/fault.tsx'
+import { FileFaults } from '../../parts/file-faults.tsx'
 import { PageFrame } from '../../parts/page-frame.tsx'
 import { Mark } from '../../parts/icon.tsx'
 import { admin } from '../../state/admin.ts'
@@ -19,6 +20,7 @@ export function PolicyPage(): ReactNode {
         Which rule of policy.json decides about a call, and why the others do not. Nothing is
         called.
       </p>
+      <FileFaults settings={['POLICY_CONFIG']} />
       <Explainer />
     </PageFrame>
   )

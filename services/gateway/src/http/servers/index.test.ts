@@ -119,3 +119,24 @@ test('without a supervisor a reload is not possible', async () => {
   expect((await post('/servers/reload')).statusCode).toBe(503)
   expect(events).toEqual([])
 })
+
+test('the changed files that cannot be used are listed with their faults, once for all processes', async () => {
+  const faults = 'policy.json:2:3: rules.0.effect: must be allow'
+  for (const process of ['g1', 'o1']) {
+    const at = { setting: 'POLICY_CONFIG', file: 'policy.json', process }
+    entries.set(process, { kind: 'file-fault', ...at, faults })
+  }
+  entries.set('s1', {
+    kind: 'supervisor',
+    id: 's1',
+    startedAt: 0,
+    servers: {},
+    faults: 'mcp.json:1:2',
+  })
+  const { files } = (await app.inject('/file-faults')).json()
+  const sentence = 'is not taken over, and its contents before stay in effect:'
+  expect(files).toEqual([
+    { setting: 'POLICY_CONFIG', file: 'policy.json', fault: `policy.json ${sentence} ${faults}` },
+    { setting: 'MCP_JSON_PATH', file: 'mcp.json', fault: `mcp.json ${sentence} mcp.json:1:2` },
+  ])
+})

@@ -1,4 +1,5 @@
 import type { Api } from '../../edge/api.ts'
+import { addListFileFaults } from './list-file-faults.ts'
 import { addReadServerOutput } from './read-server-output.ts'
 import { addReloadServers } from './reload-servers.ts'
 import { addRestartServer } from './restart-server.ts'
@@ -6,6 +7,7 @@ import type { ServerRoutesDeps } from './server-routes-deps.ts'
 
 /** The routes by which admins act on the MCP servers. */
 export function addServerRoutes(api: Api, deps: ServerRoutesDeps): void {
+  addListFileFaults(api, deps)
   addReadServerOutput(api, deps)
   addReloadServers(api, deps)
   addRestartServer(api, deps)

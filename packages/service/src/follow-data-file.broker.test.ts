@@ -1,0 +1,43 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileFaults } from '@mcp-host/contracts'
+import type { Broker } from '@mcp-host/testkit'
+import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { followDataFile } from './follow-data-file.ts'
+import { createLogger } from './logger.ts'
+
+let broker: Broker
+beforeAll(async () => {
+  broker = await startBroker()
+})
+afterAll(() => broker[Symbol.asyncDispose]())
+
+test('a followed file that becomes faulty or is removed is told in the catalog, and the contents before stay', async () => {
+  await using folder = await testFolder()
+  const path = join(folder.path, 'policy.json')
+  await writeFile(path, '{ "effect": "deny" }')
+  const bus = await broker.connect('gateway')
+  const { entries } = await (await broker.connect('orchestrator')).catalog.watch()
+  const told = (): string[] => fileFaults(entries.values()).map(({ faults }) => faults)
+  const read: unknown[] = []
+  const options = {
+    path,
+    defaultPath: 'policy.json',
+    setting: 'POLICY_CONFIG',
+    schema: z.strictObject({ effect: z.enum(['allow', 'deny']).optional() }),
+    what: 'rules',
+  }
+  const deps = { bus, logger: createLogger('test', 'silent') }
+  using _file = followDataFile(options, (contents) => read.push(contents), deps)
+
+  await writeFile(path, '{\n  "effect": "never"\n}')
+  await eventually(() => told()[0]?.startsWith(`${path}:2:13: effect: `) === true)
+  await rm(path)
+  await eventually(() => told()[0]?.startsWith(`${path}: does not exist; put it back`) === true)
+  expect(read).toEqual([{ effect: 'deny' }])
+  await writeFile(path, '{}')
+  await eventually(() => told().length === 0)
+  expect(read).toEqual([{ effect: 'deny' }, {}])
+})
