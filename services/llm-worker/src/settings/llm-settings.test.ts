@@ -110,6 +110,30 @@ describe('settings in the environment', () => {
     expect(Array.from(read(env).incomplete)).toEqual([[name, lack]])
   })
 
+  test.each<[Record<string, string>, string | undefined]>([
+    [{ OPENAI_COMPATIBLE_BASE_URL: 'http://a' }, 'openai-compatible/m'],
+    [
+      { OPENAI_COMPATIBLE_BASE_URL: 'http://a', OPENAI_COMPATIBLE_API_KEY: KEY },
+      'openai-compatible/m',
+    ],
+    [{ OLLAMA_BASE_URL: 'http://a' }, 'ollama/m'],
+    [{ OLLAMA_BASE_URL: 'http://a', GEMINI_API_KEY: KEY }, 'gemini/m'],
+  ])('with %j, LLM_MODEL=m is the default model %s', (env, chosen) => {
+    expect(read({ ...env, LLM_MODEL: 'm' }).default).toBe(chosen)
+  })
+
+  test('LLM_MODEL with the addresses of several providers needs the name of one', () => {
+    const env = { OPENAI_COMPATIBLE_BASE_URL: 'http://a', OLLAMA_BASE_URL: 'http://b' }
+    expect(problems({ ...env, LLM_MODEL: 'm' })[0]).toContain('set LLM_PROVIDER')
+  })
+
+  test('a chosen provider without a default model needs LLM_MODEL', () => {
+    const env = { LLM_PROVIDER: 'openai-compatible', OPENAI_COMPATIBLE_BASE_URL: 'http://a' }
+    expect(problems(env)).toEqual([
+      'the provider openai-compatible has no default model; set LLM_MODEL',
+    ])
+  })
+
   test('providers that nothing is set of lack nothing', () => {
     expect(read({ GEMINI_API_KEY: KEY }).incomplete.size).toBe(0)
     const chosen = { LLM_PROVIDER: 'openai-compatible', LLM_MODEL: 'm' }

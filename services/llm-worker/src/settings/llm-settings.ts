@@ -69,17 +69,20 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
     ({ type, apiKey, ...each }) =>
       apiKey !== undefined && (each.model !== undefined || needsKey(definitions[type])),
   )
-  const chosen = provider ?? keyed?.name
+  const chosen = provider ?? keyed?.name ?? (model && onlyAddressed(providers, env))
   if (model !== undefined && (standard ?? chosen ?? 'demo') === 'demo') {
     problems.push('LLM_MODEL has no effect on the demo model; set LLM_PROVIDER or a key as well')
   }
-  if (problems.length > 0) throw new ConfigError(problems)
   const first =
     standard ?? (chosen === undefined || model === undefined ? chosen : `${chosen}/${model}`)
-  for (const { name, type, models, ...each } of providers.values()) {
-    const isOpen = each.model === undefined && Object.keys(models).length === 0
-    const { isLocal, defaultModel } = definitions[type]
-    if (first !== undefined || !isOpen || isLocal === true || defaultModel !== undefined) continue
+  const unnamed = first === undefined ? undefined : providers.get(first)
+  if (unnamed !== undefined && lacksModel(unnamed)) {
+    problems.push(`the provider ${unnamed.name} has no default model; set LLM_MODEL`)
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  for (const each of providers.values()) {
+    const { name, type } = each
+    if (first !== undefined || !lacksModel(each)) continue
     const remedy = `set LLM_PROVIDER=${name} and LLM_MODEL, or choose one of its models`
     if (type !== 'demo') incomplete.set(name, `has no default model, so another answers; ${remedy}`)
   }
@@ -91,6 +94,24 @@ export function readLlmSettings(config: Config, env: Environment): LlmSettings {
     files: llmConfig === NONE ? keyFiles : [llmConfig, ...keyFiles],
     ...(first === undefined ? {} : { default: first }),
   }
+}
+
+/** The provider whose address is set, if it is the only one and needs no key. */
+function onlyAddressed(
+  providers: ReadonlyMap<string, Provider>,
+  env: Environment,
+): string | undefined {
+  const addressed = Array.from(providers.values()).filter(
+    ({ name, type }) => env[`${variablePrefix(name)}_BASE_URL`] && !needsKey(definitions[type]),
+  )
+  return addressed.length === 1 ? addressed[0]?.name : undefined
+}
+
+/** Whether requests must name its model, which local servers list. */
+function lacksModel({ type, model, models }: Provider): boolean {
+  const { isLocal, defaultModel } = definitions[type]
+  const hasOwn = model !== undefined || Object.keys(models).length > 0
+  return !hasOwn && isLocal !== true && defaultModel === undefined
 }
 
 /** Whether the environment has a setting of this type of provider. */
