@@ -141,6 +141,24 @@ test('faults of a changed mcp.json are printed with line and remedy, and their e
   ])
 })
 
+test('a reason whose output differs in its times alone is printed once, whatever its restarts take', () => {
+  const status = begin('a')
+  const present = supervisor(['a'])
+  for (const second of ['01', '02']) {
+    const failure = {
+      error: 'it ended',
+      output: [`10:00:${second} Error: no disk`, `run ${second}`],
+    }
+    status.update([present, server('a', { state: 'unavailable', ...failure })])
+    status.update([present, server('a', { ...starting, ...failure })])
+    now += 3_000
+    status.update([present, server('a', { ...starting, ...failure })])
+  }
+  expect(printed()).toEqual([
+    'server a unavailable: it ended: 10:00:01 Error: no disk\n  | 10:00:01 Error: no disk\n  | run 01',
+  ])
+})
+
 test('the reason why a server is unavailable is in its line, and its last output below', () => {
   begin().update([
     supervisor(['a']),

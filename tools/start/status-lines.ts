@@ -106,9 +106,12 @@ export class StatusLines {
     const before = this.#servers.get(server)
     const isReady = state === 'ready'
     const error = explainFailure(entry)
-    const reason = `unavailable: ${error ?? 'no reason is known'}${lastOutput(entry)}`
-    // A server that fails at every start fails for the same reason, which is printed once.
-    const isNewError = state === 'unavailable' && before?.printedError !== reason
+    const reason = `unavailable: ${error ?? 'no reason is known'}`
+    // A server that fails at every start fails for the same reason, which is printed once. Its output has other times.
+    const isNewError =
+      state === 'unavailable' &&
+      (before?.printedError === undefined ||
+        withoutTimes(before.printedError) !== withoutTimes(reason))
     const known: KnownServer = {
       supervisor: entry.supervisor,
       state,
@@ -122,7 +125,11 @@ export class StatusLines {
       phase: entry.phase,
       isLate: state === 'starting' && before?.isLate === true,
     }
-    const line = isReady ? this.#ready(before, known) : isNewError ? reason : undefined
+    const line = isReady
+      ? this.#ready(before, known)
+      : isNewError
+        ? `${reason}${lastOutput(entry)}`
+        : undefined
     this.#servers.set(server, known)
     if (line !== undefined) this.#say(`server ${server}`, line)
   }
@@ -146,6 +153,10 @@ export class StatusLines {
   #checkPatience(name: string, known: KnownServer): void {
     if (known.state !== 'starting' || known.isLate) return
     if (this.#now() - known.since < PATIENCE_MS) return
+    if (known.printedError !== undefined) {
+      this.#servers.set(name, { ...known, isLate: true })
+      return
+    }
     const added = known.isAdded && known.tools === undefined ? 'added, ' : ''
     this.#servers.set(name, { ...known, isLate: true })
     const phase = known.phase ?? 'starting'
@@ -179,6 +190,10 @@ export class StatusLines {
   #seconds(since: number): string {
     return `${((this.#now() - since) / 1_000).toFixed(1)} s`
   }
+}
+
+function withoutTimes(text: string): string {
+  return text.replaceAll(/\d+:\d\d:\d\d(?:[.,]\d+)?/g, '')
 }
 
 /** The last output of its process, one line each. */

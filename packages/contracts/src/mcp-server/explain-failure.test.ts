@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explainFailure } from './explain-failure.ts'
+import { explainFailure, outputBesideReason } from './explain-failure.ts'
 
 const explain = (...output: string[]): string | undefined =>
   explainFailure({ error: 'it ended', output })
@@ -40,6 +40,21 @@ test.each([
   ['other programs', ['one', 'two'], 'two'],
 ])('the reason of a failure is found in the output of %s', (_, output, reason) => {
   expect(explain(...output)).toBe(`it ended: ${reason}`)
+})
+
+test.each([
+  ['@nobody%2fnone-such', '@nobody/none-such'],
+  ['none-such', 'none-such'],
+])('a package that the registry lacks, as %s, is named with the remedy alone', (sent, name) => {
+  const output = [
+    'npm error code E404',
+    `npm error 404 Not Found - GET https://registry.npmjs.org/${sent} - Not found`,
+    'npm error A complete log of this run can be found in: …/1-debug-0.log',
+  ]
+  expect(explain(...output)).toBe(
+    `it ended: https://registry.npmjs.org has no package ${name} (404); correct its name, or log in where it is`,
+  )
+  expect(outputBesideReason({ output })).toEqual([])
 })
 
 test('a long reason is cut', () => {
