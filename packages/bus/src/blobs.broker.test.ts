@@ -110,13 +110,10 @@ test('a missing store is reported as such', async () => {
 })
 
 test('a read of a blob with a missing chunk times out', async () => {
-  await using connection = await connectNats(broker.url, 'lost')
+  const { connection, manager, blobs } = await impatient()
+  await using _closed = connection
   const { key } = await bus.blobs.put(new Uint8Array(300_000))
-  const manager = await jetstreamManager(connection)
   await manager.streams.purge('OBJ_BLOB', { filter: '$O.BLOB.C.>' })
-  const inbox = new ReplyInbox(connection, 'lost')
-  const deps = { connection, jetstream: jetstream(connection), manager, inbox }
-  const blobs = new NatsBlobs(deps, { patienceMs: 300 })
   await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
 }, 10_000)
 
@@ -148,16 +145,13 @@ test('reads leave no consumers at the broker', async () => {
 })
 
 test('a blob with a changed chunk fails its digest', async () => {
-  await using connection = await connectNats(broker.url, 'other')
+  const { connection, manager, blobs } = await impatient()
+  await using _closed = connection
   const { key } = await bus.blobs.put(new Uint8Array(300_000))
   const store = await new Objm(connection).open('BLOB')
   const subject = `$O.BLOB.C.${(await store.info(key))?.nuid}`
-  const manager = await jetstreamManager(connection)
   await manager.streams.purge('OBJ_BLOB', { filter: subject, keep: 2 })
   await jetstream(connection).publish(subject, new Uint8Array(131_072).fill(1))
-  const inbox = new ReplyInbox(connection, 'other')
-  const deps = { connection, jetstream: jetstream(connection), manager, inbox }
-  const blobs = new NatsBlobs(deps, { patienceMs: 300 })
   await expect(blobs.get(key)).rejects.toMatchObject({ code: 'unavailable' })
   // A reader of pieces must not take it for whole.
   let bytes = 0
@@ -167,3 +161,39 @@ test('a blob with a changed chunk fails its digest', async () => {
   await expect(reading()).rejects.toMatchObject({ code: 'unavailable' })
   expect(bytes).toBeLessThan(300_000)
 })
+
+test('a blob that another process has replaced is not read by its digest', async () => {
+  await using connection = await connectNats(broker.url, 'other')
+  const { key, digest } = await bus.blobs.put(Buffer.from('first'))
+  expect(await bus.blobs.get(key, { digest })).toHaveLength(5)
+  const store = await new Objm(connection).open('BLOB')
+  await store.putBlob({ name: key }, Buffer.from('second'))
+  await expect(bus.blobs.get(key, { digest })).rejects.toMatchObject({
+    code: 'not-found',
+    message: `there is no stored result "${key}" with the digest ${digest}: it was removed or replaced`,
+  })
+  // This client pads digests.
+  const replaced = (await store.info(key))?.digest
+  for (const same of [replaced, replaced?.replace(/=+$/, '')]) {
+    expect(await bus.blobs.get(key, { digest: same })).toHaveLength(6)
+  }
+})
+
+test('an empty blob with the digest of another one is damaged', async () => {
+  const { connection, blobs } = await impatient()
+  await using _closed = connection
+  const { key, digest } = await bus.blobs.put(Buffer.from('first'))
+  const subject = `$O.BLOB.M.${Buffer.from(key).toString('base64')}`
+  const forged = JSON.stringify({ name: key, nuid: 'n', size: 0, chunks: 0, digest })
+  await jetstream(connection).publish(subject, forged)
+  await expect(blobs.get(key, { digest })).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+/** Blobs that are retried for a short time. */
+async function impatient() {
+  const connection = await connectNats(broker.url, 'other')
+  const manager = await jetstreamManager(connection)
+  const inbox = new ReplyInbox(connection, 'other')
+  const deps = { connection, jetstream: jetstream(connection), manager, inbox }
+  return { connection, manager, blobs: new NatsBlobs(deps, { patienceMs: 300 }) }
+}

@@ -536,8 +536,14 @@ export interface Blobs {
   put(bytes: Uint8Array, about?: BlobAbout): Promise<StoredBlob>
   /** The metadata of a value; `undefined` when it is missing. */
   find(key: string): Promise<(StoredBlob & Omit<BlobAbout, 'session'>) | undefined>
-  /** A new copy of the value, which the caller may change. Throws `not-found`. */
-  get(key: string): Promise<Uint8Array<ArrayBuffer>>
+  /**
+   * A new copy of the value, which the caller may change. Throws `not-found`, also when the value has another digest
+   * than the given one: another process has replaced it.
+   */
+  get(
+    key: string,
+    expected?: { readonly digest?: string | undefined },
+  ): Promise<Uint8Array<ArrayBuffer>>
   /** The value in pieces, each read when it is asked for. Throws `not-found`, and for a damaged value before its end. */
   read(key: string): AsyncIterable<Uint8Array>
   /** A missing key is not an error. */

@@ -51,9 +51,12 @@ export class NatsBlobs implements Blobs {
     }
   }
 
-  async get(key: string): Promise<Uint8Array<ArrayBuffer>> {
-    const bytes = await this.#retryWhileUnavailable(() => this.#store.get(key))
-    if (bytes === undefined) throw missing(key)
+  async get(
+    key: string,
+    { digest }: { readonly digest?: string | undefined } = {},
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = await this.#retryWhileUnavailable(() => this.#store.get(key, digest))
+    if (bytes === undefined) throw missing(key, digest)
     return bytes
   }
 
@@ -98,8 +101,10 @@ export class NatsBlobs implements Blobs {
   }
 }
 
-function missing(key: string): BusError {
-  return new BusError('not-found', `there is no stored result "${key}"`)
+function missing(key: string, digest?: string): BusError {
+  const version =
+    digest === undefined ? '' : ` with the digest ${digest}: it was removed or replaced`
+  return new BusError('not-found', `there is no stored result "${key}"${version}`)
 }
 
 function isRefusal(error: unknown): error is JetStreamApiError {

@@ -4,7 +4,7 @@ import type { SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { Broker } from './broker.ts'
 import { isEndMark, keySubject, removeKey } from './bucket-key.ts'
-import type { Blobs, Snapshots } from './bus.ts'
+import type { Blobs, Snapshots, StoredBlob } from './bus.ts'
 import { retryWhileUnavailable } from './retry-while-unavailable.ts'
 
 export const SNAPSHOT_BUCKET = 'SNAPSHOTS'
@@ -12,6 +12,7 @@ export const SNAPSHOT_BUCKET = 'SNAPSHOTS'
 /** Larger snapshots are stored as blobs, and their key takes their place: a message holds 1 MB. */
 const MAX_INLINE_BYTES = 900_000
 const BLOB_HEADER = 'Blob-Key'
+const DIGEST_HEADER = 'Blob-Digest'
 
 export interface SnapshotsDeps extends Broker {
   readonly blobs: Blobs
@@ -29,8 +30,8 @@ export class NatsSnapshots implements Snapshots {
     if (bytes.length <= MAX_INLINE_BYTES) return this.#write(session, bytes)
     const { blobs } = this.#deps
     const before = await this.#blobKey(session)
-    const { key } = await blobs.put(bytes, { session })
-    await this.#write(session, new Uint8Array(), key)
+    const stored = await blobs.put(bytes, { session })
+    await this.#write(session, new Uint8Array(), stored)
     if (before !== undefined) await blobs.remove(before)
   }
 
@@ -39,8 +40,10 @@ export class NatsSnapshots implements Snapshots {
     if (message === undefined) return undefined
     const key = message.header.get(BLOB_HEADER)
     if (key === '') return message.data
+    // Snapshots of earlier versions have no digest.
+    const digest = message.header.get(DIGEST_HEADER) || undefined
     try {
-      return await this.#deps.blobs.get(key)
+      return await this.#deps.blobs.get(key, { digest })
     } catch (error) {
       // The snapshot was replaced meanwhile. The caller reads the whole log instead.
       if (BusError.from(error).code === 'not-found') return undefined
@@ -55,9 +58,12 @@ export class NatsSnapshots implements Snapshots {
     if (key !== undefined) await this.#deps.blobs.remove(key)
   }
 
-  async #write(session: SessionId, bytes: Uint8Array, key?: string): Promise<void> {
+  async #write(session: SessionId, bytes: Uint8Array, stored?: StoredBlob): Promise<void> {
     const marked = headers()
-    if (key !== undefined) marked.set(BLOB_HEADER, key)
+    if (stored !== undefined) {
+      marked.set(BLOB_HEADER, stored.key)
+      marked.set(DIGEST_HEADER, stored.digest)
+    }
     const subject = keySubject(SNAPSHOT_BUCKET, session)
     const options = { headers: marked, timeout: 2_000 }
     await this.#retryWhileUnavailable(() => this.#deps.jetstream.publish(subject, bytes, options))

@@ -2,6 +2,7 @@ import { newSessionId } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { startBroker } from '@mcp-host/testkit'
 import { jetstreamManager } from '@nats-io/jetstream'
+import { Objm } from '@nats-io/obj'
 import { millis } from '@nats-io/transport-node'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Bus } from './bus.ts'
@@ -42,6 +43,19 @@ test('a removed snapshot is gone, and a snapshot may be removed twice', async ()
     await bus.snapshots.remove(session)
     expect(await bus.snapshots.get(session)).toBeUndefined()
   }
+})
+
+test('a snapshot whose blob another process has replaced is not read', async () => {
+  const session = newSessionId()
+  await bus.snapshots.put(session, LARGE)
+  await using connection = await connectNats(broker.url, 'outside')
+  const store = await new Objm(connection).open('BLOB')
+  const [{ name } = { name: '' }] = await store.list()
+  await store.putBlob(
+    { name },
+    LARGE.map((byte) => byte + 1),
+  )
+  expect(await bus.snapshots.get(session)).toBeUndefined()
 })
 
 test('replaced and removed snapshots leave no data in the store', async () => {

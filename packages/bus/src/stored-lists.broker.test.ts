@@ -7,6 +7,7 @@ import { eventually, startBroker } from '@mcp-host/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Bus, CatalogView } from './bus.ts'
 import { connectNats } from './connect.ts'
+import { readLists, storeLists } from './stored-lists.ts'
 
 let broker: Broker
 let bus: Bus
@@ -90,4 +91,13 @@ test('stored lists are removed when another version replaces them, or any proces
   const found = (await peer.catalog.watch()).entries.get(KEY)
   await peer.catalog.remove(found!)
   await eventually(async () => (await stored()).messages <= 6, { what: 'the removal of all lists' })
+})
+
+test('stored lists that another process has replaced are not read', async () => {
+  const { stored: lists, ...rest } = await storeLists(bus.blobs, entry(tools(10, 100_000)))
+  const { digest = '' } = (await storeLists(bus.blobs, entry(tools(11, 100_000)))).stored ?? {}
+  const read = async (other: string): Promise<number> =>
+    (await readLists(bus.blobs, { ...rest, stored: { ...lists!, digest: other } })).tools.length
+  expect(await read(lists?.digest ?? '')).toBe(10)
+  await expect(read(digest)).rejects.toMatchObject({ code: 'not-found' })
 })

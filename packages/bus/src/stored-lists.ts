@@ -41,7 +41,7 @@ export async function readLists(
   entry: ServerEntry,
 ): Promise<ServerEntry> {
   if (entry.stored === undefined) return entry
-  const bytes = await blobs.get(entry.stored.key)
+  const bytes = await blobs.get(entry.stored.key, entry.stored)
   const what = `lists of ${entry.server}`
   const end = lineEnd(bytes, 0)
   const lists = decode(ServerLists, bytes.subarray(0, end), what)

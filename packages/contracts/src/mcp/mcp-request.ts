@@ -32,6 +32,8 @@ export const McpRequestHead = z.object({
   isDecidedAgain: z.boolean().optional(),
   /** The key of a body that is too large for a message; the object exists until the answer. */
   stored: z.string().optional(),
+  /** The digest of the stored body. */
+  digest: z.string().optional(),
 })
 export type McpRequestHead = z.infer<typeof McpRequestHead>
 
@@ -65,6 +67,7 @@ export const McpReplyHead = z.discriminatedUnion('type', [
     hasLinks,
     key: z.string(),
     bytes: z.number().int().nonnegative(),
+    digest: z.string().optional(),
   }),
   z.object({ type: z.literal('notice'), number, method: z.string() }),
   z.object({ type: z.literal('ask'), number, ask: z.string(), method: z.string() }),

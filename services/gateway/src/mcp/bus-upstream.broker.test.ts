@@ -171,6 +171,13 @@ test('a stored result is kept for a resumable request, else removed', async () =
   expect(await supervisor.blobs.find(kept.key)).toBeDefined()
 })
 
+test('a stored result that was replaced is not taken for the result', async () => {
+  const { key, bytes } = await supervisor.blobs.put(Buffer.from('{"a":1}'))
+  const { digest } = await supervisor.blobs.put(Buffer.from('{"a":2}'))
+  forward = async () => ({ head: { type: 'stored', key, bytes, digest }, body: '' })
+  await expect(ask()).rejects.toThrow(`there is no stored result "${key}" with the digest`)
+})
+
 test('a resumed request gets the rest, also when the oldest messages were evicted', async () => {
   resume = async (_, send) => {
     send({ type: 'running' }, '')

@@ -33,7 +33,7 @@ describe('parameters that are too large for a message of the bus', () => {
   const numbers = Array.from({ length: 100_000 }, () => 1e20)
   const put = async (body: Uint8Array): Promise<object> => {
     stored.push(JSON.parse(String(body)))
-    return { key: 'k1' }
+    return { key: 'k1', digest: 'd1' }
   }
   const remove = async (key: string): Promise<void> => void removed.push(key)
   const request = { method: 'tools/call', params: { numbers }, era: 'legacy' } as const
@@ -56,7 +56,7 @@ describe('parameters that are too large for a message of the bus', () => {
     }
     await upstreamOver(bus).forward('s', request)
     expect(stored).toEqual([{ numbers }])
-    expect(sent).toMatchObject([{ head: { stored: 'k1' }, body: '' }, []])
+    expect(sent).toMatchObject([{ head: { stored: 'k1', digest: 'd1' }, body: '' }, []])
     expect(removed).toEqual(['k1'])
   })
 

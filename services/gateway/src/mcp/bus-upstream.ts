@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bus, Frame } from '@mcp-host/bus'
+import type { Bus, Frame, StoredBlob } from '@mcp-host/bus'
 import type { McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
 import {
   BusError,
@@ -99,7 +99,10 @@ export class BusUpstream implements Upstream {
     const process = isOwn === true ? processOf(params, client) : undefined
     const body = toBody(params)
     const stored = isTooLarge(body) ? await this.#store(server, body) : undefined
-    if (stored !== undefined) head.stored = stored
+    if (stored !== undefined) {
+      head.stored = stored.key
+      head.digest = stored.digest
+    }
     const question = { head, body: stored === undefined ? body : '', process }
     const call = new PendingRequest(this.#deps.bus, {
       server,
@@ -120,7 +123,7 @@ export class BusUpstream implements Upstream {
       return forwarded instanceof Promise ? await forwarded : forwarded
     } finally {
       call.end()
-      if (stored !== undefined) this.#deps.bus.blobs.remove(stored).catch(() => undefined)
+      if (stored !== undefined) this.#deps.bus.blobs.remove(stored.key).catch(() => undefined)
     }
   }
 
@@ -200,10 +203,9 @@ export class BusUpstream implements Upstream {
   }
 
   /** Stores parameters that are too large for a message of the bus. */
-  async #store(server: string, body: string): Promise<string> {
+  async #store(server: string, body: string): Promise<StoredBlob> {
     try {
-      const { key } = await this.#deps.bus.blobs.put(Buffer.from(body))
-      return key
+      return await this.#deps.bus.blobs.put(Buffer.from(body))
     } catch (error) {
       throw toFault(error, server)
     }
@@ -216,14 +218,18 @@ export class BusUpstream implements Upstream {
     if (head.type === 'moved') throw MOVED
     if (head.type === 'error') return { type: 'error', json: body, code: head.code }
     const hasLinks = 'hasLinks' in head && head.hasLinks === true
-    if (head.type === 'stored') return this.#stored(call, head.key, hasLinks)
+    if (head.type === 'stored') return this.#stored(call, head, hasLinks)
     const isRefused = head.type === 'result' && head.isRefused === true
     return { type: 'result', json: body, hasLinks, isRefused }
   }
 
-  async #stored(call: PendingRequest, key: string, hasLinks: boolean): Promise<ForwardedReply> {
+  async #stored(
+    call: PendingRequest,
+    { key, digest }: Extract<McpReplyHead, { type: 'stored' }>,
+    hasLinks: boolean,
+  ): Promise<ForwardedReply> {
     try {
-      return { type: 'result', json: await this.#deps.bus.blobs.get(key), hasLinks }
+      return { type: 'result', json: await this.#deps.bus.blobs.get(key, { digest }), hasLinks }
     } catch (error) {
       const why = `its result cannot be read: ${BusError.from(error).message}`
       throw unknownOutcome(call.server, why)

@@ -19,9 +19,10 @@ const stored: Readonly<Record<string, string>> = {
   broken: '{"messages":5}',
 }
 const blobs = {
-  async get(key: string) {
+  async get(key: string, { digest }: { readonly digest?: string | undefined } = {}) {
     const text = stored[key.replace('session.', '')]
-    if (text === undefined) throw new BusError('not-found', `there is no "${key}"`)
+    if (text === undefined || digest !== 'd')
+      throw new BusError('not-found', `there is no "${key}"`)
     return Uint8Array.from(Buffer.from(text))
   },
 }
@@ -59,6 +60,17 @@ test('an expired file is replaced by a note to the model', async () => {
   expect(messages).toEqual([
     { role: 'user', text: 'look\n[The file a.png is not kept any more.]', media: [] },
   ])
+})
+
+test('a file or prompt that was replaced is not loaded', async () => {
+  const replaced = { ...blob('image'), digest: 'other' }
+  const media = [{ mimeType: 'image/png', blob: replaced }]
+  const user = { role: 'user', text: 'look', media } as const
+  const { messages } = await readPrompt(blobs, { ...request, messages: [user] })
+  const text = 'look\n[The file image/png is not kept any more.]'
+  expect(messages).toEqual([{ role: 'user', text, media: [] }])
+  const reading = readPrompt(blobs, { ...request, prompt: { ...blob('prompt'), digest: 'other' } })
+  await expect(reading).rejects.toMatchObject({ code: 'not-found' })
 })
 
 test('a stored prompt is loaded, and refused when it is invalid', async () => {

@@ -28,7 +28,7 @@ async function readWhole(
   { prompt, messages, tools }: GenerateRequest,
 ): Promise<Pick<GenerateRequest, 'messages' | 'tools'>> {
   if (prompt === undefined) return { messages, tools }
-  const json: unknown = JSON.parse(Buffer.from(await blobs.get(prompt.key)).toString())
+  const json: unknown = JSON.parse(Buffer.from(await blobs.get(prompt.key, prompt)).toString())
   const parsed = Prompt.safeParse(json)
   if (!parsed.success) throw BusError.fromZod(parsed.error, 'prompt')
   return parsed.data
@@ -74,7 +74,7 @@ class Files {
     // A tool may name any key.
     if (!blob.key.startsWith(`${this.#session}.`)) return 'is not of this session'
     try {
-      const data = Buffer.from(await this.#blobs.get(blob.key)).toString('base64')
+      const data = Buffer.from(await this.#blobs.get(blob.key, blob)).toString('base64')
       return { ...file, data }
     } catch (error) {
       if (BusError.from(error).code === 'not-found') return 'is not kept any more'

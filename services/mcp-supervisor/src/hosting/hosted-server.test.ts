@@ -10,6 +10,7 @@ import { RunningCalls } from '../tool-calls/running-calls.ts'
 import { ResumableRequests } from '../mcp-requests/resumable-requests.ts'
 import type { HostedServerDeps } from './hosted-server.ts'
 import { HostedServer } from './hosted-server.ts'
+import type { IncomingRequest, RequestForwarder } from '../mcp-requests/request-forwarder.ts'
 import type { ClientLists } from '../catalog/client-lists.ts'
 
 test('a call that is cancelled while its server starts ends at once and is not sent', async () => {
@@ -93,4 +94,42 @@ test("a client's own lists see every state of its process and are withdrawn befo
   expect(steps).toEqual(['starting', 'ready', 'shutdown', 'end'])
   withdrawn.resolve()
   await ended
+})
+
+test('the parameters of a request are read by the digest that it gives', async () => {
+  const bytes = Uint8Array.from(Buffer.from('{}'))
+  const blobs = {
+    get: async (_: string, { digest = '' } = {}) => (digest === 'd' ? bytes : new Uint8Array()),
+  }
+  const host = {
+    initialize: async () => undefined,
+    serverChanges: async function* () {},
+    on: () => () => undefined,
+    // HostedServer uses only these members without a running process.
+  } as unknown as MCPHost
+  // A request uses only these members.
+  const bus = {
+    id: 'us',
+    blobs,
+    listen: () => new DisposableStack(),
+    sinceOutageMs: () => Infinity,
+  } as unknown as Bus
+  const bodies: unknown[] = []
+  const forwarder = {
+    run: async (_: unknown, { body }: IncomingRequest) => {
+      bodies.push(body)
+      return { head: { type: 'result' }, body: '' }
+    },
+    // A request uses only this member.
+  } as unknown as RequestForwarder
+  const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
+  const deps = {
+    bus,
+    subjects: bindSubjects(bus),
+    resumable: new ResumableRequests({ bus }),
+  } as unknown as HostedServerDeps
+  const server = new HostedServer(deps, host, { name: 'it' as ServerName, config, forwarder })
+  const head = { method: 'tools/list', id: 'i', era: 'modern', stored: 'k', digest: 'd' } as const
+  await server.forward({ head, body: new Uint8Array(), envelope: newEnvelope('local') }, () => {})
+  expect(bodies).toEqual([bytes])
 })

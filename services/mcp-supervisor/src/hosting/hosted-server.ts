@@ -158,7 +158,7 @@ export class HostedServer implements AsyncDisposable {
     const { bus, events } = this.#deps
     const { forwarder } = this.#options
     if (forwarder === undefined) throw new Error('this server takes no requests of MCP clients')
-    const { method, stored } = request.head
+    const { method, stored, digest } = request.head
     const isCall = method === 'tools/call'
     const begin = performance.now()
     if (isCall) events.callStarted()
@@ -166,7 +166,9 @@ export class HostedServer implements AsyncDisposable {
     let outcome: EndedCall['outcome'] = 'error'
     try {
       const complete =
-        stored === undefined ? request : { ...request, body: await bus.blobs.get(stored) }
+        stored === undefined
+          ? request
+          : { ...request, body: await bus.blobs.get(stored, { digest }) }
       const reply = await forwarder.run(this.#target, complete, send)
       if (reply.head.type !== 'error') outcome = 'ok'
       else if (reply.head.code === CANCELLED) outcome = 'cancelled'

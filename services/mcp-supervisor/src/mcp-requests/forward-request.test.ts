@@ -77,7 +77,7 @@ async function forward(
       blobs: {
         async put(bytes: Uint8Array) {
           stored.push(bytes)
-          return { key: 'k', bytes: bytes.length, digest: '' }
+          return { key: 'k', bytes: bytes.length, digest: 'd' }
         },
       },
     } as unknown as ForwardRequestDeps['bus'],
@@ -200,7 +200,7 @@ test('progress is sent to a caller with a progress token that reads a stream', a
 test('a result that is too large for a message of the broker is stored', async () => {
   answer = () => ({ text: 'ä'.repeat(300_000) })
   expect(await forward('tools/call', {})).toEqual({
-    head: { type: 'stored', key: 'k', bytes: stored[0]?.length },
+    head: { type: 'stored', key: 'k', bytes: stored[0]?.length, digest: 'd' },
     body: '',
   })
   expect(JSON.parse(new TextDecoder().decode(stored[0]))).toEqual(answer(forwarded[0]!))

@@ -197,6 +197,6 @@ async function toStored(
     const message = `the result has ${body.length} bytes, more than the ${MAX_RESULT_BYTES} that can be kept; ask for less at a time`
     throw new BusError('exhausted', message)
   }
-  const { key, bytes } = await bus.blobs.put(body)
-  return { head: { type: 'stored', key, bytes, ...links }, body: '' }
+  const stored = await bus.blobs.put(body)
+  return { head: { type: 'stored', ...stored, ...links }, body: '' }
 }

@@ -19,10 +19,11 @@ beforeEach(() => {
 })
 
 const blobs = {
-  async get(key: string) {
+  async get(key: string, { digest }: { readonly digest?: string | undefined } = {}) {
     read.push(key)
     const found = stored.get(key)
-    if (found === undefined) throw new BusError('not-found', `there is no stored result "${key}"`)
+    if (found === undefined || digest !== 'd')
+      throw new BusError('not-found', `there is no stored result "${key}"`)
     return Buffer.from(JSON.stringify({ content: [{ type: 'text', text: found }] }))
   },
 }
@@ -176,11 +177,18 @@ test('the message of a settled call can be read as its result', async () => {
 test('an unavailable store is named in the answer and retried at the next read', async () => {
   const away = { get: () => Promise.reject(new BusError('unavailable', 'the broker is away')) }
   let current: typeof blobs | typeof away = away
-  results = new ResultTexts({ get: (key) => current.get(key) }, 1_000)
+  results = new ResultTexts({ get: (...about) => current.get(...about) }, 1_000)
   expect(await ask('read', { call: large.id })).toContain('right now: the broker is away')
   current = blobs
   stored.set('k', 'back again')
   expect(await ask('read', { call: large.id })).toContain('back again')
+})
+
+test('a text is not read from the cache for another digest of its key', async () => {
+  stored.set('a', 'a')
+  expect(await results.get(blob('a'))).toBe('a')
+  const forged = results.get({ ...blob('a'), digest: 'other' })
+  await expect(forged).rejects.toMatchObject({ code: 'not-found' })
 })
 
 test('the least recently used texts are evicted from the cache', async () => {

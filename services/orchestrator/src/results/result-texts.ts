@@ -1,4 +1,4 @@
-import type { Bus } from '@mcp-host/bus'
+import type { Bus, StoredBlob } from '@mcp-host/bus'
 import type { ToolFinished } from '@mcp-host/contracts'
 import { parseInThread } from '@mcp-host/service'
 import { resultText } from './result-text.ts'
@@ -12,7 +12,7 @@ const MAX_PARSED_BYTES = 4 * 1024 * 1024
 export class ResultTexts {
   readonly #blobs: Pick<Bus['blobs'], 'get'>
   readonly #maxBytes: number
-  /** Cached texts by key, least recently used first. */
+  /** Cached texts by key and digest, least recently used first. */
   readonly #kept = new Map<string, { readonly bytes: number; readonly text: Promise<string> }>()
 
   constructor(blobs: Pick<Bus['blobs'], 'get'>, maxBytes: number) {
@@ -20,9 +20,10 @@ export class ResultTexts {
     this.#maxBytes = maxBytes
   }
 
-  /** Throws `not-found` when the object has expired, or `unavailable`. */
-  async get({ key, bytes }: NonNullable<ToolFinished['blob']>): Promise<string> {
-    const kept = this.#kept.get(key) ?? { bytes, text: this.#read(key) }
+  /** Throws `not-found` when the object has expired or was replaced, or `unavailable`. */
+  async get(blob: StoredBlob): Promise<string> {
+    const key = `${blob.key} ${blob.digest}`
+    const kept = this.#kept.get(key) ?? { bytes: blob.bytes, text: this.#read(blob) }
     this.#kept.delete(key)
     this.#kept.set(key, kept)
     this.#makeRoom()
@@ -35,8 +36,8 @@ export class ResultTexts {
     }
   }
 
-  async #read(key: string): Promise<string> {
-    const bytes = await this.#blobs.get(key)
+  async #read(blob: StoredBlob): Promise<string> {
+    const bytes = await this.#blobs.get(blob.key, blob)
     const result =
       bytes.length <= MAX_PARSED_BYTES
         ? JSON.parse(Buffer.from(bytes).toString())
