@@ -60,8 +60,8 @@ describe('npm run bus-accounts', () => {
       })
     await using running = await open(old)
     // A repeated rotation is the same one.
-    await change('rotate')
-    await change('rotate')
+    await change('rotate', '--nats', url)
+    await change('rotate', '--nats', url)
     expect(await open({ seedFile })).toBeUndefined()
     reload()
     await using replaced = await eventually(() => open({ seedFile }))
@@ -69,12 +69,20 @@ describe('npm run bus-accounts', () => {
     await replaced.ping()
     await returned?.ping()
     expect(running?.sinceOutageMs()).toBe(Infinity)
-    await change('retire')
+    await change('retire', '--nats', url)
     reload()
     await eventually(() => running?.sinceOutageMs() === 0)
     expect(await open(old)).toBeUndefined()
     await replaced.ping()
     expect(replaced.sinceOutageMs()).toBe(Infinity)
+    const log = await run(['audit', 'export'], {
+      NATS_URL: url,
+      NATS_NKEY_SEED_FILE: seedFileOf(out, 'tools'),
+    })
+    const changes = ['rotate', 'rotate', 'retire']
+    expect(Array.from(log.matchAll(/"keys":"bus","change":"(\w+)"/g), ([, each]) => each)).toEqual(
+      changes,
+    )
   })
 })
 

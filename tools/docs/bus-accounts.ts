@@ -22,7 +22,8 @@ nats-server of your own:
 
 To replace the credentials while everything runs: \`npm run bus-accounts -- rotate --out FOLDER\`, reload nats-server
 (\`nats-server --signal reload\`), restart all processes with the new files, and then \`npm run bus-accounts -- retire --out FOLDER\` and
-another reload. In between both the old and the new ones are good. After a theft, rotate and retire before the first reload:
+another reload. In between both the old and the new ones are good. Both commands first store an entry in the audit log at
+\`NATS_URL\`; without one they say that there is no entry. After a theft, rotate and retire before the first reload:
 holders of the old ones are disconnected, and need the new files. Streams that were created without accounts are in nats-server's account \`$G\`: stop it and
 rename \`jetstream/$G\` in its \`store_dir\` to \`jetstream/STORE\`; \`npm start\` does so by itself.
 

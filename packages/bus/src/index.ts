@@ -40,7 +40,12 @@ export type { DamagedSession } from './find-damage.ts'
 export { findDamage } from './find-damage.ts'
 export type { Frame } from './frame.ts'
 export { accessRules } from './accounts/access-rules.ts'
-export { ensureCredentials, retireCredentials, rotateCredentials } from './accounts/credentials.ts'
+export {
+  ensureCredentials,
+  retireCredentials,
+  rotateCredentials,
+  steadySeedFile,
+} from './accounts/credentials.ts'
 export { seedFileOf } from './seed-file.ts'
 export type { PublicKeys } from './accounts/server-config.ts'
 export { accountsConfig } from './accounts/server-config.ts'

@@ -38,6 +38,12 @@ export async function retireCredentials(folder: string): Promise<void> {
   }
 }
 
+/** The credential that is good whether or not nats-server was reloaded since the last rotation. */
+export function steadySeedFile(folder: string, participant: Participant): string {
+  const file = seedFileOf(folder, participant)
+  return existsSync(retiredFile(file)) ? retiredFile(file) : file
+}
+
 function retiredFile(file: string): string {
   return `${file}.old`
 }
