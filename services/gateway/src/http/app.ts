@@ -50,6 +50,7 @@ import { addFileRoutes } from './files/index.ts'
 import type { ChatDeps } from './chat/chat-deps.ts'
 import { addChatRoutes } from './chat/index.ts'
 import { DATA_HEADERS } from '../edge/data-headers.ts'
+import { closeUnread } from '../edge/close-unread.ts'
 import { compressAnswers } from '../edge/compress-answers.ts'
 import { replyError } from '../edge/error-reply.ts'
 import { addAppSandbox } from './app-sandbox.ts'
@@ -195,6 +196,7 @@ export async function buildApp(
         highWaterMark: READ_BYTES,
       }
       const server = createServer(options, (request, response) => {
+        closeUnread(response)
         toOriginForm(request)
         if (!mcpHttp.take(request, response)) others(request, response)
       })
