@@ -19,7 +19,7 @@ afterEach(async () => {
 /** The address of a server and the answer that it gives to its first client. */
 async function serve(unreadMs: number) {
   const server = createServer((_, answer) => closeUnread(answer, unreadMs))
-  cleanup.defer(() => void server.close().closeAllConnections())
+  cleanup.defer(() => server.close().closeAllConnections())
   const answered = once(server, 'request')
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
