@@ -108,7 +108,7 @@ const services: Readonly<Record<string, Allowance>> = {
     outside: everyService.outside,
   },
   '@mcp-host/llm-worker': {
-    own: [...everyService.own, '@mcp-host/tool-search'],
+    own: everyService.own,
     outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'eventsource-parser', 'undici'],
   },
 }

@@ -102,7 +102,7 @@ async function chat(url: string, { headers, signal, figures }: LoadOptions): Pro
 /** Sends a message until it is accepted: a host that cannot store refuses it. */
 async function say(session: SessionClient, id: string): Promise<void> {
   const isAccepted = (): Promise<boolean> =>
-    session.say('list the files in /files', { id }).accepted.then(
+    session.say('list the directory /files', { id }).accepted.then(
       () => true,
       // The end of the client, too: nobody waits for the turn.
       () => session.state.state === 'ended',

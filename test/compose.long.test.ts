@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)(`the compose file${reason}`, () => {
     expect(length).toBeGreaterThan(50_000)
     using chat = await ChatSocket.open({ url, headers: { cookie: browser.cookies(), origin: url } })
     await eventually(() => lists(browser), { what: 'the servers', limitMs: 60_000 })
-    chat.say('list the files in /files')
+    chat.say('list the directory /files')
     await chat.turnsDone()
     expect(chat.text).toContain('welcome.txt')
   })

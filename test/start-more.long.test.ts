@@ -216,7 +216,7 @@ describe('npm start', () => {
       return !now.some((pid) => dead.includes(pid))
     })
     const chat = stage.cleanup.use(
-      await runProgram(['chat', `list the files in ${files}`], stage.env),
+      await runProgram(['chat', `list the directory ${files}`], stage.env),
     )
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
   })

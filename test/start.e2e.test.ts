@@ -42,7 +42,7 @@ describe('npm start', () => {
     const program = await fetch(new URL(script, front.url))
     expect(program.headers.get('content-type'), html).toMatch(/^(?:text|application)\/javascript/)
 
-    const question = `list the files in ${files}`
+    const question = `list the directory ${files}`
     const chat = stage.cleanup.use(await runProgram(['chat', question], stage.env))
     expect(await chat.ended()).toEqual({ code: 0, signal: null })
     expect(chat.output()).toContain('→ filesystem.list_directory')

@@ -9,13 +9,13 @@ const stage = StartStage.forEachTest()
 /** Suggestions of the page, with the tools that each one calls and a part of the answer. */
 const SUGGESTIONS = [
   {
-    text: 'Read the file shopping-list.md',
+    text: 'Read the text file shopping-list.md',
     tools: ['read_text_file'],
     answer: 'a notebook',
   },
-  { text: 'Show me a tiny image', tools: ['get-tiny-image'], answer: 'image' },
+  { text: 'Get the tiny image', tools: ['get-tiny-image'], answer: 'image' },
   {
-    text: 'Read the file welcome.txt, then get the sum of 17 and 25',
+    text: 'Read the text file welcome.txt, then get the sum of 17 and 25',
     tools: ['read_text_file', 'get-sum'],
     answer: '42',
   },

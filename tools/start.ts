@@ -84,7 +84,7 @@ async function main(args: readonly string[]): Promise<number> {
       if (note !== undefined) say('accounts', note)
       if (link !== undefined) say('first admin', `${link}   (works once, for a day)`)
       process.stdout.write(
-        `\nOpen ${running.url} in a browser, or in another terminal: npm run chat -- "list the files in ${join(root, 'examples', 'files')}"\nYour own tool: copy examples/weather, see docs/guides/your-own-tool.md\nCtrl-C stops everything.\n`,
+        `\nOpen ${running.url} in a browser, or in another terminal: npm run chat -- "list the directory ${join(root, 'examples', 'files')}"\nYour own tool: copy examples/weather, see docs/guides/your-own-tool.md\nCtrl-C stops everything.\n`,
       )
     }
     await aborted(stop)

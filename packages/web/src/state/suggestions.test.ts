@@ -12,8 +12,8 @@ test('a message is suggested where all servers of its tools run', () => {
   const both = textsFor(server('filesystem'), server('everything'))
   expect(both).toHaveLength(4)
   const [one, other] = [textsFor(server('filesystem')), textsFor(server('everything'))]
-  expect(one).toEqual(['Read the file shopping-list.md', 'What can you do?'])
-  expect(other).toEqual(['Show me a tiny image', 'What can you do?'])
+  expect(one).toEqual(['Read the text file shopping-list.md', 'What can you do?'])
+  expect(other).toEqual(['Get the tiny image', 'What can you do?'])
   expect(textsFor(server('filesystem'), server('everything', 'unavailable'))).toEqual(one)
 })
 

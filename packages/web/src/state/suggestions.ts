@@ -9,15 +9,15 @@ export interface Suggestion {
 
 const SUGGESTIONS: readonly Suggestion[] = [
   {
-    text: 'Read the file shopping-list.md',
+    text: 'Read the text file shopping-list.md',
     tools: [{ server: 'filesystem', tool: 'read_text_file' }],
   },
   {
-    text: 'Show me a tiny image',
+    text: 'Get the tiny image',
     tools: [{ server: 'everything', tool: 'get-tiny-image' }],
   },
   {
-    text: 'Read the file welcome.txt, then get the sum of 17 and 25',
+    text: 'Read the text file welcome.txt, then get the sum of 17 and 25',
     tools: [
       { server: 'filesystem', tool: 'read_text_file' },
       { server: 'everything', tool: 'get-sum' },

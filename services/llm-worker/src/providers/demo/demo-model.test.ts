@@ -52,10 +52,10 @@ test('it refuses a conversation that is longer than its context', async () => {
 })
 
 test('it says why it chose a tool, then calls it, then ends', async () => {
-  const parts = await reply({ messages: [user('list the files in examples/files')] })
+  const parts = await reply({ messages: [user('list the directory examples/files')] })
   const reasoning = joined(parts, 'reasoning-delta')
   expect(reasoning).toContain('list_directory')
-  expect(reasoning).toContain('“list”')
+  expect(reasoning).toContain('“list_directory”')
   expect(reasoning).toContain('path = "examples/files"')
   expect(parts.slice(-3)).toEqual([
     { type: 'block-end' },
@@ -72,7 +72,7 @@ test('it says why it chose a tool, then calls it, then ends', async () => {
 test('it shows the whole answer of the tool and ends', async () => {
   const listing = '[FILE] a.txt\n[DIR] sub\n[FILE] ünï.md'
   const parts = await reply({
-    messages: [user('list the files in x/y'), ...answered('filesystem__list_directory', listing)],
+    messages: [user('list the directory x/y'), ...answered('filesystem__list_directory', listing)],
   })
   expect(joined(parts, 'text-delta')).toBe(listing)
   expect(parts.some(({ type }) => type === 'tool-call')).toBe(false)
@@ -118,7 +118,7 @@ test('a step that no tool fits is said so, and the others are done', async () =>
   const messages = [user('dance a waltz then echo b'), ...answered('everything__echo', 'b')]
   const text = joined(await reply({ messages }), 'text-delta')
   expect(text).toContain('“echo b” – echo:\nb')
-  expect(text).toContain('For “dance a waltz” I found no fitting tool.')
+  expect(text).toContain('For “dance a waltz” I found no tool of that name.')
 })
 
 test('only what came after the last user message counts', async () => {
@@ -131,7 +131,7 @@ test('answers are shown even when no tools are offered any more', async () => {
   expect(joined(await reply({ messages, tools: [] }), 'text-delta')).toContain('the answer')
 })
 
-test('without a fitting tool it says what it is, what there is, and how to ask', async () => {
+test('without the name of a tool it says what it is, what there is, and how to ask', async () => {
   const text = joined(await reply({ messages: [user('tell me a joke')] }), 'text-delta')
   expect(text).toContain('demo model')
   expect(text).toContain('read_file, read_text_file')
@@ -163,6 +163,26 @@ test('the example it gives works', async () => {
   const example = /for example: “(.*?)”/.exec(text)?.[1] ?? ''
   const parts = await reply({ messages: [user(example)] })
   expect(parts.at(-2)?.type).toBe('tool-call')
+})
+
+test('files are told with name, type and size, and the first line of text', async () => {
+  const file = (name: string, mimeType: string, content: string) => ({
+    name,
+    mimeType,
+    data: Buffer.from(content).toString('base64'),
+  })
+  const media = [file('ä.txt', 'text/plain', 'ünï\r\ntwo'), file('a.png', 'image/png', 'abc')]
+  const told =
+    'I got the file ä.txt (text/plain, 10 bytes). Its first line is: “ünï”\n\n' +
+    'I got the file a.png (image/png, 3 bytes). I cannot look into it.\n\n'
+  const messages: PromptMessage[] = [{ role: 'user', text: 'echo a', media }]
+  expect((await reply({ messages })).at(-2)).toMatchObject({ name: 'everything__echo' })
+  messages.push(...answered('everything__echo', 'the answer'))
+  expect(joined(await reply({ messages }), 'text-delta')).toBe(`${told}the answer`)
+  for (const text of ['', 'hello', 'tell me a joke']) {
+    const parts = await reply({ messages: [{ role: 'user', text, media }] })
+    expect(joined(parts, 'text-delta')).toContain(`${told}${text === 'hello' ? 'Hello!' : 'I am'}`)
+  }
 })
 
 test('without any tools it says so', async () => {

@@ -1,4 +1,6 @@
-import type { OfferedTool, ToolAnswer } from '@mcp-host/contracts'
+import type { Media, OfferedTool, ToolAnswer } from '@mcp-host/contracts'
+import { isText } from '@mcp-host/contracts'
+import { decodeText } from '@mcp-host/service'
 import type { Field } from './fields.ts'
 import { readFields } from './fields.ts'
 import type { PlannedCall, PlannedStep } from './plan-steps.ts'
@@ -10,7 +12,7 @@ import type { DemoTurn } from './turn.ts'
 const MAX_ANSWER = 4_000
 const MAX_NAMED_TOOLS = 8
 const ABOUT =
-  'I am the built-in demo model, not a real language model. I understand little: I look for a tool whose name and description fit your words, run it and show its answer.'
+  'I am the built-in demo model, not a real language model. I understand little: I run the tool that your message names, and show its answer.'
 
 const NO_TOOLS =
   'No tools are offered to me, so there is nothing I can do. Add an MCP server, or set GEMINI_API_KEY for a real model.'
@@ -19,13 +21,16 @@ const REAL_MODEL = 'Set GEMINI_API_KEY for a real model.'
 const GREETING =
   /^(?:(?:hello|hi|hey|good (?:morning|day|afternoon|evening))(?: there)?|help|(?:who|what) are you|what can you do)[\s.!?]*$/iu
 
-/** Reasoning, then a tool call or the text that ends the turn. */
+/** Reasoning, then a tool call or the text that ends the turn, which names the files of the message. */
 export function demoReply(
-  { text: message, rounds }: DemoTurn,
+  { text: message, files, rounds }: DemoTurn,
   tools: readonly OfferedTool[],
 ): ScriptStep[] {
+  const withFiles = (text: string): ScriptStep => ({
+    text: [...files.map(describeFile), text].join('\n\n'),
+  })
   if (rounds.length === 0 && GREETING.test(message))
-    return [{ reasoning: 'This is a greeting, so I say what I can do.' }, { text: greet(tools) }]
+    return [{ reasoning: 'This is a greeting, so I say what I can do.' }, withFiles(greet(tools))]
   const steps = planSteps(message, tools)
   const next = steps.filter(isCall)[rounds.length]
   if (next !== undefined) {
@@ -34,23 +39,22 @@ export function demoReply(
   }
   if (rounds.length > 0) {
     const reasoning = 'All steps are done, so I show what the tools answered.'
-    return [{ reasoning }, { text: presentAnswers(steps, rounds, tools) }]
+    return [{ reasoning }, withFiles(presentAnswers(steps, rounds, tools))]
   }
   const reasoning =
     tools.length === 0
       ? 'There are no tools, and without one I can do nothing.'
-      : `None of the ${tools.length} tools fits the message well enough.`
-  return [{ reasoning }, { text: explainTools(steps, tools) }]
+      : `The message names none of the ${tools.length} tools.`
+  return [{ reasoning }, withFiles(explainTools(steps, tools))]
 }
 
 function reasonFor({ sentence, choice }: PlannedCall): string {
-  const { tool, words, arguments: given } = choice
+  const { tool, name, arguments: given } = choice
   const values = Object.entries(given).map(
-    ([name, value]) => `${name} = ${shorten(JSON.stringify(value))}`,
+    ([field, value]) => `${field} = ${shorten(JSON.stringify(value))}`,
   )
-  const fits = words.map((word) => `“${word}”`).join(', ')
   const what = values.length === 0 ? 'It needs no arguments.' : `Arguments: ${values.join(', ')}.`
-  return `For “${shorten(sentence)}” I choose the tool ${tool.tool} of the server ${tool.server}. The message fits it by ${fits}. ${what}`
+  return `For “${shorten(sentence)}” I choose the tool ${tool.tool} of the server ${tool.server}. The message names it: “${name}”. ${what}`
 }
 
 /** The tools' answers as the text that ends the turn. */
@@ -99,7 +103,16 @@ function explainTools(steps: readonly PlannedStep[], tools: readonly OfferedTool
   if (incomplete.length > 0) return incomplete.map(explainStep).join('\n\n')
   const example = easiestOf(tools)
   if (example === undefined) return `${ABOUT} ${NO_TOOLS}`
-  return `${ABOUT} No tool fits what you wrote. I have ${nameTools(tools)}. Try for example: “${exampleOf(example)}”. ${REAL_MODEL}`
+  return `${ABOUT} Your message names no tool. I have ${nameTools(tools)}. Try for example: “${exampleOf(example)}”. ${REAL_MODEL}`
+}
+
+/** The file as the message has it; of text the beginning, too. */
+function describeFile({ name, mimeType, data = '' }: Media): string {
+  const bytes = Buffer.from(data, 'base64')
+  const about = `I got the file ${shorten(name ?? 'without a name')} (${mimeType}, ${bytes.length} bytes)`
+  if (!isText(mimeType)) return `${about}. I cannot look into it.`
+  const [line = ''] = decodeText(bytes, { fatal: false }).split(/\r?\n/, 1)
+  return `${about}. Its first line is: “${shorten(line)}”`
 }
 
 function nameTools(tools: readonly OfferedTool[]): string {
@@ -110,11 +123,11 @@ function nameTools(tools: readonly OfferedTool[]): string {
 
 /** A tool that needs nothing but text. */
 function easiestOf(tools: readonly OfferedTool[]): OfferedTool | undefined {
-  return tools.find((tool) => requiredOf(tool).every(({ isText }) => isText)) ?? tools[0]
+  return tools.find((tool) => requiredOf(tool).every((field) => field.isText)) ?? tools[0]
 }
 
 function explainStep({ sentence, choice }: PlannedStep): string {
-  if (choice === undefined) return `For “${shorten(sentence)}” I found no fitting tool.`
+  if (choice === undefined) return `For “${shorten(sentence)}” I found no tool of that name.`
   const { tool, missing } = choice
   return `The tool ${tool.tool} needs ${missing.join(', ')}, and I did not find that in “${shorten(sentence)}”. Try for example: “${exampleOf(tool)}”.`
 }

@@ -18,7 +18,7 @@ function fill(text: string, properties: Properties, required = Object.keys(prope
 }
 
 function fillSchema(text: string, schema: JsonSchema) {
-  const filled = fillArguments(text, schema, { name: 't' })
+  const filled = fillArguments(text, schema, 't')
   return filled.missing.length > 0 ? { missing: filled.missing } : filled.arguments
 }
 

@@ -2,14 +2,12 @@ import type { OfferedTool } from '@mcp-host/contracts'
 import type { Field, Json } from './fields.ts'
 import { readFields } from './fields.ts'
 import type { Name, Token } from './tokens.ts'
-import { findJson, isGeneric, isLink, isLiteral, isPath, parseJson, readTokens } from './tokens.ts'
+import { findJson, isLink, isLiteral, isPath, parseJson, readTokens } from './tokens.ts'
 
 export interface FilledArguments {
   readonly arguments: Readonly<Record<string, Json>>
   /** Required arguments without a value. */
   readonly missing: readonly string[]
-  /** The number of quoted texts, paths and numbers that no argument took. */
-  readonly unused: number
 }
 
 /** Words that turn a switch on or off. */
@@ -17,7 +15,7 @@ const ON = /^(?:on|yes)$/i
 const OFF = /^(?:no|not|off|without)$/i
 
 /**
- * Fills the arguments of a tool from a sentence that has the tool's name or some of its words. JSON in the sentence is
+ * Fills the arguments of a tool from a sentence that has the tool's name. JSON in the sentence is
  * taken as all arguments. Otherwise the surest values come first: those after the names of arguments, those that only
  * one kind of argument accepts, quoted texts and paths. The remaining text goes to the one text argument that is left.
  * No token is used twice.
@@ -25,19 +23,18 @@ const OFF = /^(?:no|not|off|without)$/i
 export function fillArguments(
   sentence: string,
   inputSchema: OfferedTool['inputSchema'],
-  { name, words = [] }: { readonly name?: string; readonly words?: readonly string[] },
+  name: string,
 ): FilledArguments {
   const fields = readFields(inputSchema)
   const required = fields.filter(({ isRequired }) => isRequired)
   const json = Object(parseJson(findJson(sentence))) as Record<string, Json>
   if (fields.some((field) => Object.hasOwn(json, field.name))) {
     const missing = required.filter((field) => !Object.hasOwn(json, field.name))
-    return { arguments: json, missing: missing.map((field) => field.name), unused: 0 }
+    return { arguments: json, missing: missing.map((field) => field.name) }
   }
   const tokens = readTokens(sentence, [
-    ...(name === undefined ? [] : [['tool', name] as const]),
+    ['tool', name],
     ...fields.map((field): Name => ['argument', field.name]),
-    ...words.map((word): Name => ['tool', word]),
     ...fields.flatMap(({ options }) => options.map((option): Name => ['option', option])),
   ])
   const values = new Map<string, Json>()
@@ -73,15 +70,13 @@ export function fillArguments(
   // The last text argument takes the remaining words, which may be a path when there are several.
   for (const field of open().slice(0, -1)) fill(field, free(isLiteral).slice(0, 1))
   const [last, ...others] = open()
-  const rest = restOf(tokens, used, name !== undefined)
-  if (last !== undefined && others.length === 0) fill(last, rest)
+  if (last !== undefined && others.length === 0) fill(last, restOf(tokens, used))
 
   const left = required.filter(isOpen)
   for (const { name: each, usual } of left) if (usual !== undefined) values.set(each, usual)
   return {
     arguments: Object.fromEntries(values),
     missing: left.filter(isOpen).map((field) => field.name),
-    unused: free(isLiteral).length,
   }
 }
 
@@ -131,16 +126,15 @@ function isMeantFor({ isRequired, accepts }: Field): (token: Token) => boolean {
   return (token) => isAny || token.kind === 'option' || (isRequired && isLiteral(token))
 }
 
-/** The unused words at the end of a sentence; after the name of the tool when the sentence has it. */
-function restOf(tokens: readonly Token[], used: ReadonlySet<Token>, isNamed: boolean): Token[] {
+/** The unused words at the end of a sentence, after the name of the tool. */
+function restOf(tokens: readonly Token[], used: ReadonlySet<Token>): Token[] {
   const runs: Token[][] = [[]]
   for (const token of tokens) {
-    if (isNamed && token.kind === 'tool') runs.splice(0)
+    if (token.kind === 'tool') runs.splice(0)
     if (used.has(token)) runs.push([])
     else runs.at(-1)?.push(token)
   }
-  const isValue = (token: Token): boolean => !isLink(token) && (isNamed || !isGeneric(token.text))
-  return runs.findLast((run) => run.some(isValue)) ?? []
+  return runs.findLast((run) => run.some((token) => !isLink(token))) ?? []
 }
 
 function isPathName({ name }: Field): boolean {

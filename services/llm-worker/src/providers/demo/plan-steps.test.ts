@@ -14,19 +14,20 @@ const string = { type: 'string' }
 const number = { type: 'number' }
 
 test.each([
-  ['list the files in examples/files', 'list_directory', { path: 'examples/files' }],
-  ['list the files in "my files"', 'list_directory', { path: 'my files' }],
+  ['list the directory examples/files', 'list_directory', { path: 'examples/files' }],
+  ['list directory "my files"', 'list_directory', { path: 'my files' }],
   ['show the directory tree of examples', 'directory_tree', { path: 'examples' }],
-  ['read the file examples/files/x.txt', 'read_text_file', { path: 'examples/files/x.txt' }],
-  ['read the files a.txt and b.txt', 'read_multiple_files', { paths: ['a.txt', 'b.txt'] }],
-  ['write hello world to new.txt', 'write_file', { path: 'new.txt', content: 'hello world' }],
-  ['create a folder called examples/new', 'create_directory', { path: 'examples/new' }],
-  ['move a.txt to b.txt', 'move_file', { source: 'a.txt', destination: 'b.txt' }],
-  ['which directories am I allowed to access?', 'list_allowed_directories', {}],
+  ['read the file examples/files/x.txt', 'read_file', { path: 'examples/files/x.txt' }],
+  ['read the text file x.txt', 'read_text_file', { path: 'x.txt' }],
+  ['read multiple files a.txt and b.txt', 'read_multiple_files', { paths: ['a.txt', 'b.txt'] }],
+  ['write file hello world to new.txt', 'write_file', { path: 'new.txt', content: 'hello world' }],
+  ['create a directory called examples/new', 'create_directory', { path: 'examples/new' }],
+  ['move the file a.txt to b.txt', 'move_file', { source: 'a.txt', destination: 'b.txt' }],
+  ['list allowed directories', 'list_allowed_directories', {}],
   ['echo hello world', 'echo', { message: 'hello world' }],
-  ['what is the sum of 2 and 3', 'get-sum', { a: 2, b: 3 }],
-  ['research quantum computing', 'simulate-research-query', { topic: 'quantum computing' }],
-  ['print the env variables', 'get-env', {}],
+  ['echo <b>hi</b>', 'echo', { message: '<b>hi</b>' }],
+  ['get me the sum of 2 and 3', 'get-sum', { a: 2, b: 3 }],
+  ['get the env', 'get-env', {}],
 ])('with the real servers, "%s" calls %s', (text, tool, given) => {
   expect(calls(text, recordedTools())).toEqual([[tool, given]])
 })
@@ -42,16 +43,19 @@ test.each([
   'write a poem about the sea',
   'show me',
   'get me a coffee',
+  'get the text of https://example.com/a.txt',
+  'list the files in examples/files',
+  'what is the sum of 2 and 3?',
+  'is there an echo in the directory "examples"?',
 ])('with the real servers, "%s" calls nothing', (text) => {
   expect(calls(text, recordedTools())).toEqual([undefined])
 })
 
 test.each([
-  'weather in Oslo',
-  'Oslo weather',
+  'get the weather for Oslo',
   'get weather city=Oslo',
   'get_weather city: Oslo',
-  'how is the weather for the city of Oslo',
+  'please getWeather in the city of Oslo',
 ])('"%s" finds the city among many tools', (text) => {
   const weather = offeredTool('get_weather', { city: string }, { description: 'Weather now' })
   expect(calls(text, [...recordedTools(), weather])).toEqual([['get_weather', { city: 'Oslo' }]])
@@ -96,10 +100,9 @@ test.each(seeds)('a tool with random names is called in every spelling (%i)', (s
   ])
 })
 
-test('a tool whose name is an ordinary word does not hide a better one', () => {
+test('a tool whose name is an ordinary word is called by it only when that is said', () => {
   const tools = [...recordedTools(), offeredTool('list', { query: string })]
-  const asked = 'list the files in examples/files'
-  expect(calls(asked, tools)).toEqual([['list_directory', { path: 'examples/files' }]])
+  expect(calls('list the files in examples/files', tools)).toEqual([undefined])
   expect(calls('call list with query open bugs', tools)).toEqual([['list', { query: 'open bugs' }]])
 })
 
@@ -118,34 +121,9 @@ test('the server of a tool does not count, its safe name does', () => {
   }
 })
 
-test('words that only a description shares do not outweigh a name that is quite another', () => {
-  const chance = offeredTool('orbit_lunar_probe', {}, { description: 'Paints no fence' })
-  expect(calls('paint the fence', [chance])).toEqual([undefined])
-})
-
-test('a rare word weighs more than one that every tool has', () => {
-  const tools = ['cat', 'dog', 'cow'].map((animal) => offeredTool(`feed_farm_${animal}`, {}))
-  expect(calls('feed the cow on the farm', tools)).toEqual([['feed_farm_cow', {}]])
-})
-
-test('the verb weighs more than what it is done to', () => {
-  const tools = [offeredTool('compress_archive', {}), offeredTool('upload_report', {})]
-  expect(calls('upload the archive', tools)).toEqual([['upload_report', {}]])
-  expect(calls('compress the report', tools)).toEqual([['compress_archive', {}]])
-})
-
-test('a name weighs more than a description', () => {
-  const tools = [
-    offeredTool('alpha', {}, { description: 'Paints a fence' }),
-    offeredTool('paint_fence', {}, { description: 'Alpha' }),
-  ]
-  expect(calls('paint the fence', tools)).toEqual([['paint_fence', {}]])
-})
-
-test('a tool whose required arguments are not to be found loses', () => {
-  const tools = [offeredTool('switch_lamp', { level: number }), offeredTool('toggle_lamp', {})]
-  expect(calls('switch the lamp', tools)).toEqual([['toggle_lamp', {}]])
-  expect(calls('switch the lamp to 4', tools)).toEqual([['switch_lamp', { level: 4 }]])
+test('the longest name counts', () => {
+  const tools = [offeredTool('feed_cow', {}), offeredTool('feed_cow_twice', {})]
+  expect(calls('feed the cow twice', tools)).toEqual([['feed_cow_twice', {}]])
 })
 
 test('a tool called by name that lacks an argument is not called without it', () => {

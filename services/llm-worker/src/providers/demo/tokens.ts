@@ -45,9 +45,12 @@ export function readTokens(text: string, names: readonly Name[] = []): Token[] {
   })
 }
 
-/** Finds a name in any spelling: `fooBar`, `foo_bar` and "foo bar" are one. */
+/** What may stand between two words of a name. */
+const GAP = String.raw`(?:[^\p{L}\p{N}]{0,3}|\s(?:(?:me|an?|the)\s){1,2})`
+
+/** Finds a name in any spelling: `fooBar`, `foo_bar`, "foo bar" and "foo the bar" are one. */
 export function namePattern(name: string): string {
-  const spelt = `_*${wordsOf(name).join('[^\\p{L}\\p{N}]{0,3}')}_*`
+  const spelt = `_*${wordsOf(name).join(GAP)}_*`
   return `["'“]?${spelt}["'”]?\\s{0,3}[:=]|${spelt}(?=[\\s,;.?!()"'”\`{]|$)`
 }
 
@@ -81,11 +84,6 @@ export function isLiteral(token: Token): boolean {
 
 export function isPath({ kind, text }: Token): boolean {
   return kind === 'word' && PATH.test(text)
-}
-
-/** Whether a verb fits any tool, so that it does not help to choose one. */
-export function isGeneric(word: string): boolean {
-  return /^(?:call|find|get|give|list|make|print|read|return|run|show|tell|use)$/i.test(word)
 }
 
 export function isLink({ kind, text }: Token): boolean {
