@@ -163,7 +163,13 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
   })
 
   test('a missing server, a missing model and a host that restarts are said; then all goes on', async () => {
-    await tab.page.getByText('Not available right now: broken.').waitFor({ timeout: 60_000 })
+    const said = 'Not available right now: broken (is being started again). The others work.'
+    await tab.page.getByText(said).waitFor({ timeout: 60_000 })
+    // It stays during and between the attempts to start the server.
+    const link = tab.page.getByRole('status').getByRole('link', { name: 'broken', exact: true })
+    await link.click()
+    await tab.page.getByRole('region', { name: 'broken' }).getByText('Starting again').waitFor()
+    await tab.page.goBack()
     expect(await accessFaults(tab.page)).toEqual([])
     // A host keeps the name of its model, so only one that never had a worker answers so.
     await tab.page.route('**/api/chat/models', (route) =>

@@ -217,7 +217,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of pages${NEEDS_BROWSER}`, () =>
     const server = (name: string) =>
       tab.page.getByRole('navigation', { name: 'Servers' }).getByRole('link', { name })
     await server('broken').click()
-    await region('broken').getByText('Not available').waitFor()
+    await region('broken').getByText('Starting again').waitFor()
     await pictures.take('servers-states')
     await server('mail').click()
     await tab.page.getByLabel('Words').fill('invoice')

@@ -80,6 +80,8 @@ export interface ServerStatus {
   readonly sandbox?: string
   /** Why it is not available. */
   readonly error?: string
+  /** Whether it is unavailable only until its next start, which is planned. */
+  readonly isRestartPlanned?: boolean
   /** The last lines that it wrote; for admins. */
   readonly output?: readonly string[]
   /** How many of its tools the caller may use. */

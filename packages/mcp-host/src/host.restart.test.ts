@@ -115,10 +115,16 @@ describe('a server that ended', () => {
   test('a server that exits too often within the window stays down, and can be restarted by hand', async () => {
     const stage = await startLives({ policy: 'on-failure', maxRestarts: 1 })
     stopTime()
+    const told: unknown[] = []
+    stage.host.on('server', ({ server: { state, isRestartPlanned } }) => {
+      if (state === 'unavailable') told.push(isRestartPlanned)
+    })
     await exit(stage, 1)
     await vi.advanceTimersByTimeAsync(await delayBefore(stage, 0))
     await eventually(() => stage.find('it').state === 'ready')
+    expect(stage.find('it')).not.toHaveProperty('isRestartPlanned')
     await exit(stage, 1)
+    expect(told).toEqual([true, undefined])
     expect(stage.lines('stays so').map(({ message }) => message)).toEqual([
       'server is unavailable and stays so: restarted once within 60 s',
     ])

@@ -91,6 +91,15 @@ test('health shows the phase of a starting server and its begin', () => {
   })
 })
 
+test('health tells an unavailable server that is started again from one that is not', () => {
+  const [again, not] = [
+    server('a', 'unavailable', { isRestartPlanned: true }),
+    server('b', 'unavailable'),
+  ]
+  const { servers } = summary(present, again, not)
+  expect(servers).toMatchObject([{ isRestartPlanned: true }, { isRestartPlanned: undefined }])
+})
+
 test('health shows admins the reason and output of an unavailable server', () => {
   const output = ['the key is missing', 'bye']
   expect(summary(present, server('a', 'unavailable', { error: 'it ended', output }))).toMatchObject(

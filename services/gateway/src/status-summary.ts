@@ -141,6 +141,7 @@ function detailsOf(
       state,
       since: toIso(entry.since),
       phase: entry.phase,
+      isRestartPlanned: entry.isRestartPlanned,
       sandbox: entry.sandbox,
       // Lines of stderr may have secrets that users must not see.
       error: isAdmin(principal) ? explainFailure(entry) : error,

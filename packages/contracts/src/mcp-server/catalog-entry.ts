@@ -46,6 +46,8 @@ export const ServerEntry = z.object({
   phase: z.string().optional(),
   /** Why it is not ready, in words for a user; while it is starting, why the last attempt failed. */
   error: z.string().optional(),
+  /** Whether it is unavailable only until its next start, which is planned. */
+  isRestartPlanned: z.boolean().optional(),
   /** The last lines that its process wrote outside of the protocol; only with an `error`. */
   output: z.array(z.string()).optional(),
   type: z.enum(['stdio', 'http', 'sse', 'websocket']).optional(),

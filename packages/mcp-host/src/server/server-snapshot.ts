@@ -36,6 +36,8 @@ export interface ServerSnapshot {
   readonly phase?: 'installing'
   /** The reason why it is unavailable; while it is starting, the failure of the last attempt. */
   readonly error?: ServerStartupError | ServerUnavailableError
+  /** Set while it is unavailable and its restart policy starts it again after a delay. */
+  readonly isRestartPlanned?: true
   /**
    * The recent health; with `instances`, their average. Absent until the server was ready or failed for the first time.
    */

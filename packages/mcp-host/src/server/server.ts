@@ -189,6 +189,7 @@ export class Server {
       state: this.#state,
       since: this.#since,
       isInstalling: this.#installer !== undefined,
+      isRestartPlanned: this.#isRestartPlanned,
       sandbox:
         this.config.type === 'stdio'
           ? (this.config.sandbox?.kind ?? this.#deps.sandbox.kind)
@@ -405,9 +406,10 @@ export class Server {
   /** Applies the restart policy after an end or a failed start. */
   #ended(error: ServerStartupError | ServerUnavailableError, failed: boolean): void {
     this.#clearTimers()
-    this.#unavailable(error)
     const decision = this.#restartPolicy.next({ failed })
+    // The change of state reports it.
     this.#isRestartPlanned = 'delayMs' in decision
+    this.#unavailable(error)
     this.#wake()
     if ('giveUp' in decision) {
       const message = `server is unavailable and stays so: ${decision.giveUp}`

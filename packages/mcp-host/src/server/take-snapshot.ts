@@ -6,6 +6,7 @@ import type { ServerHealth, ServerSnapshot } from './server-snapshot.ts'
 interface Shown extends Pick<ServerSnapshot, 'name' | 'state' | 'since' | 'restarts'> {
   readonly config: ServerConfig
   readonly isInstalling: boolean
+  readonly isRestartPlanned: boolean
   readonly sandbox: ServerSnapshot['sandbox'] | undefined
   readonly error: ServerSnapshot['error'] | undefined
   readonly health: HealthScore
@@ -14,7 +15,18 @@ interface Shown extends Pick<ServerSnapshot, 'name' | 'state' | 'since' | 'resta
 /** A snapshot of one server; `live` is its last connection. */
 export function takeSnapshot(
   live: LiveServer | undefined,
-  { name, config, state, since, isInstalling, sandbox, restarts, error, health }: Shown,
+  {
+    name,
+    config,
+    state,
+    since,
+    isInstalling,
+    isRestartPlanned,
+    sandbox,
+    restarts,
+    error,
+    health,
+  }: Shown,
 ): ServerSnapshot {
   const connection = live?.connection
   const inventory = state === 'ready' ? live?.inventory : undefined
@@ -28,6 +40,7 @@ export function takeSnapshot(
     ...definedOf({
       phase: state === 'starting' && isInstalling ? ('installing' as const) : undefined,
       error,
+      isRestartPlanned: state === 'unavailable' && isRestartPlanned ? (true as const) : undefined,
       health: toHealth(state, health),
       serverInfo: connection?.serverInfo,
       protocolVersion: connection?.protocolVersion,

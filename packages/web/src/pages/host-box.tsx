@@ -1,17 +1,18 @@
 import type { ReactNode } from 'react'
+import { Fragment } from 'react'
 import { Box } from '../parts/box.tsx'
 import { maintenance, servers } from '../state/host-state.ts'
 import { modelFault } from '../state/model-fault.ts'
 import { models } from '../state/models.ts'
+import { serverAddress } from '../state/route.ts'
+import { isBroken, isStartedAgain } from '../state/server-state.ts'
 import { useStore } from '../state/store.ts'
 
 /** Says which parts of the host are missing, although the rest works. `isEmpty`: nothing was said in the chat yet. */
 export function HostBox({ isEmpty }: { readonly isEmpty: boolean }): ReactNode {
   const announced = useStore(maintenance)
   const known = useStore(models)
-  const missing = (useStore(servers) ?? []).flatMap(({ server, state }) =>
-    state === 'unavailable' ? server : [],
-  )
+  const missing = (useStore(servers) ?? []).filter(isBroken)
   const noModel = modelFault(known)
   const isDemo = known?.default?.provider === 'demo'
   return (
@@ -19,7 +20,17 @@ export function HostBox({ isEmpty }: { readonly isEmpty: boolean }): ReactNode {
       {announced !== undefined && <Box tone="plain">{announced}</Box>}
       {noModel !== undefined && <Box tone="plain">{noModel}</Box>}
       {missing.length > 0 && (
-        <Box tone="plain">Not available right now: {missing.join(', ')}. The others work.</Box>
+        <Box tone="plain">
+          Not available right now:{' '}
+          {missing.map((each, index) => (
+            <Fragment key={each.server}>
+              {index > 0 && ', '}
+              <a href={serverAddress(each.server)}>{each.server}</a>
+              {isStartedAgain(each) && ' (is being started again)'}
+            </Fragment>
+          ))}
+          . The others work.
+        </Box>
       )}
       {isDemo && isEmpty && (
         <Box tone="waits">

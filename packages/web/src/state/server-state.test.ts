@@ -16,6 +16,7 @@ test.each([
   // Hosts of earlier versions send the phase with the failure.
   [server('starting', { phase: 'installing', error }), 'Starting again', true],
   [server('unavailable', { error }), 'Not available', true],
+  [server('unavailable', { error, isRestartPlanned: true }), 'Starting again', true],
 ])('%o is shown as %s', (status, text, broken) => {
   expect(stateOf(status).text).toBe(text)
   expect(stateOf(status).mark === 'failed').toBe(broken)

@@ -15,11 +15,17 @@ export function isBroken({ state, error }: ServerStatus): boolean {
   return state !== 'ready' && (state === 'unavailable' || error !== undefined)
 }
 
+/** Whether the host starts a broken server again by itself. */
+export function isStartedAgain({ state, isRestartPlanned = false }: ServerStatus): boolean {
+  return state === 'starting' || isRestartPlanned
+}
+
 /** The state of a server, as a mark and in words. */
 export function stateOf(server: ServerStatus): ShownState {
   if (server.state === 'ready') return { mark: 'ready', text: 'Ready' }
-  if (server.state === 'unavailable') return { mark: 'failed', text: 'Not available' }
-  if (isBroken(server)) return { mark: 'failed', text: 'Starting again' }
+  if (isBroken(server)) {
+    return { mark: 'failed', text: isStartedAgain(server) ? 'Starting again' : 'Not available' }
+  }
   return { mark: 'runs', text: server.phase === 'installing' ? 'Installing' : 'Starting' }
 }
 
