@@ -141,7 +141,7 @@ async function ask(
   return code
 }
 
-/** Runs a conversation until Ctrl-C, or until the input ends and every message is answered. */
+/** Runs a conversation until Ctrl-C, or until the input ends and every message is answered. The answers to a script decide the exit code. */
 async function talk(gateway: HostAddress, session: { sessionId?: string }): Promise<number> {
   const write = (text: string): boolean => process.stdout.write(text)
   const printer = new TranscriptPrinter(write)
@@ -149,14 +149,16 @@ async function talk(gateway: HostAddress, session: { sessionId?: string }): Prom
   let terminal: Interface | undefined
   let isInputOver = false
   let unanswered = 0
+  /** Whether a message of a script was refused or failed. */
+  let hasFailed = false
   let sessionId = session.sessionId ?? ''
   let lastMessage: string | undefined
   /** The message whose answer is printed, and whether it was stopped. */
   let running: string | undefined
   let isStopping = false
   const next = (): void => {
-    if (!isInputOver) terminal?.prompt()
-    else if (unanswered === 0) leave(0)
+    if (isInputOver && unanswered === 0) leave(hasFailed ? 1 : 0)
+    else if (!isInputOver && process.stdin.isTTY) terminal?.prompt()
   }
   const answered = (): void => {
     unanswered = Math.max(0, unanswered - 1)
@@ -173,6 +175,7 @@ async function talk(gateway: HostAddress, session: { sessionId?: string }): Prom
   })
   const refused = ({ message }: HostError): void => {
     write(plain(`Not accepted: ${message}\n`))
+    hasFailed ||= !process.stdin.isTTY
     answered()
   }
   const connection = new FollowConnection({
@@ -203,6 +206,7 @@ async function talk(gateway: HostAddress, session: { sessionId?: string }): Prom
         isStopping = false
       } else if (event.payload.state === 'done') {
         running = undefined
+        hasFailed ||= !process.stdin.isTTY && event.payload.outcome !== 'completed'
         answered()
       }
     },
@@ -252,7 +256,7 @@ async function talk(gateway: HostAddress, session: { sessionId?: string }): Prom
     isInputOver = true
     next()
   })
-  terminal.prompt()
+  next()
   const code = await promise
   terminal.close()
   client.close()

@@ -38,6 +38,13 @@ beforeEach(() => {
           { provider: 'xai', error: 'it answered 401', models: [] },
         ],
       }),
+      status: async () => ({
+        servers: [
+          { server: 'files', state: 'ready', tools: 3 },
+          { server: 'pay', state: 'unavailable', tools: 0, error: 'it ended\u001B[2J' },
+          { server: 'web', state: 'starting', phase: 'installing' },
+        ],
+      }),
       sessions: async () => ({ sessions: [session] }),
       async updateSession(id, { model }) {
         if (!isKnown) throw new HostError('not-found', 'there is no such session')
@@ -143,4 +150,11 @@ test('/sessions lists them without what would steer the terminal', async () => {
 test('/quit leaves', async () => {
   await commands.run('/quit')
   expect(asked).toEqual(['leave'])
+})
+
+test('/servers lists the MCP servers with their states, tools and failures', async () => {
+  expect(await commands.run('/servers')).toBe('done')
+  expect(written).toBe(
+    '  files  ready: 3 tools\n  pay  unavailable: it ended [2J\n  web  installing\n',
+  )
 })

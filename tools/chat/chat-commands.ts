@@ -26,6 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const USAGE = {
   help: ['/help', 'list these commands'],
   model: ['/model [NAME]', 'list the models; choose provider/model, provider, or default'],
+  servers: ['/servers', 'list the MCP servers and their states'],
   retry: ['/retry [MODEL]', 'get another answer to the last message'],
   file: ['/file PATH', 'send a file with the next message; an empty line sends it alone'],
   sessions: [
@@ -43,7 +44,7 @@ export interface MessageExtras {
 }
 
 export interface ChatCommandsOptions {
-  readonly api: Pick<HostApi, 'models' | 'sessions' | 'updateSession' | 'storeFile'>
+  readonly api: Pick<HostApi, 'models' | 'status' | 'sessions' | 'updateSession' | 'storeFile'>
   readonly write: (text: string) => void
   readonly sessionId: () => string
   /** The id of the user's newest message, if there is one. */
@@ -115,6 +116,10 @@ export class ChatCommands {
       await (name === '' ? this.#listModels() : this.#chooseModel(name))
       return undefined
     },
+    servers: async () => {
+      await this.#listServers()
+      return undefined
+    },
     retry: (model) => {
       const messageId = this.#options.lastMessage()
       if (messageId === undefined) throw new Error('There is no message to answer again.')
@@ -133,6 +138,15 @@ export class ChatCommands {
       this.#options.leave()
       return undefined
     },
+  }
+
+  async #listServers(): Promise<void> {
+    const { servers = [] } = await this.#options.api.status()
+    if (servers.length === 0) this.#say('There are no MCP servers; add one to mcp.json.')
+    for (const { server, state, phase, tools, error } of servers) {
+      const count = tools === undefined || state !== 'ready' ? '' : `: ${tools} tools`
+      this.#say(`  ${server}  ${phase ?? state}${count}${error === undefined ? '' : `: ${error}`}`)
+    }
   }
 
   async #listModels(): Promise<void> {

@@ -1,15 +1,37 @@
+import type { ClientEvent } from '@mcp-host/client'
 import { expect, test } from 'vitest'
 import { TranscriptPrinter } from './transcript-printer.ts'
 
-test('a loss of text is printed only where text was printed', () => {
-  let printed = ''
-  const printer = new TranscriptPrinter((text) => (printed += text))
-  const message = 'The answer was interrupted and is written anew'
-  printer.print({ type: 'reset', id: '1.1.1.0', payload: { message } })
-  expect(printed).toBe('')
-  printer.print({ type: 'text', id: '1.1.1.3', payload: { content: 'old' } })
-  printer.print({ type: 'reset', id: '2.1.2.0', payload: { message } })
-  expect(printed).toBe(`old\n(${message})\n`)
+const REASON = 'the model cannot be reached'
+
+/** What is printed of a turn that fails. */
+function printed(...events: readonly object[]): string {
+  let text = ''
+  const printer = new TranscriptPrinter((part) => void (text += part))
+  const all = [
+    { type: 'turn', payload: { state: 'started' } },
+    ...events,
+    { type: 'turn', payload: { state: 'done', outcome: 'failed', error: { message: REASON } } },
+  ]
+  // Other fields are not printed.
+  for (const event of all) printer.print(event as ClientEvent)
+  return text
+}
+
+const text = (content: string) => ({ type: 'text', payload: { content } })
+const reset = { type: 'reset', payload: { message: `No answer (${REASON}); trying again` } }
+
+test('the reason of a failed turn is printed once, whatever its retries and its text say', () => {
+  expect(printed()).toBe(`Sorry: ${REASON}\n`)
+  expect(printed(reset, reset, reset)).toBe(`Sorry: ${REASON}\n`)
+  const answer = `I could not answer this: ${REASON}. Send it again.`
+  expect(printed(reset, reset, text(answer))).toBe(`${answer}\n`)
+})
+
+test('a retry that voids printed text is named', () => {
+  expect(printed(text('Half'), reset)).toBe(
+    `Half\n(No answer (${REASON}); trying again)\nSorry: ${REASON}\n`,
+  )
 })
 
 test('a refused call has its reason without the words for the model', () => {

@@ -1,7 +1,7 @@
 import type { SessionEvent } from '@mcp-host/contracts'
 import { plain } from '../plain.ts'
 import type { ClientEvent } from '@mcp-host/client'
-import { countOf, LOST_TEXT_MESSAGES, settledText } from '@mcp-host/client'
+import { countOf, settledText } from '@mcp-host/client'
 
 /** The maximum length of a printed tool result. */
 const MAX_RESULT_LINES = 8
@@ -16,6 +16,9 @@ export class TranscriptPrinter {
   readonly #write: (text: string) => void
   #isInLine = false
   #isThinking = false
+  /** The text of the running turn since its last reset. */
+  #text = ''
+  #isRetried = false
 
   constructor(write: (text: string) => void) {
     this.#write = write
@@ -26,6 +29,7 @@ export class TranscriptPrinter {
       case 'text':
         if (this.#isThinking) this.#endLine()
         this.#isThinking = false
+        this.#text += event.payload.content
         this.#inLine(event.payload.content)
         return
       case 'thinking':
@@ -39,9 +43,7 @@ export class TranscriptPrinter {
         this.#tool(event.payload)
         return
       case 'reset':
-        // Without text in the line, nothing was lost that was printed.
-        if (!this.#isInLine && LOST_TEXT_MESSAGES.has(event.payload.message)) return
-        this.#line(`(${event.payload.message})`, dim)
+        this.#reset(event.payload.message)
         return
       case 'turn':
         this.#turn(event.payload)
@@ -69,19 +71,32 @@ export class TranscriptPrinter {
   #turn(payload: Extract<SessionEvent, { type: 'turn' }>['payload']): void {
     switch (payload.state) {
       case 'started':
+        this.#text = ''
+        this.#isRetried = false
         return this.#endLine()
       case 'waiting': {
         const until = new Date(payload.until).toLocaleTimeString()
         return this.#line(`(waiting for an answer until ${until})`, dim)
       }
       case 'done':
-        if (payload.error !== undefined) this.#line(`Sorry: ${payload.error.message}`)
+        // The answer may have given the reason.
+        if (payload.error !== undefined && !this.#text.includes(payload.error.message))
+          this.#line(`Sorry: ${payload.error.message}`)
         else if (payload.outcome === 'cancelled') this.#line('(stopped)', dim)
         else this.#endLine()
         return
       default:
         payload satisfies never
     }
+  }
+
+  /** Says why printed text is void. Retries without text are a sign of life on a terminal: the end has the reason. */
+  #reset(message: string): void {
+    if (this.#text !== '') this.#line(`(${message})`, dim)
+    else if (process.stdout.isTTY && !this.#isRetried)
+      this.#line('(no answer yet; trying again)', dim)
+    this.#text = ''
+    this.#isRetried = true
   }
 
   /** Printed only on a terminal. */
