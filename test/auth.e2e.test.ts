@@ -270,6 +270,9 @@ describe('the policy', () => {
     const asAdmin = ['--as', 'user:root', '--role', 'admin']
     const { stdout } = await command('policy', 'explain', 'test.delete', ...asAdmin, ...file)
     expect(stdout).toContain('allow, decided by rule 1')
+    // This command has AUTH=none, where there is one principal, an admin.
+    const local = await command('policy', 'explain', 'test.delete', ...file)
+    expect(local.stdout).toContain('allow, decided by rule 1')
     const nats = ['--nats', stack.broker.url]
     const asked = await command('policy', 'explain', 'test.delte', ...asAdmin, ...file, ...nats)
     expect(asked.stdout).toContain('The server test has no tool delte.')

@@ -7,6 +7,7 @@ import { LOCAL, PrincipalId } from '@mcp-host/contracts'
 import { ITEM_KINDS, OPEN_POLICY, PolicyFile } from '@mcp-host/policy'
 import {
   approvalSettings,
+  authMethods,
   createLogger,
   elementLines,
   loadConfig,
@@ -34,7 +35,7 @@ const usage = `Usage: npm run policy -- check                               chec
        npm run policy -- accept files.read                   use a tool as it is now
        npm run policy -- forget files                        remove what is recorded of a server that is not configured
 
-  --as ID           principal of the call
+  --as ID           principal of the call; default with AUTH=none: the local user, with its roles
   --role ROLE       a role of the principal, may be repeated; default: user
   --kind KIND       what is named: tool, prompt or resource; default: tool
   --arguments JSON  arguments of the call of a tool; default: {}. Without a running host, each may be of any type
@@ -76,7 +77,7 @@ function parse(args: string[]): Options | undefined {
     options: {
       help: { type: 'boolean', short: 'h' },
       as: { type: 'string' },
-      role: { type: 'string', multiple: true, default: ['user'] },
+      role: { type: 'string', multiple: true },
       kind: { type: 'string', default: 'tool' },
       arguments: { type: 'string', default: '{}' },
       'read-only': { type: 'boolean', default: false },
@@ -102,7 +103,10 @@ function parse(args: string[]): Options | undefined {
       command === undefined ? 'a command is missing' : `wrong command: ${positionals.join(' ')}`,
     )
   }
-  const id = PrincipalId.safeParse(values.as)
+  // Without authentication there is one principal.
+  const isLocal =
+    values.as === undefined && loadConfig({ authMethods }, env).authMethods.includes('none')
+  const id = PrincipalId.safeParse(isLocal ? LOCAL.id : values.as)
   if (!id.success) throw new UsageError('--as: the id of a principal, such as user:ann, is missing')
   let given: unknown
   try {
@@ -114,7 +118,10 @@ function parse(args: string[]): Options | undefined {
   const kind = ITEM_KINDS.find((each) => each === values.kind)
   if (kind === undefined) throw new UsageError('--kind: must be tool, prompt or resource')
   const use = {
-    principal: { id: id.data, roles: values.role },
+    principal: {
+      id: id.data,
+      roles: isLocal && values.role === undefined ? LOCAL.roles : (values.role ?? ['user']),
+    },
     server,
     kind,
     name: tool,
