@@ -39,6 +39,13 @@ test('a provider of earlier settings is not listed, though its entry has not exp
       .providers.map((each) => each.provider)
   expect(listed({ ...model, providers: ['demo', 'starting'] })).toEqual(['demo'])
   expect(listed(model)).toEqual(['demo', 'removed'])
+  expect(listed(provider('a'), model)).toEqual(['a', 'demo', 'removed'])
+})
+
+test('the default model is listed without the faults of settings', () => {
+  const { models } = capabilitiesOf([{ ...model, faults: 'no key' }])
+  expect(models()).toEqual({ default: { provider: 'demo', model: 'demo' }, providers: [] })
+  expect(capabilitiesOf([]).models()).toEqual({ providers: [] })
 })
 
 test('health is degraded while a server is not ready', () => {
@@ -51,7 +58,8 @@ test('health is degraded while a server is not ready', () => {
 
 test('health names no server to a client that has not authenticated', () => {
   const tools = [{ name: 'one', inputSchema: {} }]
-  const entries = [present, model, server('a', 'ready', { tools }), server('b', 'unavailable')]
+  const away = server('b', 'unavailable', { tools })
+  const entries = [present, model, server('a', 'ready', { tools }), away]
   expect(capabilitiesOf(entries).summary(NOBODY, () => undefined)).toEqual({
     status: 'degraded',
     counts: { models: 1, servers: 2, ready: 1, tools: 1 },
@@ -107,6 +115,14 @@ test('health shows admins the reason and output of an unavailable server', () =>
       servers: [{ server: 'a', error: 'it ended: the key is missing', output, healthScore: 0 }],
     },
   )
+})
+
+test('health shows the model, and the sandbox and restarts of each server', () => {
+  const about = server('a', 'ready', { sandbox: 'bwrap', restarts: 2 })
+  expect(summary(present, model, about)).toMatchObject({
+    model,
+    servers: [{ sandbox: 'bwrap', instances: [{ supervisor: 's', state: 'ready', restarts: 2 }] }],
+  })
 })
 
 test('health shows the score and the last check of each server', () => {

@@ -10,23 +10,25 @@ const server = (state: ServerStatus['state'], more: Partial<ServerStatus> = {}):
 const error = 'the server "a" exited with code 1'
 
 test.each([
-  [server('ready'), 'Ready', false],
-  [server('starting'), 'Starting', false],
-  [server('starting', { phase: 'installing' }), 'Installing', false],
+  [server('ready'), 'Ready', 'ready'],
+  // Such as a failure of another instance
+  [server('ready', { error }), 'Ready', 'ready'],
+  [server('starting'), 'Starting', 'runs'],
+  [server('starting', { phase: 'installing' }), 'Installing', 'runs'],
   // Hosts of earlier versions send the phase with the failure.
-  [server('starting', { phase: 'installing', error }), 'Starting again', true],
-  [server('unavailable', { error }), 'Not available', true],
-  [server('unavailable', { error, isRestartPlanned: true }), 'Starting again', true],
-])('%o is shown as %s', (status, text, broken) => {
-  expect(stateOf(status).text).toBe(text)
-  expect(stateOf(status).mark === 'failed').toBe(broken)
-  expect(isBroken(status)).toBe(broken)
+  [server('starting', { phase: 'installing', error }), 'Starting again', 'failed'],
+  [server('unavailable', { error }), 'Not available', 'failed'],
+  [server('unavailable', { error, isRestartPlanned: true }), 'Starting again', 'failed'],
+])('%o is shown as %s', (status, text, mark) => {
+  expect(stateOf(status)).toEqual({ mark, text })
+  expect(isBroken(status)).toBe(mark === 'failed')
 })
 
 test('a reason does not repeat the name of its server, and is cut', () => {
   expect(reasonOf(server('ready'))).toBeUndefined()
   expect(reasonOf(server('unavailable', { error }))).toBe('exited with code 1')
   expect(reasonOf(server('unavailable', { error: 'x'.repeat(200) }))).toHaveLength(161)
+  expect(reasonOf(server('unavailable', { error: `x${'😀'.repeat(90)}` }))).toMatch(/\uFFFD…$/)
 })
 
 test('readings have what is known alone', () => {
@@ -36,7 +38,8 @@ test('readings have what is known alone', () => {
   ])
   const instances = [{ supervisor: 's', state: 'ready', restarts: 2 }]
   const figures = { calls: 214, failures: 2, p50Ms: 0.4, p95Ms: 1_540 }
-  expect(readingsOf(server('ready', { instances, ...figures }))).toEqual([
+  expect(readingsOf(server('ready', { sandbox: 'bwrap', instances, ...figures }))).toEqual([
+    ['Sandbox', 'bwrap'],
     ['Supervisors', '1'],
     ['Restarts', '2'],
     ['Calls', '214'],
