@@ -35,11 +35,11 @@ test('a retry that voids printed text is named', () => {
 })
 
 test('a refused call has its reason without the words for the model', () => {
-  let printed = ''
-  const printer = new TranscriptPrinter((text) => (printed += text))
-  const text = 'not run: the user did not allow this call. Do not try it again.'
-  const content = [{ type: 'text', text }]
+  let shown = ''
+  const printer = new TranscriptPrinter((part) => (shown += part))
+  const refusal = 'not run: the user did not allow this call. Do not try it again.'
+  const content = [{ type: 'text', text: refusal }]
   const about = { callId: 'c1', server: 'files', tool: 'write', outcome: 'refused' as const }
   printer.print({ type: 'tool', id: '1.1.1.0', payload: { state: 'result', ...about, content } })
-  expect(printed).toBe('← files.write refused\n  The user did not allow this call.\n')
+  expect(shown).toBe('← files.write refused\n  The user did not allow this call.\n')
 })

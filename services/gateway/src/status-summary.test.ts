@@ -43,8 +43,8 @@ test('a provider of earlier settings is not listed, though its entry has not exp
 })
 
 test('the default model is listed without the faults of settings', () => {
-  const { models } = capabilitiesOf([{ ...model, faults: 'no key' }])
-  expect(models()).toEqual({ default: { provider: 'demo', model: 'demo' }, providers: [] })
+  const shown = capabilitiesOf([{ ...model, faults: 'no key' }])
+  expect(shown.models()).toEqual({ default: { provider: 'demo', model: 'demo' }, providers: [] })
   expect(capabilitiesOf([]).models()).toEqual({ providers: [] })
 })
 
