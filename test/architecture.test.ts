@@ -41,7 +41,16 @@ const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/client': { own: ['@mcp-host/contracts'], outside: [] },
   '@mcp-host/web': {
     own: ['@mcp-host/client'],
-    outside: ['highlight.js', 'marked', 'react', 'react-dom', 'remend', 'temml', 'virtua'],
+    outside: [
+      '@mermaid-js/tiny',
+      'highlight.js',
+      'marked',
+      'react',
+      'react-dom',
+      'remend',
+      'temml',
+      'virtua',
+    ],
   },
   '@mcp-host/tool-search': { own: [], outside: ['minisearch'] },
   'mcp-host': {

@@ -1,11 +1,13 @@
 import type { Token, Tokens } from 'marked'
 import type { ReactNode } from 'react'
-import { memo } from 'react'
+import { lazy, memo, Suspense } from 'react'
 import { CodeBlock } from './code-block.tsx'
 import { inline } from './inline.tsx'
 import { MAX_DEPTH } from './lexer.ts'
 import { isSameBlock } from './parse.ts'
 import { TexMath } from './tex-math.tsx'
+
+const Diagram = lazy(async () => ({ default: (await import('./diagram.tsx')).Diagram }))
 
 export interface BlockProps {
   readonly token: Token
@@ -30,7 +32,7 @@ function blockOf(token: Token, depth: number): ReactNode {
     case 'heading':
       return <Heading token={token as Tokens.Heading} />
     case 'code':
-      return <CodeBlock code={token.text} language={token.lang ?? ''} />
+      return <Code token={token as Tokens.Code} />
     case 'mathBlock':
       return <TexMath tex={token.text} isBlock />
     case 'blockquote':
@@ -54,6 +56,23 @@ function blockOf(token: Token, depth: number): ReactNode {
     default:
       return <>{inline([token], depth)}</>
   }
+}
+
+function Code({ token: { text, lang = '', raw } }: { readonly token: Tokens.Code }): ReactNode {
+  const code = <CodeBlock code={text} language={lang} />
+  return lang.toLowerCase() === 'mermaid' && isClosed(raw) ? (
+    <Suspense fallback={code}>
+      <Diagram code={text} />
+    </Suspense>
+  ) : (
+    code
+  )
+}
+
+/** Whether the fence of a code has its end, so that the code does not grow. */
+function isClosed(raw: string): boolean {
+  const [fence = ''] = /`{3,}|~{3,}/.exec(raw) ?? []
+  return raw.trimEnd().split('\n').slice(1).at(-1)?.trim().startsWith(fence) === true
 }
 
 /** Letters that are written from right to left. */

@@ -9,25 +9,38 @@ const HIGHLIGHT_MS = 200
 /** Longer code, in characters, is highlighted when it has stopped growing, since it would take too much of a frame. */
 const MAX_GROWING_LENGTH = 6_000
 
+export interface CodeBlockProps {
+  readonly code: string
+  readonly language: string
+  readonly controls?: ReactNode
+  readonly note?: ReactNode
+  /** What is shown in place of the code. */
+  readonly children?: ReactNode
+}
+
 /** Code with its colours, its language and a button that copies it. */
-export function CodeBlock(props: { readonly code: string; readonly language: string }): ReactNode {
-  const { code, language } = props
+export function CodeBlock(props: CodeBlockProps): ReactNode {
+  const { code, language, controls, note, children } = props
   const pieces = useHighlight(code, language)
   return (
     <figure className="code">
       <figcaption>
         <span>{language === '' ? 'text' : language}</span>
+        {controls}
         <CopyButton text={code} isIcon />
       </figcaption>
-      <pre tabIndex={0}>
-        <code>
-          {pieces?.map(({ name, text }, index) => (
-            <span key={index} className={name}>
-              {text}
-            </span>
-          )) ?? code}
-        </code>
-      </pre>
+      {note}
+      {children ?? (
+        <pre tabIndex={0}>
+          <code>
+            {pieces?.map(({ name, text }, index) => (
+              <span key={index} className={name}>
+                {text}
+              </span>
+            )) ?? code}
+          </code>
+        </pre>
+      )}
     </figure>
   )
 }
