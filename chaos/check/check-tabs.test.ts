@@ -14,6 +14,15 @@ test('two clients agree however their text is split into frames', () => {
   expect(checkTabs('s0', events, other)).toEqual([])
 })
 
+test('two clients agree in whatever order their events have fields', () => {
+  const other = events.map((event) => {
+    const fields = Object.entries(event.payload).toReversed()
+    // The same fields with the same values.
+    return { ...event, payload: Object.fromEntries(fields) } as SessionEvent
+  })
+  expect(checkTabs('s0', events, other)).toEqual([])
+})
+
 test.each([
   ['lacks an event', events.toSpliced(6, 1)],
   ['lacks the last event', events.slice(0, -1)],

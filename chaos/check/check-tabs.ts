@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { SessionEvent } from '@mcp-host/contracts'
 import { parseCursor } from '@mcp-host/contracts'
 import type { Violation } from './violation.ts'
@@ -13,10 +14,11 @@ export function checkTabs(
 ): Violation[] {
   const left = one.filter(isLogged).map(comparable)
   const right = other.filter(isLogged).map(comparable)
-  const index = left.findIndex((event, at) => event !== right[at])
+  const index = left.findIndex((event, at) => !isDeepStrictEqual(event, right[at]))
   if (index === -1 && left.length === right.length) return []
   const at = index === -1 ? left.length : index
-  const detail = `event ${at} is ${left[at]} for one and ${right[at]} for the other`
+  const [first, second] = [left[at], right[at]].map((event) => JSON.stringify(event))
+  const detail = `event ${at} is ${first} for one and ${second} for the other`
   return [{ rule: 'tabs differ', where, detail }]
 }
 
@@ -24,8 +26,9 @@ function isLogged({ type }: SessionEvent): boolean {
   return LOGGED.has(type)
 }
 
-function comparable({ id, type, payload }: SessionEvent): string {
+/** The order of the fields of an object may differ, since clients of HTTP put events together from theirs. */
+function comparable({ id, type, payload }: SessionEvent): readonly unknown[] {
   // The offset within the text may differ.
   const { seq, part } = parseCursor(id) ?? {}
-  return JSON.stringify([seq, part, type, payload])
+  return [seq, part, type, payload]
 }
