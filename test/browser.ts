@@ -3,23 +3,18 @@ import { delimiter, join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { chromium } from 'playwright-core'
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
-
 /** Path of the Chromium of this machine; `undefined` without one. */
 export const chromiumPath =
-  process.env['CHROMIUM_BIN'] ??
-  (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
-    .find(isThere)
+  process.env['CHROMIUM_BIN'] ?? findProgram('chromium', 'chromium-browser', 'google-chrome')
+
+/** Containers have no user namespaces and little shared memory. */
+export const NO_SANDBOX = ['--no-sandbox', '--disable-dev-shm-usage']
 
 /** Starts Chromium without a window. */
 export function startBrowser(): Promise<Browser> {
   if (chromiumPath === undefined)
     throw new Error('there is no Chromium; install the package chromium')
-  // Containers have no user namespaces and little shared memory.
-  const args = ['--no-sandbox', '--disable-dev-shm-usage']
-  return chromium.launch({ executablePath: chromiumPath, args })
+  return chromium.launch({ executablePath: chromiumPath, args: NO_SANDBOX })
 }
 
 /** Stops all processes of a browser until disposed, as a laptop that sleeps. */
@@ -32,6 +27,14 @@ export async function freeze(browser: Browser): Promise<Disposable> {
   }
   signal('SIGSTOP')
   return { [Symbol.dispose]: () => signal('SIGCONT') }
+}
+
+/** The path of the first program on `PATH` with one of these names. */
+export function findProgram(...names: readonly string[]): string | undefined {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find(isThere)
 }
 
 function isThere(file: string): boolean {

@@ -13,6 +13,32 @@ export interface WebHostOptions extends StackOptions {
   readonly asksForLogin?: boolean
 }
 
+/** A host with the built web UI. */
+export interface WebStack extends AsyncDisposable {
+  readonly stack: Stack
+  /** The address that browsers use. */
+  readonly url: string
+}
+
+export async function startWebStack(options: WebHostOptions): Promise<WebStack> {
+  const { env, asksForLogin, ...more } = options
+  await using open = new AsyncDisposableStack()
+  const folder = webFolder()
+  await buildWeb(folder)
+  // The address for logins is known before the gateway has a port.
+  const proxy = asksForLogin === true ? open.use(await startTcpProxy()) : undefined
+  const auth = proxy === undefined ? {} : { AUTH: 'local,keys', PUBLIC_URL: proxy.url }
+  const settings = { WEB_FOLDER: folder, ...auth, ...env }
+  const stack = open.use(await startStack({ ...more, env: settings }))
+  proxy?.route(stack.url)
+  const opened = open.move()
+  return {
+    stack,
+    url: proxy?.url ?? stack.url,
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  }
+}
+
 export interface Visit {
   readonly context: BrowserContext
   readonly tab: ChatTab
@@ -35,19 +61,12 @@ export class WebHost implements AsyncDisposable {
     this.#open = open
   }
 
-  static async start({ env, asksForLogin, ...options }: WebHostOptions): Promise<WebHost> {
+  static async start(options: WebHostOptions): Promise<WebHost> {
     await using open = new AsyncDisposableStack()
-    const folder = webFolder()
-    await buildWeb(folder)
+    const { stack, url } = open.use(await startWebStack(options))
     const browser = await startBrowser()
     open.defer(() => browser.close())
-    // The address for logins is known before the gateway has a port.
-    const proxy = asksForLogin === true ? open.use(await startTcpProxy()) : undefined
-    const auth = proxy === undefined ? {} : { AUTH: 'local,keys', PUBLIC_URL: proxy.url }
-    const settings = { WEB_FOLDER: folder, ...auth, ...env }
-    const stack = open.use(await startStack({ ...options, env: settings }))
-    proxy?.route(stack.url)
-    return new WebHost(stack, proxy?.url ?? stack.url, browser, open.move())
+    return new WebHost(stack, url, browser, open.move())
   }
 
   /** A page of the UI for one test, in a browser that keeps nothing of others. `leave` ends it. */

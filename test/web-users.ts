@@ -1,21 +1,21 @@
 import { FormBrowser } from '@mcp-host/testkit'
 import type { Page } from 'playwright-core'
-import type { WebHost } from './web-host.ts'
+import type { WebStack } from './web-host.ts'
 
-const PASSWORD = 'correct horse battery'
+export const PASSWORD = 'correct horse battery'
 
 /** The users of a host that asks for logins. */
 export class WebUsers {
-  readonly #host: WebHost
+  readonly #host: WebStack
   readonly #admin: FormBrowser
 
-  private constructor(host: WebHost, admin: FormBrowser) {
+  private constructor(host: WebStack, admin: FormBrowser) {
     this.#host = host
     this.#admin = admin
   }
 
   /** Makes `ann` the first admin, by the link in the log of the gateway. */
-  static async begin(host: WebHost): Promise<WebUsers> {
+  static async begin(host: WebStack): Promise<WebUsers> {
     const [link = ''] = (await host.stack.log('gateway')).match(/http:\S+\/invite\/[\w-]+/) ?? []
     const admin = new FormBrowser(host.url)
     const form = await admin.open(link)

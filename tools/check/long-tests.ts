@@ -27,8 +27,9 @@ export const LONG_TESTS: readonly LongTest[] = [
   },
   {
     name: 'web',
-    summary: 'the web UI in Chromium: outages, pages of admins, every state with its picture',
-    minutes: 8,
+    summary:
+      'the web UI in Chromium: outages, pages of admins, every state with its picture; its flows in Firefox and WebKit',
+    minutes: 10,
     run: { path: 'test/web-' },
   },
   {
