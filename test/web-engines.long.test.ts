@@ -65,6 +65,36 @@ const button = (name: string): string =>
 const texts = (selector: string): string =>
   `Array.from(document.querySelectorAll(${quoted(selector)}), (each) => each.innerText.trim())`
 
+/** In the page: the texts whose width is not that of their font and its size. */
+const TEXT_SIZE_FAULTS = `(() => {
+  const pen = document.createElement('canvas').getContext('2d')
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const faults = []
+  for (let text; (text = texts.nextNode()) !== null;) {
+    const range = document.createRange()
+    range.selectNodeContents(text)
+    const lines = range.getClientRects()
+    if (lines.length !== 1) continue
+    const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(text.parentElement)
+    pen.font = [fontStyle, fontWeight, fontSize, fontFamily].join(' ')
+    const share = lines[0].width / pen.measureText(text.data).width
+    if (Math.abs(share - 1) > 0.04) faults.push(text.data + ' at ' + fontSize + ': ' + share)
+  }
+  return faults
+})()`
+
+/** In the page: the places of the ticks of a scale, above the part of it that is filled. */
+const TICKS = `(() => {
+  const { left, bottom, width } = document.querySelector('.scale').getBoundingClientRect()
+  const pen = document.createElement('canvas').getContext('2d')
+  pen.canvas.width = width
+  pen.drawImage(picture, -left, 4 - bottom)
+  const { data } = pen.getImageData(0, 0, width, 1)
+  const grey = (x) => data[4 * x]
+  const paper = grey(5)
+  return Array.from({ length: width }, (_, x) => x).filter((x) => Math.abs(grey(x) - paper) > 20)
+})()`
+
 for (const kind of ENGINES) {
   const { name, missing } = kind
   const note = missing === undefined ? '' : ` (SKIPPED: this machine has no ${missing})`
@@ -294,6 +324,41 @@ for (const kind of ENGINES) {
       proxy.reset(host.url)
       await done()
       expect(await answers()).toEqual([words])
+    })
+
+    test('text has the size that its style says', async () => {
+      await begin()
+      await say(script({ text: 'words and `a piece of code`' }))
+      await done()
+      expect(await page.evaluate<string[]>(TEXT_SIZE_FAULTS)).toEqual([])
+    })
+
+    async function shownTicks(): Promise<number[]> {
+      const url = `data:image/png;base64,${(await page.screenshot()).toString('base64')}`
+      await page.evaluate(
+        `void Object.assign((globalThis.picture = new Image()), { src: ${quoted(url)} })`,
+      )
+      await until('picture.complete && picture.naturalWidth > 0')
+      return page.evaluate(TICKS)
+    }
+
+    test('a scale has ten ticks, and the list of models is drawn as the page is', async () => {
+      await begin()
+      const look = '(({ appearance, backgroundColor }) => `${appearance} ${backgroundColor}`)'
+      const select = first('.composer .model select')
+      expect(await page.evaluate(`${look}(getComputedStyle(${select}))`)).toBe(
+        'none rgba(0, 0, 0, 0)',
+      )
+      await page.evaluate(`(() => {
+        const scale = document.createElement('meter')
+        scale.className = 'scale'
+        scale.value = 0.5
+        scale.style = 'position: fixed; left: 10px; top: 10px'
+        document.body.replaceChildren(scale)
+      })()`)
+      const ticks = Array.from({ length: 10 }, (_, tick) => 10 * tick).concat(99)
+      // A picture may be of the page before it was drawn again.
+      await expect.poll(shownTicks, { timeout: LIMIT_MS }).toEqual(ticks)
     })
 
     test('an app shows the result of its call, and calls a tool', async () => {
