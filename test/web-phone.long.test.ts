@@ -173,7 +173,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     expect(await tab.page.evaluate("matchMedia('(pointer: coarse)').matches")).toBe(true)
     await expectTargets(tab.page.locator('.sidebar-button, .bar button, .bar a'), 4)
     await expectTargets(tab.page.locator('.composer').locator('button, label.button, select'), 5)
-    await tab.button('Pages and lists').tap()
+    await tab.page.locator('.sidebar-button').tap()
     await expectTargets(tab.page.locator('.session').locator('.entry, summary'), 2)
   })
 
@@ -211,7 +211,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
   test('the links of a chat fit a phone, and axe finds nothing', async () => {
     await show(`#/chat/${session}`)
     await tab.page.getByText('sent', { exact: true }).waitFor()
-    await tab.button('Pages and lists').tap()
+    await tab.page.locator('.sidebar-button').tap()
     await tab.page.getByLabel(/^More for .*everybody/).tap()
     await tab.button('Share').tap()
     const dialog = tab.page.getByRole('dialog')

@@ -44,7 +44,7 @@ test.skipIf(chromiumPath === undefined)(title, async () => {
   await say(page, `read the text file ${files}/welcome.txt`)
   await page.locator('.turn[data-state=done]').waitFor()
   await page.getByText('filesystem server').last().waitFor()
-  await page.getByRole('button', { name: /^read the text/ }).waitFor()
+  await page.getByRole('link', { name: /^read the text/ }).waitFor()
   await pictures.take('chat')
 
   await page.emulateMedia({ colorScheme: 'dark' })

@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 /** Pixels around a part of the page. */
 const MARGIN = 8
 const MIN_BYTES = 600
-const MAX_BYTES = 70_000
+const MAX_BYTES = 85_000
 
 let made: Promise<string> | undefined
 
