@@ -24,7 +24,7 @@ import { BusClients } from './mcp/bus-clients.ts'
 import { BusClientListings } from './mcp/bus-client-listings.ts'
 import { Approvals } from './mcp/core/approvals.ts'
 import { JsonRpcCode, JsonRpcError } from './mcp/core/json-rpc.ts'
-import { ToolPolicy } from './mcp/core/tool-policy.ts'
+import { AccessPolicy } from './mcp/core/access-policy.ts'
 import { StateSeal } from './mcp/core/state-seal.ts'
 import { ClientVirtualServers } from './mcp/core/client-virtual-servers.ts'
 import { VirtualServers } from './mcp/virtual-servers.ts'
@@ -66,7 +66,7 @@ export async function createGateway(
     { bus, logger, metrics, catalog, onChange: () => policy.refresh() },
     { isRecorder: true },
   )
-  const policy: ToolPolicy = new ToolPolicy(
+  const policy: AccessPolicy = new AccessPolicy(
     approvalRule(config.toolApproval),
     (...denied) => {
       events.callDenied()

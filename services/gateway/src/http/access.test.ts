@@ -15,7 +15,7 @@ import { GatewayAudit } from '../gateway-audit.ts'
 import { NO_PINS } from '../auth/no-pins.ts'
 import { UNLIMITED } from '../limits/unlimited.ts'
 import { MaintenanceState } from '../maintenance-state.ts'
-import { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import { AccessPolicy } from '../mcp/core/access-policy.ts'
 import { VirtualServers } from '../mcp/virtual-servers.ts'
 import { FakeBus } from './__fixtures__/fake-bus.ts'
 import { buildApp } from './app.ts'
@@ -80,7 +80,7 @@ beforeEach(async () => {
       operations: { service: 'gateway', metrics, ready: async () => undefined },
       auth,
       onSocket: quiet,
-      policy: new ToolPolicy(),
+      policy: new AccessPolicy(),
       pins: NO_PINS,
       queue: new ApprovalQueue(
         { bus: bus.asBus(), audit: new GatewayAudit(undefined) },

@@ -15,7 +15,7 @@ import { GatewayAudit } from '../gateway-audit.ts'
 import { NO_PINS } from '../auth/no-pins.ts'
 import { UNLIMITED } from '../limits/unlimited.ts'
 import { MaintenanceState } from '../maintenance-state.ts'
-import { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import { AccessPolicy } from '../mcp/core/access-policy.ts'
 import { VirtualServers } from '../mcp/virtual-servers.ts'
 import { sessionRecord } from './__fixtures__/session-record.ts'
 import { buildApp } from './app.ts'
@@ -71,7 +71,7 @@ beforeEach(async () => {
         credentialOf: () => ({ kind: 'key', id: 'k' }),
       },
       onSocket: quiet,
-      policy: new ToolPolicy(),
+      policy: new AccessPolicy(),
       pins: NO_PINS,
       queue: new ApprovalQueue(
         { bus: bus.asBus(), audit: new GatewayAudit(undefined) },

@@ -30,7 +30,7 @@ import { MAINTENANCE } from '../standard-messages.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
 import type { Approvals } from '../mcp/core/approvals.ts'
-import type { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import type { AccessPolicy } from '../mcp/core/access-policy.ts'
 import type { Clients } from '../mcp/core/clients.ts'
 import type { OnRead } from '../mcp/core/forward-route.ts'
 import { McpEndpoint } from '../mcp/core/endpoint.ts'
@@ -111,7 +111,7 @@ export interface AppDeps extends ChatDeps, Pick<McpSocketDeps, 'virtualServers' 
   readonly clients: Clients
   readonly clientVirtualServers: ClientVirtualServers
   readonly signSession: SignSession
-  readonly policy: ToolPolicy
+  readonly policy: AccessPolicy
   readonly approvals?: Approvals | undefined
   readonly catalog: CatalogView
   readonly operations: GatewayOperations

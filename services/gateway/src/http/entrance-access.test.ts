@@ -9,7 +9,7 @@ import { Up } from '@mcp-host/contracts'
 import { ChatSocket } from '@mcp-host/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { MCP_METHODS } from '../events.ts'
-import { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import { AccessPolicy } from '../mcp/core/access-policy.ts'
 import { Story } from '../projection/__fixtures__/story.ts'
 import { newChatId } from '../session/chat-id.ts'
 import type { CallerName } from './__fixtures__/callers.ts'
@@ -30,7 +30,7 @@ const story = new Story()
 story.input('hello')
 
 beforeAll(async () => {
-  const policy = new ToolPolicy()
+  const policy = new AccessPolicy()
   policy.set({
     rules: [
       { users: ['user:ann'], effect: 'allow' },

@@ -11,7 +11,7 @@ import { GatewayAudit } from '../gateway-audit.ts'
 import { NO_PINS } from '../auth/no-pins.ts'
 import { UNLIMITED } from '../limits/unlimited.ts'
 import type { MaintenanceState } from '../maintenance-state.ts'
-import { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import { AccessPolicy } from '../mcp/core/access-policy.ts'
 import { VirtualServers } from '../mcp/virtual-servers.ts'
 import { buildApp } from './app.ts'
 
@@ -31,7 +31,7 @@ export async function openApiDocument(): Promise<object> {
       draining: AbortSignal.any([]),
       refusing: AbortSignal.any([]),
       operations: { service: 'gateway', metrics, ready: async () => undefined },
-      policy: new ToolPolicy(),
+      policy: new AccessPolicy(),
       pins: NO_PINS,
       // The first request would open it.
       queue: new ApprovalQueue(

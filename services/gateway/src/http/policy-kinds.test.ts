@@ -2,7 +2,7 @@
 import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
 import { PolicyFile } from '@mcp-host/policy'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ToolPolicy } from '../mcp/core/tool-policy.ts'
+import { AccessPolicy } from '../mcp/core/access-policy.ts'
 import { callersDoor, headersOf } from './__fixtures__/callers.ts'
 import type { FakeGateway } from './__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from './__fixtures__/start-fake-gateway.ts'
@@ -48,7 +48,7 @@ const CATALOG: readonly CatalogEntry[] = [
 let gateway: FakeGateway
 
 beforeAll(async () => {
-  const policy = new ToolPolicy()
+  const policy = new AccessPolicy()
   policy.set(
     PolicyFile.parse({
       rules: [

@@ -20,7 +20,7 @@ import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
 import { newSession, signSession } from './core/__fixtures__/test-sessions.ts'
 import { McpEndpoint } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
-import { ToolPolicy } from './core/tool-policy.ts'
+import { AccessPolicy } from './core/access-policy.ts'
 import type { ForwardedReply, ForwardedRequest } from './core/upstream.ts'
 import { McpHttp } from './mcp-http.ts'
 import { VirtualServers } from './virtual-servers.ts'
@@ -77,7 +77,7 @@ beforeEach(async () => {
     ...openDoor('http://127.0.0.1:3000'),
     authenticate: ({ headers: { authorization: id = LOCAL.id } }) => ({ ...LOCAL, id }),
   }
-  const policy = new ToolPolicy()
+  const policy = new AccessPolicy()
   const deps = { endpoint, virtualServers, policy, passing, checkOrigin, bodies, auth }
   const signals = {
     draining: draining.signal,

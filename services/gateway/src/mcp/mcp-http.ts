@@ -28,7 +28,7 @@ import type { McpEndpoint } from './core/endpoint.ts'
 import { idOf } from './core/classify.ts'
 import { parseMessage } from './core/parse-message.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
-import type { ToolPolicy } from './core/tool-policy.ts'
+import type { AccessPolicy } from './core/access-policy.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { isObject } from 'mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
@@ -37,7 +37,7 @@ import type { VirtualServers } from './virtual-servers.ts'
 export interface McpHttpDeps {
   readonly endpoint: McpEndpoint
   readonly virtualServers: VirtualServers
-  readonly policy: Pick<ToolPolicy, 'admit'>
+  readonly policy: Pick<AccessPolicy, 'admit'>
   readonly checkOrigin: OriginGuard
   readonly bodies: BodyReader
   readonly auth: Authenticator

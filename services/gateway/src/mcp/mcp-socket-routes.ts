@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { GatewayConfig } from '../config.ts'
 import type { McpEndpoint } from './core/endpoint.ts'
-import type { ToolPolicy } from './core/tool-policy.ts'
+import type { AccessPolicy } from './core/access-policy.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { JsonRpcCode } from './core/json-rpc.ts'
 import type { McpSocketEvents } from './mcp-socket.ts'
@@ -14,7 +14,7 @@ import type { VirtualServers } from './virtual-servers.ts'
 export interface McpSocketDeps {
   readonly endpoint: McpEndpoint
   readonly virtualServers: VirtualServers
-  readonly policy: Pick<ToolPolicy, 'admit'>
+  readonly policy: Pick<AccessPolicy, 'admit'>
   /** Open sockets, which a drain waits for. */
   readonly passing: InFlight
   /** Aborts when no further socket is taken. */

@@ -15,7 +15,7 @@ import { NO_PINS } from '../../auth/no-pins.ts'
 import type { ClientLimits } from '../../limits/unlimited.ts'
 import { UNLIMITED } from '../../limits/unlimited.ts'
 import { MaintenanceState } from '../../maintenance-state.ts'
-import { ToolPolicy } from '../../mcp/core/tool-policy.ts'
+import { AccessPolicy } from '../../mcp/core/access-policy.ts'
 import { VirtualServers } from '../../mcp/virtual-servers.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { serveSocket } from '../../socket/socket.ts'
@@ -57,7 +57,7 @@ export interface FakeGatewayOptions {
   /** Default: every client is the local admin. */
   readonly auth?: Authenticator
   /** Default: everything is allowed. */
-  readonly policy?: ToolPolicy
+  readonly policy?: AccessPolicy
   /** Default: one server `a`. */
   readonly catalog?: readonly CatalogEntry[]
   /** Default: none is ever reached. */
@@ -68,7 +68,7 @@ export interface FakeGatewayOptions {
 
 export async function startFakeGateway({
   auth = openDoor('http://127.0.0.1:3000'),
-  policy = new ToolPolicy(),
+  policy = new AccessPolicy(),
   catalog: catalogEntries = CATALOG,
   limits = UNLIMITED,
   record,

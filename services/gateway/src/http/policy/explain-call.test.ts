@@ -9,7 +9,7 @@ import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ToolPolicy } from '../../mcp/core/tool-policy.ts'
+import { AccessPolicy } from '../../mcp/core/access-policy.ts'
 import { addExplainCall } from './explain-call.ts'
 
 let app: FastifyInstance
@@ -45,7 +45,7 @@ beforeEach(async () => {
   const policyFile = join(folder.path, 'policy.json')
   const lines = RULES.map((rule) => JSON.stringify(rule)).join(',\n')
   await writeFile(policyFile, `{ "rules": [\n${lines}\n] }`)
-  const policy = new ToolPolicy(approvalRule(['files.read']), () => undefined, {
+  const policy = new AccessPolicy(approvalRule(['files.read']), () => undefined, {
     hasQuarantined: true,
     isQuarantined: (_, tool) => tool === 'changed',
   })

@@ -6,7 +6,7 @@ import { elementLines } from '@mcp-host/service'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
-import type { ToolPolicy } from '../../mcp/core/tool-policy.ts'
+import type { AccessPolicy } from '../../mcp/core/access-policy.ts'
 
 const name = z.string().min(1).max(500)
 
@@ -59,7 +59,7 @@ const Explanation = z
   })
 
 export interface ExplainCallDeps {
-  readonly policy: Pick<ToolPolicy, 'explain'>
+  readonly policy: Pick<AccessPolicy, 'explain'>
   /** The file of the rules. */
   readonly policyFile?: string | undefined
   readonly catalog: Pick<CatalogView, 'entries'>

@@ -82,18 +82,14 @@ export class Approvals {
     this.#options = options
   }
 
-  /** See `sentRoute`. */
-  sent(route: Route, listing: MergedListing): Promise<Route> {
-    return sentRoute(this.#options.sentArguments, route, listing)
-  }
-
   /** Runs a call once the user has allowed it. Throws `JsonRpcError` when the caller cannot be asked. */
   async pass(
     given: Route,
+    listing: MergedListing,
     { era, client, listener, caller }: Caller,
     run: Run,
   ): Promise<ForwardedReply> {
-    const route = withoutUnseen(given)
+    const route = withoutUnseen(await sentRoute(this.#options.sentArguments, given, listing))
     if (era === 'modern') return this.#passModern(route, caller, run)
     const question = questionOf(route)
     const canAsk = client !== undefined && listener !== undefined && takesForms(client.capabilities)

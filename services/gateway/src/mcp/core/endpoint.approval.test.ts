@@ -8,7 +8,7 @@ import { McpEndpoint } from './endpoint.ts'
 import { newSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
 import type { Params } from './json-rpc.ts'
-import { ToolPolicy } from './tool-policy.ts'
+import { AccessPolicy } from './access-policy.ts'
 import { StateSeal } from './state-seal.ts'
 import type { ForwardedRequest } from './upstream.ts'
 
@@ -37,7 +37,7 @@ const bytes = new TextEncoder()
 let forwarded: ForwardedRequest[]
 /** Answers to questions of supervisors. */
 let answers: unknown[]
-let policy: ToolPolicy
+let policy: AccessPolicy
 /** Calls that wait in the queue, and whether one of them was allowed there. */
 let queued: unknown[]
 let isAllowed: boolean
@@ -57,7 +57,7 @@ beforeEach(() => {
   timeoutMs = 10_000
   answer = () => ({ content: [] })
   answers = []
-  policy = new ToolPolicy(approvalRule(['@destructive', 'files.named']))
+  policy = new AccessPolicy(approvalRule(['@destructive', 'files.named']))
   const secret = crypto.getRandomValues(new Uint8Array(32))
   gateways = Array.from({ length: 2 }, () => {
     return new McpEndpoint({

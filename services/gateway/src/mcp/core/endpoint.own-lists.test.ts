@@ -9,7 +9,7 @@ import type { ServerListing } from './server-listing.ts'
 import { newSession, readSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
 import { ClientVirtualServers } from './client-virtual-servers.ts'
-import { ToolPolicy } from './tool-policy.ts'
+import { AccessPolicy } from './access-policy.ts'
 import type { ForwardedReply } from './upstream.ts'
 
 const own: ServerListing = {
@@ -40,7 +40,7 @@ let changed: Set<() => void>
 let forwarded: string[]
 let watched: (readonly string[])[]
 let endpoint: McpEndpoint
-let policy: ToolPolicy
+let policy: AccessPolicy
 beforeEach(() => {
   record = {}
   isChanged = false
@@ -52,7 +52,7 @@ beforeEach(() => {
     return { [Symbol.dispose]: () => void changed.delete(listener) }
   }
   const nothing: Disposable = { [Symbol.dispose]: () => undefined }
-  policy = new ToolPolicy()
+  policy = new AccessPolicy()
   endpoint = new McpEndpoint({
     policy,
     signSession,

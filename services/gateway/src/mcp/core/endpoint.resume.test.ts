@@ -15,7 +15,7 @@ import type {
   ResumedRequest,
   Upstream,
 } from './upstream.ts'
-import { ToolPolicy } from './tool-policy.ts'
+import { AccessPolicy } from './access-policy.ts'
 import { MOVED } from './upstream.ts'
 
 const text = new TextDecoder()
@@ -33,7 +33,7 @@ let settled: PromiseWithResolvers<ForwardedReply>
 /** Cancel listeners by client and request. */
 let cancels: Map<string, () => void>
 let closing: AbortController
-let policy: ToolPolicy
+let policy: AccessPolicy
 let endpoint: McpEndpoint
 let make: (streamMs: number) => McpEndpoint
 beforeEach(() => {
@@ -66,7 +66,7 @@ beforeEach(() => {
     },
   }
   const serverInfo = { name: 'us', version: '1' }
-  policy = new ToolPolicy()
+  policy = new AccessPolicy()
   const deps = { upstream, clients, serverInfo, signSession, policy }
   make = (streamMs) => new McpEndpoint(deps, { streamMs })
   endpoint = make(0)

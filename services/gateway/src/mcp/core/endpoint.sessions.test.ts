@@ -11,7 +11,7 @@ import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './server-listing.ts'
 import { newSession, readSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
-import { ToolPolicy } from './tool-policy.ts'
+import { AccessPolicy } from './access-policy.ts'
 import type {
   ForwardedReply,
   ForwardedRequest,
@@ -63,7 +63,7 @@ let notices: unknown[]
 let watches: Map<string, WatchRequest>
 let listeners: Map<string, (message: ServerMessage) => void>
 let logListeners: Set<(log: ServerLog) => void>
-let policy: ToolPolicy
+let policy: AccessPolicy
 let endpoint: McpEndpoint
 let left: AbortController
 let closing: AbortController
@@ -89,7 +89,7 @@ beforeEach(() => {
   logListeners = new Set()
   left = new AbortController()
   closing = new AbortController()
-  policy = new ToolPolicy()
+  policy = new AccessPolicy()
   endpoint = new McpEndpoint({
     signSession,
     policy,

@@ -39,7 +39,7 @@ import { forwardRoute } from './forward-route.ts'
 import { checkParameters } from './parameter-headers.ts'
 import { policyListener } from './policy-listener.ts'
 import { resumedStream } from './resumed-stream.ts'
-import type { ToolPolicy } from './tool-policy.ts'
+import type { AccessPolicy } from './access-policy.ts'
 import { RequestStream } from './request-stream.ts'
 import type { Params, JsonRpcId } from './json-rpc.ts'
 import { isObject } from 'mcp-host/json'
@@ -59,7 +59,7 @@ export interface EndpointDeps {
   /** Signs the ids of sessions, so that ids made up by clients are recognised and need no state. */
   readonly signSession: SignSession
   /** The policy for the items that principals see and use. Default: all items. */
-  readonly policy?: ToolPolicy
+  readonly policy?: AccessPolicy
   /** The limits of principals. Default: none. */
   readonly limits?: EndpointLimits
   /** Asks users about calls that need an approval by the policy. */
@@ -389,19 +389,17 @@ export class McpEndpoint {
       return forwardRoute({ upstream, listing }, allowed, { ...about, confirm, listener: asked })
     }
     const run = (): Promise<ForwardedReply> =>
-      decision.effect === 'allow'
-        ? forward()
-        : approvals.sent(route, listing).then((sent) => approvals.pass(sent, about, runAllowed))
+      decision.effect === 'allow' ? forward() : approvals.pass(route, listing, about, runAllowed)
     const permitted = limits?.toolCall(principal, decision)
     return permitted === undefined ? run() : permitted.then(run)
   }
 
-  /** Takes a notification of a client with a session. */
   /** Forwards the answer to a question, which only the session that was asked can give. */
   #takeAnswer({ id, message }: JsonRpcResponse, session: ClientSession | undefined): void {
     if (session !== undefined) this.#deps.upstream.answer(String(id), session.id, message)
   }
 
+  /** Takes a notification of a client with a session. */
   #takeNotification(
     { method, params }: JsonRpcNotification,
     { id }: ClientSession,

@@ -1,12 +1,12 @@
 import { POLICY_METHOD } from '@mcp-host/contracts'
 import type { Caller } from '@mcp-host/contracts'
 import type { MergedListing } from './merged-listing.ts'
-import type { ToolPolicy } from './tool-policy.ts'
+import type { AccessPolicy } from './access-policy.ts'
 import type { ReplyListener, Upstream } from './upstream.ts'
 
 export interface PolicyListenerDeps {
   readonly upstream: Pick<Upstream, 'answer'>
-  readonly policy?: Pick<ToolPolicy, 'check' | 'isToolHidden'> | undefined
+  readonly policy?: Pick<AccessPolicy, 'check' | 'isToolHidden'> | undefined
   readonly listener: ReplyListener
 }
 

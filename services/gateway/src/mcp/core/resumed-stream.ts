@@ -11,7 +11,7 @@ import { OPENED, toMessage } from './messages.ts'
 import { policyListener } from './policy-listener.ts'
 import { RequestStream } from './request-stream.ts'
 import type { ClientSession } from './session.ts'
-import type { ToolPolicy } from './tool-policy.ts'
+import type { AccessPolicy } from './access-policy.ts'
 import type { Upstream } from './upstream.ts'
 import { CANCELLED, MOVED } from './upstream.ts'
 import type { VirtualServer } from './virtual-server.ts'
@@ -19,7 +19,7 @@ import type { VirtualServer } from './virtual-server.ts'
 export interface ResumedStreamDeps {
   readonly upstream: Upstream
   readonly clients: Clients
-  readonly policy?: ToolPolicy | undefined
+  readonly policy?: AccessPolicy | undefined
   readonly streamMs: number
   readonly open: () => EventQueue
 }

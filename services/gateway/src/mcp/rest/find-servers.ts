@@ -1,12 +1,12 @@
 import type { Principal } from '@mcp-host/contracts'
-import type { ToolPolicy } from '../core/tool-policy.ts'
+import type { AccessPolicy } from '../core/access-policy.ts'
 import type { VirtualServer } from '../core/virtual-server.ts'
 import type { VirtualServers } from '../virtual-servers.ts'
 import { RestFault } from './rest-fault.ts'
 
 export interface FindServersDeps {
   readonly virtualServers: VirtualServers
-  readonly policy: ToolPolicy
+  readonly policy: AccessPolicy
 }
 
 /** What a principal sees of one server under its own names, or without a name of all servers. Throws `RestFault`. */

@@ -12,7 +12,7 @@ import { retryUntilListed } from '../core/retry-until-listed.ts'
 import type { Route } from '../core/route-request.ts'
 import { sentArguments } from 'mcp-host/routing'
 import { sentRoute } from '../core/sent-route.ts'
-import type { ToolPolicy } from '../core/tool-policy.ts'
+import type { AccessPolicy } from '../core/access-policy.ts'
 import type { Upstream } from '../core/upstream.ts'
 import type { ApprovalQueue } from '../../approvals/approval-queue.ts'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
@@ -101,7 +101,7 @@ function toRequest(
 
 /** The decision of the policy. Throws `RestFault` for a denied call. */
 function checkPolicy(
-  policy: ToolPolicy,
+  policy: AccessPolicy,
   principal: Principal,
   route: Route,
   listing: MergedListing,

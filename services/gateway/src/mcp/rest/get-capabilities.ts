@@ -6,7 +6,7 @@ import type { ModelList } from '../../status-summary.ts'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import type { MergedListing } from '../core/merged-listing.ts'
-import type { ToolPolicy } from '../core/tool-policy.ts'
+import type { AccessPolicy } from '../core/access-policy.ts'
 import type { ListName } from '../core/server-listing.ts'
 import type { Params } from '../core/json-rpc.ts'
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../core/versions.ts'
@@ -58,7 +58,7 @@ type Capabilities = z.infer<typeof Capabilities>
 
 export interface CapabilitiesDeps {
   readonly virtualServers: VirtualServers
-  readonly policy: ToolPolicy
+  readonly policy: AccessPolicy
   readonly catalog: CatalogView
   readonly models: () => ModelList
 }

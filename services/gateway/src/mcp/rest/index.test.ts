@@ -14,7 +14,7 @@ import { addApprovalRoutes } from '../../approvals/approval-routes.ts'
 import { GatewayAudit } from '../../gateway-audit.ts'
 import { FakeBus } from '../../http/__fixtures__/fake-bus.ts'
 import { UNLIMITED } from '../../limits/unlimited.ts'
-import { ToolPolicy } from '../core/tool-policy.ts'
+import { AccessPolicy } from '../core/access-policy.ts'
 import { JsonRpcCode, JsonRpcError } from '../core/json-rpc.ts'
 import type { ForwardedReply, ForwardedRequest } from '../core/upstream.ts'
 import { VirtualServers } from '../virtual-servers.ts'
@@ -85,7 +85,7 @@ beforeEach(() => {
       { bus: new FakeBus().asBus(), audit: new GatewayAudit(undefined) },
       { timeoutMs: 60_000 },
     ),
-    policy: new ToolPolicy((...call) => approvalRule(rules)(...call)),
+    policy: new AccessPolicy((...call) => approvalRule(rules)(...call)),
     models: () => ({ providers: [], default: { provider: 'demo', model: 'one' } }),
     upstream: {
       resume: () => Promise.reject(new Error('no request is resumable')),

@@ -41,7 +41,7 @@ export interface ExplainedDecision extends Decision {
 }
 
 /** Decides the items of servers that principals may see and use, by the policy and by `TOOL_APPROVAL`. */
-export class ToolPolicy {
+export class AccessPolicy {
   #policy: Policy = OPEN_POLICY
   #namesUsers = false
   /** Whether the policy hides nothing from anybody. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { nothing } from './__fixtures__/no-clients.ts'
 import { MergedListing } from './merged-listing.ts'
 import { routeRequest } from './route-request.ts'
-import { ToolPolicy } from './tool-policy.ts'
+import { AccessPolicy } from './access-policy.ts'
 
 const ann: Caller = { id: 'user:ann', roles: ['dev'], scopes: [] }
 const root: Caller = { id: 'user:root', roles: ['admin'], scopes: [] }
@@ -29,18 +29,18 @@ const listing = new MergedListing(
 )
 const virtualServer = { listing, onChange: () => nothing }
 
-function policyOf(rules: object[]): ToolPolicy {
-  const policy = new ToolPolicy((_server, tool) => tool === 'read')
+function policyOf(rules: object[]): AccessPolicy {
+  const policy = new AccessPolicy((_server, tool) => tool === 'read')
   policy.set(PolicyFile.parse({ rules }))
   return policy
 }
 
-const names = (policy: ToolPolicy, caller: Caller): string[] =>
+const names = (policy: AccessPolicy, caller: Caller): string[] =>
   ['read', 'write', 'delete'].filter(
     (name) => policy.view(caller, virtualServer).listing.tool(name) !== undefined,
   )
 
-function check(policy: ToolPolicy, caller: Caller, name: string, args: object = {}): string {
+function check(policy: AccessPolicy, caller: Caller, name: string, args: object = {}): string {
   const request = {
     kind: 'request',
     era: 'legacy',
@@ -84,7 +84,7 @@ describe('a tool whose calls are all denied', () => {
 
 test('a view of an open policy follows a later denial and a later quarantine', () => {
   let quarantined = ''
-  const policy = new ToolPolicy(undefined, undefined, {
+  const policy = new AccessPolicy(undefined, undefined, {
     get hasQuarantined() {
       return quarantined !== ''
     },
@@ -135,7 +135,7 @@ test('a list of which others see less or more may be cached by its client alone'
   const [files] = listing.servers
   const caching = { tools: { ttlMs: 5, cacheScope: 'public' } } as const
   const merged = new MergedListing(files ? [{ ...files, caching }] : [], ({ name }) => name)
-  const scopeFor = (caller: Caller, policy: ToolPolicy) =>
+  const scopeFor = (caller: Caller, policy: AccessPolicy) =>
     policy.view(caller, { ...virtualServer, listing: merged }).listing.caching('tools').cacheScope
   for (const caller of [ann, root]) expect(scopeFor(caller, policyOf(rules))).toBe('private')
   expect(scopeFor(ann, policyOf([]))).toBe('public')
@@ -144,7 +144,7 @@ test('a list of which others see less or more may be cached by its client alone'
 test('one view serves all callers with the same rights, unless rules name users', () => {
   const byRole = policyOf(rules.slice(0, 2))
   const bob: Caller = { id: 'user:bob', roles: ['dev'], scopes: [] }
-  const seen = (policy: ToolPolicy, caller: Caller) => policy.view(caller, virtualServer).listing
+  const seen = (policy: AccessPolicy, caller: Caller) => policy.view(caller, virtualServer).listing
   expect(seen(byRole, ann)).toBe(seen(byRole, bob))
   const byUser = policyOf([{ users: 'user:bob', tool: 'read', effect: 'deny' }])
   expect(names(byUser, ann)).toContain('read')
