@@ -34,11 +34,11 @@ const Question = z.discriminatedUnion('state', [
     url: 'With `url`: to be visited by the user.',
     expiresAt: 'When it ends without an answer, in epoch milliseconds.',
   }),
-  describeFields(answered, {
+  describeFields(answered.extend({ by: answered.shape.by.optional() }), {
     state: 'Somebody answered.',
     ...question,
     action: '`accept`, or no: `decline`, `cancel`.',
-    by: 'Principal that answered.',
+    by: 'Principal that answered; readers of a share are not told.',
   }),
   describeFields(expired, { state: 'Nobody answered in time.', ...question }),
   describeFields(closed, { state: 'Nobody waits for an answer any more.', ...question }),

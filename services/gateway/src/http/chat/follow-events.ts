@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults } from '../../edge/api.ts'
+import type { SseEvent } from '../../projection/sse-event.ts'
 import { parseFrameId } from '../../projection/sse.ts'
 import { deletedSession } from '../../session/deleted-session.ts'
 import { SessionAccess } from '../../session/session-access.ts'
@@ -34,6 +35,7 @@ interface FollowRequest {
   readonly query: z.infer<typeof followQuery>
   readonly headers: z.infer<typeof followHeaders>
   readonly principal: Principal
+  readonly shown?: (event: SseEvent) => SseEvent
 }
 
 export function addFollowEvents(api: Api, deps: ChatDeps): void {
@@ -66,7 +68,7 @@ export async function serveSessionEvents(
   deps: ChatDeps,
   reply: FastifyReply,
   id: SessionId,
-  { query, headers, principal }: FollowRequest,
+  { query, headers, principal, shown }: FollowRequest,
 ): Promise<void> {
   const { bus } = deps
   const place = headers['last-event-id'] ?? query.after
@@ -99,6 +101,7 @@ export async function serveSessionEvents(
     access,
     queueAfter: before,
     skip: start.skip,
+    ...(shown && { shown }),
     ...(place === undefined ? { place: formatCursor(cursor) } : {}),
   })
 }

@@ -32,6 +32,8 @@ export interface StreamSessionOptions {
   readonly onText?: () => void
   /** The id of the event before the first one. */
   readonly place?: string
+  /** What the client may see of an event. Default: all. */
+  readonly shown?: (event: SseEvent) => SseEvent
 }
 
 /** Answers with the events of a session from a cursor on. */
@@ -40,8 +42,9 @@ export async function streamSession(
   reply: FastifyReply,
   session: SessionId,
   start: Cursor,
-  { envelope, access, queueAfter, messageId, skip = 0, onText, place }: StreamSessionOptions,
+  options: StreamSessionOptions,
 ): Promise<void> {
+  const { envelope, access, queueAfter, messageId, skip = 0, onText, place, shown } = options
   const frames: Follow = async function* (signal, aside) {
     using queue = new QueueNotifier((item) => {
       // Reports the messages before this one. Its turn may be over by then.
@@ -51,14 +54,16 @@ export async function streamSession(
       if (isTold) for (const frame of sseFrames(item)) aside(frame)
     })
     const watch = { after: queueAfter, item: (item: FollowItem) => queue.item(item) }
-    const options = { envelope, access, signal, watch, withAnswers: true }
-    const all = followSession(deps.bus, session, start, options)
+    const follow = { envelope, access, signal, watch, withAnswers: true }
+    const all = followSession(deps.bus, session, start, follow)
     let left = skip
     let hasText = false
     for await (const event of messageId === undefined ? all : turnOf(all, messageId)) {
       if (event.type === 'text' && !hasText) onText?.()
       hasText ||= event.type === 'text'
-      yield* sseFrames(event).slice(left)
+      for (const { id, data } of sseFrames(event).slice(left)) {
+        yield { id, data: shown?.(data) ?? data }
+      }
       left = 0
     }
   }

@@ -1,5 +1,7 @@
 import type { SessionId } from '@mcp-host/contracts'
+import { newEnvelope } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { callBlock, Story } from '../../projection/__fixtures__/story.ts'
 import type { FakeGateway } from '../__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from '../__fixtures__/start-fake-gateway.ts'
 
@@ -7,8 +9,9 @@ const SESSION = 'sessionsessionse'.repeat(2) as SessionId
 const sharesPath = `/api/chat/session/${SESSION}/shares`
 
 let gateway: FakeGateway
-/** The id of the link, and the address of the file behind it. */
+/** The id of the link, its address, and the address of the file behind it. */
 let id = ''
+let shared = ''
 let file = ''
 beforeEach(async () => {
   gateway = await startFakeGateway()
@@ -19,7 +22,8 @@ beforeEach(async () => {
   const made = await fetch(gateway.url + sharesPath, { method: 'POST', headers, body: '{}' })
   const share = (await made.json()) as { readonly id: string; readonly url: string }
   id = share.id
-  file = `${gateway.url + new URL(share.url).pathname}/file/${key}`
+  shared = gateway.url + new URL(share.url).pathname
+  file = `${shared}/file/${key}`
 })
 afterEach(() => gateway[Symbol.asyncDispose]())
 
@@ -43,4 +47,20 @@ test('a download ends with its share link', async () => {
   }
   await expect(rest()).rejects.toThrow('terminated')
   expect(bytes).toBeLessThan(64_000_000)
+})
+
+test('a reader who follows a share sees how a call was decided, and not the user who decided', async () => {
+  const story = new Story()
+  const { id: call } = callBlock(story.claim(story.input('pay')))
+  story.askApproval(call, 'a1')
+  const answer = { ...story.answer('a1'), envelope: newEnvelope('user:bob') }
+  gateway.bus.entries.splice(0, Infinity, ...story.entries.slice(0, -1), answer)
+  const { body } = await fetch(`${shared}/events`)
+  let seen = ''
+  for await (const bytes of body ?? []) {
+    seen += Buffer.from(bytes).toString()
+    if (seen.includes('the question was answered')) break
+  }
+  expect(seen).toContain('"action":"accept"')
+  expect(seen).not.toContain('user:bob')
 })

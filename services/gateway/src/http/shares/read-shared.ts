@@ -15,7 +15,7 @@ import { askOrchestrator } from '../sessions/ask-orchestrator.ts'
 import { MessagesPage } from '../sessions/list-messages.ts'
 import { Page } from '../sessions/page.ts'
 import type { Share, Shares } from './shares.ts'
-import { withoutNames } from './without-names.ts'
+import { eventWithoutNames, withoutNames } from './without-names.ts'
 
 const SharedParams = z.object({ token: z.string().max(100).describe('The secret of the link.') })
 
@@ -137,7 +137,7 @@ export function addReadShared(api: Api, deps: ReadSharedDeps): void {
       const over = new AbortController()
       using _watch = await shares.abortAtEnd(share, over)
       const draining = AbortSignal.any([deps.draining, over.signal])
-      const place = { query, headers, principal: ownerOf(share) }
+      const place = { query, headers, principal: ownerOf(share), shown: eventWithoutNames }
       await serveSessionEvents({ ...deps, draining }, reply, share.session, place)
     },
   )
