@@ -173,3 +173,34 @@ test.each([
   expect(isDrawable(tex.padEnd(length, 'x '))).toBe(true)
   expect(isDrawable(tex.padEnd(length + 1, 'x '))).toBe(false)
 })
+
+test.each([
+  [900, 'heading'],
+  [1000, 'paragraph'],
+])('%i characters above a line are a %s', (length, type) => {
+  expect(parseBlocks(`${'x'.repeat(length)}\n===`)[0]?.type).toBe(type)
+})
+
+test.each([
+  [64, true],
+  [65, false],
+])('an address of mail with %i characters before its mark is a link: %s', (length, isLink) => {
+  const read = JSON.stringify(parseBlocks(`see ${'a'.repeat(length)}@b.example`))
+  expect(read.includes('"type":"link"')).toBe(isLink)
+})
+
+test.each([
+  [2000, true],
+  [2001, false],
+])('%i characters within a line are a formula: %s', (length, isFormula) => {
+  const read = JSON.stringify(parseBlocks(`see \\(${'x'.repeat(length)}\\)`))
+  expect(read.includes('"type":"mathInline"')).toBe(isFormula)
+})
+
+test.each([
+  [2000, true],
+  [4000, false],
+])('a growing paragraph of %i characters has its marks finished: %s', (length, isFinished) => {
+  const read = JSON.stringify(new BlockParser().parse(`${repeat('text ', length)}**bo`, true))
+  expect(read.includes('"type":"strong"')).toBe(isFinished)
+})
