@@ -1,6 +1,6 @@
 // A chat from the socket to the tool and back, with real processes.
 import type { Stack, ToolScript } from '@mcp-host/testkit'
-import { ChatSocket, script, startStack } from '@mcp-host/testkit'
+import { ChatSocket, runProgram, script, startStack } from '@mcp-host/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 /** A random name. */
@@ -274,4 +274,17 @@ test('every service has metrics of its work', async () => {
     new RegExp(`mcp_host_server_request_seconds_count\\{${ofTool}[^}]*\\} [1-9]`),
   )
   expect(worker).toMatch(/mcp_host_generations_total\{provider="demo"[^}]*outcome="completed"/)
+})
+
+const good = script({ text: 'fine' })
+const failing = script({ error: { afterTokens: 0, message: 'the model tripped' } })
+test.each([
+  ['0 after answers to all of its input', [good, good], 0],
+  ['1 after a failed answer', [failing, good], 1],
+  ['1 after a refused message', ['x'.repeat(1_000_000), good], 1],
+])('npm run chat exits with %s', async (_, lines, code) => {
+  const chat = ['chat', '--url', stack.url]
+  await using program = await runProgram(chat, {}, lines.map((line) => `${line}\n`).join(''))
+  expect(await program.ended()).toEqual({ code, signal: null })
+  expect(program.output()).toContain('fine')
 })
