@@ -113,16 +113,17 @@ describe('clients of MCP', () => {
       body: JSON.stringify(initialize),
     })
     const session = begin.headers.get('mcp-session-id') ?? ''
-    const list = async (user: string) => {
+    const list = async (credential: Record<string, string>) => {
       const response = await fetch(`${otherGateway}/mcp`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'mcp-session-id': session, ...bearer(user) },
+        headers: { 'content-type': 'application/json', 'mcp-session-id': session, ...credential },
         body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }),
       })
       return response.status
     }
-    expect(await list('ann')).toBe(200)
-    expect(await list('bob')).toBe(404)
+    expect(await list(bearer('ann'))).toBe(200)
+    expect(await list(bearer('bob'))).toBe(404)
+    expect(await list({})).toBe(401)
   })
 })
 

@@ -219,6 +219,15 @@ async function logOut(browser: FormBrowser) {
   return browser.submit(await browser.submit(page, {}), { logout: 'yes' })
 }
 
+test('the way to the provider has a challenge of PKCE', async () => {
+  const begun = await fetch(`${url}/login/oidc`, { redirect: 'manual' })
+  const { searchParams } = new URL(begun.headers.get('location') ?? '')
+  expect(Object.fromEntries(searchParams)).toMatchObject({
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+    code_challenge_method: 'S256',
+  })
+})
+
 describe('the way back from the provider', () => {
   /** Stops before the browser goes back to this host. */
   async function callbackOf(browser: FormBrowser): Promise<string> {
