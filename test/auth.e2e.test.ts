@@ -427,10 +427,8 @@ describe('an API key', () => {
   })
 
   test('never appears in a log', async () => {
-    for (const name of ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker'] as const) {
-      const log = await stack.log(name)
-      for (const key of Object.values(keys)) expect(log).not.toContain(key.slice(-64))
-    }
+    const logs = await stack.logs()
+    for (const key of Object.values(keys)) expect(logs).not.toContain(key.slice(-64))
   })
 })
 

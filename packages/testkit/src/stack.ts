@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { providers, variablePrefix } from '@mcp-host/llm-worker/providers'
 import type { ServiceName, ServiceProcess } from '@mcp-host/tools/host'
@@ -60,6 +60,8 @@ export interface Stack extends AsyncDisposable {
   cancels(): Promise<number>
   /** The log of a service. */
   log(name: ServiceName): Promise<string>
+  /** The logs of all processes of services, also of those that were added or have ended. */
+  logs(): Promise<string>
 }
 
 /** Settings that make providers unreachable, so that no test uses a provider outside of the test. */
@@ -167,6 +169,12 @@ export async function startStack({
         if (text?.includes(`"pid":${pid}`) === true) return text
       }
       return ''
+    },
+    async logs() {
+      const run = join(folder.path, 'run')
+      const files = (await readdir(run)).filter((file) => file.endsWith('.log'))
+      const texts = await Promise.all(files.map((file) => readFile(join(run, file), 'utf8')))
+      return texts.join('\n')
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
