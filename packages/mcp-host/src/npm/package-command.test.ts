@@ -8,6 +8,7 @@ import { withoutLauncher } from './package-command.ts'
 
 /** A folder without packages, as all folders above it. */
 const EMPTY = '/'
+const REPOSITORY = join(import.meta.dirname, '..', '..', '..', '..')
 
 /** What is run of a command line: packages, program and arguments; undefined: the command line as it is. */
 function read(
@@ -84,18 +85,29 @@ describe('a launcher of packages', () => {
     expect(lines.map((line) => read(line, deep) !== undefined)).toEqual([false, false, false, true])
   })
 
-  test.each(['.npmrc', 'pnpm-workspace.yaml', 'bunfig.toml'])(
-    'below a folder with settings in %s it runs as it is',
-    async (file) => {
+  test.each([
+    ['npx server', '.npmrc'],
+    ['pnpm dlx server', '.npmrc'],
+    ['pnpm dlx server', 'pnpm-workspace.yaml'],
+    ['bunx server', '.npmrc'],
+    ['bunx server', 'bunfig.toml'],
+  ])(
+    'below a folder with settings in a file of its launcher it runs as it is: %s, %s',
+    async (line, file) => {
       await using workspace = await Workspace.open()
       const deep = workspace.path('deep')
       mkdirSync(deep)
-      expect(read('npx server', deep)).toBeDefined()
+      expect(read(line, deep)).toBeDefined()
       await workspace.write(file, '')
-      expect([read('npx server', deep), read('npx server', workspace.folder)]).toEqual([
-        undefined,
-        undefined,
-      ])
+      expect([read(line, deep), read(line, workspace.folder)]).toEqual([undefined, undefined])
+    },
+  )
+
+  test.each(['memory', 'sequential-thinking'])(
+    'in a clone of this repository npx does not run @modelcontextprotocol/server-%s as it is',
+    (name) => {
+      const line = `npx -y @modelcontextprotocol/server-${name}`
+      expect(read(line, REPOSITORY)).toBeDefined()
     },
   )
 

@@ -11,6 +11,8 @@ interface PackageCommand {
   /** The name of the program; undefined: the one of the package. */
   readonly program: string | undefined
   readonly args: readonly string[]
+  /** The files of a folder that tell its launcher where packages come from and whether their scripts run. */
+  readonly settings: readonly string[]
 }
 
 interface CommandLine {
@@ -25,15 +27,18 @@ interface LaunchPlace {
   readonly platform?: NodeJS.Platform
 }
 
-/** The launchers and the words that come with them. `npm` reads options also behind the package. */
+const OF_NPM = ['.npmrc']
+const OF_PNPM = ['.npmrc', 'pnpm-workspace.yaml']
+const OF_BUN = ['.npmrc', 'bunfig.toml']
+/** The launchers, the words that come with them, and their settings. `npm` reads options also behind the package. */
 const LAUNCHERS = [
-  { words: ['npx'] },
-  { words: ['npm', 'exec'], readsAll: true },
-  { words: ['npm', 'x'], readsAll: true },
-  { words: ['pnpx'] },
-  { words: ['pnpm', 'dlx'] },
-  { words: ['bunx'] },
-  { words: ['bun', 'x'] },
+  { words: ['npx'], settings: OF_NPM },
+  { words: ['npm', 'exec'], settings: OF_NPM, readsAll: true },
+  { words: ['npm', 'x'], settings: OF_NPM, readsAll: true },
+  { words: ['pnpx'], settings: OF_PNPM },
+  { words: ['pnpm', 'dlx'], settings: OF_PNPM },
+  { words: ['bunx'], settings: OF_BUN },
+  { words: ['bun', 'x'], settings: OF_BUN },
 ]
 /** Options that change nothing where nobody can be asked. */
 const WITHOUT_EFFECT = new Set(['-y', '--yes', '-q', '--quiet', '-s', '--silent'])
@@ -41,8 +46,6 @@ const WITHOUT_EFFECT = new Set(['-y', '--yes', '-q', '--quiet', '-s', '--silent'
 const SPEC =
   /^(?!.*\.(?:tgz|tar|tar\.gz)$)(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:@[\w~^<>=*|+ -][\w.~^<>=*|+ -]*)?$/i
 const PROGRAM = /^\w[\w.-]*$/
-/** The files of a folder that tell launchers where packages come from and whether their scripts run. */
-const SETTINGS_FILES = ['.npmrc', 'pnpm-workspace.yaml', 'bunfig.toml']
 /** The variables that tell it to other launchers than npm. */
 const OTHER_SETTINGS = /^(?:pnpm|bun)_config_.*(?:registry|scripts)$/i
 
@@ -82,7 +85,8 @@ function readPackageCommand({ command, args }: CommandLine): PackageCommand | un
   const named = packages.length > 0
   const specs = named ? packages : [first]
   if (!specs.every((spec) => SPEC.test(spec)) || (named && !PROGRAM.test(first))) return undefined
-  return { packages: specs, program: named ? first : undefined, args: behind }
+  const { settings } = launcher
+  return { packages: specs, program: named ? first : undefined, args: behind, settings }
 }
 
 /** The arguments of a program behind a launcher that takes what looks like an option for its own until `--`. */
@@ -95,15 +99,15 @@ function plainArguments(args: readonly string[]): readonly string[] | undefined 
 
 /**
  * Whether the working folder, or one above it, has the program installed, which launchers then run, or has settings
- * for them. The user's own file counts everywhere, also without the launcher.
+ * for the launcher. The user's own file counts everywhere, also without the launcher.
  */
 function isInProject(
-  { packages, program }: PackageCommand,
+  { packages, program, settings }: PackageCommand,
   cwd: string,
   env: LaunchPlace['env'],
 ): boolean {
   const name = program ?? packages[0]?.replace(/^@[^/]*\//, '').replace(/@.*$/, '') ?? ''
-  const files = [join('node_modules', '.bin', name), ...SETTINGS_FILES]
+  const files = [join('node_modules', '.bin', name), ...settings]
   const userFile = resolve(env['HOME'] ?? homedir(), '.npmrc')
   for (let folder = cwd; ; folder = dirname(folder)) {
     const paths = files.map((file) => join(folder, file))
