@@ -144,7 +144,7 @@ export class ChatCommands {
     const { servers = [] } = await this.#options.api.status()
     if (servers.length === 0) this.#say('There are no MCP servers; add one to mcp.json.')
     for (const { server, state, phase, tools, error } of servers) {
-      const count = tools === undefined || state !== 'ready' ? '' : `: ${tools} tools`
+      const count = tools === undefined || state !== 'ready' ? '' : `: ${countOf(tools, 'tool')}`
       this.#say(`  ${server}  ${phase ?? state}${count}${error === undefined ? '' : `: ${error}`}`)
     }
   }

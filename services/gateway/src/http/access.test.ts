@@ -155,6 +155,7 @@ test('the access table reserves these routes for admins', () => {
   expect(Array.from(folders).toSorted()).toEqual([
     '/api/accounts',
     '/api/changed-tools',
+    '/api/file-faults',
     '/api/keys',
     '/api/limits',
     '/api/maintenance',
