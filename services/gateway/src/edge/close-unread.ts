@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** A client takes nothing of its answer for so long. */
+/** A client takes nothing of its answer for so long, or twice as long: Node.js waits anew after bytes that left late. */
 const UNREAD_MS = 30_000
 
 /**

@@ -88,6 +88,10 @@ const HEADERS_TIMEOUT_MS = 20_000
 /** A whole body, however steadily it arrives: 20 MB on a line of 100 kbit/s. Streams and sockets last longer. */
 const REQUEST_TIMEOUT_MS = 30 * 60_000
 const TIMEOUT_CHECK_MS = 5_000
+/** Sustained rate of all files that are sent: it leaves half of the CPU for other requests. */
+const FILES_BYTES_PER_MS = 64 * 1024
+/** Files that are sent to readers of share links at the same time: users have others. */
+const MAX_SHARED_FILES = 64
 
 /** A connection whose body waits for its turn is not read beyond this. */
 const READ_BYTES = 1024
@@ -267,7 +271,9 @@ export async function buildApp(
   compressAnswers(app)
   const tickets = new Tickets(deps.bus, deps.auth)
   const shares = new Shares(deps.bus, deps.auth)
-  const files = new FileSender(deps.bus.blobs)
+  const sending = { blobs: deps.bus.blobs, budget: new ReadBudget(FILES_BYTES_PER_MS) }
+  const files = new FileSender(sending)
+  const sharedFiles = new FileSender(sending, { maxSent: MAX_SHARED_FILES })
   app.websocketServer.on('connection', (socket, request) => guard.watch(socket, request))
   addAuthHooks(app, { ...deps, tickets, guard })
   app.addHook('onRequest', async ({ raw, principal }) => {
@@ -347,7 +353,9 @@ export async function buildApp(
       addMaintenance(api, deps)
       addAuditRoutes(api, deps)
       addApprovalRoutes(api, deps)
-      await api.register(async (open: Api) => addReadShared(open, { ...deps, shares, files }))
+      await api.register(async (open: Api) =>
+        addReadShared(open, { ...deps, shares, files: sharedFiles }),
+      )
       addAccountRoutes(api, { ...deps, local: deps.logins?.local, publicUrl: deps.auth.publicUrl })
     },
     { prefix: '/api' },

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { newSessionId } from '@mcp-host/contracts'
 import { eventually } from '@mcp-host/testkit'
 import type { FastifyInstance } from 'fastify'
 import { fastify } from 'fastify'
 import { afterEach, expect, test } from 'vitest'
 import { replyError } from '../../edge/error-reply.ts'
+import { ReadBudget } from '../../edge/read-budget.ts'
 import { FileSender } from './file-sender.ts'
 
 const session = newSessionId()
@@ -17,30 +19,45 @@ const BYTES = PIECES * PIECE.length
 
 let app: FastifyInstance
 let port = 0
-/** Pieces that were read of the store, and how many reads have ended. */
-let read = 0
-let ended = 0
+const NOTHING_SEEN = {
+  /** Pieces that were read of the store, and how many reads have ended. */
+  read: 0,
+  ended: 0,
+  /** Pieces that were read in the present turn of the event loop, and the most in one turn. */
+  readInTurn: 0,
+  mostInTurn: 0,
+}
+let seen = { ...NOTHING_SEEN }
 const clients: Socket[] = []
 
 const blobs = {
   find: async (name: string) =>
     name === key ? { key, bytes: BYTES, digest: 'd', mimeType: 'image/png' } : undefined,
   async *read() {
+    // Reads of an earlier test may end later.
+    const own = seen
     try {
       for (let piece = 0; piece < PIECES; piece += 1) {
-        read += 1
+        own.read += 1
+        own.readInTurn += 1
+        own.mostInTurn = Math.max(own.mostInTurn, own.readInTurn)
         yield PIECE
       }
     } finally {
-      ended += 1
+      own.ended += 1
     }
   },
 }
 
-async function start(options?: { readonly maxSent?: number; readonly unreadMs?: number }) {
-  read = 0
-  ended = 0
-  const files = new FileSender(blobs, options)
+interface Options {
+  readonly maxSent?: number
+  readonly unreadMs?: number
+  readonly budget?: Pick<ReadBudget, 'turn'>
+}
+
+async function start({ budget = new ReadBudget(BYTES), ...options }: Options = {}) {
+  seen = { ...NOTHING_SEEN }
+  const files = new FileSender({ blobs, budget }, options)
   app = fastify()
   app.setErrorHandler((error, _, reply) => replyError(reply, error))
   app.get<{ Params: { holder: string; key: string } }>(
@@ -73,7 +90,7 @@ async function begin(holder: string): Promise<Socket> {
 test('a file is read as its client reads it, to its end', async () => {
   await start()
   await begin('ann')
-  expect(read).toBeLessThan(PIECES / 2)
+  expect(seen.read).toBeLessThan(PIECES / 2)
   const answer = await ask('ann')
   expect(answer.headers.get('content-length')).toBe(String(BYTES))
   expect((await answer.arrayBuffer()).byteLength).toBe(BYTES)
@@ -87,14 +104,14 @@ test('HEAD is answered without reading the file', async () => {
     String(BYTES),
     'image/png',
   ])
-  expect(read).toBe(0)
+  expect(seen.read).toBe(0)
 })
 
 test('an answer that its client does not read is closed', async () => {
   await start({ unreadMs: 100 })
   await begin('ann')
-  await eventually(() => ended === 1)
-  expect(read).toBeLessThan(PIECES)
+  await eventually(() => seen.ended === 1)
+  expect(seen.read).toBeLessThan(PIECES)
 })
 
 test('one client gets a quarter of the files that are sent at the same time, until it has read or left one', async () => {
@@ -110,4 +127,25 @@ test('one client gets a quarter of the files that are sent at the same time, unt
   expect((await ask('eve')).status).toBe(503)
   first?.destroy()
   await eventually(async () => (await ask('ann', { method: 'HEAD' })).status === 200)
+})
+
+test('other work comes between the pieces of files that are sent at the same time', async () => {
+  await start()
+  for (const client of await Promise.all(Array(8).fill('ann').map(begin))) client.resume()
+  seen.mostInTurn = 0
+  for (const until = seen.read + 64; seen.read < until; await nextTurn()) seen.readInTurn = 0
+  expect(seen.mostInTurn).toBe(1)
+})
+
+test('an answer whose next piece waits for its turn is not closed', async () => {
+  const turn = Promise.withResolvers<void>()
+  const budget = {
+    turn: (_: number, owner: string) => (owner === 'ann' ? turn.promise : Promise.resolve()),
+  }
+  await start({ budget, unreadMs: 100 })
+  const answer = ask('ann')
+  await begin('bob')
+  await eventually(() => seen.ended === 1)
+  turn.resolve()
+  expect((await answer).status).toBe(200)
 })

@@ -1,14 +1,17 @@
 import { Readable } from 'node:stream'
-import type { Blobs } from '@mcp-host/bus'
+import type { Blobs, StoredBlob } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
 import { BusError, cleanType, LOCAL, UNKNOWN_TYPE } from '@mcp-host/contracts'
 import { Holdings, rateLimited } from '@mcp-host/limits'
 import type { FastifyReply } from 'fastify'
+import type { ReadBudget } from '../../edge/read-budget.ts'
 
 /** The types that pages show. A page of this host would run or apply others, such as scripts and style sheets. */
 const SHOWN =
   /^(?:image\/(?:png|jpeg|gif|webp)|audio\/(?:aac|flac|mp4|mpeg|ogg|wav|webm|x-wav)|application\/pdf|text\/plain)$/
 
+/** The size of a piece; the last of a file may be smaller. */
+const PIECE_BYTES = 128 * 1024
 /** Files that are sent at the same time: each holds up to 0.5 MB. */
 const MAX_SENT = 256
 /** An answer of which the client takes nothing for so long is closed. */
@@ -21,17 +24,25 @@ export interface SentFile {
   readonly holder: string
 }
 
+export interface FileSenderDeps {
+  readonly blobs: Pick<Blobs, 'find' | 'read'>
+  /** Spreads the pieces of all files. */
+  readonly budget: Pick<ReadBudget, 'turn'>
+}
+
 /** Answers with stored files, in pieces as the clients read them. */
 export class FileSender {
-  readonly #blobs: Pick<Blobs, 'find' | 'read'>
+  readonly #blobs: FileSenderDeps['blobs']
+  readonly #budget: FileSenderDeps['budget']
   readonly #sent: Holdings
   readonly #unreadMs: number
 
   constructor(
-    blobs: Pick<Blobs, 'find' | 'read'>,
+    { blobs, budget }: FileSenderDeps,
     { maxSent = MAX_SENT, unreadMs = UNREAD_MS } = {},
   ) {
     this.#blobs = blobs
+    this.#budget = budget
     this.#sent = new Holdings(maxSent, LOCAL.id)
     this.#unreadMs = unreadMs
   }
@@ -51,14 +62,33 @@ export class FileSender {
     if (SHOWN.test(type)) reply.type(type)
     else reply.type(UNKNOWN_TYPE).header('content-disposition', 'attachment')
     const { raw, request } = reply
-    const unread = setTimeout(() => raw.destroy(), this.#unreadMs)
+    // The client has nothing to take while its next piece waits for its turn.
+    const unread = setInterval(() => {
+      if (raw.writableNeedDrain) raw.destroy()
+    }, this.#unreadMs)
     raw.on('drain', () => unread.refresh())
     try {
       // Fastify would read a whole stream to answer HEAD.
-      const pieces = request.method === 'HEAD' ? [] : this.#blobs.read(key)
+      const pieces = request.method === 'HEAD' ? [] : this.#pieces(found, holder, unread)
       await reply.send(Readable.from(pieces, { objectMode: false }))
     } finally {
-      clearTimeout(unread)
+      clearInterval(unread)
+    }
+  }
+
+  async *#pieces(
+    { key, bytes }: Pick<StoredBlob, 'key' | 'bytes'>,
+    holder: string,
+    unread: NodeJS.Timeout,
+  ): AsyncGenerator<Uint8Array> {
+    let left = bytes
+    const turn = (): Promise<void> => this.#budget.turn(Math.min(left, PIECE_BYTES), holder)
+    await turn()
+    for await (const piece of this.#blobs.read(key)) {
+      unread.refresh()
+      yield piece
+      left -= piece.length
+      if (left > 0) await turn()
     }
   }
 

@@ -34,6 +34,15 @@ test('a share link shows no file of a deleted session', async () => {
   expect(status).toBe(404)
 })
 
+test('one reader of share links gets few files at the same time, and leaves those of users alone', async () => {
+  const answers = await Promise.all(Array.from({ length: 17 }, () => fetch(file)))
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(16).fill(200), 429])
+  const own = `${gateway.url}/api/chat/session/${SESSION}/file/${file.slice(file.lastIndexOf('/') + 1)}`
+  const ofUser = await Promise.all(Array.from({ length: 17 }, () => fetch(own)))
+  expect(new Set(ofUser.map(({ status }) => status))).toEqual(new Set([200]))
+  await Promise.all([...answers, ...ofUser].map(({ body }) => body?.cancel()))
+})
+
 test('a download ends with its share link', async () => {
   const { body } = await fetch(file)
   const reader = body?.getReader()
