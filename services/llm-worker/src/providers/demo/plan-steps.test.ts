@@ -154,3 +154,14 @@ test('a long message is understood in time that grows with its length', () => {
   // Quadratic time would outlast the test.
   planSteps(`add ${'1 '.repeat(100_000)} then ${'a/b "'.repeat(50_000)}`, recordedTools())
 })
+
+test('many equal words in the names of a tool, an argument and an option are compared in one way', () => {
+  const name = (last: string): string => `${'a_'.repeat(40)}${last}`
+  const said = 'a '.repeat(60)
+  const argument = { enum: [name('c')] }
+  const tools = [offeredTool(name('b'), {}), offeredTool('echo', { [name('d')]: argument })]
+  // More than one way would be as many ways as no test can wait for.
+  expect(calls(`run ${said}`, tools)).toEqual([undefined])
+  expect(planSteps(`echo ${said}`, tools)[0]?.choice?.missing).toEqual([name('d')])
+  expect(calls(`run ${'a '.repeat(40)} b`, tools)).toEqual([[name('b'), {}]])
+})
