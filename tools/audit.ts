@@ -222,8 +222,6 @@ function readTime(name: string, text: string | undefined, now: number): Date | u
 }
 
 stopWithLauncher()
-// The reader of the output has ended, as with `| head`.
-process.stdout.on('error', () => process.exit(0))
 try {
   process.exitCode = await main()
 } catch (error) {

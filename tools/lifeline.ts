@@ -12,9 +12,18 @@ export function lifelineSignal(): AbortSignal {
   return signal
 }
 
-/** Ends this process with the launcher. For programs that have nothing to close. */
+/**
+ * Ends this process with the launcher, or without an error when the reader of its output has ended, as in
+ * `… | head -1`. For programs that have nothing to close.
+ */
 export function stopWithLauncher(): void {
   lifelineSignal().addEventListener('abort', () => process.exit(1))
+  for (const output of [process.stdout, process.stderr]) {
+    output.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+      process.exit(0)
+    })
+  }
 }
 
 function watchLifeline(): AbortSignal {
