@@ -173,7 +173,7 @@ describe('npm start', () => {
     await writeFile(mcpJson, '{ "servers": ')
     await host.says('not taken over')
     await configure({ works })
-    await host.says('read again, without faults')
+    await host.says('mcp.json            taken over')
     await eventually(() => /server hangs +removed/.test(host.output()))
     host.process.stdout?.destroy()
     await configure({})

@@ -30,10 +30,22 @@ const starting = { state: 'starting' } as const
 const ended = { state: 'unavailable', error: 'it ended' } as const
 const model: CatalogEntry = { kind: 'model', provider: 'demo', model: 'demo-1', notice: 'No key.' }
 
-function supervisor(names: readonly string[], faults?: string, id = 's1'): CatalogEntry {
+function supervisor(
+  names: readonly string[],
+  faults?: string,
+  id = 's1',
+  warnings: readonly string[] = [],
+): CatalogEntry {
   const figures = { calls: 0, errors: 0, inFlight: 0 }
   const servers = Object.fromEntries(names.map((name) => [name, figures]))
-  return { kind: 'supervisor', id, startedAt: 0, servers, ...(faults && { faults }) }
+  return {
+    kind: 'supervisor',
+    id,
+    startedAt: 0,
+    servers,
+    warnings: [...warnings],
+    ...(faults && { faults }),
+  }
 }
 
 /** The lines since the last call. */
@@ -137,8 +149,26 @@ test('faults of a changed mcp.json are printed with line and remedy, and their e
   status.update([supervisor([])])
   expect(printed()).toEqual([
     `mcp.json not taken over: ${faults.replace('\n', '\n  ')}`,
-    'mcp.json read again, without faults',
+    'mcp.json taken over',
   ])
+})
+
+test('warnings about a changed mcp.json are printed, those of the start and of before are not', () => {
+  const status = begin()
+  const unknown = 'mcp.json:3:5 servers.a.comand: is not a known field and is ignored. Remove it.'
+  const more = 'mcp.json:4:5 servers.a.sandbx: is not a known field and is ignored. Remove it.'
+  const warned = (...warnings: string[]): void =>
+    status.update([supervisor([], undefined, 's1', warnings)])
+  status.update([])
+  warned(unknown)
+  expect(printed()).toEqual([])
+  warned(unknown, more)
+  status.update([])
+  warned(unknown, more)
+  expect(printed()).toEqual([`warning ${more}`])
+  warned()
+  warned(unknown)
+  expect(printed()).toEqual([`warning ${unknown}`])
 })
 
 test('a reason whose output differs in its times alone is printed once, whatever its restarts take', () => {
@@ -204,7 +234,7 @@ test('faults of a changed policy.json are printed once for all processes, until 
   status.update([])
   expect(printed()).toEqual([
     'policy.json not taken over: policy.json:2:3: rules.0.effect: must be allow',
-    'policy.json read again, without faults',
+    'policy.json taken over',
   ])
 })
 
@@ -216,7 +246,7 @@ test('faults of a changed llm.json are printed, and their end', () => {
   status.update([model])
   expect(printed()).toEqual([
     'llm.json not taken over: llm.json:3:1: is unknown',
-    'llm.json read again, without faults',
+    'llm.json taken over',
   ])
 })
 

@@ -53,6 +53,8 @@ export class StatusLines {
   #model: string | undefined
   /** The fault of each changed file that cannot be used. */
   readonly #faults = new Map<string, string>()
+  /** The warnings about `mcp.json`; `undefined` until a supervisor is present, since the start prints the first ones. */
+  #warnings: ReadonlySet<string> | undefined
   #isComplete = false
   #damage: string | undefined
 
@@ -93,6 +95,7 @@ export class StatusLines {
     }
     for (const entry of all) if (entry.kind === 'model') this.#answers(entry)
     this.#checkFaults(fileFaults(all))
+    this.#checkWarnings(all.filter((entry) => entry.kind === 'supervisor'))
     const damage = all.find((entry) => entry.kind === 'damage')
     this.#checkDamage(damage && describeDamage(damage))
   }
@@ -182,9 +185,17 @@ export class StatusLines {
       this.#faults.set(file, faults)
     }
     for (const file of this.#faults.keys()) {
-      if (!found.has(file) && this.#faults.delete(file))
-        this.#say(file, 'read again, without faults')
+      if (!found.has(file) && this.#faults.delete(file)) this.#say(file, 'taken over')
     }
+  }
+
+  /** Prints the warnings that the last present supervisors did not have. */
+  #checkWarnings(supervisors: readonly Extract<CatalogEntry, { kind: 'supervisor' }>[]): void {
+    if (supervisors.length === 0) return
+    const found = new Set(supervisors.flatMap(({ warnings = [] }) => warnings))
+    const known = this.#warnings ?? found
+    for (const warning of found) if (!known.has(warning)) this.#say('warning', warning)
+    this.#warnings = found
   }
 
   #seconds(since: number): string {

@@ -202,6 +202,21 @@ test('a change of mcp.json during the start of a supervisor is loaded', async ()
   expect(faults).toContain('servers: must be an object')
 })
 
+test('warnings about mcp.json and about each change of it are in the catalog', async () => {
+  await write({ servers: {}, first: 1 })
+  stack.use(await start())
+  const { entries } = await bus.catalog.watch()
+  const isWarnedOf = (field: string) =>
+    eventually(() => {
+      const present = entries.get(`supervisor.${bus.id}`)
+      const warnings = present?.kind === 'supervisor' ? (present.warnings ?? []) : []
+      return warnings.length === 1 && warnings[0]?.includes(`${field}: is not a known field`)
+    })
+  await isWarnedOf('first')
+  await write({ servers: {}, second: 1 })
+  await isWarnedOf('second')
+})
+
 test('a queued reload reads mcp.json when it runs, not when it was requested', async () => {
   await write({ servers: {} })
   const other = await broker.connect()

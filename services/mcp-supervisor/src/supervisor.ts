@@ -58,16 +58,20 @@ export async function createSupervisor(
       logger.warn({ component: 'supervisor', action: 'watch', err }, 'reload by SIGHUP instead'),
     ),
   )
-  const load = async (): Promise<McpConfig> =>
-    withRestarts(
-      await loadMcpConfig(mcpJsonPath, env, {
-        reservedNames: RESERVED_SERVER_NAMES,
-        onWarning(warning) {
-          const fields = { component: 'supervisor', action: 'read-config', ...warning }
-          logger.warn(fields, describeFault(warning))
-        },
-      }),
-    )
+  let warnings: readonly string[] = []
+  const load = async (): Promise<McpConfig> => {
+    const found: string[] = []
+    const read = await loadMcpConfig(mcpJsonPath, env, {
+      reservedNames: RESERVED_SERVER_NAMES,
+      onWarning(warning) {
+        const fields = { component: 'supervisor', action: 'read-config', ...warning }
+        logger.warn(fields, describeFault(warning))
+        found.push(describeFault(warning))
+      },
+    })
+    warnings = found
+    return withRestarts(read)
+  }
   let mcpConfig = await load()
   warnOfNameClashes(logger, mcpConfig)
   const guardian = stack.use(new Guardian())
@@ -117,6 +121,7 @@ export async function createSupervisor(
         withToolUse(placement.stats(), toolMetrics.snapshot()),
       configured: () => Object.keys({ ...mcpConfig.servers, ...mcpConfig.faulty }),
       faults: () => faults,
+      warnings: () => warnings,
       warn,
       onHeartbeat: () =>
         logger.trace({ component: 'catalog', action: 'heartbeat' }, 'this supervisor is present'),

@@ -160,6 +160,8 @@ const SupervisorEntry = z.object({
   configured: z.array(z.string()).optional(),
   /** The fault of its changed configuration; it keeps the last valid one. */
   faults: z.string().optional(),
+  /** Warnings about its configuration, such as unknown fields, with their places and remedies. Absent in entries of earlier versions. */
+  warnings: z.array(z.string()).optional(),
 })
 
 /** The default model. Written by the workers. */

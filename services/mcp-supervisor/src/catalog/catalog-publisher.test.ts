@@ -78,6 +78,7 @@ beforeEach(() => {
     stats: () => ({}),
     configured: () => ['test'],
     faults: () => undefined,
+    warnings: () => [],
     warn: (error) => warnings.push(error),
   })
 })

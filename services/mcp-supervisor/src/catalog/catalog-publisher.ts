@@ -25,6 +25,8 @@ interface CatalogPublisherDeps {
   readonly configured: () => readonly string[]
   /** The fault of the configuration, if there is one. */
   readonly faults: () => string | undefined
+  /** The warnings about the configuration. */
+  readonly warnings: () => readonly string[]
   readonly warn: (error: unknown) => void
   /** Called after each heartbeat. */
   readonly onHeartbeat?: () => void
@@ -69,10 +71,10 @@ export class CatalogPublisher implements AsyncDisposable {
     void this.#write()
   }
 
-  /** Publishes the statistics, fault and configured servers. */
+  /** Publishes the statistics, fault, warnings and configured servers. */
   async sendHeartbeat(): Promise<void> {
     if (this.#isClosed) return
-    const { bus, stats, configured, faults, onHeartbeat } = this.#deps
+    const { bus, stats, configured, faults, warnings, onHeartbeat } = this.#deps
     await bus.catalog.put(
       {
         kind: 'supervisor',
@@ -81,6 +83,7 @@ export class CatalogPublisher implements AsyncDisposable {
         servers: stats(),
         configured: [...configured()],
         faults: faults(),
+        warnings: [...warnings()],
       },
       { ttlMs: PRESENCE_TTL_MS },
     )
