@@ -163,7 +163,8 @@ describe.skipIf(NEEDS_BROWSER !== '')(`states in the web UI${NEEDS_BROWSER}`, ()
   })
 
   test('a missing server, a missing model and a host that restarts are said; then all goes on', async () => {
-    const said = 'Not available right now: broken (is being started again). The others work.'
+    const said =
+      '1 server is not available: broken. The host keeps trying to start it. The others work.'
     await tab.page.getByText(said).waitFor({ timeout: 60_000 })
     // It stays during and between the attempts to start the server.
     const link = tab.page.getByRole('status').getByRole('link', { name: 'broken', exact: true })

@@ -333,7 +333,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pictures of panels and states${NEEDS_BROW
       ...answer,
       servers: [{ server: 'mail', state: 'unavailable' }],
     }))
-    await tab.page.getByText('Not available right now: mail.').waitFor()
+    await tab.page.getByText('1 server is not available: mail.').waitFor()
     await pictures.take('state-degraded', head(), box())
   })
 })

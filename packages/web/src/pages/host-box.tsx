@@ -5,7 +5,7 @@ import { maintenance, servers } from '../state/host-state.ts'
 import { modelFault } from '../state/model-fault.ts'
 import { models } from '../state/models.ts'
 import { serverAddress } from '../state/route.ts'
-import { isBroken, isStartedAgain } from '../state/server-state.ts'
+import { isBroken, missingWords } from '../state/server-state.ts'
 import { useStore } from '../state/store.ts'
 
 /** Says which parts of the host are missing, although the rest works. `isEmpty`: nothing was said in the chat yet. */
@@ -13,6 +13,7 @@ export function HostBox({ isEmpty }: { readonly isEmpty: boolean }): ReactNode {
   const announced = useStore(maintenance)
   const known = useStore(models)
   const missing = (useStore(servers) ?? []).filter(isBroken)
+  const words = missingWords(missing)
   const noModel = modelFault(known)
   const isDemo = known?.default?.provider === 'demo'
   return (
@@ -21,15 +22,14 @@ export function HostBox({ isEmpty }: { readonly isEmpty: boolean }): ReactNode {
       {noModel !== undefined && <Box tone="plain">{noModel}</Box>}
       {missing.length > 0 && (
         <Box tone="plain">
-          Not available right now:{' '}
-          {missing.map((each, index) => (
-            <Fragment key={each.server}>
+          {words.before}:{' '}
+          {missing.map(({ server }, index) => (
+            <Fragment key={server}>
               {index > 0 && ', '}
-              <a href={serverAddress(each.server)}>{each.server}</a>
-              {isStartedAgain(each) && ' (is being started again)'}
+              <a href={serverAddress(server)}>{server}</a>
             </Fragment>
           ))}
-          . The others work.
+          . {words.after}
         </Box>
       )}
       {isDemo && isEmpty && (

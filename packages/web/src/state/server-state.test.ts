@@ -1,6 +1,6 @@
 import type { ServerStatus } from '@mcp-host/client'
 import { expect, test } from 'vitest'
-import { isBroken, readingsOf, reasonOf, stateOf, toolCount } from './server-state.ts'
+import { isBroken, missingWords, readingsOf, reasonOf, stateOf, toolCount } from './server-state.ts'
 
 const server = (state: ServerStatus['state'], more: Partial<ServerStatus> = {}): ServerStatus => ({
   server: 'a',
@@ -22,6 +22,22 @@ test.each([
 ])('%o is shown as %s', (status, text, mark) => {
   expect(stateOf(status)).toEqual({ mark, text })
   expect(isBroken(status)).toBe(mark === 'failed')
+})
+
+test('broken servers are counted, and that the host tries them again is said once', () => {
+  const away = server('unavailable')
+  const again = server('unavailable', { isRestartPlanned: true })
+  const tries = (which: string) => `The host keeps trying to start ${which}. The others work.`
+  expect(missingWords([away]).after).toBe('The others work.')
+  expect(missingWords([again])).toEqual({
+    before: '1 server is not available',
+    after: tries('it'),
+  })
+  expect(missingWords([again, server('starting', { error })])).toEqual({
+    before: '2 servers are not available',
+    after: tries('them'),
+  })
+  expect(missingWords([away, again]).after).toBe(tries('1 of them'))
 })
 
 test('a reason does not repeat the name of its server, and is cut', () => {

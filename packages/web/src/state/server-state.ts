@@ -16,8 +16,23 @@ export function isBroken({ state, error }: ServerStatus): boolean {
 }
 
 /** Whether the host starts a broken server again by itself. */
-export function isStartedAgain({ state, isRestartPlanned = false }: ServerStatus): boolean {
+function isStartedAgain({ state, isRestartPlanned = false }: ServerStatus): boolean {
   return state === 'starting' || isRestartPlanned
+}
+
+/** The words before and after the names of broken servers, whose pages have the reasons. */
+export function missingWords(servers: readonly ServerStatus[]): {
+  readonly before: string
+  readonly after: string
+} {
+  const { length } = servers
+  const again = servers.filter(isStartedAgain).length
+  const which = again < length ? `${again} of them` : length === 1 ? 'it' : 'them'
+  const tries = again === 0 ? '' : `The host keeps trying to start ${which}. `
+  return {
+    before: `${countOf(length, 'server')} ${length === 1 ? 'is' : 'are'} not available`,
+    after: `${tries}The others work.`,
+  }
 }
 
 /** The state of a server, as a mark and in words. */
