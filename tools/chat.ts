@@ -81,13 +81,17 @@ async function checkSession(api: HostApi, sessionId: string): Promise<void> {
   }
 }
 
+function note(text: string): void {
+  process.stderr.write(text)
+}
+
 /** Asks one question. The answer decides the exit code. */
 async function ask(
   gateway: HostAddress,
   session: { sessionId?: string },
   question: string,
 ): Promise<number> {
-  const printer = new TranscriptPrinter((text) => process.stdout.write(text))
+  const printer = new TranscriptPrinter((text) => process.stdout.write(text), note)
   const { promise, resolve: end } = Promise.withResolvers<number>()
   const asked = crypto.randomUUID()
   // Other turns may be running in an existing session.
@@ -144,7 +148,7 @@ async function ask(
 /** Runs a conversation until Ctrl-C, or until the input ends and every message is answered. The answers to a script decide the exit code. */
 async function talk(gateway: HostAddress, session: { sessionId?: string }): Promise<number> {
   const write = (text: string): boolean => process.stdout.write(text)
-  const printer = new TranscriptPrinter(write)
+  const printer = new TranscriptPrinter(write, note)
   const { promise, resolve: leave } = Promise.withResolvers<number>()
   let terminal: Interface | undefined
   let isInputOver = false

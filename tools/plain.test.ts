@@ -49,7 +49,10 @@ test.each(HOSTILE)('the chat prints no text that %s', (_, text) => {
     // Fields that the printer does not read are left out.
   ].map((event) => ({ ...common, ...event }) as unknown as ClientEvent)
   const written: string[] = []
-  const printer = new TranscriptPrinter((line) => written.push(line))
+  const printer = new TranscriptPrinter(
+    (line) => written.push(line),
+    () => undefined,
+  )
   for (const event of events) printer.print(event)
   expect(written.length).toBeGreaterThan(events.length)
   expect(written.join('')).not.toMatch(STEERING)

@@ -4,10 +4,18 @@ import { TranscriptPrinter } from './transcript-printer.ts'
 
 const REASON = 'the model cannot be reached'
 
-/** What is printed of a turn that fails. */
+/** What is printed of a turn that fails, without notes. */
 function printed(...events: readonly object[]): string {
+  return printedAndNoted(...events).text
+}
+
+function printedAndNoted(...events: readonly object[]): { text: string; notes: string } {
   let text = ''
-  const printer = new TranscriptPrinter((part) => void (text += part))
+  let notes = ''
+  const printer = new TranscriptPrinter(
+    (part) => void (text += part),
+    (part) => void (notes += part),
+  )
   const all = [
     { type: 'turn', payload: { state: 'started' } },
     ...events,
@@ -15,7 +23,7 @@ function printed(...events: readonly object[]): string {
   ]
   // Other fields are not printed.
   for (const event of all) printer.print(event as ClientEvent)
-  return text
+  return { text, notes }
 }
 
 const text = (content: string) => ({ type: 'text', payload: { content } })
@@ -28,6 +36,12 @@ test('the reason of a failed turn is printed once, whatever its retries and its 
   expect(printed(reset, reset, text(answer))).toBe(`${answer}\n`)
 })
 
+test('retries without text are noted once beside an output that is no terminal', () => {
+  const notes = '(no answer yet; trying again)\n'
+  expect(printedAndNoted(reset, reset)).toEqual({ text: `Sorry: ${REASON}\n`, notes })
+  expect(printedAndNoted(text('Half'), reset, reset).notes).toBe('')
+})
+
 test('a retry that voids printed text is named', () => {
   expect(printed(text('Half'), reset)).toBe(
     `Half\n(No answer (${REASON}); trying again)\nSorry: ${REASON}\n`,
@@ -36,7 +50,10 @@ test('a retry that voids printed text is named', () => {
 
 test('a refused call has its reason without the words for the model', () => {
   let shown = ''
-  const printer = new TranscriptPrinter((part) => (shown += part))
+  const printer = new TranscriptPrinter(
+    (part) => (shown += part),
+    () => undefined,
+  )
   const refusal = 'not run: the user did not allow this call. Do not try it again.'
   const content = [{ type: 'text', text: refusal }]
   const about = { callId: 'c1', server: 'files', tool: 'write', outcome: 'refused' as const }

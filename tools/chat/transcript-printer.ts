@@ -14,14 +14,17 @@ const dim: Style = (text) => (process.stdout.isTTY ? `\u001B[2m${text}\u001B[0m`
 /** Prints a session's events for a person: text as it comes, tool calls with arguments and time. */
 export class TranscriptPrinter {
   readonly #write: (text: string) => void
+  readonly #note: (text: string) => void
   #isInLine = false
   #isThinking = false
   /** The text of the running turn since its last reset. */
   #text = ''
   #isRetried = false
 
-  constructor(write: (text: string) => void) {
+  /** `write` prints what belongs to the transcript. `note` prints signs of life beside an output that is no terminal. */
+  constructor(write: (text: string) => void, note: (text: string) => void) {
     this.#write = write
+    this.#note = note
   }
 
   print(event: ClientEvent): void {
@@ -90,11 +93,14 @@ export class TranscriptPrinter {
     }
   }
 
-  /** Says why printed text is void. Retries without text are a sign of life on a terminal: the end has the reason. */
+  /** Says why printed text is void. Retries without text are named once per turn, as a sign of life: the end has the reason. */
   #reset(message: string): void {
     if (this.#text !== '') this.#line(`(${message})`, dim)
-    else if (process.stdout.isTTY && !this.#isRetried)
-      this.#line('(no answer yet; trying again)', dim)
+    else if (!this.#isRetried) {
+      const sign = '(no answer yet; trying again)'
+      if (process.stdout.isTTY) this.#line(sign, dim)
+      else this.#note(`${sign}\n`)
+    }
     this.#text = ''
     this.#isRetried = true
   }
