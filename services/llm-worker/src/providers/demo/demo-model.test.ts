@@ -79,6 +79,16 @@ test('it shows the whole answer of the tool and ends', async () => {
   expect(parts.at(-1)?.type).toBe('end')
 })
 
+test('a picture in the answer of the tool is said to be in the result', async () => {
+  const image = ["Here's the image:", '[image image/png]', 'It is the logo.']
+  const parts = await reply({
+    messages: [user('get tiny image'), ...answered('everything__get-tiny-image', image.join('\n'))],
+  })
+  expect(joined(parts, 'text-delta')).toBe(
+    "Here's the image:\nThe picture is in the result above.\nIt is the logo.",
+  )
+})
+
 test('a very long answer is cut and says by how much', async () => {
   const parts = await reply({ messages: [user('echo a'), ...answered('e', 'x'.repeat(5000))] })
   expect(joined(parts, 'text-delta')).toBe(`${'x'.repeat(4000)}… (1000 more characters)`)

@@ -17,6 +17,8 @@ const ABOUT =
 const NO_TOOLS =
   'No tools are offered to me, so there is nothing I can do. Add an MCP server, or set GEMINI_API_KEY for a real model.'
 const REAL_MODEL = 'Set GEMINI_API_KEY for a real model.'
+/** The line that stands for a picture in the text of a result. */
+const PICTURE = /^\[image\b[^\]\n]*\]$/gm
 /** A whole message that asks for nothing but an introduction. */
 const GREETING =
   /^(?:(?:hello|hi|hey|good (?:morning|day|afternoon|evening))(?: there)?|help|(?:who|what) are you|what can you do)[\s.!?]*$/iu
@@ -77,7 +79,8 @@ function presentAnswers(
 }
 
 function presentAnswer({ text, isError }: ToolAnswer, name: string): string {
-  const whole = text.trim() === '' ? '(nothing)' : text
+  const said = text.replaceAll(PICTURE, 'The picture is in the result above.')
+  const whole = said.trim() === '' ? '(nothing)' : said
   const more = whole.length - MAX_ANSWER
   const shown = more > 0 ? `${whole.slice(0, MAX_ANSWER)}… (${more} more characters)` : whole
   if (!isError) return shown
