@@ -58,6 +58,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the first run${NEEDS_BROWSER}`, () => {
       expect(shown).not.toMatch(/failed|not allowed|unknown/i)
       expect(shown).toContain('built-in demo model, not a real one')
       expect(await tab.answers()).toContain(answer)
+      expect(await turn.getByAltText('Result of the tool').count()).toBe(/image/.test(text) ? 1 : 0)
       expect(await page.getByRole('alert').count()).toBe(0)
       await tab.button('New chat').click()
     }

@@ -114,14 +114,18 @@ describe.skipIf(NEEDS_BROWSER !== '')(`results of tools in the web UI${NEEDS_BRO
     return tab.page.getByRole('region', { name, exact: true })
   }
 
-  test('a picture of a result is shown', async () => {
-    await cardOf('draw')
-    const width = "document.querySelector('.tool img')?.naturalWidth"
+  test('a picture of a result is shown below its closed card, and in the open one', async () => {
+    const card = await closedCardOf('draw')
+    const width = "document.querySelector('.pictures img')?.naturalWidth"
     await expect.poll(() => tab.page.evaluate(width)).toBe(2)
+    await card.locator('summary').first().click()
+    const inside = "document.querySelector('.tool img')?.naturalWidth"
+    await expect.poll(() => tab.page.evaluate(inside)).toBe(2)
+    expect(await tab.page.locator('.pictures').count()).toBe(0)
   })
 
   test('a closed card leaves no gap below its chip', async () => {
-    const card = await closedCardOf('draw')
+    const card = await closedCardOf('trip')
     const heightOf = async (each: Locator) => (await each.boundingBox())?.height
     const chip = await heightOf(card.locator('summary'))
     expect(chip).toBeGreaterThan(20)

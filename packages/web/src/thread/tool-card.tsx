@@ -6,8 +6,9 @@ import { Icon, Mark } from '../parts/icon.tsx'
 import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { ToolId } from '../parts/tool-id.tsx'
 import type { Question, ToolItem, ToolProgress, ToolResult } from '../state/turn.ts'
-import { textOfResult } from './block-media.ts'
+import { mediaOf, textOfResult } from './block-media.ts'
 import { CallFailure } from './call-failure.tsx'
+import { ContentBlock } from './content-block.tsx'
 import { ToolContent } from './tool-content.tsx'
 
 const OUTCOMES: Readonly<
@@ -98,8 +99,24 @@ export function ToolCard(props: ToolCardProps): ReactNode {
           </dl>
         </div>
       </details>
+      {result !== undefined && !isOpen && <Pictures result={result} session={session} />}
       {result !== undefined && <CallFailure item={item} result={result} hasLinks={hasLinks} />}
     </>
+  )
+}
+
+/** The pictures of a result whose card is closed: an answer speaks of them as if they were seen. */
+function Pictures({ result, session }: Parameters<typeof ToolContent>[0]): ReactNode {
+  const pictures = result.content.filter(
+    (block) => mediaOf(block, (key) => key)?.kind === 'picture',
+  )
+  if (pictures.length === 0) return null
+  return (
+    <div className="pictures">
+      {pictures.map((block, index) => (
+        <ContentBlock key={index} block={block} session={session} />
+      ))}
+    </div>
   )
 }
 
