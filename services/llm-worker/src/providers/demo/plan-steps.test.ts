@@ -155,7 +155,7 @@ test('a long message is understood in time that grows with its length', () => {
   planSteps(`add ${'1 '.repeat(100_000)} then ${'a/b "'.repeat(50_000)}`, recordedTools())
 })
 
-test('many equal words in the names of a tool, an argument and an option are compared in one way', () => {
+test('many equal words in names of a server are compared in one way', () => {
   const name = (last: string): string => `${'a_'.repeat(40)}${last}`
   const said = 'a '.repeat(60)
   const argument = { enum: [name('c')] }
