@@ -88,7 +88,7 @@ const HEADERS_TIMEOUT_MS = 20_000
 /** A whole body, however steadily it arrives: 20 MB on a line of 100 kbit/s. Streams and sockets last longer. */
 const REQUEST_TIMEOUT_MS = 30 * 60_000
 const TIMEOUT_CHECK_MS = 5_000
-/** Sustained rate of all files that are sent: it leaves half of the CPU for other requests. */
+/** Sustained rate of all files that are sent: a share of the CPU that leaves room for other requests. */
 const FILES_BYTES_PER_MS = 64 * 1024
 /** Files that are sent to readers of share links at the same time: users have others. */
 const MAX_SHARED_FILES = 64
