@@ -24,6 +24,7 @@ class PuppeteerFrame implements EngineFrame {
   }
 
   async evaluate<T>(expression: string): Promise<T> {
+    // The caller knows the type of the expression.
     return (await (await this.#frame()).evaluate(expression)) as T
   }
 
@@ -35,6 +36,7 @@ class PuppeteerFrame implements EngineFrame {
   async element(expression: string): Promise<ElementHandle> {
     const found = (await (await this.#frame()).evaluateHandle(expression)).asElement()
     if (found === null) throw new Error(`no element: ${expression}`)
+    // The expressions of callers give elements alone.
     return found as ElementHandle
   }
 }

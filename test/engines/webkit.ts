@@ -88,6 +88,7 @@ const up = (value: string): KeyAction => ({ type: 'keyUp', value })
 /** A command of the WebDriver protocol. */
 async function ask<T>(url: string, body?: object, method = body ? 'POST' : 'GET'): Promise<T> {
   const response = await fetch(url, { method, ...(body && { body: JSON.stringify(body) }) })
+  // The protocol gives each answer this field.
   const { value } = (await response.json()) as { readonly value: T }
   if (!response.ok) throw new Error(`${method} ${new URL(url).pathname}: ${JSON.stringify(value)}`)
   return value

@@ -48,11 +48,11 @@ test.each([
 ])('a package that the registry lacks, as %s, is named with the remedy alone', (sent, name) => {
   const output = [
     'npm error code E404',
-    `npm error 404 Not Found - GET https://registry.npmjs.org/${sent} - Not found`,
+    `npm error 404 Not Found - GET https://registry.example/${sent} - Not found`,
     'npm error A complete log of this run can be found in: …/1-debug-0.log',
   ]
   expect(explain(...output)).toBe(
-    `it ended: https://registry.npmjs.org has no package ${name} (404); correct its name, or log in where it is`,
+    `it ended: https://registry.example has no package ${name} (404); correct its name, or log in where it is`,
   )
   expect(outputBesideReason({ output })).toEqual([])
 })

@@ -20,6 +20,7 @@ async function draw(library: string, { source, isDark }: Drawing, method: string
     const script = document.createElement('script')
     script.textContent = library
     document.head.append(script)
+    // The script defines it.
     const { mermaid } = globalThis as unknown as { mermaid: Mermaid }
     mermaid.initialize({
       startOnLoad: false,

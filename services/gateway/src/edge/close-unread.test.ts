@@ -22,7 +22,9 @@ async function serve(unreadMs: number) {
   cleanup.defer(() => server.close().closeAllConnections())
   const answered = once(server, 'request')
   await once(server.listen(0, '127.0.0.1'), 'listening')
+  // It listens at a port.
   const { port } = server.address() as AddressInfo
+  // The event has a request and its answer.
   return { port, answered: answered.then(([, answer]) => answer as ServerResponse) }
 }
 
@@ -47,6 +49,7 @@ test('an answer that its client reads is sent to its end', async () => {
   client.write('GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
   void answered.then((answer) => answer.end(LARGE))
   let bytes = 0
+  // Without an encoding, a socket gives buffers.
   for await (const piece of client) bytes += (piece as Buffer).length
   expect(bytes).toBeGreaterThan(LARGE.length)
 })

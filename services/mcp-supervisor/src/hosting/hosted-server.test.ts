@@ -127,6 +127,7 @@ test('the parameters of a request are read by the digest that it gives', async (
     bus,
     subjects: bindSubjects(bus),
     resumable: new ResumableRequests({ bus }),
+    // A request uses only these members.
   } as unknown as HostedServerDeps
   const server = new HostedServer(deps, host, { name: 'it' as ServerName, config, forwarder })
   const head = { method: 'tools/list', id: 'i', era: 'modern', stored: 'k', digest: 'd' } as const
