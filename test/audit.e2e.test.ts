@@ -82,7 +82,7 @@ const sorted = (args: object): object =>
 test('an untouched log is verified', async () => {
   expect(await audit(stack.broker, 'verify')).toEqual({
     code: 0,
-    output: expect.stringMatching(/^5 entries, 1 writers, 0 faults$/m),
+    output: expect.stringMatching(/^5 entries, 1 writer, 0 faults$/m),
   })
 })
 
@@ -90,7 +90,7 @@ test('the log is compared with the checkpoints that were kept outside of it', as
   const verify = () => audit(stack.broker, 'verify', '--checkpoints', folder)
   expect(await verify()).toEqual({
     code: 0,
-    output: expect.stringMatching(/^1 checkpoints compared\n5 entries, 1 writers, 0 faults$/m),
+    output: expect.stringMatching(/^1 checkpoint compared\n5 entries, 1 writer, 0 faults$/m),
   })
   const file = join(folder, 'mcp-supervisor.jsonl')
   const kept = await readFile(file, 'utf8')

@@ -102,7 +102,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`the web UI${NEEDS_BROWSER}`, () => {
       'Read [the guide][1].\n\n$$\\sum_{i=1}^n \\sqrt{\\frac{a_i}{b_i}}$$\n\nThen begin.\n\n[1]: https://docs.example.com/guide\n'
     await tab.say(script({ text }))
     await tab.done()
-    const link = tab.page.getByRole('link', { name: 'the guide' })
+    const link = tab.page.getByRole('link', { name: 'the guide', exact: true })
     expect(await link.getAttribute('href')).toBe('https://docs.example.com/guide')
     await tab.page.locator('math').waitFor()
     const hidden = await tab.page

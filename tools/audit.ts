@@ -138,7 +138,8 @@ async function verify(
     for (const entry of entries) verifier.take(writer, entry)
   verifier.end()
   const { entries, writers } = verifier.counts
-  if (checkpoints !== undefined) process.stdout.write(`${checkpoints.count} checkpoints compared\n`)
+  if (checkpoints !== undefined)
+    process.stdout.write(`${countOf(checkpoints.count, 'checkpoint')} compared\n`)
   process.stdout.write(
     `${countOf(entries, 'entry', 'entries')}, ${countOf(writers, 'writer')}, ${countOf(faults, 'fault')}\n`,
   )
