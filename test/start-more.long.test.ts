@@ -269,6 +269,17 @@ const isAble = await canMount()
 const unless = isAble ? '' : ' (does not run here: it has to mount a tmpfs)'
 
 describe.skipIf(!isAble)('npm start on a small disk', () => {
+  test(`npm start starts twice on a disk that is smaller than what the buckets reserve${unless}`, async () => {
+    const disk = stage.cleanup.use(await smallDisk(48))
+    for (const start of ['first', 'second']) {
+      const host = await stage.start({ DATA_DIR: join(disk.path, 'data') })
+      await host.says('Ctrl-C stops everything')
+      await host.says('less than STORE_MIN_FREE_MB=256')
+      host.process.signal('SIGINT')
+      expect(await host.ended(), start).toMatchObject({ code: 0 })
+    }
+  })
+
   test(`npm start survives a full disk, reports it, and answers again once there is space${unless}`, async () => {
     const disk = stage.cleanup.use(await smallDisk(64))
     const more = { DATA_DIR: join(disk.path, 'data'), STORE_MIN_FREE_MB: '8' }

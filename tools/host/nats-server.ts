@@ -24,7 +24,7 @@ export interface NatsServerOptions {
   /** The port. Default: a free one. */
   readonly port?: number
   readonly token?: string
-  /** The limit of its data. Default: three quarters of the free disk. */
+  /** The limit of its data, of which limited buckets reserve their part. Default: the disk alone limits it. */
   readonly maxBytes?: number
   /** Accounts in place of the token; see `accountsConfig` of the bus. */
   readonly accounts?: object | undefined
@@ -56,7 +56,7 @@ export async function startNatsServer(
     dataDir,
     port: wanted,
     token = crypto.randomUUID(),
-    maxBytes,
+    maxBytes = Number.MAX_SAFE_INTEGER,
     accounts,
     tls,
     cluster,
@@ -66,10 +66,7 @@ export async function startNatsServer(
   const configFile = join(dataDir, 'nats-server.conf')
   const config = {
     listen: `127.0.0.1:${port}`,
-    jetstream: {
-      store_dir: dataDir,
-      ...(maxBytes === undefined ? {} : { max_file_store: maxBytes }),
-    },
+    jetstream: { store_dir: dataDir, max_file_store: maxBytes },
     ...(accounts === undefined ? { authorization: { token } } : { accounts }),
     ...(tls === undefined ? {} : { tls }),
     log_file: join(dataDir, 'nats-server.log'),

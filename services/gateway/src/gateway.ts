@@ -33,6 +33,7 @@ import { serveSocket } from './socket/socket.ts'
 import { LiveConnections } from './connection/live-connections.ts'
 import { MaintenanceState } from './maintenance-state.ts'
 import { MAINTENANCE } from './standard-messages.ts'
+import { closeListener } from './edge/close-listener.ts'
 import { openLogins } from './open-logins.ts'
 import { MakerCheck } from './auth/maker-check.ts'
 import { SharedStorageFault } from './shared-storage-fault.ts'
@@ -171,12 +172,13 @@ export async function createGateway(
   const { host, port } = config
   const options = { host, port, backlog: 4096, reusePort: canSharePort }
   const url = await app.listen(options)
-  let closed: Promise<unknown> | undefined
+  let closed: Promise<void> | undefined
   return {
     url,
     async drain() {
       // This comes first, since clients that are sent away come back to a successor, which may share the port.
-      closed = new Promise((resolve) => app.server.close(resolve))
+      const listener = await closeListener(app.server)
+      closed = listener.closed
       draining.abort()
       setTimeout(() => refusing.abort(), LAST_REQUESTS_MS).unref()
       for (const connection of connections) {
