@@ -1,12 +1,37 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from '../tools/command-line.ts'
-import type { FaultKind } from './faults.ts'
+import type { FaultKind, Target } from './faults.ts'
 import { ALL_FAULT_KINDS, FAULT_KINDS, PROCESS_FAULTS, ROLLING, TARGETS } from './faults.ts'
 import { between } from './random.ts'
-import type { ChaosOptions } from './run-chaos.ts'
 
 const MAX_SESSIONS = 500
 const MAX_PAGES = 20
+
+export interface ChaosOptions {
+  readonly seed: number
+  readonly sessions: number
+  /** Number of sessions that a page of the web UI follows. */
+  readonly pages?: number
+  readonly targets: readonly Target[]
+  readonly kinds: readonly FaultKind[]
+  /** Whether clients authenticate, and the audit log is checked. */
+  readonly hasAuth?: boolean
+  /** Whether each service has its own account at nats-server. */
+  readonly hasAccounts?: boolean
+  /** Whether the host is that of the compose file, whose clients authenticate. */
+  readonly isCompose?: boolean
+  /** Number of nats-servers in the cluster: 1 or 3. */
+  readonly natsServers: number
+  /** Ends the run after this many turns, and this many faults during running turns … */
+  readonly turns: number
+  readonly faults: number
+  /** … or after this time. */
+  readonly seconds?: number | undefined
+  /** Keeps logs and streams even without violations. */
+  readonly isKept: boolean
+  /** Prints a line of progress. */
+  readonly say: (line: string) => void
+}
 
 export const USAGE = `Usage: npm run chaos -- [options]
 

@@ -3,7 +3,7 @@ import { turnsOfLog } from './check/turns-of-log.ts'
 import type { Violation } from './check/violation.ts'
 import type { Pauses, InjectedFault } from './pauses.ts'
 import { summarizePauses } from './pauses.ts'
-import type { ChaosOptions } from './run-chaos.ts'
+import type { ChaosOptions } from './options.ts'
 
 type Counts = Readonly<Record<string, number>>
 

@@ -14,11 +14,12 @@ import type { Violation } from './check/violation.ts'
 import type { Credential } from './client.ts'
 import { startComposeFleet } from './compose-fleet.ts'
 import { Deletions } from './deletions.ts'
-import type { Fault, FaultKind, Target } from './faults.ts'
+import type { Fault, Target } from './faults.ts'
 import { planFaults, ROLLING } from './faults.ts'
 import type { Fleet } from './fleet.ts'
 import { startFleet } from './fleet.ts'
 import { OpenPages } from './open-pages.ts'
+import type { ChaosOptions } from './options.ts'
 import type { InjectedFault } from './pauses.ts'
 import { summarizePauses } from './pauses.ts'
 import type { Report } from './report.ts'
@@ -46,32 +47,6 @@ const YOUNG_CLUSTER_MS = 15_000
 const STALLED_MS = 180_000
 /** Time after damage to the log until the turns of earlier messages are given up. */
 const GIVE_UP_MS = 25_000
-
-export interface ChaosOptions {
-  readonly seed: number
-  readonly sessions: number
-  /** Number of sessions that a page of the web UI follows. */
-  readonly pages?: number
-  readonly targets: readonly Target[]
-  readonly kinds: readonly FaultKind[]
-  /** Whether clients authenticate, and the audit log is checked. */
-  readonly hasAuth?: boolean
-  /** Whether each service has its own account at nats-server. */
-  readonly hasAccounts?: boolean
-  /** Whether the host is that of the compose file, whose clients authenticate. */
-  readonly isCompose?: boolean
-  /** Number of nats-servers in the cluster: 1 or 3. */
-  readonly natsServers: number
-  /** Ends the run after this many turns, and this many faults during running turns … */
-  readonly turns: number
-  readonly faults: number
-  /** … or after this time. */
-  readonly seconds?: number | undefined
-  /** Keeps logs and streams even without violations. */
-  readonly isKept: boolean
-  /** Prints a line of progress. */
-  readonly say: (line: string) => void
-}
 
 /** Injects faults while sessions chat, and checks everything that the clients received. */
 export async function runChaos(options: ChaosOptions): Promise<Report> {

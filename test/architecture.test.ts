@@ -3,8 +3,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-
-const root = join(import.meta.dirname, '..')
+import type { SourceFile } from './source-graph.ts'
+import { allSources, isProduct, root } from './source-graph.ts'
 
 interface Allowance {
   /** Packages of this workspace. */
@@ -177,20 +177,8 @@ function matchesAny(patterns: readonly string[], name: string): boolean {
   )
 }
 
-interface SourceFile {
-  readonly path: string
-  readonly lines: readonly string[]
-}
-
-const sources: readonly SourceFile[] = globSync('{packages,services}/*/{src,test}/**/*.{ts,tsx}', {
-  cwd: root,
-})
-  .toSorted()
-  .map((path) => ({ path, lines: withoutComments(readFileSync(join(root, path), 'utf8')) }))
-
-const productSources = sources.filter(
-  ({ path }) => !path.endsWith('.test.ts') && !path.includes('/test/'),
-)
+const sources = allSources.filter(({ path }) => /^(packages|services)\//.test(path))
+const productSources = sources.filter(isProduct)
 
 describe('what answers MCP clients', () => {
   const places = ['mcp/core/', 'mcp/web-handler.ts']
@@ -222,36 +210,7 @@ describe('what answers MCP clients', () => {
   })
 })
 
-/** Imports of each file within its own package, by path. */
-const imports = new Map(
-  productSources.map(({ path, lines }) => [
-    path,
-    lines
-      .flatMap((line) => Array.from(line.matchAll(/(?:\bfrom|\bimport\(?)\s*['"](\.[^'"]+)['"]/g)))
-      .map(([, target]) => join(dirname(path), target!))
-      .filter((target) => /\.tsx?$/.test(target)),
-  ]),
-)
-
 describe('import directions', () => {
-  test('files have no import cycles', () => {
-    expect(findCircles(imports)).toEqual([])
-  })
-
-  test('folders have no import cycles; a file beside folders counts as one', () => {
-    const folderOf = (path: string): string => {
-      const folder = dirname(path)
-      return folder.endsWith('/src') ? path : folder
-    }
-    const folders = new Map<string, string[]>()
-    for (const [path, targets] of imports) {
-      const folder = folderOf(path)
-      const others = targets.map(folderOf).filter((other) => other !== folder)
-      folders.set(folder, [...(folders.get(folder) ?? []), ...others])
-    }
-    expect(findCircles(folders)).toEqual([])
-  })
-
   test('in a supervisor: one file answers everything on the bus', () => {
     const files = productSources.filter(({ path }) => path.startsWith('services/mcp-supervisor/'))
     const lines = findLines(files, /\bbus\.(serve|serveOpaque|listen)\(/)
@@ -278,35 +237,6 @@ describe('import directions', () => {
     expect(findImports(productSources, isAbove)).toEqual([])
   })
 })
-
-/** Sets of nodes that reach each other, by Tarjan's algorithm for strongly connected components. */
-function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[][] {
-  const order = new Map<string, number>()
-  const low = new Map<string, number>()
-  const path: string[] = []
-  const circles: string[][] = []
-  const visit = (node: string): number => {
-    const index = order.size
-    order.set(node, index)
-    low.set(node, index)
-    path.push(node)
-    for (const target of graph.get(node) ?? []) {
-      const reached = order.has(target)
-        ? path.includes(target)
-          ? order.get(target)!
-          : index
-        : visit(target)
-      low.set(node, Math.min(low.get(node)!, reached))
-    }
-    if (low.get(node) === index) {
-      const circle = path.splice(path.indexOf(node))
-      if (circle.length > 1) circles.push(circle)
-    }
-    return low.get(node)!
-  }
-  for (const node of graph.keys()) if (!order.has(node)) visit(node)
-  return circles
-}
 
 describe('forbidden imports and exports', () => {
   test('no file imports another package except by its entry points', () => {
@@ -372,13 +302,4 @@ function findImports(
         .map((target) => `${file.path}:${index + 1} → ${target}`),
     ),
   )
-}
-
-/** The lines of a text with blanked comments, which keeps line numbers. */
-function withoutComments(text: string): string[] {
-  const blank = (comment: string): string => comment.replaceAll(/[^\n]/g, '')
-  return text
-    .replaceAll(/^\s*\/\*[\s\S]*?\*\//gm, blank)
-    .replaceAll(/(^|\s)\/\/.*$/gm, '$1')
-    .split('\n')
 }

@@ -65,10 +65,7 @@ describe.skipIf(!isAble)(`the proxy of the compose file${unless}`, () => {
     await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...names], {
       cwd: certificates,
     })
-    nginx = execFile('nginx', [
-      ...['-p', folder, '-c', join(folder, 'nginx.conf')],
-      ...['-g', 'daemon off;'],
-    ])
+    nginx = execFile('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'])
     await eventually(() => get('plain').catch(() => undefined), { what: 'an answer of nginx' })
   })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readDeclarations } from './read-declarations.ts'
 
-const SOURCE = `import { x } from 'y'
+const SOURCE = `import { x } from './y.ts'
 
 /** Not exported. */
 interface Hidden {

@@ -1,0 +1,184 @@
+// How the sources are laid out: what they may import, and how large files and folders may be. Each list holds the places
+// that do not keep a rule yet, and only gets shorter. The linter has the limit of functions.
+import { globSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import {
+  allSources,
+  findCircles,
+  grouped,
+  importGraph,
+  importsOf,
+  isProduct,
+  packageOf,
+  root,
+  roomOf,
+} from './source-graph.ts'
+
+const productSources = allSources.filter(isProduct)
+
+interface Manifest {
+  readonly name: string
+  readonly exports?: Readonly<Record<string, string>>
+  readonly dependencies?: object
+  readonly devDependencies?: object
+  readonly peerDependencies?: object
+}
+
+/** By the folder of the manifest; the root's also has the tests of the root. */
+const manifests = new Map(
+  globSync('{.,tools,bench,chaos,compat,conformance,packages/*,services/*}/package.json', {
+    cwd: root,
+  }).map((file) => [dirname(file), JSON.parse(readFileSync(join(root, file), 'utf8')) as Manifest]),
+)
+
+describe('imports', () => {
+  test('every package that a file imports is in the manifest of its own package', () => {
+    const undeclared = allSources.flatMap((file) => {
+      const manifest = manifests.get(packageOf(file.path)) ?? manifests.get('.')!
+      const declared = new Set([manifest.name, ...Object.keys(dependenciesOf(manifest))])
+      return importsOf(file)
+        .filter((target) => isPackage(target) && !declared.has(packageName(target)))
+        .map((target) => `${file.path} → ${packageName(target)}`)
+    })
+    expect(undeclared).toEqual([])
+  })
+
+  const graph = importGraph(
+    productSources,
+    new Map(
+      Array.from(manifests).flatMap(([folder, { name, exports = {} }]) =>
+        Object.entries(exports).map(([path, file]) => [join(name, path), join(folder, file)]),
+      ),
+    ),
+  )
+
+  test('files have no circles', () => {
+    expect(graph.size).toBeGreaterThan(1_000)
+    expect(findCircles(graph)).toEqual([])
+  })
+
+  test('folders have no circles; a file beside folders counts as one', () => {
+    const isBesideFolders = (path: string): boolean =>
+      [packageOf(path), `${packageOf(path)}/src`].includes(dirname(path))
+    const folderOf = (path: string): string => (isBesideFolders(path) ? path : dirname(path))
+    expect(findCircles(grouped(graph, folderOf))).toEqual([
+      ['conformance/fixture', 'conformance/fixture/tools'],
+    ])
+  })
+
+  test('rooms have no circles', () => {
+    expect(findCircles(grouped(graph, roomOf))).toEqual([
+      [
+        'services/gateway/src/approvals',
+        'services/gateway/src/auth',
+        'services/gateway/src/config.ts',
+        'services/gateway/src/gateway-audit.ts',
+        'services/gateway/src/mcp',
+      ],
+      [
+        'services/llm-worker/src/budget',
+        'services/llm-worker/src/config.ts',
+        'services/llm-worker/src/models',
+        'services/llm-worker/src/providers',
+        'services/llm-worker/src/resilience',
+        'services/llm-worker/src/settings',
+      ],
+    ])
+  })
+
+  test('packages have no circles', () => {
+    expect(findCircles(grouped(graph, packageOf))).toEqual([])
+  })
+
+  test('a package uses none above it: the testkit starts the host by the tools', () => {
+    const above = (from: string): number =>
+      ['packages', 'services', 'tools'].indexOf(from.split('/')[0] ?? '')
+    const upward = Array.from(grouped(graph, packageOf)).flatMap(([from, targets]) =>
+      above(from) < 0
+        ? []
+        : Array.from(new Set(targets))
+            .filter((target) => above(target) > above(from))
+            .map((target) => `${from} → ${target}`),
+    )
+    expect(upward.toSorted()).toEqual([
+      'packages/testkit → services/llm-worker',
+      'packages/testkit → tools',
+    ])
+  })
+})
+
+describe('sizes', () => {
+  test('a file has at most 400 lines', () => {
+    const sizes = allSources
+      .filter(({ path }) => !path.endsWith('.test.ts'))
+      .map(({ path, lines }) => [path, lines.length - 1] as const)
+    expect(beyond(sizes, 400)).toEqual({
+      'packages/bus/src/bus.ts': 553,
+      'packages/bus/src/nats-bus.ts': 539,
+      'packages/client/src/session-client.ts': 408,
+      'packages/mcp-host/src/host.ts': 497,
+      'packages/mcp-host/src/requests/request-path.ts': 424,
+      'packages/mcp-host/src/server/server.ts': 505,
+      'packages/mcp-host/src/transport/stdio.ts': 414,
+      'services/gateway/src/mcp/bus-upstream.ts': 432,
+      'services/gateway/src/mcp/core/endpoint.ts': 477,
+      'services/mcp-supervisor/src/mcp-requests/request-forwarder.ts': 411,
+    })
+  })
+
+  test('a folder has at most 20 files', () => {
+    const files = Map.groupBy(productSources, ({ path }) => dirname(path))
+    const sizes = Array.from(files, ([folder, each]) => [folder, each.length] as const)
+    expect(beyond(sizes, 20)).toEqual({
+      'packages/bus/src': 47,
+      'packages/client/src': 23,
+      'packages/mcp-host/src/config': 37,
+      'packages/service/src': 31,
+      'packages/testkit/src': 28,
+      'packages/web/src/parts': 24,
+      'packages/web/src/state': 72,
+      'packages/web/src/thread': 25,
+      'services/gateway/src/mcp/core': 51,
+      tools: 22,
+      'tools/host': 34,
+    })
+  })
+
+  test('a composition root has at most 30 imports', () => {
+    const roots = /^services\/[\w-]+\/src\/(gateway|orchestrator|supervisor|worker|http\/app)\.ts$/
+    const sizes = productSources
+      .filter(({ path }) => roots.test(path))
+      .map((file) => [file.path, importsOf(file).length] as const)
+    expect(sizes.length).toBe(5)
+    expect(beyond(sizes, 30)).toEqual({
+      'services/gateway/src/gateway.ts': 40,
+      'services/gateway/src/http/app.ts': 79,
+    })
+  })
+})
+
+function dependenciesOf({ dependencies, devDependencies, peerDependencies }: Manifest): object {
+  return { ...dependencies, ...devDependencies, ...peerDependencies }
+}
+
+function isPackage(target: string): boolean {
+  return /^(@[a-z][\w.-]*\/)?[a-z][\w.-]*(\/|$)/.test(target) && !builtinModules.includes(target)
+}
+
+function packageName(target: string): string {
+  return /^(?:@[^/]+\/)?[^/]+/.exec(target)![0]
+}
+
+/** What exceeds a limit, by name. */
+function beyond(
+  sizes: Iterable<readonly [name: string, size: number]>,
+  limit: number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Array.from(sizes)
+      .filter(([, size]) => size > limit)
+      .toSorted(([one], [other]) => one.localeCompare(other)),
+  )
+}
