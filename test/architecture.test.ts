@@ -15,6 +15,7 @@ interface Allowance {
 
 const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/contracts': { own: [], outside: ['zod'] },
+  '@mcp-host/async': { own: [], outside: [] },
   '@mcp-host/audit': { own: ['@mcp-host/contracts', '@mcp-host/policy'], outside: ['zod'] },
   '@mcp-host/auth': {
     own: ['@mcp-host/bus', '@mcp-host/contracts'],
@@ -28,6 +29,7 @@ const packages: Readonly<Record<string, Allowance>> = {
   },
   '@mcp-host/service': {
     own: [
+      '@mcp-host/async',
       '@mcp-host/audit',
       '@mcp-host/contracts',
       '@mcp-host/bus',
@@ -76,6 +78,7 @@ const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/gateway': {
     own: [
       ...everyService.own,
+      '@mcp-host/async',
       '@mcp-host/audit',
       '@mcp-host/auth',
       '@mcp-host/limits',
@@ -109,6 +112,7 @@ const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/mcp-supervisor': {
     own: [
       ...everyService.own,
+      '@mcp-host/async',
       '@mcp-host/audit',
       '@mcp-host/limits',
       '@mcp-host/session-state',
@@ -194,7 +198,7 @@ describe('what answers MCP clients', () => {
       '@mcp-host/limits',
       '@mcp-host/policy',
       '@mcp-host/tool-search',
-      'mcp-host/async',
+      '@mcp-host/async',
       'mcp-host/json',
       'mcp-host/routing',
       'mcp-host/tool-names',

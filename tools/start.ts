@@ -18,7 +18,7 @@ import { ALL_SETTINGS, incompleteProviders, settingProblems } from './host/setti
 import { sandboxProblems } from './host/sandbox-paths.ts'
 import { withStartDefaults } from './host/start-defaults.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
-import { aborted as whenAborted } from 'mcp-host/async'
+import { aborted as whenAborted } from '@mcp-host/async'
 import { decodeText } from 'mcp-host/json'
 import { lifelineSignal } from './lifeline.ts'
 import { plain } from './plain.ts'

@@ -47,6 +47,12 @@ export const LONG_TESTS: readonly LongTest[] = [
     run: { path: 'test/compose' },
   },
   {
+    name: 'proxy',
+    summary: 'the proxy of the compose file, where nginx is installed',
+    minutes: 1,
+    run: { path: 'test/proxy.' },
+  },
+  {
     name: 'pods',
     summary: 'the pods of overlays/dev, where podman and Kustomize are installed',
     minutes: 4,

@@ -5,7 +5,7 @@ import manifest from '../../packages/mcp-host/package.json' with { type: 'json' 
 import type { Declaration } from './read-declarations.ts'
 import { readDeclarations } from './read-declarations.ts'
 
-const PACKAGE = join(import.meta.dirname, '../../packages/mcp-host')
+const PACKAGES = join(import.meta.dirname, '../../packages')
 
 const HEAD = `# API of mcp-host
 
@@ -19,7 +19,7 @@ const KINDS = ['class', 'function', 'error', 'interface', 'type', 'const']
 export function libraryReference(): string {
   const entries = Object.entries(manifest.exports).filter(([, file]) => file.endsWith('.ts'))
   const sections = entries.map(([path, file]) => {
-    const { own, foreign } = exportsOf(join(PACKAGE, file))
+    const { own, foreign } = exportsOf(join(PACKAGES, 'mcp-host', file))
     const shown = own.toSorted((one, other) => place(one) - place(other)).map(section)
     const others = Object.entries(foreign).map(([from, names]) => {
       return `\nFrom \`${from}\`: ${names.map((name) => `\`${name}\``).join(', ')}.\n`
@@ -39,7 +39,7 @@ interface Exports {
   readonly foreign: Readonly<Record<string, readonly string[]>>
 }
 
-/** The exports of a module, declared there or in another module of the package. */
+/** The exports of a module, declared there, in another module of the package, or in a part of it. */
 function exportsOf(file: string): Exports {
   const text = readFileSync(file, 'utf8')
   const own = [...readDeclarations(text)]
@@ -49,11 +49,15 @@ function exportsOf(file: string): Exports {
   )) {
     const names = list.split(',').map((name) => name.trim().replace(/^type /, ''))
     const known = names.filter((name) => name !== '')
-    if (!from.startsWith('.')) {
+    const [, part] = /^@mcp-host\/(.*)/.exec(from) ?? []
+    if (!from.startsWith('.') && part === undefined) {
       foreign[from] = known
       continue
     }
-    const declared = readDeclarations(readFileSync(join(dirname(file), from), 'utf8'))
+    const declared =
+      part === undefined
+        ? readDeclarations(readFileSync(join(dirname(file), from), 'utf8'))
+        : exportsOf(join(PACKAGES, part, 'src/index.ts')).own
     for (const name of known) {
       // A schema and its type share a name: the type is what callers see.
       const found = declared.filter((each) => each.name === name)

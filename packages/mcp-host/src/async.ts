@@ -1,5 +1,10 @@
-export { aborted } from './async/aborted.ts'
-export { Cancellation, type CancelSignal, toAbortSignal } from './async/cancellation.ts'
-export { InFlight } from './async/in-flight.ts'
-export { pause, sleep } from './async/sleep.ts'
-export { SlotMap } from './async/slot-map.ts'
+export {
+  aborted,
+  Cancellation,
+  type CancelSignal,
+  InFlight,
+  pause,
+  sleep,
+  SlotMap,
+  toAbortSignal,
+} from '@mcp-host/async'

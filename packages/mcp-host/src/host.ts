@@ -1,4 +1,4 @@
-import { Cancellation } from './async/cancellation.ts'
+import { Cancellation, SlotMap } from '@mcp-host/async'
 import type {
   CallToolResult,
   CompleteRequestParams,
@@ -41,7 +41,6 @@ import {
 import type { ResourceIdentity } from './routing/find-resource.ts'
 import type { PromptIdentity, ToolIdentity } from './names/name-table.ts'
 import { Router } from './routing/router.ts'
-import { SlotMap } from './async/slot-map.ts'
 import { createManagedServer } from './factory/create-managed-server.ts'
 import type { ManagedServer, MemberServer } from './server/managed-server.ts'
 import { ServerGroup } from './server/server-group.ts'

@@ -4,6 +4,7 @@ import {
   glob,
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   realpath,
   rm,
@@ -110,7 +111,7 @@ test('the entries load, and no other module of the package can be imported', asy
   const script = `
     const { MCPHost } = await import('mcp-host')
     const { spawnGuarded } = await import('mcp-host/process')
-    const inner = await import(['mcp-host', 'dist', 'host.js'].join('/')).catch(({ code }) => code)
+    const inner = await import(['mcp-host', 'dist', 'mcp-host', 'src', 'host.js'].join('/')).catch(({ code }) => code)
     console.log(typeof MCPHost, typeof spawnGuarded, inner)`
   const output = await run(NODE, ['--input-type=module', '-e', script], project)
   expect(output.trim()).toBe('function function ERR_PACKAGE_PATH_NOT_EXPORTED')
@@ -146,17 +147,22 @@ test('npm accepts the package for publishing without corrections', async () => {
   expect(stderr).not.toMatch(/npm error|auto-corrected/)
 })
 
-test('each module comes with types, and with source maps to files of the package', async () => {
+test('each module comes with types, and with a source map that has its source', async () => {
   const modules = await filesOf('dist/**/*.js')
   expect(modules).not.toEqual([])
   for (const module of modules) {
     const map = await readFile(join(installed, `${module}.map`), 'utf8')
-    const types = module.replace(/js$/, 'd.ts')
-    const typesMap = await readFile(join(installed, `${types}.map`), 'utf8')
-    await readFile(join(installed, types))
-    for (const source of [...sourcesOf(map), ...sourcesOf(typesMap)]) {
-      await readFile(join(installed, dirname(module), source))
-    }
+    const { sourcesContent }: { sourcesContent: string[] } = JSON.parse(map)
+    expect(sourcesContent).toEqual([expect.any(String)])
+    await readFile(join(installed, module.replace(/js$/, 'd.ts')))
+  }
+})
+
+test('the parts of the package are built in, and no module asks for one as for a package', async () => {
+  expect(await filesOf('dist/async/src/index.js')).not.toEqual([])
+  for (const file of await filesOf('dist/**/*.{js,d.ts}')) {
+    const text = await readFile(join(installed, file), 'utf8')
+    expect(text, file).not.toMatch(/['"]@mcp-host\//)
   }
 })
 
@@ -167,18 +173,33 @@ test('the package has a licence, a README and an API reference, and no tests', a
   expect(files.filter((file) => /\.test\.|fixture|(^|\/)test\/|tsconfig/.test(file))).toEqual([])
 })
 
-/** Packs a copy of the package in a workspace of its own. Returns the name of the tarball. */
+/** Packs a copy of the package and its parts in a workspace of their own. Returns the name of the tarball. */
 async function pack(workspace: string): Promise<string> {
   const copy = join(workspace, 'packages/mcp-host')
-  const isOurs = (path: string): boolean => !['node_modules', 'dist'].includes(basename(path))
-  await cp(PACKAGE, copy, { recursive: true, filter: isOurs })
+  const modules = join(copy, 'node_modules')
+  await copySources(PACKAGE, copy)
+  for (const name of await readdir(join(PACKAGE, 'node_modules'))) {
+    if (name === '@mcp-host') continue
+    await mkdir(modules, { recursive: true })
+    await symlink(join(PACKAGE, 'node_modules', name), join(modules, name), 'junction')
+  }
+  for (const part of await readdir(join(PACKAGE, 'node_modules/@mcp-host'))) {
+    const own = join(workspace, 'packages', part)
+    await copySources(join(PACKAGE, 'node_modules/@mcp-host', part), own)
+    await mkdir(join(modules, '@mcp-host'), { recursive: true })
+    await symlink(own, join(modules, '@mcp-host', part), 'junction')
+  }
   for (const file of ['pnpm-workspace.yaml', 'tsconfig.json', 'LICENSE']) {
     await cp(join(ROOT, file), join(workspace, file))
   }
   await symlink(join(ROOT, 'node_modules'), join(workspace, 'node_modules'), 'junction')
-  await symlink(join(PACKAGE, 'node_modules'), join(copy, 'node_modules'), 'junction')
   await run('pnpm', ['pack', '--pack-destination', scratch], copy)
   return `${manifest.name}-${manifest.version}.tgz`
+}
+
+async function copySources(folder: string, copy: string): Promise<void> {
+  const isOurs = (path: string): boolean => !['node_modules', 'dist'].includes(basename(path))
+  await cp(await realpath(folder), copy, { recursive: true, filter: isOurs })
 }
 
 /**
@@ -229,9 +250,4 @@ async function capture(
 
 async function filesOf(pattern: string): Promise<string[]> {
   return Array.fromAsync(glob(pattern, { cwd: installed }))
-}
-
-function sourcesOf(map: string): string[] {
-  const { sources }: { sources: string[] } = JSON.parse(map)
-  return sources
 }

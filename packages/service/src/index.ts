@@ -34,7 +34,7 @@ export { shareStorageFault } from './share-storage-fault.ts'
 export { Secret, withoutSecrets } from './secret.ts'
 export { ConfigError, loadConfig, setting, values } from './settings.ts'
 export { VERSION } from 'mcp-host'
-export { aborted, InFlight, pause, sleep } from 'mcp-host/async'
+export { aborted, InFlight, pause, sleep } from '@mcp-host/async'
 export {
   decodeText,
   isTooDeep,

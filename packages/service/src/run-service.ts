@@ -18,7 +18,7 @@ import { ConfigError, loadConfig } from './settings.ts'
 import { shareStorageFault } from './share-storage-fault.ts'
 import type { ProxyFor } from 'mcp-host/proxy'
 import { useProxies } from './use-proxies.ts'
-import { aborted } from 'mcp-host/async'
+import { aborted } from '@mcp-host/async'
 
 /** Dependencies of a service. */
 export interface ServiceDeps {

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path'
 
 import * as z from 'zod'
 
-import { MAX_TIMER_MS } from './time-limit.ts'
+import { MAX_TIMER_MS } from '@mcp-host/async'
 
 export const text = z.string('must be a string').refine((value) => !value.includes('\0'), {
   error: 'must not contain a NUL character',

@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/client'
 
 import { type Mask, maskError } from '../process/mask-secrets.ts'
-import { MAX_TIMER_MS } from '../config/time-limit.ts'
+import { MAX_TIMER_MS } from '@mcp-host/async'
 import type { Endpoint } from '../transport/endpoint.ts'
 import { toHandshakeError } from './handshake-error.ts'
 import { Rpc, RpcClosed, type RpcRequestOptions, RpcSendError, RpcTimeout } from './rpc.ts'

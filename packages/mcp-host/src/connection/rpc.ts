@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../async/cancellation.ts'
+import type { CancelSignal } from '@mcp-host/async'
 import {
   type JSONRPCMessage,
   type Progress,
@@ -8,8 +8,7 @@ import {
 } from '@modelcontextprotocol/client'
 
 import { type Mask, maskError } from '../process/mask-secrets.ts'
-import { MAX_TIMER_MS } from '../config/time-limit.ts'
-import { SlotMap } from '../async/slot-map.ts'
+import { MAX_TIMER_MS, SlotMap } from '@mcp-host/async'
 import { UnsentError } from '../transport/unsent-error.ts'
 import { RpcError } from '../errors/rpc-error.ts'
 import { isSessionLost, parseFailure } from './refusal.ts'

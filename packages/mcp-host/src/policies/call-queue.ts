@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../async/cancellation.ts'
+import type { CancelSignal } from '@mcp-host/async'
 import { type Position, WaitingLine } from './waiting-line.ts'
 
 /** The priority of a call when a server is saturated. */

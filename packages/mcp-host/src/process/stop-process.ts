@@ -1,4 +1,4 @@
-import { resolvesWithin } from '../async/resolves-within.ts'
+import { resolvesWithin } from '@mcp-host/async'
 import type { GuardedProcess, ProcessExit } from './spawn-guarded.ts'
 
 export interface StopOptions {

@@ -1,4 +1,4 @@
-import type { CancelSignal } from '../async/cancellation.ts'
+import type { CancelSignal } from '@mcp-host/async'
 import type { Progress } from '@modelcontextprotocol/client'
 
 import type { CallPriority } from '../policies/call-queue.ts'

@@ -1,5 +1,12 @@
-import type { CancelSignal } from '../async/cancellation.ts'
-import { Cancellation, toAbortSignal } from '../async/cancellation.ts'
+import type { CancelSignal } from '@mcp-host/async'
+import {
+  Cancellation,
+  InFlight,
+  MAX_TIMER_MS,
+  pause,
+  timeLimit,
+  toAbortSignal,
+} from '@mcp-host/async'
 import type { Connection } from '../connection/connection.ts'
 import type { RpcRequestOptions } from '../connection/rpc.ts'
 import { RpcClosed, RpcSendError, RpcTimeout } from '../connection/rpc.ts'
@@ -13,9 +20,6 @@ import type { CallMeter, CallOutcome } from '../metrics/call-meter.ts'
 import { backoffMs } from '../policies/backoff.ts'
 import { type CallQueue, QueueFullError } from '../policies/call-queue.ts'
 import type { CircuitBreaker } from '../policies/circuit-breaker.ts'
-import { InFlight } from '../async/in-flight.ts'
-import { pause } from '../async/sleep.ts'
-import { MAX_TIMER_MS, timeLimit } from '../config/time-limit.ts'
 import { UnsentError } from '../transport/unsent-error.ts'
 import type { RequestOptions } from './options.ts'
 import { mayRetry, type RetryPolicy, retryPolicy } from './retry-policy.ts'

@@ -8,7 +8,7 @@ import {
 
 import { LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import { type Mask, maskJson } from '../process/mask-secrets.ts'
-import { SlotMap } from '../async/slot-map.ts'
+import { SlotMap } from '@mcp-host/async'
 import { applyDefaults } from './apply-defaults.ts'
 import { standardForm } from '../connection/standard-form.ts'
 import type {

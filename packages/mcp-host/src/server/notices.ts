@@ -2,7 +2,7 @@ import type { LoggingLevel } from '@modelcontextprotocol/client'
 
 import type { Logger } from '../logger.ts'
 import { backoffMs } from '../policies/backoff.ts'
-import { pause } from '../async/sleep.ts'
+import { pause } from '@mcp-host/async'
 import type { LiveServer } from './live-server.ts'
 
 const LISTEN_BACKOFF = { firstMs: 500, maxMs: 30_000 }

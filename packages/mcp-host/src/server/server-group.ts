@@ -1,9 +1,7 @@
-import { aborted } from '../async/aborted.ts'
-import { resolvesWithin } from '../async/resolves-within.ts'
+import { aborted, resolvesWithin, timeLimit } from '@mcp-host/async'
 import { diffConfig, type ReloadReport } from '../config/diff-config.ts'
 import type { McpConfig, ServerConfig } from '../config/mcp-config.ts'
 import { ServerStartupError } from '../errors/server-startup-error.ts'
-import { timeLimit } from '../config/time-limit.ts'
 import type { ManagedServer, MemberClient, MemberServer, ServerInstance } from './managed-server.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { CancelSignal } from '../async/cancellation.ts'
-import { toAbortSignal } from '../async/cancellation.ts'
+import type { CancelSignal } from '@mcp-host/async'
+import { aborted, pause, timeLimit, toAbortSignal } from '@mcp-host/async'
 import { type Implementation, SdkHttpError } from '@modelcontextprotocol/client'
 
 import type { ServerConfig } from '../config/mcp-config.ts'
@@ -14,9 +14,7 @@ import { LineQuota, withQuota } from '../intake/line-quota.ts'
 import { bindLogger, type Logger } from '../logger.ts'
 import { backoffMs } from '../policies/backoff.ts'
 import { HealthScore } from '../policies/health-score.ts'
-import { pause } from '../async/sleep.ts'
 import { RestartPolicy } from '../policies/restart.ts'
-import { timeLimit } from '../config/time-limit.ts'
 import { LaunchError } from '../process/launch.ts'
 import { type Mask, maskError, maskSecrets } from '../process/mask-secrets.ts'
 import type { EndpointDeps } from '../transport/endpoint.ts'
@@ -29,7 +27,6 @@ import type { ServerSnapshot } from './server-snapshot.ts'
 import { moveState, type ServerState } from './server-state.ts'
 import { startFailure } from './start-failure.ts'
 import { takeSnapshot } from './take-snapshot.ts'
-import { aborted } from '../async/aborted.ts'
 
 const START_BACKOFF = { firstMs: 1000, maxMs: 30_000 }
 /** A server that was ready for this time counts as stable: a later failure is not due to its start. */

@@ -1,4 +1,4 @@
-import { sleep } from '../async/sleep.ts'
+import { sleep } from '@mcp-host/async'
 import { TokenBucket } from '../policies/token-bucket.ts'
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>

@@ -4,7 +4,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client'
 
-import { resolvesWithin } from '../async/resolves-within.ts'
+import { resolvesWithin } from '@mcp-host/async'
 import type { RemoteServerConfig } from '../config/mcp-config.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { Intake } from '../intake/intake.ts'

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
-import { resolvesWithin } from '../async/resolves-within.ts'
+import { resolvesWithin } from '@mcp-host/async'
 import type { ResourceLimits } from '../config/mcp-config.ts'
 import { inspectJson, type JsonInspector, type JsonShape } from '../json/inspect-json.ts'
 import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../intake/intake.ts'

@@ -1,7 +1,7 @@
 import type { Bus, McpClientView } from '@mcp-host/bus'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { BusError, clientCancel } from '@mcp-host/contracts'
-import { SlotMap } from 'mcp-host/async'
+import { SlotMap } from '@mcp-host/async'
 import type { Clients } from './core/clients.ts'
 import type { JsonRpcId } from './core/json-rpc.ts'
 import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'

@@ -3,7 +3,7 @@ import type { ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { HostedServer } from '../hosting/hosted-server.ts'
 import { LEASE_TTL_MS } from './obtain-lease.ts'
-import { sleep } from 'mcp-host/async'
+import { sleep } from '@mcp-host/async'
 import type { Peers } from './peers.ts'
 import type { ProcessSlots } from './process-slots.ts'
 

@@ -1,4 +1,4 @@
-import { aborted } from 'mcp-host/async'
+import { aborted } from '@mcp-host/async'
 import { SharedPolicy } from './shared-policy.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Bus, CatalogView, Lease, LeaseView } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
-import { sleep } from 'mcp-host/async'
+import { sleep } from '@mcp-host/async'
 import type { Peers } from './peers.ts'
 import { STEADY_MS } from './peers.ts'
 import { claimDelayMs } from './claim-delay.ts'

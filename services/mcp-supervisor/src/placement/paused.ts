@@ -1,5 +1,5 @@
 import { BusError } from '@mcp-host/contracts'
-import { aborted } from 'mcp-host/async'
+import { aborted } from '@mcp-host/async'
 import type { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
 

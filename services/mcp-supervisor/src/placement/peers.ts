@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import { BusError, newEnvelope, supervisorControl } from '@mcp-host/contracts'
-import { pause, sleep } from 'mcp-host/async'
+import { pause, sleep } from '@mcp-host/async'
 
 const PROBE_MS = 200
 /** The delay before the second probe. One missing answer may be due to a new subscription; two prove a death. */

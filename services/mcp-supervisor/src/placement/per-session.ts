@@ -1,7 +1,7 @@
 import type { Lease, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerStats, SessionId } from '@mcp-host/contracts'
 import type { ServerRequestCallback } from 'mcp-host'
-import { aborted, pause } from 'mcp-host/async'
+import { aborted, pause } from '@mcp-host/async'
 import { ClientLists } from '../catalog/client-lists.ts'
 import { toEntry } from '../catalog/to-entry.ts'
 import { HostedServer } from '../hosting/hosted-server.ts'

@@ -2,7 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { Envelope, GenerationId, SampleReply, SampleRequest } from '@mcp-host/contracts'
 import { addUsage, BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
 import type { ServerRequest } from 'mcp-host'
-import { sleep } from 'mcp-host/async'
+import { sleep } from '@mcp-host/async'
 import type { RunningCall } from '../tool-calls/running-calls.ts'
 
 /** The time limit for a model's reply. */

@@ -1,5 +1,5 @@
 import type { Principal } from '@mcp-host/contracts'
-import type { CancelSignal } from 'mcp-host/async'
+import type { CancelSignal } from '@mcp-host/async'
 import type { McpHeaders } from './classify.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 

@@ -1,7 +1,7 @@
 import type { Caller } from '@mcp-host/contracts'
 import { callerAt } from '@mcp-host/contracts'
 import type { Decision } from '@mcp-host/policy'
-import { Cancellation } from 'mcp-host/async'
+import { Cancellation } from '@mcp-host/async'
 import type {
   JsonRpcMessage,
   JsonRpcNotification,

@@ -1,6 +1,6 @@
 import type { Caller } from '@mcp-host/contracts'
 import { LOG_LEVELS } from '@mcp-host/contracts'
-import type { CancelSignal } from 'mcp-host/async'
+import type { CancelSignal } from '@mcp-host/async'
 import type { JsonRpcRequest } from './classify.ts'
 import type { SubscriptionCount } from './check-subscriptions.ts'
 import { checkSubscriptions } from './check-subscriptions.ts'

@@ -1,4 +1,4 @@
-import { Cancellation } from 'mcp-host/async'
+import { Cancellation } from '@mcp-host/async'
 import type { Clients } from './clients.ts'
 import { failed } from './endpoint-reply.ts'
 import type { EndpointRequest } from './endpoint-request.ts'

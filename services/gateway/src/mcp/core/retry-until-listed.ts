@@ -1,4 +1,4 @@
-import type { CancelSignal } from 'mcp-host/async'
+import type { CancelSignal } from '@mcp-host/async'
 import type { VirtualServer } from './virtual-server.ts'
 
 /** The time limit for a server that starts or moves to another supervisor. */

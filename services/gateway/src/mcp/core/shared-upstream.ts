@@ -1,4 +1,4 @@
-import type { CancelSignal } from 'mcp-host/async'
+import type { CancelSignal } from '@mcp-host/async'
 import type {
   ServerMessage,
   ResumePoint,

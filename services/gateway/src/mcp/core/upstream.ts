@@ -1,5 +1,5 @@
 import type { Caller, McpClient, McpLogLevel } from '@mcp-host/contracts'
-import type { CancelSignal } from 'mcp-host/async'
+import type { CancelSignal } from '@mcp-host/async'
 import type { Params } from './json-rpc.ts'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from '../config/time-limit.ts'
+import { MAX_TIMER_MS } from './time-limit.ts'
 
 /** Whether a promise resolves within `limitMs`. Rejects when the promise does. */
 export async function resolvesWithin(promise: Promise<unknown>, limitMs: number): Promise<boolean> {

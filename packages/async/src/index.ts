@@ -1,0 +1,8 @@
+export { aborted } from './aborted.ts'
+export type { CancelSignal } from './cancellation.ts'
+export { Cancellation, toAbortSignal } from './cancellation.ts'
+export { InFlight } from './in-flight.ts'
+export { resolvesWithin } from './resolves-within.ts'
+export { pause, sleep } from './sleep.ts'
+export { SlotMap } from './slot-map.ts'
+export { MAX_TIMER_MS, timeLimit } from './time-limit.ts'
