@@ -29,8 +29,8 @@ export function followDataFile<T>(
   { path, defaultPath, setting, schema, what }: DataFileOptions<T>,
   onRead: (contents: T | undefined) => void,
   deps: FileFaultDeps,
-): Disposable {
-  if (path === NONE) return { [Symbol.dispose]: () => undefined }
+): AsyncDisposable {
+  if (path === NONE) return { [Symbol.asyncDispose]: async () => undefined }
   const { logger } = deps
   let hasFile = false
   const read = (): T | undefined => {
@@ -64,9 +64,9 @@ export function followDataFile<T>(
     )
   })
   return {
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       watched[Symbol.dispose]()
-      fault[Symbol.dispose]()
+      await fault[Symbol.asyncDispose]()
     },
   }
 }

@@ -12,7 +12,7 @@ export interface FileFaultDeps {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>
 }
 
-export interface SharedFileFault extends Disposable {
+export interface SharedFileFault extends AsyncDisposable {
   /** The faults, one a line; `undefined` when there are none. */
   set(faults: string | undefined): void
 }
@@ -46,9 +46,10 @@ export function shareFileFault(
   }
   return {
     set,
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       clearInterval(timer)
       set(undefined)
+      await writing
     },
   }
 }

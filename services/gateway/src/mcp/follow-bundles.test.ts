@@ -30,7 +30,7 @@ function follow(file = path): void {
     bus,
     logger,
   })
-  onTestFinished(() => following[Symbol.dispose]())
+  onTestFinished(() => following[Symbol.asyncDispose]())
 }
 
 test('bundles are read at the start and at each valid change', async () => {

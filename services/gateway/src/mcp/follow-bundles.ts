@@ -8,7 +8,7 @@ export function followBundles(
   path: string,
   onRead: (bundles: Readonly<Record<string, Bundle>>) => void,
   deps: FileFaultDeps,
-): Disposable {
+): AsyncDisposable {
   return followDataFile(
     {
       path,

@@ -8,7 +8,7 @@ export function followPolicy(
   path: string,
   onRead: (policy: Policy) => void,
   deps: FileFaultDeps,
-): Disposable {
+): AsyncDisposable {
   return followDataFile(
     {
       path,

@@ -48,7 +48,7 @@ test('the policy decides calls of a turn, and again when its file changes', asyn
     { tool: 'label', arguments: { tags: 'x' }, effect: 'deny', reason: 'no' },
   ])
   const needsApproval = (_server: string, tool: string): boolean => tool === 'write'
-  using policy = followTurnPolicy(path, {
+  await using policy = followTurnPolicy(path, {
     tools,
     bus,
     logger,

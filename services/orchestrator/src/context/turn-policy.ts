@@ -25,7 +25,7 @@ export interface TurnPolicyDeps extends FileFaultDeps {
 export function followTurnPolicy(
   path: string,
   { tools, needsApproval, pins, permit, ...deps }: TurnPolicyDeps,
-): TurnPolicy & Disposable {
+): TurnPolicy & AsyncDisposable {
   let policy: Policy = OPEN_POLICY
   const options = {
     path,
@@ -87,7 +87,7 @@ export function followTurnPolicy(
         tool,
         annotations: annotationsOf(server, tool),
       }),
-    [Symbol.dispose]: () => file[Symbol.dispose](),
+    [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
   }
 }
 
