@@ -14,7 +14,7 @@ import { readRunFile } from './host/run-file.ts'
 import { runHost } from './host/run-host.ts'
 import type { Env } from './host/read-env.ts'
 import { readEnv } from './host/read-env.ts'
-import { ALL_SETTINGS, incompleteProviders, settingProblems } from './host/settings.ts'
+import { incompleteProviders, settingProblems } from './host/settings.ts'
 import { sandboxProblems } from './host/sandbox-paths.ts'
 import { withStartDefaults } from './host/start-defaults.ts'
 import { unknownSettings } from './host/unknown-settings.ts'
@@ -28,6 +28,7 @@ import { followSources, linkWeb } from './start/follow-sources.ts'
 import { followStatus } from './start/follow-status.ts'
 import { provideWeb } from './start/provide-web.ts'
 import { unreachableBroker } from './start/reach-broker.ts'
+import { startUsage } from './start/usage.ts'
 import { webFolder } from './web/build-web.ts'
 
 /** An error that the user has to fix. It is shown without a stack. */
@@ -43,7 +44,7 @@ class StartError extends Error {
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(usage())
+    process.stdout.write(startUsage())
     return 0
   }
   const startedAt = performance.now()
@@ -51,7 +52,8 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const isDev = args[0] === '--watch'
     const unknown = args[isDev ? 1 : 0]
-    if (unknown !== undefined) throw new StartError(`unknown argument ${unknown}\n\n${usage()}`, 2)
+    if (unknown !== undefined)
+      throw new StartError(`unknown argument ${unknown}\n\n${startUsage()}`, 2)
     const { env, configured } = await checkSettings()
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
@@ -264,14 +266,6 @@ async function aborted(signal: AbortSignal): Promise<void> {
   const hold = setInterval(() => undefined, 2 ** 30)
   await whenAborted(signal)
   clearInterval(hold)
-}
-
-function usage(): string {
-  const lines = ALL_SETTINGS.flatMap(({ settings }) => Object.values(settings)).map(
-    ({ env, default: fallback, describe }) =>
-      `  ${env.padEnd(26)}${describe}${fallback === undefined || fallback === '' ? '' : ` [${fallback}]`}\n`,
-  )
-  return `Usage: npm start\n       npm run dev    the same, and restarts services whose sources change\n\nStarts nats-server and the four services. Settings, by environment or in .env:\n${lines.join('')}`
 }
 
 process.exitCode = await main(process.argv.slice(2))

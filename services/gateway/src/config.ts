@@ -11,6 +11,8 @@ import {
 import { authSettings } from './auth/auth-settings.ts'
 import { gatewayLimitSettings } from './limits/gateway-limit-settings.ts'
 
+export { authSettings, gatewayLimitSettings }
+
 /** Settings of the gateways. */
 export const gatewaySettings = {
   port: setting({
