@@ -42,6 +42,11 @@ test('retries without text are noted once beside an output that is no terminal',
   expect(printedAndNoted(text('Half'), reset, reset).notes).toBe('')
 })
 
+test('that a turn waits for an answer is not printed where nobody can answer', () => {
+  const waiting = { type: 'turn', payload: { state: 'waiting', until: 0 } }
+  expect(printed(waiting)).toBe(`Sorry: ${REASON}\n`)
+})
+
 test('a retry that voids printed text is named', () => {
   expect(printed(text('Half'), reset)).toBe(
     `Half\n(No answer (${REASON}); trying again)\nSorry: ${REASON}\n`,

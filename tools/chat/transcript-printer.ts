@@ -78,6 +78,8 @@ export class TranscriptPrinter {
         this.#isRetried = false
         return this.#endLine()
       case 'waiting': {
+        // Elsewhere the question has been declined, since nobody can answer it.
+        if (!process.stdin.isTTY) return
         const until = new Date(payload.until).toLocaleTimeString()
         return this.#line(`(waiting for an answer until ${until})`, dim)
       }
