@@ -79,15 +79,23 @@ test('it shows the whole answer of the tool and ends', async () => {
   expect(parts.at(-1)?.type).toBe('end')
 })
 
-test('a picture in the answer of the tool is said to be in the result', async () => {
-  const image = ["Here's the image:", '[image image/png]', 'It is the logo.']
-  const parts = await reply({
-    messages: [user('get tiny image'), ...answered('everything__get-tiny-image', image.join('\n'))],
-  })
-  expect(joined(parts, 'text-delta')).toBe(
-    "Here's the image:\nThe picture is in the result above.\nIt is the logo.",
-  )
-})
+test.each([
+  ['[image image/png]', 'picture'],
+  ['[audio audio/wav]', 'audio file'],
+  ['[resource application/pdf x://out.pdf]', 'file'],
+  ['[resource_link name: report, uri: file:///report.pdf]', 'link to a file'],
+])(
+  'the part %s of a result is said to be in it as a part of this kind: %s',
+  async (line, named) => {
+    const result = ["Here's the image:", line, 'It is the logo.'].join('\n')
+    const parts = await reply({
+      messages: [user('get tiny image'), ...answered('everything__get-tiny-image', result)],
+    })
+    expect(joined(parts, 'text-delta')).toBe(
+      `Here's the image:\nThe ${named} is in the result above.\nIt is the logo.`,
+    )
+  },
+)
 
 test('a very long answer is cut and says by how much', async () => {
   const parts = await reply({ messages: [user('echo a'), ...answered('e', 'x'.repeat(5000))] })

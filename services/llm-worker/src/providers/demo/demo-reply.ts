@@ -17,8 +17,15 @@ const ABOUT =
 const NO_TOOLS =
   'No tools are offered to me, so there is nothing I can do. Add an MCP server, or set GEMINI_API_KEY for a real model.'
 const REAL_MODEL = 'Set GEMINI_API_KEY for a real model.'
-/** The line that stands for a picture in the text of a result. */
-const PICTURE = /^\[image\b[^\]\n]*\]$/gm
+/** The parts of a result that are no text, by their types. */
+const PARTS = {
+  image: 'picture',
+  audio: 'audio file',
+  resource: 'file',
+  resource_link: 'link to a file',
+} as const
+/** The line that stands for such a part in the text of a result. */
+const PART = /^\[(image|audio|resource|resource_link)\b[^\]\n]*\]$/gm
 /** A whole message that asks for nothing but an introduction. */
 const GREETING =
   /^(?:(?:hello|hi|hey|good (?:morning|day|afternoon|evening))(?: there)?|help|(?:who|what) are you|what can you do)[\s.!?]*$/iu
@@ -79,7 +86,10 @@ function presentAnswers(
 }
 
 function presentAnswer({ text, isError }: ToolAnswer, name: string): string {
-  const said = text.replaceAll(PICTURE, 'The picture is in the result above.')
+  const said = text.replaceAll(
+    PART,
+    (_, type: keyof typeof PARTS) => `The ${PARTS[type]} is in the result above.`,
+  )
   const whole = said.trim() === '' ? '(nothing)' : said
   const more = whole.length - MAX_ANSWER
   const shown = more > 0 ? `${whole.slice(0, MAX_ANSWER)}… (${more} more characters)` : whole
