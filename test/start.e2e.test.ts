@@ -249,6 +249,12 @@ describe('npm start', () => {
   })
 })
 
+test('npm run chat refuses an unknown option with its name, the usage and 2', async () => {
+  const chat = stage.cleanup.use(await runProgram(['chat', '--bogus'], stage.env))
+  expect(await chat.ended()).toMatchObject({ code: 2 })
+  expect(chat.output()).toMatch(/'--bogus'[^]*Usage: npm run chat/)
+})
+
 test('npm run chat without a host prints the remedy and exits with 1', async () => {
   const chat = stage.cleanup.use(await runProgram(['chat', 'hello'], stage.env))
   expect(await chat.ended()).toMatchObject({ code: 1 })

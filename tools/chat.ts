@@ -11,12 +11,13 @@ import { historyText } from './chat/history-text.ts'
 import { QuestionDesk } from './chat/question-desk.ts'
 import { readLine, readLineAlone } from './chat/read-line.ts'
 import { TranscriptPrinter } from './chat/transcript-printer.ts'
+import { CommandError, runCommand } from './command-line.ts'
 import { credential } from './host/credential.ts'
 import { gatewayUrl } from './host/gateway-url.ts'
 import { plain } from './plain.ts'
 import { stopWithLauncher } from './lifeline.ts'
 
-const USAGE = `Usage: npm run chat                      talk; Ctrl-C stops the answer, else it leaves
+const usage = `Usage: npm run chat                      talk; Ctrl-C stops the answer, else it leaves
        npm run chat -- "a question"      print the answer and leave
 
   In a conversation /help lists the commands: models, sessions, files, another answer.
@@ -26,6 +27,10 @@ const USAGE = `Usage: npm run chat                      talk; Ctrl-C stops the a
   --session ID   go on with an earlier session
   --url URL      gateway to talk to; default: the host that runs on DATA_DIR, else PORT
   --token TOKEN  API key or access token; default: MCP_HOST_TOKEN. The host on DATA_DIR knows its own machine
+
+Ends with 0 when every message was answered, also when a call of a tool was refused or failed: the answer says so.
+With 1 when an answer failed or was stopped, a message was refused, or no host answers. In a conversation on a terminal
+only a lost host counts. With 2 for a wrong option; with 130 when Ctrl-C is pressed again before the answer has stopped.
 `
 
 /** The number of earlier turns that are shown when a session is continued. */
@@ -40,8 +45,17 @@ const ECHO_MS = 500
 /** The time for which a restarting host is waited for. */
 const RECONNECT_LIMIT_MS = 30_000
 
-async function main(): Promise<number> {
+interface Options {
+  /** Empty for a conversation. */
+  readonly question: string
+  readonly sessionId: string | undefined
+  readonly url: string | undefined
+  readonly token: string | undefined
+}
+
+function parse(args: string[]): Options | undefined {
   const { values, positionals } = parseArgs({
+    args,
     allowPositionals: true,
     options: {
       help: { type: 'boolean', short: 'h' },
@@ -50,19 +64,20 @@ async function main(): Promise<number> {
       token: { type: 'string' },
     },
   })
-  if (values.help === true) {
-    process.stdout.write(USAGE)
-    return 0
-  }
-  const question = positionals.join(' ').trim()
+  if (values.help === true) return undefined
+  const { session: sessionId, url, token } = values
+  return { question: positionals.join(' ').trim(), sessionId, url, token }
+}
+
+async function run({ question, sessionId, url, token }: Options): Promise<number> {
   const root = join(import.meta.dirname, '..')
-  const headers = credential({ env: process.env, root, token: values.token, url: values.url })
+  const headers = credential({ env: process.env, root, token, url })
   const gateway: HostAddress = {
-    url: values.url ?? gatewayUrl(process.env, root),
+    url: url ?? gatewayUrl(process.env, root),
     ...('authorization' in headers ? { headers: () => headers } : {}),
   }
-  const session = values.session === undefined ? {} : { sessionId: values.session }
-  if (values.session !== undefined) await checkSession(new HostApi(gateway), values.session)
+  const session = sessionId === undefined ? {} : { sessionId }
+  if (sessionId !== undefined) await checkSession(new HostApi(gateway), sessionId)
   return question === '' ? talk(gateway, session) : ask(gateway, session, question)
 }
 
@@ -77,7 +92,7 @@ async function checkSession(api: HostApi, sessionId: string): Promise<void> {
     const remedy = isUnknown
       ? 'npm run chat begins one, and lists those there are with /sessions'
       : 'Start the host with: npm start'
-    throw new Error(`${what}. ${remedy}`, { cause: error })
+    throw new CommandError(`${what}. ${remedy}`, { cause: error })
   }
 }
 
@@ -280,9 +295,4 @@ function whenRefused(
 }
 
 stopWithLauncher()
-try {
-  process.exitCode = await main()
-} catch (error) {
-  process.stderr.write(plain(`${error instanceof Error ? error.message : String(error)}\n`))
-  process.exitCode = 1
-}
+await runCommand({ usage, parse, run })

@@ -1,4 +1,5 @@
 import type { ClientState, SessionClient } from '@mcp-host/client'
+import { CommandError } from '../command-line.ts'
 
 export interface ConnectionListener {
   /** The URL of the gateway. */
@@ -35,7 +36,7 @@ export class FollowConnection {
           // While it is not found out, the client may go on by another way.
           if (state.fault === undefined) return
           this.#first.reject(
-            new Error(`no gateway answers at ${url}. Start the host with: npm start`),
+            new CommandError(`no gateway answers at ${url}. Start the host with: npm start`),
           )
         } else if (state.attempt === 1) onConnection('The connection is lost; connecting again')
         return
@@ -43,7 +44,7 @@ export class FollowConnection {
         const remedy = state.why === 'unauthenticated' ? '; authenticate with --token' : ''
         if (state.why === 'closed') return
         if (this.#isConnected) onLost(state.message + remedy)
-        else this.#first.reject(new Error(state.message + remedy))
+        else this.#first.reject(new CommandError(state.message + remedy))
         return
       }
       default:
