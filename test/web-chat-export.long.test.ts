@@ -122,12 +122,12 @@ describe.skipIf(NEEDS_BROWSER !== '')(`exported chats${NEEDS_BROWSER}`, () => {
     expect(blocks).toEqual([
       {
         arguments: { path: '/a' },
-        outcome: 'ok',
+        outcome: 'Done',
         result: [expect.objectContaining({ text: 'found ```it```' })],
       },
       {
         arguments: { path: '/b' },
-        outcome: 'error',
+        outcome: 'Failed',
         result: [expect.objectContaining({ text: 'no such file' })],
       },
     ])

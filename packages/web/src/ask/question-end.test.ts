@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { QuestionItem } from '../state/turn.ts'
+import type { QuestionItem } from './turn.ts'
 import { questionEnd } from './question-end.ts'
 
 const about = { server: 'files', tool: 'remove', callId: 'c', message: 'Sure?', expiresAt: 0 }

@@ -1,4 +1,4 @@
-import type { QuestionItem } from '../state/turn.ts'
+import type { QuestionItem } from './turn.ts'
 
 /** What the user did, as the end of a sentence. */
 const ANSWERS = { accept: 'answered', decline: 'said no', cancel: 'gave no answer' } as const
@@ -10,7 +10,7 @@ const OTHER_ENDS = {
 
 /** How a question ended, in words. `principalId`: id of the principal of this page, if it is known. */
 export function questionEnd(
-  { mode }: QuestionItem['question'],
+  { mode }: Pick<QuestionItem['question'], 'mode'>,
   { how, by }: NonNullable<QuestionItem['end']>,
   principalId: string | undefined,
 ): string {

@@ -12,7 +12,7 @@ import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { readFields, readValues } from './fields.ts'
 import type { FormValues } from '../state/form-values.ts'
 import { FormFields } from './form-fields.tsx'
-import { questionEnd } from './question-end.ts'
+import { questionEnd } from '../state/question-end.ts'
 import { Fault } from '../parts/fault.tsx'
 
 export interface QuestionViewProps {

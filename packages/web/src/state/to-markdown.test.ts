@@ -38,8 +38,28 @@ test('a tool call has its arguments, outcome and result', () => {
   expect(json?.endsWith('\n```\n')).toBe(true)
   expect(JSON.parse(json?.replace('```', '') ?? '')).toEqual({
     arguments: { path: '/a' },
-    outcome: 'ok',
+    outcome: 'Done',
     result: [{ type: 'text', text: 'found it' }],
+  })
+})
+
+test('a call that was not run is told in the words of the page', () => {
+  const text = 'not run: the user did not allow this call. Do not try it again.'
+  const data = {
+    arguments: {},
+    approval: { how: 'decline', by: 'user:ann' },
+    outcome: 'refused',
+    content: [{ type: 'text', text }],
+  } as const
+  const document = written(
+    message('tool', { toolName: 'files.write', data: { ...data, content: [...data.content] } }),
+  )
+  const [, json = ''] = document.split('```json\n')
+  expect(JSON.parse(json.replace('```', ''))).toEqual({
+    arguments: {},
+    approval: 'user:ann said no',
+    outcome: 'Not run',
+    result: [{ type: 'text', text: 'The user did not allow this call.' }],
   })
 })
 

@@ -1,12 +1,21 @@
 import type { Message } from '@mcp-host/client'
+import { questionEnd } from './question-end.ts'
+import { OUTCOME_WORDS } from './outcome-words.ts'
+import { shownContent } from './shown-content.ts'
 
 /** The conversation as a document. All texts of messages are quoted, so that only this function makes headings. */
 export function toMarkdown(title: string, messages: readonly Message[]): string {
   const parts = messages.flatMap(({ role, content = '', toolName = '', data, metadata }) => {
     if (role === 'user') return `## You\n\n${quoted(content)}${fileList(metadata.attachments)}`
     if (role === 'tool') {
-      const { arguments: given, approval, outcome, content: result } = data ?? {}
-      const call = { arguments: given, approval, outcome, result }
+      const { arguments: given, approval, outcome, error, content: result } = data ?? {}
+      const call = {
+        arguments: given,
+        approval: approval && questionEnd({ mode: 'approval' }, approval, undefined),
+        outcome: outcome && OUTCOME_WORDS[outcome],
+        error: error?.message,
+        result: result && shownContent(outcome, result),
+      }
       return `### Tool ${oneLine(toolName)}\n\n${fenced(JSON.stringify(call, undefined, 2))}`
     }
     // A step of an answer may have calls alone.

@@ -5,6 +5,7 @@ import type { MarkName } from '../parts/icon.tsx'
 import { Icon, Mark } from '../parts/icon.tsx'
 import { ToolArguments } from '../parts/tool-arguments.tsx'
 import { ToolId } from '../parts/tool-id.tsx'
+import { OUTCOME_WORDS } from '../state/outcome-words.ts'
 import type { Question, ToolItem, ToolProgress, ToolResult } from '../state/turn.ts'
 import { mediaOf, textOfResult } from './block-media.ts'
 import { CallFailure } from './call-failure.tsx'
@@ -16,17 +17,16 @@ const OUTCOMES: Readonly<
     ToolResult['outcome'],
     {
       readonly mark: MarkName
-      readonly text: string
       /** Whether the mark and the time are not enough. */
       readonly hasText?: true
     }
   >
 > = {
-  ok: { mark: 'ok', text: 'Done' },
-  error: { mark: 'failed', text: 'Failed' },
-  refused: { mark: 'refused', text: 'Not run', hasText: true },
-  cancelled: { mark: 'off', text: 'Stopped', hasText: true },
-  unknown: { mark: 'unknown', text: 'Outcome unknown', hasText: true },
+  ok: { mark: 'ok' },
+  error: { mark: 'failed' },
+  refused: { mark: 'refused', hasText: true },
+  cancelled: { mark: 'off', hasText: true },
+  unknown: { mark: 'unknown', hasText: true },
 }
 
 const WAITS: Readonly<Record<Question['kind'], string>> = {
@@ -158,11 +158,11 @@ function State(props: {
 }): ReactNode {
   const { result, progress, waitsFor } = props
   if (result !== undefined) {
-    const { text, hasText } = OUTCOMES[result.outcome]
-    const { durationMs } = result
+    const { outcome, durationMs } = result
+    const { hasText } = OUTCOMES[outcome]
     return (
       <span className="state">
-        <span className={hasText === true ? undefined : 'hidden'}>{text}</span>
+        <span className={hasText === true ? undefined : 'hidden'}>{OUTCOME_WORDS[outcome]}</span>
         {durationMs !== undefined && hasText === true && ', '}
         {durationMs !== undefined && <span className="num">{duration(durationMs)}</span>}
       </span>

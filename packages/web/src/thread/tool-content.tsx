@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { useContext, useState } from 'react'
-import { settledText } from '@mcp-host/client'
 import { FileUrls } from '../state/file-urls.ts'
 import { messageOf } from '../state/message-of.ts'
+import { shownContent } from '../state/shown-content.ts'
 import type { ToolResult } from '../state/turn.ts'
 import { ContentBlock } from './content-block.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -19,14 +19,13 @@ export function ToolContent({
 }): ReactNode {
   const [whole, setWhole] = useState<Content>()
   const { error, blob, outcome } = result
-  const isUnrun = outcome === 'refused' || outcome === 'cancelled'
   const { content, structuredContent } = whole ?? result
   const hasText = content.some((block) => block['type'] === 'text')
   return (
     <>
       {error !== undefined && <p className="note bad">{error.message}</p>}
-      {content.map((block, index) => (
-        <ContentBlock key={index} block={isUnrun ? forUser(block) : block} session={session} />
+      {shownContent(outcome, content).map((block, index) => (
+        <ContentBlock key={index} block={block} session={session} />
       ))}
       {structuredContent !== undefined && content.length === 0 && (
         <JsonView value={structuredContent} />
@@ -45,12 +44,6 @@ export function ToolContent({
       )}
     </>
   )
-}
-
-/** What the host says in place of a tool that did not run is meant for the model. */
-function forUser(block: Content['content'][number]): Content['content'][number] {
-  const { text } = block
-  return typeof text === 'string' ? { ...block, text: settledText(text) } : block
 }
 
 /** The host keeps a large result apart from the conversation, which has its beginning. */
