@@ -238,6 +238,26 @@ test('faults of a changed policy.json are printed once for all processes, until 
   ])
 })
 
+test('a policy.json that is created or changed is told once for all processes', () => {
+  const status = begin()
+  const entry = (process: string, faults: string): CatalogEntry => ({
+    kind: 'file-fault',
+    setting: 'POLICY_CONFIG',
+    process,
+    file: 'policy.json',
+    faults,
+  })
+  status.update([entry('g1', '')])
+  status.update([entry('g1', ''), entry('o1', '')])
+  status.update([])
+  expect(printed()).toEqual(['policy.json taken over'])
+  status.update([entry('g1', 'is gone')])
+  status.update([entry('g1', ''), entry('o1', 'is gone')])
+  status.update([entry('o1', '')])
+  status.update([])
+  expect(printed()).toEqual(['policy.json not taken over: is gone', 'policy.json taken over'])
+})
+
 test('faults of a changed llm.json are printed, and their end', () => {
   const status = begin()
   status.update([model])

@@ -51,7 +51,7 @@ export class StatusLines {
   readonly #now: () => number
   readonly #servers = new Map<string, KnownServer>()
   #model: string | undefined
-  /** The fault of each changed file that cannot be used. */
+  /** The fault of each changed file that cannot be used; empty for one that has just been taken over. */
   readonly #faults = new Map<string, string>()
   /** The warnings about `mcp.json`; `undefined` until a supervisor is present, since the start prints the first ones. */
   #warnings: ReadonlySet<string> | undefined
@@ -94,7 +94,8 @@ export class StatusLines {
       } else this.#checkPatience(name, known)
     }
     for (const entry of all) if (entry.kind === 'model') this.#answers(entry)
-    this.#checkFaults(fileFaults(all))
+    const read = all.filter((entry) => entry.kind === 'file-fault')
+    this.#checkFaults(fileFaults(all), new Set(read.map(({ file }) => file)))
     this.#checkWarnings(all.filter((entry) => entry.kind === 'supervisor'))
     const damage = all.find((entry) => entry.kind === 'damage')
     this.#checkDamage(damage && describeDamage(damage))
@@ -176,7 +177,8 @@ export class StatusLines {
     this.#model = line
   }
 
-  #checkFaults(all: readonly FileFault[]): void {
+  /** `read`: the files that are faulty, or have just been taken over. */
+  #checkFaults(all: readonly FileFault[], read: ReadonlySet<string>): void {
     const found = Map.groupBy(all, ({ file }) => file)
     for (const [file, each] of found) {
       const faults = each.map((fault) => fault.faults).join('\n')
@@ -184,8 +186,12 @@ export class StatusLines {
         this.#say(file, `not taken over: ${faults.replaceAll('\n', '\n  ')}`)
       this.#faults.set(file, faults)
     }
-    for (const file of this.#faults.keys()) {
-      if (!found.has(file) && this.#faults.delete(file)) this.#say(file, 'taken over')
+    for (const file of new Set([...read, ...this.#faults.keys()])) {
+      if (found.has(file)) continue
+      // An empty entry stands for a change that is told.
+      if (this.#faults.get(file) !== '') this.#say(file, 'taken over')
+      if (read.has(file)) this.#faults.set(file, '')
+      else this.#faults.delete(file)
     }
   }
 

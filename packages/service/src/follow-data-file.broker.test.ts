@@ -44,6 +44,20 @@ test('a followed file that becomes faulty or is removed is told in the catalog, 
   expect(read).toEqual([{ effect: 'deny' }, {}])
 })
 
+test('a followed file that is created is told in the catalog', async () => {
+  await using folder = await testFolder()
+  const path = join(folder.path, 'policy.json')
+  const bus = await broker.connect('gateway')
+  const { entries } = await bus.catalog.watch()
+  const deps = { bus, logger: createLogger('test', 'silent') }
+  const options = { ...FORM, path, defaultPath: path }
+  await using _file = followDataFile(options, () => undefined, deps)
+  await writeFile(path, '{}')
+  await eventually(() => entries.get(`file.POLICY_CONFIG.${bus.id}`) !== undefined)
+  expect(Array.from(entries.values())).toMatchObject([{ file: 'policy.json', faults: '' }])
+  expect(fileFaults(entries.values())).toEqual([])
+})
+
 test('the fault of a file is out of the catalog once the process has stopped', async () => {
   await using folder = await testFolder()
   const path = join(folder.path, 'policy.json')

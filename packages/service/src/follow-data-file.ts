@@ -50,7 +50,7 @@ export function followDataFile<T>(
   const again = (): void => {
     try {
       onRead(read())
-      fault.set(undefined)
+      fault.set('')
       logger.info({ ...fields, path }, `${what} read again`)
     } catch (err) {
       logger.error({ ...fields, path, err }, `the new ${what} are faulty; those before stay`)

@@ -6,6 +6,8 @@ import type { Logger } from './logger.ts'
 /** The time after which the entry of a process that has died is gone. */
 const TTL_MS = 20_000
 const RENEW_MS = 5_000
+/** The time for which the catalog says that a changed file is taken over: long enough to be seen. */
+const TOLD_MS = 3_000
 
 export interface FileFaultDeps {
   readonly bus: { readonly id: string; readonly catalog: Pick<Bus['catalog'], 'put' | 'remove'> }
@@ -13,11 +15,11 @@ export interface FileFaultDeps {
 }
 
 export interface SharedFileFault extends AsyncDisposable {
-  /** The faults, one a line; `undefined` when there are none. */
-  set(faults: string | undefined): void
+  /** The faults, one a line; empty when the changed file is taken over. */
+  set(faults: string): void
 }
 
-/** Tells the operators, by the catalog, that a changed file cannot be used, as long as this is so. */
+/** Tells the operators, by the catalog, that a changed file is taken over, or cannot be used, as long as this is so. */
 export function shareFileFault(
   { bus, logger }: FileFaultDeps,
   { setting, path }: { readonly setting: string; readonly path: string },
@@ -32,23 +34,21 @@ export function shareFileFault(
     })
   }
   const put = (): void =>
-    write(() => (entry === undefined ? undefined : bus.catalog.put(entry, { ttlMs: TTL_MS })))
-  const timer = setInterval(put, RENEW_MS).unref()
-  const set = (faults: string | undefined): void => {
-    const former = entry
-    entry =
-      faults === undefined
-        ? undefined
-        : { kind: 'file-fault', setting, process: bus.id, file: basename(path), faults }
-    if (entry !== undefined) put()
-    // An entry that cannot be removed expires.
-    else if (former !== undefined) write(() => bus.catalog.remove(former))
-  }
+    write(() => entry && bus.catalog.put(entry, { ttlMs: entry.faults === '' ? TOLD_MS : TTL_MS }))
+  const timer = setInterval(() => {
+    if (entry?.faults !== '') put()
+  }, RENEW_MS).unref()
   return {
-    set,
+    set(faults) {
+      entry = { kind: 'file-fault', setting, process: bus.id, file: basename(path), faults }
+      put()
+    },
     async [Symbol.asyncDispose]() {
       clearInterval(timer)
-      set(undefined)
+      const last = entry
+      entry = undefined
+      // An entry that cannot be removed expires.
+      if (last !== undefined) write(() => bus.catalog.remove(last))
       await writing
     },
   }

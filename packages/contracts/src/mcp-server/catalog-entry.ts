@@ -217,7 +217,7 @@ export const DamageEntry = z.object({
 })
 export type DamageEntry = z.infer<typeof DamageEntry>
 
-/** A changed file of settings that cannot be used, at a process that keeps its previous contents. */
+/** A changed file of settings that a process cannot use, so that its previous contents stay, or has just taken over. */
 export const FileFaultEntry = z.object({
   kind: z.literal('file-fault'),
   /** The setting that names the file, such as `POLICY_CONFIG`. */
@@ -226,7 +226,7 @@ export const FileFaultEntry = z.object({
   process: z.string(),
   /** Name of the file, without its folder. */
   file: z.string(),
-  /** The faults with their places and remedies, one a line. */
+  /** The faults with their places and remedies, one a line; empty when the file is taken over. */
   faults: z.string(),
 })
 export type FileFaultEntry = z.infer<typeof FileFaultEntry>

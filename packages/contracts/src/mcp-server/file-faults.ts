@@ -21,7 +21,7 @@ export function fileFaults(entries: Iterable<CatalogEntry>): FileFault[] {
 }
 
 function faultOf(entry: CatalogEntry): FileFault | undefined {
-  if (!('faults' in entry) || entry.faults === undefined) return undefined
+  if (!('faults' in entry) || entry.faults === undefined || entry.faults === '') return undefined
   const { faults } = entry
   switch (entry.kind) {
     case 'file-fault':
