@@ -1,5 +1,5 @@
 import { BusError } from '@mcp-host/contracts'
-import { ADDRESS_REMEDY, shownAddress } from './ai-sdk/error.ts'
+import { addressRemedy, shownAddress } from './ai-sdk/error.ts'
 import { providers } from '../providers/index.ts'
 import type { Provider } from '../settings/find-provider.ts'
 
@@ -11,7 +11,12 @@ const USUAL_END = '/v1'
  * below the usual end, as `/v1`, and the later ones at once. A web page in place of an answer fails with a text for users.
  */
 export function apiFetch(
-  { name, type, baseUrl }: Pick<Provider, 'name' | 'type' | 'baseUrl'>,
+  {
+    name,
+    type,
+    baseUrl,
+    addressSetting,
+  }: Pick<Provider, 'name' | 'type' | 'baseUrl' | 'addressSetting'>,
   fetch: typeof globalThis.fetch,
 ): typeof globalThis.fetch {
   const end = /\/v\d[^/]*$/.exec(providers[type].baseUrl ?? '')?.[0] ?? USUAL_END
@@ -33,7 +38,7 @@ export function apiFetch(
     const response = await ask(url, init)
     if (!response.ok || !isPage(response)) return response
     await response.body?.cancel()
-    const message = `${name} answered with a web page, not as an API, at ${shownAddress(url)}; ${ADDRESS_REMEDY}`
+    const message = `${name} answered with a web page, not as an API, at ${shownAddress(url)}; ${addressRemedy(addressSetting)}`
     throw new BusError('not-found', message)
   }
 }

@@ -147,11 +147,11 @@ describe.each(subjects)('$name', (subject) => {
 
   test.each([
     [400, 'invalid', 'answered 400: no, not with [secret]'],
-    [401, 'denied', 'answered 401: it does not accept the API key'],
+    [401, 'denied', 'answered 401: it does not accept the API key; check KEY'],
     [
       403,
       'denied',
-      'answered 403: it refuses this request, or the API key for it (no, not with [secret])',
+      'answered 403: it refuses this request, or the API key for it (no, not with [secret]); check KEY',
     ],
     [404, 'not-found', 'answered 404: it has no such model (no model, not with [secret])'],
     [408, 'unavailable', 'answered 408: no, not with [secret]'],
@@ -165,7 +165,11 @@ describe.each(subjects)('$name', (subject) => {
     const no = status === 404 ? 'no model' : 'no'
     mock.nextRequestError(status, { message: `${no}, not with ${repeated}` })
     const result = await ask(modelAt(mock.url, subject), 'hello')
-    const error = { code, message: `${name} ${message}` }
+    const variable = `${name.toUpperCase().replaceAll('-', '_')}_API_KEY`
+    const told = message
+      .replace('KEY', variable)
+      .replace('does not accept the', keyHeader === undefined ? 'wants an' : '$&')
+    const error = { code, message: `${name} ${told}` }
     expect(result).toMatchObject({ outcome: 'failed', content: [], error })
     expect(JSON.stringify(result)).not.toContain(KEY)
   })
@@ -631,20 +635,20 @@ describe.each(subjects)('$name', (subject) => {
       404,
       'text/plain',
       'no page',
-      /answered 404: nothing is at http:.* \(no page\); check the base/,
+      /answered 404: nothing is at http:.* \(no page\); check [A-Z_]+_BASE_URL/,
     ],
-    [404, 'application/json', '{}', /answered 404: nothing is at http:\S+; check the base URL/],
+    [404, 'application/json', '{}', /answered 404: nothing is at http:\S+; check [A-Z_]+_BASE_URL/],
     [
       405,
       'text/html',
       '<title>405 No</title>',
-      /answered 405: nothing is at http:\S+ \(a web page, 405 No\); check the base/,
+      /answered 405: nothing is at http:\S+ \(a web page, 405 No\); check [A-Z_]+_BASE_URL/,
     ],
     [
       200,
       'text/html',
       '<p>hi',
-      /answered with a web page, not as an API, at http:\S+; check the base/,
+      /answered with a web page, not as an API, at http:\S+; check [A-Z_]+_BASE_URL/,
     ],
   ])('an address with %i as %s "%s" is told', async (status, type, body, message) => {
     own.answer = (response) => {
@@ -658,6 +662,8 @@ describe.each(subjects)('$name', (subject) => {
 
   test('a provider that cannot be reached fails as unavailable', async () => {
     const result = await ask(modelAt('http://127.0.0.1:1', subject), 'hello')
-    expect(result.error).toEqual({ code: 'unavailable', message: `${name} cannot be reached` })
+    const setting = `${name.toUpperCase().replaceAll('-', '_')}_BASE_URL`
+    const message = `${name} cannot be reached; its address is http://127.0.0.1:1 (${setting})`
+    expect(result.error).toEqual({ code: 'unavailable', message })
   })
 })

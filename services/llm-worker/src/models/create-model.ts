@@ -85,7 +85,7 @@ export function connectModel(
   model: string,
   { contextTokens }: Pick<ModelConfig, 'contextTokens'>,
 ): Model {
-  const { name, type, baseUrl, apiKey, models } = provider
+  const { name, type, baseUrl, apiKey, models, keySetting, addressSetting } = provider
   const { connect, providerOptions, metadataName = name, contextWindow, reads } = providers[type]
   if (connect === undefined) throw new Error(`${type} has no connection`)
   const fetch = apiFetch(provider, providerFetch)
@@ -95,7 +95,7 @@ export function connectModel(
   return aiSdkModel(name, model, language, {
     metadataName,
     reads,
-    apiKey: connection.apiKey,
+    failureContext: { keySetting, addressSetting, apiKey: connection.apiKey },
     contextWindow: settings.contextWindow ?? contextTokens ?? contextWindow,
     ...(providerOptions === undefined ? {} : { providerOptions }),
     ...(settings.maxOutputTokens === undefined

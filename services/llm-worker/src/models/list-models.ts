@@ -19,13 +19,18 @@ export async function listModels(
     return await providers[provider.type].list(listRequest(provider, signal))
   } catch (error) {
     if (APICallError.isInstance(error)) {
-      const known = toBusError(provider.name, error)
+      const known = toBusError(provider.name, error, {
+        ...provider,
+        apiKey: provider.apiKey?.open(),
+      })
       if (known.code !== 'not-found') throw known
       throw new BusError('not-found', `${provider.name} does not list its models`, { cause: error })
     }
     if (error instanceof BusError) throw error
     const isUnexpected = error instanceof z.ZodError || error instanceof SyntaxError
-    const what = isUnexpected ? 'lists its models in a way that is not known' : unreachable(error)
+    const what = isUnexpected
+      ? 'lists its models in a way that is not known'
+      : unreachable(error, provider.baseUrl, provider.addressSetting)
     throw new BusError('unavailable', `${provider.name} ${what}`, { cause: error })
   }
 }

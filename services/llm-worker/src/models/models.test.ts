@@ -226,7 +226,7 @@ test('a failed provider is replaced by its fallback, with a notice to the user',
   expect(parts).toMatchObject([
     {
       type: 'notice',
-      text: 'openai cannot be reached; openai-compatible answers instead',
+      text: 'openai cannot be reached; its address is http://127.0.0.1:1 (OPENAI_BASE_URL); openai-compatible answers instead',
     },
     { type: 'answering', provider: 'openai-compatible', model: 'local-1' },
     { type: 'text-delta', text: 'from here' },
@@ -254,7 +254,7 @@ test('providers are listed with their models, state and settings', async () => {
   })
   expect(entryOf('openai')).toMatchObject({
     state: 'unavailable',
-    error: 'openai cannot be reached',
+    error: 'openai cannot be reached; its address is http://127.0.0.1:1 (OPENAI_BASE_URL)',
     defaultModel: 'gpt-6.1-terra',
   })
   expect(entryOf('demo')).toMatchObject({ state: 'ready', models: [{ id: 'demo-1', tools: true }] })

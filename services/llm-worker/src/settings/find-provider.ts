@@ -16,6 +16,10 @@ export interface Provider extends Pick<ProviderSettings, 'model' | 'timeouts' | 
   readonly baseUrl: string
   readonly apiKey?: Secret
   readonly keyFile?: string
+  /** The setting of the key, which errors name; also without a key. */
+  readonly keySetting: string
+  /** The setting of the address; absent for the default one. */
+  readonly addressSetting?: string
 }
 
 /** Completes the settings of a provider from the environment. Throws an error that names the missing setting. */
@@ -38,6 +42,10 @@ export function findProvider(
   if (found === undefined && (apiKeyEnv !== undefined || needsKey(definition))) {
     throw new Error(`needs ${keyName}, or ${keyName}_FILE, to be set`)
   }
+  const addressSetting =
+    baseUrl !== undefined
+      ? `baseUrl of ${name} in llm.json`
+      : env[`${prefix}_BASE_URL`] && `${prefix}_BASE_URL`
   const address = baseUrl ?? (env[`${prefix}_BASE_URL`] || definition.baseUrl)
   if (address === undefined) throw new Error(`needs ${prefix}_BASE_URL to be set`)
   return {
@@ -46,6 +54,13 @@ export function findProvider(
     type,
     models,
     baseUrl: definition.connect === undefined ? address : tidyAddress(address),
+    keySetting:
+      apiKeyFile !== undefined
+        ? `apiKeyFile of ${name} in llm.json`
+        : found?.file === undefined
+          ? keyName
+          : `${keyName}_FILE`,
+    ...(addressSetting ? { addressSetting } : {}),
     ...(found === undefined ? {} : { apiKey: found.key }),
     ...(found?.file === undefined ? {} : { keyFile: found.file }),
   }

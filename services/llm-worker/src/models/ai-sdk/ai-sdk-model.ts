@@ -11,6 +11,7 @@ import { BusError, isText } from '@mcp-host/contracts'
 import { splitArguments } from '../../json-tools/split-arguments.ts'
 import type { Model, ProviderMetadata, StreamPart } from '../../model.ts'
 import { estimateTokens } from '../../usage.ts'
+import type { FailureContext } from './error.ts'
 import { isUnexplained, toBusError } from './error.ts'
 import { canRead, filesOf, label, withTrueTypes } from './media.ts'
 import { toPrompt } from './prompt.ts'
@@ -41,8 +42,8 @@ export interface AiSdkModelOptions {
   readonly metadataName: string
   /** Prefixes of the MIME types that the provider reads, besides text. */
   readonly reads: readonly string[]
-  /** The key of the provider, which is masked in its error texts. */
-  readonly apiKey?: string
+  /** What its errors name. */
+  readonly failureContext?: FailureContext
   readonly providerOptions?: SharedV4ProviderOptions
   /** The default for requests without `maxTokens`. */
   readonly maxOutputTokens?: number
@@ -54,7 +55,7 @@ export function aiSdkModel(
   provider: string,
   model: string,
   connect: () => Promise<LanguageModelV4>,
-  { contextWindow, metadataName, reads, apiKey, ...defaults }: AiSdkModelOptions,
+  { contextWindow, metadataName, reads, failureContext, ...defaults }: AiSdkModelOptions,
 ): Model {
   const refusals = new Refusals()
   // Each answer awaits the connection and reports its failure, so a rejection is handled there.
@@ -137,7 +138,7 @@ export function aiSdkModel(
         }
       } catch (error) {
         signal.throwIfAborted()
-        const failure = toBusError(provider, error, apiKey)
+        const failure = toBusError(provider, error, failureContext)
         const isLong = estimateTokens(request) > LONG * contextWindow
         if (!isLong || !isUnexplained(error)) throw failure
         const message = `${failure.message}, without a reason; the conversation may be too long for it`

@@ -171,7 +171,7 @@ test.each([
   const cause = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
   const call = { message: 'no', url: 'http://provider', requestBodyValues: {}, cause }
   expect(toBusError('p', new APICallError(call)).message).toBe(
-    `p cannot be reached: ${reason} (${code})`,
+    `p cannot be reached: ${reason} (${code}); its address is http://provider`,
   )
 })
 
@@ -192,4 +192,20 @@ test.each([
   expect(message.includes('it has no such model')).toBe(isAboutModel)
   expect(message.includes('nothing is at http://provider/chat/completions')).toBe(!isAboutModel)
   expect(message).not.toContain('secret')
+})
+
+test('errors name the settings of the key and of the address, and the host, without secrets', () => {
+  const settings = { keySetting: 'P_API_KEY', addressSetting: 'P_BASE_URL' }
+  const url = 'http://user:secret@provider:9/v1/chat/completions?key=secret'
+  const told = (statusCode: number | undefined, apiKey: string): string => {
+    const call = { message: 'no', url, requestBodyValues: {}, responseBody: '{}' }
+    const error = new APICallError({ ...call, ...(statusCode === undefined ? {} : { statusCode }) })
+    return toBusError('p', error, { ...settings, apiKey }).message
+  }
+  expect([told(401, 'secret'), told(401, ''), told(404, ''), told(undefined, '')]).toEqual([
+    'p answered 401: it does not accept the API key; check P_API_KEY',
+    'p answered 401: it wants an API key; check P_API_KEY',
+    'p answered 404: nothing is at http://provider:9/v1/chat/completions; check P_BASE_URL, which mostly ends with /v1',
+    'p cannot be reached; its address is http://provider:9 (P_BASE_URL)',
+  ])
 })

@@ -21,7 +21,17 @@ const UNREACHABLE: readonly (readonly [RegExp, string])[] = [
   [/ECONNRESET|UND_ERR_SOCKET/, 'the connection broke'],
 ]
 /** What is to be done about an address at which no API is. */
-export const ADDRESS_REMEDY = 'check the base URL of the provider, which mostly ends with /v1'
+export function addressRemedy(addressSetting = 'the base URL of the provider'): string {
+  return `check ${addressSetting}, which mostly ends with /v1`
+}
+/** What errors of a provider name, so that an operator finds the setting to mend. */
+export interface FailureContext {
+  /** Masked in the words of the provider; empty where there is none. */
+  readonly apiKey?: string | undefined
+  readonly keySetting?: string | undefined
+  /** Absent for the default address. */
+  readonly addressSetting?: string | undefined
+}
 /** Messages that explain nothing. */
 const NO_REASON =
   /^(bad request|invalid request|provider returned error|unprocessable entity|error)?[.!]?$/i
@@ -29,10 +39,18 @@ const NO_REASON =
 /**
  * Converts a provider's failure to an error for users. The provider's whole response stays in the cause, for the log.
  */
-export function toBusError(provider: string, error: unknown, apiKey = ''): BusError {
+export function toBusError(
+  provider: string,
+  error: unknown,
+  { apiKey = '', keySetting, addressSetting }: FailureContext = {},
+): BusError {
   if (error instanceof BusError) return error
   if (APICallError.isInstance(error) && error.statusCode === undefined) {
-    return new BusError('unavailable', `${provider} ${unreachable(error)}`, { cause: error })
+    return new BusError(
+      'unavailable',
+      `${provider} ${unreachable(error, error.url, addressSetting)}`,
+      { cause: error },
+    )
   }
   const brokeOff = `${provider} broke off its answer`
   const failure = readFailure(error)
@@ -53,8 +71,9 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
     const reason =
       status === 403
         ? `it refuses this request, or the API key for it${more}`
-        : 'it does not accept the API key'
-    return new BusError('denied', `${says}: ${reason}`, { cause: error })
+        : `it ${apiKey === '' && keySetting !== undefined ? 'wants an' : 'does not accept the'} API key`
+    const remedy = keySetting === undefined ? '' : `; check ${keySetting}`
+    return new BusError('denied', `${says}: ${reason}${remedy}`, { cause: error })
   }
   if (isOverflow(failure)) {
     // A retry would fail again, unlike one after `exhausted`.
@@ -64,7 +83,7 @@ export function toBusError(provider: string, error: unknown, apiKey = ''): BusEr
   if (status === 404 || status === 405) {
     const message = ABOUT_MODEL.test(`${codes} ${failure.message}`)
       ? `${says}: it has no such model${more}`
-      : `${says}: nothing is${placeOf(error)}${more}; ${ADDRESS_REMEDY}`
+      : `${says}: nothing is${placeOf(error)}${more}; ${addressRemedy(addressSetting)}`
     return new BusError('not-found', message, { cause: error })
   }
   if (status === 429 || status === 402) {
@@ -82,14 +101,19 @@ export function shownAddress(url: string): string {
   return `${origin}${pathname}`
 }
 
-/** How a provider was not reached, from the codes of Node.js and OpenSSL. */
-export function unreachable(error: unknown): string {
+/** How a provider was not reached, from the codes of Node.js and OpenSSL, and where. */
+export function unreachable(error: unknown, url: string, addressSetting?: string): string {
+  const setting = addressSetting === undefined ? '' : ` (${addressSetting})`
+  return `cannot be reached${reasonOf(error)}; its address is ${new URL(url).origin}${setting}`
+}
+
+function reasonOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = 'code' in cause ? String(cause.code) : cause.name
     const reason = UNREACHABLE.find(([pattern]) => pattern.test(code))?.[1]
-    if (reason !== undefined) return `cannot be reached: ${reason} (${code})`
+    if (reason !== undefined) return `: ${reason} (${code})`
   }
-  return 'cannot be reached'
+  return ''
 }
 
 /** Whether a request was refused as invalid without a reason. */
