@@ -29,11 +29,13 @@ export type ModelConfig = Pick<
 export interface ModelDeps {
   readonly config: ModelConfig
   readonly budgets: Pick<Budgets, 'enter'>
+  /** How a user gets a real model instead of the demo model, in a sentence. */
+  readonly realModelHint: string
 }
 
 /** One model of a provider, with retries, time limits and the provider's budget. */
 export function createModel(
-  { config, budgets }: ModelDeps,
+  { config, budgets, realModelHint }: ModelDeps,
   provider: Provider,
   model: string,
 ): Model {
@@ -41,7 +43,7 @@ export function createModel(
   const { nativeTools = true, prices } = ownValue(models, model) ?? {}
   const budget = { budgets, limits, patienceMs: timeouts.queue }
   const within = (each: Model): Model => budgeted(priced(estimated(each), prices), budget)
-  if (type === 'demo') return within(createDemo(config))
+  if (type === 'demo') return within(createDemo(config, realModelHint))
   const spoken = connectModel(provider, model, config)
   const asked = within(
     timed(providers[type].truncatesSilently === true ? limited(spoken) : spoken, timeouts),
@@ -50,7 +52,7 @@ export function createModel(
   return withAnswer(retried(nativeTools ? answering : jsonToolModel(answering)))
 }
 
-function createDemo(config: ModelConfig): Model {
+function createDemo(config: ModelConfig, realModelHint: string): Model {
   if (config.demoReplay !== undefined) {
     const isFast = config.demoTokensPerSecond === 0
     return replayModel({ clock: systemClock, path: config.demoReplay, isFast })
@@ -61,6 +63,7 @@ function createDemo(config: ModelConfig): Model {
       tokensPerSecond: config.demoTokensPerSecond,
       scripted: config.demoScripted,
       contextTokens: config.demoContextTokens,
+      realModelHint,
     },
   )
 }

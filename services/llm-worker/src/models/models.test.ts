@@ -38,6 +38,25 @@ const listModels = (...ids: string[]): void => {
 }
 
 describe('default models', () => {
+  test.each([
+    [
+      {},
+      'set the key of a provider: GEMINI_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, XAI_API_KEY.',
+    ],
+    [
+      { OPENAI_COMPATIBLE_API_KEY: KEY },
+      'For a real model: openai-compatible needs OPENAI_COMPATIBLE_BASE_URL to be set.',
+    ],
+    [
+      { OPENAI_COMPATIBLE_BASE_URL: 'http://a' },
+      'set LLM_PROVIDER=openai-compatible and LLM_MODEL, or choose one of its models.',
+    ],
+  ])('with %j the notice of the demo model ends with: %s', async (env, end) => {
+    const { provider, notice = '' } = (await modelsOf(env)).get()
+    expect(provider).toBe('demo')
+    expect(notice.slice(-end.length)).toBe(end)
+  })
+
   test('the default is the first provider with a key, with its default model', async () => {
     const models = await modelsOf({ OPENAI_API_KEY: KEY, XAI_API_KEY: KEY })
     expect(models.get()).toMatchObject({ provider: 'openai', model: 'gpt-6.1-terra' })

@@ -13,6 +13,7 @@ import { providerOf } from '../settings/llm-settings.ts'
 import { createModel } from './create-model.ts'
 import { answers, firstModel, listModels } from './list-models.ts'
 import { LOCAL_PATIENCE_MS, locateLocal } from './locate.ts'
+import { realModelHint } from './real-model-hint.ts'
 import { recorded } from './trace/recorded.ts'
 
 /** The time limit for a provider to list its models. */
@@ -158,8 +159,9 @@ export class Models {
   }
 
   #create(provider: Provider, model: string): Model {
+    const deps = { ...this.#deps, realModelHint: realModelHint(this.#settings.incomplete) }
     const names = (): readonly string[] => this.#listed.get(provider.name) ?? []
-    const made = naming(createModel(this.#deps, provider, model), names)
+    const made = naming(createModel(deps, provider, model), names)
     const { name, models } = provider
     const isKnown = Object.hasOwn(models, model) || model === defaultModel(provider)
     const isNamed = [this.#default, ...this.#settings.fallback].includes(`${name}/${model}`)

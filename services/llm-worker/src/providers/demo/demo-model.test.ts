@@ -6,9 +6,13 @@ import { demoModel } from './demo-model.ts'
 import { fakeClock } from './__fixtures__/fake-clock.ts'
 
 const signal = AbortSignal.any([])
+const HINT = 'Set a key.'
 
 function build(tokensPerSecond = 0, clock = fakeClock(), scripted = false) {
-  return demoModel({ clock }, { tokensPerSecond, scripted, contextTokens: 32_768 })
+  return demoModel(
+    { clock },
+    { tokensPerSecond, scripted, contextTokens: 32_768, realModelHint: HINT },
+  )
 }
 
 async function reply(request: Partial<ModelRequest>, model = build()): Promise<StreamPart[]> {
@@ -37,13 +41,13 @@ function answered(name: string, text: string, isError = false): PromptMessage[] 
 test('it says what it is', () => {
   const { provider, model, notice } = build()
   expect({ provider, model }).toEqual({ provider: 'demo', model: 'demo-1' })
-  expect(notice).toMatch(/demonstration model.*really runs.*GEMINI_API_KEY/)
+  expect(notice).toMatch(/demonstration model.*really runs your tools\. Set a key\.$/)
 })
 
 test('it refuses a conversation that is longer than its context', async () => {
   const model = demoModel(
     { clock: fakeClock() },
-    { tokensPerSecond: 0, scripted: false, contextTokens: 100 },
+    { tokensPerSecond: 0, scripted: false, contextTokens: 100, realModelHint: HINT },
   )
   expect(model.contextWindow).toBe(100)
   const ask = (length: number) => reply({ messages: [user('x'.repeat(length))], tools: [] }, model)

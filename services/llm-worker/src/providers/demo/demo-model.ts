@@ -15,10 +15,12 @@ export interface DemoModelOptions {
   readonly contextTokens: number
   /** Whether user messages that are scripts are obeyed. For tests only. */
   readonly scripted: boolean
+  /** How a user gets a real model, in a sentence. */
+  readonly realModelHint: string
 }
 
 const NOTICE =
-  'This is the built-in demonstration model: it understands little, but it really runs your tools. Set GEMINI_API_KEY to talk to a real model.'
+  'This is the built-in demonstration model: it understands little, but it really runs your tools.'
 
 /** A rule-based stand-in for a language model, so that the host can be tried without any key. */
 export function demoModel({ clock }: { readonly clock: Clock }, options: DemoModelOptions): Model {
@@ -26,7 +28,7 @@ export function demoModel({ clock }: { readonly clock: Clock }, options: DemoMod
     provider: 'demo',
     model: 'demo-1',
     contextWindow: options.contextTokens,
-    notice: NOTICE,
+    notice: `${NOTICE} ${options.realModelHint}`,
     async *stream(request, { signal }) {
       const tokens = estimateTokens(request)
       if (tokens > options.contextTokens) {
@@ -35,7 +37,7 @@ export function demoModel({ clock }: { readonly clock: Clock }, options: DemoMod
       }
       const usage = usageMeter(request)
       const pace = { tokensPerSecond: options.tokensPerSecond, signal }
-      for (const step of stepsOf(request, options.scripted)) {
+      for (const step of stepsOf(request, options)) {
         for await (const part of playStep(clock, step, pace)) {
           usage.add(part)
           yield part
@@ -47,8 +49,11 @@ export function demoModel({ clock }: { readonly clock: Clock }, options: DemoMod
 }
 
 /** One generation, as a step of a script or as the demo model's own reply. */
-function stepsOf({ messages, tools }: ModelRequest, isScripted: boolean): ScriptStep[] {
+function stepsOf(
+  { messages, tools }: ModelRequest,
+  { scripted: isScripted, realModelHint }: DemoModelOptions,
+): ScriptStep[] {
   const turn = readTurn(messages)
   const step = isScripted ? readScriptStep(turn.text, turn.rounds.length) : undefined
-  return step === undefined ? demoReply(turn, tools) : [step]
+  return step === undefined ? demoReply(turn, tools, realModelHint) : [step]
 }

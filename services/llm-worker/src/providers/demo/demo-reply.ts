@@ -15,8 +15,7 @@ const ABOUT =
   'I am the built-in demo model, not a real language model. I understand little: I run the tool that your message names, and show its answer.'
 
 const NO_TOOLS =
-  'No tools are offered to me, so there is nothing I can do. Add an MCP server, or set GEMINI_API_KEY for a real model.'
-const REAL_MODEL = 'Set GEMINI_API_KEY for a real model.'
+  'No tools are offered to me, so there is nothing I can do until there is an MCP server.'
 /** The parts of a result that are no text, by their types. */
 const PARTS = {
   image: 'picture',
@@ -30,16 +29,23 @@ const PART = /^\[(image|audio|resource|resource_link)\b[^\]\n]*\]$/gm
 const GREETING =
   /^(?:(?:hello|hi|hey|good (?:morning|day|afternoon|evening))(?: there)?|help|(?:who|what) are you|what can you do)[\s.!?]*$/iu
 
-/** Reasoning, then a tool call or the text that ends the turn, which names the files of the message. */
+/**
+ * Reasoning, then a tool call or the text that ends the turn, which names the files of the message. `realModelHint`: how
+ * a user gets a real model.
+ */
 export function demoReply(
   { text: message, files, rounds }: DemoTurn,
   tools: readonly OfferedTool[],
+  realModelHint: string,
 ): ScriptStep[] {
   const withFiles = (text: string): ScriptStep => ({
     text: [...files.map(describeFile), text].join('\n\n'),
   })
   if (rounds.length === 0 && GREETING.test(message))
-    return [{ reasoning: 'This is a greeting, so I say what I can do.' }, withFiles(greet(tools))]
+    return [
+      { reasoning: 'This is a greeting, so I say what I can do.' },
+      withFiles(`${greet(tools)} ${realModelHint}`),
+    ]
   const steps = planSteps(message, tools)
   const next = steps.filter(isCall)[rounds.length]
   if (next !== undefined) {
@@ -54,7 +60,7 @@ export function demoReply(
     tools.length === 0
       ? 'There are no tools, and without one I can do nothing.'
       : `The message names none of the ${tools.length} tools.`
-  return [{ reasoning }, withFiles(explainTools(steps, tools))]
+  return [{ reasoning }, withFiles(explainTools(steps, tools, realModelHint))]
 }
 
 function reasonFor({ sentence, choice }: PlannedCall): string {
@@ -107,16 +113,20 @@ function greet(tools: readonly OfferedTool[]): string {
   if (example === undefined) return `Hello! ${ABOUT} ${NO_TOOLS}`
   const servers = Map.groupBy(tools, ({ server }) => server)
   const lines = Array.from(servers, ([server, own]) => `- **${server}**: ${nameTools(own)}`)
-  return `Hello! ${ABOUT} I can run:\n\n${lines.join('\n')}\n\nTry for example: “${exampleOf(example)}”. Several steps go into one message: “do this, then do that”. ${REAL_MODEL}`
+  return `Hello! ${ABOUT} I can run:\n\n${lines.join('\n')}\n\nTry for example: “${exampleOf(example)}”. Several steps go into one message: “do this, then do that”.`
 }
 
 /** Why nothing was called, and what could be. */
-function explainTools(steps: readonly PlannedStep[], tools: readonly OfferedTool[]): string {
+function explainTools(
+  steps: readonly PlannedStep[],
+  tools: readonly OfferedTool[],
+  realModelHint: string,
+): string {
   const incomplete = steps.filter(({ choice }) => choice !== undefined)
   if (incomplete.length > 0) return incomplete.map(explainStep).join('\n\n')
   const example = easiestOf(tools)
-  if (example === undefined) return `${ABOUT} ${NO_TOOLS}`
-  return `${ABOUT} Your message names no tool. I have ${nameTools(tools)}. Try for example: “${exampleOf(example)}”. ${REAL_MODEL}`
+  if (example === undefined) return `${ABOUT} ${NO_TOOLS} ${realModelHint}`
+  return `${ABOUT} Your message names no tool. I have ${nameTools(tools)}. Try for example: “${exampleOf(example)}”. ${realModelHint}`
 }
 
 /** The file as the message has it; of text the beginning, too. */

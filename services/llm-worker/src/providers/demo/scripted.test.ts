@@ -16,7 +16,10 @@ interface PlayOptions {
 /** Plays a user message that is a script, after so many rounds of tool answers. */
 async function play(script: unknown, options: PlayOptions = {}) {
   const { rounds = 0, clock = fakeClock(), signal = AbortSignal.any([]), scripted = true } = options
-  const model = demoModel({ clock }, { tokensPerSecond: 0, scripted, contextTokens: 32_768 })
+  const model = demoModel(
+    { clock },
+    { tokensPerSecond: 0, scripted, contextTokens: 32_768, realModelHint: '' },
+  )
   const text = typeof script === 'string' ? script : JSON.stringify({ script })
   const round: PromptMessage = {
     role: 'tool',
