@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import { inPlaceOf, type Intake, type RefusedMessage } from '../intake/intake.ts'
-import { inPlaceOfUnreadable, readJson, readMessage } from '../intake/read-json.ts'
+import { inPlaceOfUnreadable, readMessage } from '../intake/read-message.ts'
+import { readJson } from '../json/read-json.ts'
 import { EventSplitter } from './event-splitter.ts'
 import { JoinedParts } from './joined-parts.ts'
 

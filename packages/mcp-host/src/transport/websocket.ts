@@ -12,7 +12,7 @@ import { WebSocket } from 'ws'
 
 import { inspectJson } from '../json/inspect-json.ts'
 import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
-import { inPlaceOfUnreadable, readMessage } from '../intake/read-json.ts'
+import { inPlaceOfUnreadable, readMessage } from '../intake/read-message.ts'
 import { openTunnel } from '../proxy/open-tunnel.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { MAX_BYTES_PARSED_HERE, parseInThread } from '../thread/json.ts'

@@ -1,9 +1,4 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-
-import { wellFormedJson } from '../json/well-formed-json.ts'
-import { inspectJson, type JsonShape } from '../json/inspect-json.ts'
-
-const PARSE_ERROR = -32_700
+import { wellFormedJson } from './well-formed-json.ts'
 
 /**
  * `JSON.parse`, but some servers write control characters into strings as they are, such as tabs and colours, and those
@@ -39,31 +34,5 @@ export function readJson(received: string, wellFormed = wellFormedJson): unknown
       const near = quoted ?? mended.slice(Math.max(0, at - shown), at + shown)
       throw new SyntaxError(`near ${JSON.stringify(near)}`)
     }
-  }
-}
-
-/** Whether a line is a message, or was meant as one. Programs print other lines as well. */
-export function isMeantAsMessage(text: string): boolean {
-  return /^\s*\{/.test(text) && text.includes('"jsonrpc"')
-}
-
-/** The error response in place of one that `readJson` cannot read; undefined when it is no response. */
-export function inPlaceOfUnreadable(
-  error: unknown,
-  { id, hasMethod }: Pick<JsonShape, 'id' | 'hasMethod'>,
-): JSONRPCMessage | undefined {
-  if (!(error instanceof SyntaxError) || id === undefined || hasMethod) return undefined
-  const message = `its answer is no JSON (${error.message})`
-  return { jsonrpc: '2.0', id, error: { code: PARSE_ERROR, message } }
-}
-
-/** `readJson`, or the error response in place of a response that cannot be read. */
-export function readMessage(text: string): unknown {
-  try {
-    return readJson(text)
-  } catch (error) {
-    const answer = inPlaceOfUnreadable(error, inspectJson(Buffer.from(text)))
-    if (answer === undefined) throw error
-    return answer
   }
 }

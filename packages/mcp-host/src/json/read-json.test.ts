@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { readJson, readMessage } from './read-json.ts'
+import { readJson } from './read-json.ts'
 
 describe('JSON of servers', () => {
   test.each<[string, unknown]>([
@@ -30,26 +30,5 @@ describe('JSON of servers', () => {
 
   test('a long text of quotes and backslashes takes no longer than its length', () => {
     expect(() => readJson('"\\'.repeat(2_000_000))).toThrow(SyntaxError)
-  })
-})
-
-describe('a message', () => {
-  test('a message that is no JSON becomes an error for its request', () => {
-    expect(readMessage('{"jsonrpc":"2.0","id":7,"result":{"x":NaN}}')).toEqual({
-      jsonrpc: '2.0',
-      id: 7,
-      error: {
-        code: -32_700,
-        message: expect.stringMatching(/^its answer is no JSON \(near .*NaN/),
-      },
-    })
-  })
-
-  test.each([
-    '{"jsonrpc":"2.0","id":7,"method":"x","params":NaN}',
-    '{"jsonrpc":"2.0","params":NaN}',
-    'hello',
-  ])('a message such as %j has no request to end', (text) => {
-    expect(() => readMessage(text)).toThrow(SyntaxError)
   })
 })
