@@ -16,12 +16,16 @@ interface Allowance {
 const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/contracts': { own: [], outside: ['zod'] },
   '@mcp-host/async': { own: [], outside: [] },
+  '@mcp-host/json': { own: [], outside: [] },
   '@mcp-host/audit': { own: ['@mcp-host/contracts', '@mcp-host/policy'], outside: ['zod'] },
   '@mcp-host/auth': {
     own: ['@mcp-host/bus', '@mcp-host/contracts'],
     outside: ['jose', 'zod'],
   },
-  '@mcp-host/bus': { own: ['@mcp-host/contracts', 'mcp-host'], outside: ['@nats-io/*', 'zod'] },
+  '@mcp-host/bus': {
+    own: ['@mcp-host/contracts', '@mcp-host/json', 'mcp-host'],
+    outside: ['@nats-io/*', 'zod'],
+  },
   '@mcp-host/limits': { own: [], outside: [] },
   '@mcp-host/policy': {
     own: ['@mcp-host/contracts', '@mcp-host/limits', 'mcp-host'],
@@ -30,6 +34,7 @@ const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/service': {
     own: [
       '@mcp-host/async',
+      '@mcp-host/json',
       '@mcp-host/audit',
       '@mcp-host/contracts',
       '@mcp-host/bus',
@@ -79,6 +84,7 @@ const services: Readonly<Record<string, Allowance>> = {
     own: [
       ...everyService.own,
       '@mcp-host/async',
+      '@mcp-host/json',
       '@mcp-host/audit',
       '@mcp-host/auth',
       '@mcp-host/limits',
@@ -101,6 +107,7 @@ const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/orchestrator': {
     own: [
       ...everyService.own,
+      '@mcp-host/json',
       '@mcp-host/audit',
       '@mcp-host/policy',
       '@mcp-host/session-state',
@@ -113,6 +120,7 @@ const services: Readonly<Record<string, Allowance>> = {
     own: [
       ...everyService.own,
       '@mcp-host/async',
+      '@mcp-host/json',
       '@mcp-host/audit',
       '@mcp-host/limits',
       '@mcp-host/session-state',
@@ -121,7 +129,7 @@ const services: Readonly<Record<string, Allowance>> = {
     outside: everyService.outside,
   },
   '@mcp-host/llm-worker': {
-    own: everyService.own,
+    own: [...everyService.own, '@mcp-host/async', '@mcp-host/json'],
     outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'eventsource-parser', 'undici'],
   },
 }
@@ -199,7 +207,7 @@ describe('what answers MCP clients', () => {
       '@mcp-host/policy',
       '@mcp-host/tool-search',
       '@mcp-host/async',
-      'mcp-host/json',
+      '@mcp-host/json',
       'mcp-host/routing',
       'mcp-host/tool-names',
     ]

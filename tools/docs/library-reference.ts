@@ -49,7 +49,7 @@ function exportsOf(file: string): Exports {
   )) {
     const names = list.split(',').map((name) => name.trim().replace(/^type /, ''))
     const known = names.filter((name) => name !== '')
-    const [, part] = /^@mcp-host\/(.*)/.exec(from) ?? []
+    const [, part, entry = 'index'] = /^@mcp-host\/([^/]+)(?:\/(.+))?/.exec(from) ?? []
     if (!from.startsWith('.') && part === undefined) {
       foreign[from] = known
       continue
@@ -57,7 +57,7 @@ function exportsOf(file: string): Exports {
     const declared =
       part === undefined
         ? readDeclarations(readFileSync(join(dirname(file), from), 'utf8'))
-        : exportsOf(join(PACKAGES, part, 'src/index.ts')).own
+        : exportsOf(join(PACKAGES, part, 'src', `${entry}.ts`)).own
     for (const name of known) {
       // A schema and its type share a name: the type is what callers see.
       const found = declared.filter((each) => each.name === name)

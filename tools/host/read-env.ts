@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { ConfigError, withConfigFile } from '@mcp-host/service'
-import { decodeText, readFault } from 'mcp-host/json'
+import { decodeText, readFault } from '@mcp-host/json'
 
 export type Env = Readonly<Record<string, string | undefined>>
 

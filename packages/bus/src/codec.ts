@@ -1,7 +1,7 @@
 import type { MsgHdrs } from '@nats-io/transport-node'
 import { headers } from '@nats-io/transport-node'
 import { BusError, Envelope, ErrorInfo, parseInput } from '@mcp-host/contracts'
-import { wellFormedJson } from 'mcp-host/json'
+import { wellFormedJson } from '@mcp-host/json'
 import type { z } from 'zod'
 
 const text = new TextDecoder()

@@ -9,9 +9,15 @@ for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true }))
   if (!/\.(js|d\.ts)$/.test(entry.name)) continue
   const file = join(entry.parentPath, entry.name)
   const text = readFileSync(file, 'utf8')
-  const linked = text.replaceAll(/(['"])@mcp-host\/([\w-]+)\1/g, (_, quote, part) => {
-    const path = relative(dirname(file), join(dist, part, 'src', 'index.js')).replaceAll('\\', '/')
-    return `${quote}${path.startsWith('.') ? path : `./${path}`}${quote}`
-  })
+  const linked = text.replaceAll(
+    /(['"])@mcp-host\/([\w-]+)(?:\/([\w-]+))?\1/g,
+    (_, quote, part, name = 'index') => {
+      const path = relative(dirname(file), join(dist, part, 'src', `${name}.js`)).replaceAll(
+        '\\',
+        '/',
+      )
+      return `${quote}${path.startsWith('.') ? path : `./${path}`}${quote}`
+    },
+  )
   if (linked !== text) writeFileSync(file, linked)
 }

@@ -6,7 +6,7 @@ import { HostStage } from '../test/host-stage.ts'
 import { toAiSdkTools } from './ai-sdk.ts'
 import type { CallToolResult } from './index.ts'
 import type { HostTool } from './inventory/tool.ts'
-import { portableSchema } from './json/portable-schema.ts'
+import { portableSchema } from '@mcp-host/json'
 
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },

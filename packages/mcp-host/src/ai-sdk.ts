@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 
 import type { MCPHost } from './host.ts'
 import type { HostTool } from './inventory/tool.ts'
-import { portableSchema } from './json/portable-schema.ts'
+import { portableSchema } from '@mcp-host/json'
 import type { CallToolOptions } from './requests/options.ts'
 import { isForAppsOnly, safeToolNames } from './tool-names.ts'
 

@@ -1,6 +1,11 @@
-export { decodeText } from './json/decode-text.ts'
-export { isObject } from './json/is-object.ts'
-export { excessOf, isTooDeep, MAX_JSON_DEPTH, TOO_DEEP } from './json/json-limits.ts'
-export { readFault } from './json/read-fault.ts'
-export { portableSchema } from './json/portable-schema.ts'
-export { wellFormedJson } from './json/well-formed-json.ts'
+export {
+  decodeText,
+  excessOf,
+  isObject,
+  isTooDeep,
+  MAX_JSON_DEPTH,
+  portableSchema,
+  readFault,
+  TOO_DEEP,
+  wellFormedJson,
+} from '@mcp-host/json'

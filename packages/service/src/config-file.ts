@@ -1,4 +1,4 @@
-import { isTooDeep } from 'mcp-host/json'
+import { isTooDeep } from '@mcp-host/json'
 import { z } from 'zod'
 import { readDataFile } from './read-data-file.ts'
 import { ConfigError, setting, values } from './settings.ts'

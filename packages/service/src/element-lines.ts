@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { decodeText } from 'mcp-host/json'
+import { decodeText } from '@mcp-host/json'
 import { fieldPlaces } from './field-places.ts'
 
 /**

@@ -34,15 +34,5 @@ export { shareStorageFault } from './share-storage-fault.ts'
 export { Secret, withoutSecrets } from './secret.ts'
 export { ConfigError, loadConfig, setting, values } from './settings.ts'
 export { VERSION } from 'mcp-host'
-export { aborted, InFlight, pause, sleep } from '@mcp-host/async'
-export {
-  decodeText,
-  isTooDeep,
-  MAX_JSON_DEPTH,
-  portableSchema,
-  readFault,
-  wellFormedJson,
-} from 'mcp-host/json'
 export { cleanName } from 'mcp-host/tool-names'
-export { parseInThread, stringifyInThread } from 'mcp-host/thread'
 export { watchFile } from 'mcp-host/watch-file'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ParseError, parse, printParseErrorCode, visit } from 'jsonc-parser'
-import { decodeText, readFault } from 'mcp-host/json'
+import { decodeText, readFault } from '@mcp-host/json'
 import { parseDocument } from 'yaml'
 import type { z } from 'zod'
 import type { Place } from './field-places.ts'

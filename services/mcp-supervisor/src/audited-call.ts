@@ -2,7 +2,7 @@ import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import type { Envelope } from '@mcp-host/contracts'
 import { BusError, traceId } from '@mcp-host/contracts'
 import { ServerUnavailableError, ValidationError } from 'mcp-host'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import { truncate } from './truncate.ts'
 
 /** A tool call, with the fields of its audit entries. */

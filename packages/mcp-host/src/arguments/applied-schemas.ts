@@ -1,5 +1,4 @@
-import { isObject } from '../json/is-object.ts'
-import { pointerPath, valueAt } from '../json/json-path.ts'
+import { isObject, pointerPath, valueAt } from '@mcp-host/json'
 
 export type Schema = Readonly<Record<string, unknown>>
 

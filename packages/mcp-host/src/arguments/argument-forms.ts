@@ -1,5 +1,4 @@
-import { coerceScalar } from '../json/coerce-scalar.ts'
-import { isObject } from '../json/is-object.ts'
+import { coerceScalar, isObject } from '@mcp-host/json'
 import { AppliedSchemas, SCALARS, type Schema, TooManySteps, UNKNOWN } from './applied-schemas.ts'
 
 /** Two orders, since a number may become a boolean or a string where several types are declared. */

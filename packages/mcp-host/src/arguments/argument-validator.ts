@@ -1,7 +1,7 @@
 import type { ValidationMode } from '../config/mcp-config.ts'
 import type { ArgumentIssue } from '../errors/validation-error.ts'
 import type { JsonSchema, Tool } from '../inventory/tool.ts'
-import { MAX_JSON_DEPTH, TOO_DEEP } from '../json/json-limits.ts'
+import { MAX_JSON_DEPTH, TOO_DEEP } from '@mcp-host/json'
 import { coerceArguments } from './coerce-arguments.ts'
 import { describeIssue } from './describe-issue.ts'
 import { findNul } from './find-nul.ts'

@@ -1,5 +1,4 @@
-import { coerceScalar } from '../json/coerce-scalar.ts'
-import { pointerPath, valueAt } from '../json/json-path.ts'
+import { coerceScalar, pointerPath, valueAt } from '@mcp-host/json'
 import type { SchemaError } from './schema-checker.ts'
 
 type Arguments = Readonly<Record<string, unknown>>

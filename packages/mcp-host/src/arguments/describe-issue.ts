@@ -1,5 +1,5 @@
 import type { ArgumentIssue } from '../errors/validation-error.ts'
-import { pointerPath } from '../json/json-path.ts'
+import { pointerPath } from '@mcp-host/json'
 import type { SchemaError } from './schema-checker.ts'
 
 /** Longer lists and texts of a schema are cut in messages. */

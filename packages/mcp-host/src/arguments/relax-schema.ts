@@ -1,4 +1,4 @@
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '@mcp-host/json'
 type Schema = Readonly<Record<string, unknown>>
 
 /** Keywords with one schema, or a list of schemas, for the same value or a part of it. */

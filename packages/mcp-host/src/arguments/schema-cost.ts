@@ -1,7 +1,5 @@
 import type { JsonSchema } from '../inventory/tool.ts'
-import { isObject } from '../json/is-object.ts'
-import { hasMoreValues } from '../json/json-limits.ts'
-import { valueAt } from '../json/json-path.ts'
+import { hasMoreValues, isObject, valueAt } from '@mcp-host/json'
 import { patternSize } from './pattern-size.ts'
 import { CHARACTERS_PER_VALUE, type ValueSize } from './value-size.ts'
 

@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from '../json/json-limits.ts'
+import { MAX_JSON_DEPTH } from '@mcp-host/json'
 
 /** The number of characters that take as long to check as one value. */
 export const CHARACTERS_PER_VALUE = 32

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client'
 
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '@mcp-host/json'
 import type { CacheableOptions } from '../requests/options.ts'
 import type { Cached, TtlCache } from './ttl-cache.ts'
 

@@ -33,7 +33,7 @@ import {
   variables,
 } from './server-fields.ts'
 import { checkServerName } from './server-name.ts'
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '@mcp-host/json'
 
 const common = {
   ...settings,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import { ownValue } from '../json/own-value.ts'
+import { ownValue } from '@mcp-host/json'
 import type { McpConfig } from './mcp-config.ts'
 
 /** The effect of a new configuration, by server name. */

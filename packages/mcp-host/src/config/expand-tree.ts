@@ -3,7 +3,7 @@ import { getNodeValue, type Node } from 'jsonc-parser'
 import { expandVariables, type Known } from './expand-variables.ts'
 import type { FaultList } from './fault-list.ts'
 import { fieldPath, membersOf } from './json-tree.ts'
-import { ownValue } from '../json/own-value.ts'
+import { ownValue } from '@mcp-host/json'
 
 export interface ExpandContext extends Known {
   /** Receives the expanded values by name. */

@@ -1,5 +1,5 @@
 import type { Environment } from '../environment.ts'
-import { ownValue } from '../json/own-value.ts'
+import { ownValue } from '@mcp-host/json'
 
 export interface Expansion {
   readonly text: string

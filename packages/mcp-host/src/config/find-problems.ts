@@ -1,7 +1,6 @@
 import type * as z from 'zod'
 
-import { type JsonPath, valueAt } from '../json/json-path.ts'
-import { ownValue } from '../json/own-value.ts'
+import { type JsonPath, ownValue, valueAt } from '@mcp-host/json'
 
 /** A violation of a schema. */
 export interface Problem {

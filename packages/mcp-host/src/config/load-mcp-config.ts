@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
-import { decodeText } from '../json/decode-text.ts'
-import { readFault } from '../json/read-fault.ts'
+import { decodeText, readFault } from '@mcp-host/json'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Environment } from '../environment.ts'
 import { type AskInput, askInputs } from './ask-inputs.ts'

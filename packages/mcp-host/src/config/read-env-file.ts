@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 
-import { decodeText } from '../json/decode-text.ts'
-import { readFault } from '../json/read-fault.ts'
+import { decodeText, readFault } from '@mcp-host/json'
 import { variables } from './server-fields.ts'
 
 type EnvFile =

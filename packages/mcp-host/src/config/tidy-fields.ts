@@ -1,4 +1,4 @@
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '@mcp-host/json'
 
 /** Fields with the path of a file or folder, or with arguments that may be one. */
 const PATHS = ['command', 'args', 'cwd', 'envFile', 'roots'] as const

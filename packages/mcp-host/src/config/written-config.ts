@@ -1,8 +1,7 @@
-import { ownValue } from '../json/own-value.ts'
+import { isObject, ownValue } from '@mcp-host/json'
 import type { ConfigInput } from './find-inputs.ts'
 import type { McpConfig } from './mcp-config.ts'
 import type { RemoteEntry, StdioEntry } from './server-entry.ts'
-import { isObject } from '../json/is-object.ts'
 
 /** A server as people write it. Any object is accepted here and checked when it is read. */
 export type WrittenServer = StdioEntry | RemoteEntry | Readonly<Record<string, unknown>>

@@ -1,6 +1,4 @@
-import { inspectJson } from '../json/inspect-json.ts'
-import { isObject } from '../json/is-object.ts'
-import { resolveReference } from '../json/resolve-reference.ts'
+import { inspectJson, isObject, resolveReference } from '@mcp-host/json'
 
 type Schema = Readonly<Record<string, unknown>>
 

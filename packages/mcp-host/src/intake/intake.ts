@@ -5,7 +5,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import type { Logger } from '../logger.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
 import { TokenBucket } from '../policies/token-bucket.ts'
-import { inspectJson, JsonInspector, type JsonShape } from '../json/inspect-json.ts'
+import { inspectJson, JsonInspector, type JsonShape } from '@mcp-host/json'
 import type { MessageLimits } from './message-limits.ts'
 
 /** The rate limit for bodies of remote servers and refused messages, which take CPU from other servers: 4 MB/s. */

@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH, MAX_JSON_NAMES } from '../json/json-limits.ts'
+import { MAX_JSON_DEPTH, MAX_JSON_NAMES } from '@mcp-host/json'
 
 const MEBIBYTE = 1024 * 1024
 

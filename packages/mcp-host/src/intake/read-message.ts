@@ -1,7 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
-import { inspectJson, type JsonShape } from '../json/inspect-json.ts'
-import { readJson } from '../json/read-json.ts'
+import { inspectJson, type JsonShape, readJson } from '@mcp-host/json'
 
 const PARSE_ERROR = -32_700
 

@@ -9,7 +9,7 @@ import { nameFault, shownName } from './item-name.ts'
 import { cachingOf, type ListCaching, strictest } from './list-caching.ts'
 import { type ListBudget, weigh } from './list-budget.ts'
 import { readItem } from './read-item.ts'
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '@mcp-host/json'
 
 /** Limit for the pages of a list; more count as endless. */
 const MAX_PAGES = 1000

@@ -1,4 +1,4 @@
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '@mcp-host/json'
 
 /** A tool's JSON Schema in the form that all clients accept, where its meaning is clear; otherwise unchanged. */
 export function toObjectSchema(schema: unknown): unknown {

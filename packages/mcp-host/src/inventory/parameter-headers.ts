@@ -1,5 +1,4 @@
-import { isObject } from '../json/is-object.ts'
-import { ownValue } from '../json/own-value.ts'
+import { isObject, ownValue } from '@mcp-host/json'
 
 /** A header of an HTTP request that repeats an argument, by the schema's `x-mcp-header`. */
 export interface ParameterHeader {

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 
-import { coerceScalar } from '../json/coerce-scalar.ts'
-import { type JsonPath, valueAt, withValueAt } from '../json/json-path.ts'
+import { coerceScalar, type JsonPath, valueAt, withValueAt } from '@mcp-host/json'
 
 /** An item with more faults is unreadable. */
 const MAX_FAULTS = 100

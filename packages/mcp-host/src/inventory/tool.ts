@@ -2,7 +2,7 @@ import type { ProtocolEra } from '@modelcontextprotocol/client'
 import * as z from 'zod'
 
 import type { ToolIdentity } from '../names/name-table.ts'
-import { hasMoreValues, isTooDeep, TOO_DEEP } from '../json/json-limits.ts'
+import { hasMoreValues, isTooDeep, TOO_DEEP } from '@mcp-host/json'
 import { described } from './described.ts'
 import { toObjectSchema } from './object-schema.ts'
 

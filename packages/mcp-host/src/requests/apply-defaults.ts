@@ -1,6 +1,6 @@
 import type { ElicitRequestParams } from '@modelcontextprotocol/client'
 
-import { isObject } from '../json/is-object.ts'
+import { isObject } from '@mcp-host/json'
 
 /** Adds the defaults of the requested schema to the missing fields of an accepted form. */
 export function applyDefaults(params: ElicitRequestParams, answer: unknown): unknown {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 
 import type { ServerConfig } from '../config/mcp-config.ts'
-import { ownValue } from '../json/own-value.ts'
+import { ownValue } from '@mcp-host/json'
 
 /** Programs that may fetch the program to run. Those with a list fetch it only with one of these commands. */
 const LAUNCHERS: Readonly<Record<string, readonly string[] | undefined>> = {

@@ -4,7 +4,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import { inPlaceOf, type Intake, type RefusedMessage } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, readMessage } from '../intake/read-message.ts'
-import { readJson } from '../json/read-json.ts'
+import { readJson } from '@mcp-host/json'
 import { EventSplitter } from './event-splitter.ts'
 import { JoinedParts } from './joined-parts.ts'
 

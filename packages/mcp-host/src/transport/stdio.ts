@@ -4,10 +4,10 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 
 import { resolvesWithin } from '@mcp-host/async'
 import type { ResourceLimits } from '../config/mcp-config.ts'
-import { inspectJson, type JsonInspector, type JsonShape } from '../json/inspect-json.ts'
+import { inspectJson, type JsonInspector, type JsonShape, readJson } from '@mcp-host/json'
+import { MAX_BYTES_PARSED_HERE, parseInThread } from '@mcp-host/json/thread'
 import { inPlaceOf, Intake, type RefusedMessage, refusalOf } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, isMeantAsMessage } from '../intake/read-message.ts'
-import { readJson } from '../json/read-json.ts'
 import { bindLogger } from '../logger.ts'
 import { enforceLimits } from '../process/enforce-limits.ts'
 import {
@@ -17,7 +17,6 @@ import {
   type SpawnOptions,
 } from '../process/spawn-guarded.ts'
 import { stopProcess } from '../process/stop-process.ts'
-import { MAX_BYTES_PARSED_HERE, parseInThread } from '../thread/json.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { UnsentError } from './unsent-error.ts'

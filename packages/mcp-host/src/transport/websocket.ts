@@ -10,12 +10,12 @@ import {
 } from '@modelcontextprotocol/client'
 import { WebSocket } from 'ws'
 
-import { inspectJson } from '../json/inspect-json.ts'
+import { inspectJson } from '@mcp-host/json'
+import { MAX_BYTES_PARSED_HERE, parseInThread } from '@mcp-host/json/thread'
 import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, readMessage } from '../intake/read-message.ts'
 import { openTunnel } from '../proxy/open-tunnel.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
-import { MAX_BYTES_PARSED_HERE, parseInThread } from '../thread/json.ts'
 import { PacedConnection } from './paced-frames.ts'
 import { UnsentError } from './unsent-error.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { BusError, parseInput } from '@mcp-host/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { excessOf, isTooDeep, TOO_DEEP } from 'mcp-host/json'
+import { excessOf, isTooDeep, TOO_DEEP } from '@mcp-host/json'
 import type { z } from 'zod'
 import type { BodyReader } from './body-reader.ts'
 

@@ -1,7 +1,7 @@
 import { AuthError } from '@mcp-host/auth'
 import type { LogFact, Principal, Scope, SessionId } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import { InFlight } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/async'
 import type { FastifyInstance } from 'fastify'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test } from 'vitest'

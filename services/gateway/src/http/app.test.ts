@@ -1,7 +1,7 @@
 import type { GenerationId, LogFact, Principal, SessionId } from '@mcp-host/contracts'
 import { BusError, LOCAL, toolCallId } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import { InFlight } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/async'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Logger } from '@mcp-host/service'
-import { InFlight } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/async'
 import { Registry } from 'prom-client'
 import { openDoor } from '../auth/authenticator.ts'
 import { gatewayEvents } from '../events.ts'

@@ -16,7 +16,7 @@ import {
   watchResources,
 } from '@mcp-host/contracts'
 import type { Params } from './core/json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
 import type {
   ServerMessage,

@@ -1,5 +1,5 @@
 import type { Principal } from '@mcp-host/contracts'
-import type { InFlight } from '@mcp-host/service'
+import type { InFlight } from '@mcp-host/async'
 import type { FastifyInstance } from 'fastify'
 import type { WebSocket } from 'ws'
 import type { GatewayConfig } from '../config.ts'

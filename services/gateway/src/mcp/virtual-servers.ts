@@ -9,7 +9,7 @@ import { privately } from './core/list-caching.ts'
 import { listedNames } from './core/listed-names.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { MergedListing } from './core/merged-listing.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import type { AbsentServer } from './absent-server.ts'
 import { absentServer } from './absent-server.ts'
 

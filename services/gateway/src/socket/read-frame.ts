@@ -1,5 +1,5 @@
 import { BusError, parseInput, Up } from '@mcp-host/contracts'
-import { isTooDeep, TOO_DEEP } from 'mcp-host/json'
+import { isTooDeep, TOO_DEEP } from '@mcp-host/json'
 import type { RawData } from 'ws'
 import { z } from 'zod'
 

@@ -2,7 +2,7 @@ import { BusError } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { end, FakeModel, read, textDelta } from '../resilience/__fixtures__/fake-model.ts'
 import { retried } from '../resilience/retried.ts'
-import { sleep } from '@mcp-host/service'
+import { sleep } from '@mcp-host/async'
 import { budgeted } from './budgeted.ts'
 
 const limits = { concurrent: 1 }

@@ -1,5 +1,5 @@
 import type { LeaseView } from '@mcp-host/bus'
-import { sleep } from '@mcp-host/service'
+import { sleep } from '@mcp-host/async'
 import type { Limits } from '../settings/llm-file.ts'
 import type { SlotsBus, SlotsOptions } from './slots.ts'
 import { Slots } from './slots.ts'

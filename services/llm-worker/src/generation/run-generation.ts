@@ -6,7 +6,7 @@ import type {
   TextDelta,
 } from '@mcp-host/contracts'
 import { BusError, toolCallId } from '@mcp-host/contracts'
-import { isTooDeep } from '@mcp-host/service'
+import { isTooDeep } from '@mcp-host/json'
 import type { Model, StreamPart } from '../model.ts'
 import type { UsageMeter } from '../usage.ts'
 import { usageMeter } from '../usage.ts'

@@ -1,4 +1,4 @@
-import { isTooDeep } from '@mcp-host/service'
+import { isTooDeep } from '@mcp-host/json'
 import type { StreamPart } from '../model.ts'
 import { ObjectText } from './object-text.ts'
 

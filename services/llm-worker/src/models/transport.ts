@@ -1,5 +1,5 @@
 import { ReadableStream } from 'node:stream/web'
-import { wellFormedJson } from '@mcp-host/service'
+import { wellFormedJson } from '@mcp-host/json'
 import {
   type Dispatcher,
   fetch as undiciFetch,

@@ -9,7 +9,7 @@ import {
 import { BudgetError } from '../budget/budgeted.ts'
 import type { Model, StreamPart } from '../model.ts'
 import { ProviderError } from '../provider-error.ts'
-import { sleep } from '@mcp-host/service'
+import { sleep } from '@mcp-host/async'
 
 /** The number of retries of one request. */
 const RETRIES = 2

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { ownValue } from '@mcp-host/contracts'
-import { decodeText, readFault, Secret } from '@mcp-host/service'
+import { decodeText, readFault } from '@mcp-host/json'
+import { Secret } from '@mcp-host/service'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

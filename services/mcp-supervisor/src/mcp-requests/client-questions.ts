@@ -1,6 +1,6 @@
 import type { McpReplyHead } from '@mcp-host/contracts'
 import type { ClientAnswer } from '../subjects.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 
 const METHOD_NOT_FOUND = -32_601
 const TIMED_OUT = -32_001

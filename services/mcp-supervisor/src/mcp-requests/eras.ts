@@ -1,6 +1,6 @@
 import type { Envelope, McpClient, McpRequestHead } from '@mcp-host/contracts'
 import { OPTIONS_META_KEY } from '@mcp-host/contracts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 
 export type Era = McpRequestHead['era']
 

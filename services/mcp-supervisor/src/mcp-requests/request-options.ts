@@ -1,7 +1,7 @@
 import { OPTIONS_META_KEY, RequestOptions } from '@mcp-host/contracts'
 import { ValidationError } from 'mcp-host'
 import type { Json } from './eras.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 
 /**
  * Parses the options in the `_meta` of a request: time-out, priority, retries. Throws `ValidationError` for a faulty

@@ -1,5 +1,5 @@
 import type { Json } from './eras.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 
 /** Whether a result of a tool or a prompt points to resources of its server. */
 export function hasLinks(result: object): boolean {

@@ -1,6 +1,6 @@
 import { ownValue } from '@mcp-host/contracts'
 import type { Json } from './eras.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import type { McpReply } from './forward-request.ts'
 
 /** The time in which concurrent questions of a server arrive one after another. */

@@ -1,7 +1,7 @@
 import type { ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { SendReply } from '../mcp-requests/reply-replay-buffer.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import { CAPABILITIES_KEY } from '../mcp-requests/eras.ts'
 import type { McpReply } from '../mcp-requests/forward-request.ts'
 import type { IncomingRequest } from '../mcp-requests/request-forwarder.ts'

@@ -1,4 +1,4 @@
-import { stringifyInThread } from 'mcp-host/thread'
+import { stringifyInThread } from '@mcp-host/json/thread'
 
 /** The limit for encoding here, in UTF-16 units. Longer texts would block the event loop. */
 const MAX_LENGTH_HERE = 4 * 1024 * 1024

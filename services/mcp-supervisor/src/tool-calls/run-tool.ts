@@ -10,7 +10,8 @@ import {
   traceId,
 } from '@mcp-host/contracts'
 import { winningStart } from '@mcp-host/session-state'
-import type { Logger, InFlight } from '@mcp-host/service'
+import type { InFlight } from '@mcp-host/async'
+import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { MCPHost } from 'mcp-host'
 import { auditedCall } from '../audited-call.ts'

@@ -9,7 +9,7 @@ import {
   withoutAlias,
 } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import { sentArguments } from 'mcp-host/routing'
 import { OfferedTools } from '../tools/offered-tools.ts'
 

@@ -7,7 +7,7 @@ import type {
 } from '@mcp-host/contracts'
 import type { Generation, Input, ToolCall, Turn } from '@mcp-host/session-state'
 import { BusError } from '@mcp-host/contracts'
-import { MAX_JSON_DEPTH } from '@mcp-host/service'
+import { MAX_JSON_DEPTH } from '@mcp-host/json'
 import type { Limits } from '../turn/turn.ts'
 
 /** The next step of a turn. */

@@ -1,6 +1,6 @@
 import type { Bus, StoredBlob } from '@mcp-host/bus'
 import type { ToolFinished } from '@mcp-host/contracts'
-import { parseInThread } from '@mcp-host/service'
+import { parseInThread } from '@mcp-host/json/thread'
 import { resultText } from './result-text.ts'
 
 const MAX_KEPT_BYTES = 64 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { SCOPES } from '@mcp-host/contracts'
-import { isTooDeep, TOO_DEEP } from 'mcp-host/json'
+import { isTooDeep, TOO_DEEP } from '@mcp-host/json'
 import { errors } from 'oidc-provider'
 import { STEERING } from '../auth-routes.ts'
 import { isLoopback } from './redirect-address.ts'

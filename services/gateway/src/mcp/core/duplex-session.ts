@@ -7,7 +7,7 @@ import { failure, messageOf } from './messages.ts'
 import type { VirtualServer } from './virtual-server.ts'
 import { SESSION_HEADER } from './session.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 export interface DuplexSessionDeps {

@@ -1,5 +1,5 @@
 import type { Params } from './json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 
 /** Keywords whose values are data, in which a `$ref` is no reference. */
 const DATA = new Set(['const', 'enum', 'default', 'examples'])

@@ -1,4 +1,4 @@
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import type { JsonRpcRequest } from './classify.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { ClientSession } from './session.ts'

@@ -2,7 +2,7 @@ import type { ParameterHeader } from 'mcp-host/routing'
 import { parameterText } from 'mcp-host/routing'
 import { decodeHeader, mismatch } from './classify.ts'
 import type { Params } from './json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 
 /** Throws `JsonRpcError` when headers of a call that repeat arguments differ from them. */
 export function checkParameters(

@@ -1,4 +1,4 @@
-import { excessOf, isTooDeep, TOO_DEEP } from 'mcp-host/json'
+import { excessOf, isTooDeep, TOO_DEEP } from '@mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 
 const text = new TextDecoder('utf-8', { fatal: true })

@@ -1,5 +1,5 @@
 import type { Params } from './json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 
 /** Maps the URI of a resource to its name in a listing. */
 type Rename = (uri: string) => string

@@ -3,7 +3,7 @@ import { qualifyUri } from 'mcp-host/routing'
 import type { MergedListing } from './merged-listing.ts'
 import type { ItemAddress } from './server-listing.ts'
 import type { Params } from './json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
 import { CALL_TOOL, SEARCH_TOOLS } from './tool-search.ts'
 

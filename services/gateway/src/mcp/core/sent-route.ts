@@ -1,5 +1,5 @@
 import type { sentArguments } from 'mcp-host/routing'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import type { MergedListing } from './merged-listing.ts'
 import type { Route } from './route-request.ts'
 

@@ -1,7 +1,7 @@
 import { ownValue } from '@mcp-host/contracts'
 import { fromBase64Url, toBase64Url } from './base64-url.ts'
 import type { Params } from './json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import type { SignSession } from './signed-id.ts'
 import { isSigned, signedId } from './signed-id.ts'
 

@@ -1,6 +1,6 @@
 import { fromBase64Url, toBase64Url } from './base64-url.ts'
 import type { Params } from './json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 

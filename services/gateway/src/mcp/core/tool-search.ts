@@ -1,6 +1,6 @@
 import { MAX_QUERY_LENGTH, ToolIndex } from '@mcp-host/tool-search'
 import type { Params } from './json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import { PacedQueue } from './paced-queue.ts'
 
 export const SEARCH_TOOLS = 'search_tools'

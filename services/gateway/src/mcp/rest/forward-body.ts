@@ -1,7 +1,7 @@
 import type { Principal } from '@mcp-host/contracts'
 import { callerAt, OPTIONS_META_KEY } from '@mcp-host/contracts'
 import type { Decision } from '@mcp-host/policy'
-import type { InFlight } from '@mcp-host/service'
+import type { InFlight } from '@mcp-host/async'
 import type { FastifyReply } from 'fastify'
 import type { OnRead } from '../core/forward-route.ts'
 import { forwardRoute } from '../core/forward-route.ts'

@@ -1,6 +1,6 @@
 import type { CatalogEntry, Principal, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { approvalRule, BusError, catalogKey, LOCAL } from '@mcp-host/contracts'
-import { InFlight } from '@mcp-host/service'
+import { InFlight } from '@mcp-host/async'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'

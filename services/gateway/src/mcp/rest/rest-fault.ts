@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { ItemAddress } from '../core/server-listing.ts'
 import type { JsonRpcError } from '../core/json-rpc.ts'
-import { isObject } from 'mcp-host/json'
+import { isObject } from '@mcp-host/json'
 import { JsonRpcCode } from '../core/json-rpc.ts'
 
 const RestFailure = z.object({

@@ -1,5 +1,5 @@
 import { BusError } from '@mcp-host/contracts'
-import type { InFlight } from '@mcp-host/service'
+import type { InFlight } from '@mcp-host/async'
 import type { FastifyReply } from 'fastify'
 import { RestFault } from './rest-fault.ts'
 

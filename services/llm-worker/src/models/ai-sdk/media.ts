@@ -1,7 +1,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from '@ai-sdk/provider'
 import type { Media, PromptMessage } from '@mcp-host/contracts'
 import { isText } from '@mcp-host/contracts'
-import { decodeText } from '@mcp-host/service'
+import { decodeText } from '@mcp-host/json'
 import { pictureType } from './picture-type.ts'
 
 /** Which files a provider gets. */

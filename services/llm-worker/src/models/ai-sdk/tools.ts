@@ -1,6 +1,6 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import type { OfferedTool } from '@mcp-host/contracts'
-import { portableSchema } from '@mcp-host/service'
+import { portableSchema } from '@mcp-host/json'
 
 /** A tool that is not offered to the model. */
 interface LeftOut {

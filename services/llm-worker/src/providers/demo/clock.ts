@@ -1,4 +1,4 @@
-import { sleep } from '@mcp-host/service'
+import { sleep } from '@mcp-host/async'
 
 /** Time as the demo model sees it. */
 export interface Clock {

@@ -1,6 +1,6 @@
 import type { Media, OfferedTool, ToolAnswer } from '@mcp-host/contracts'
 import { isText } from '@mcp-host/contracts'
-import { decodeText } from '@mcp-host/service'
+import { decodeText } from '@mcp-host/json'
 import type { Field } from './fields.ts'
 import { readFields } from './fields.ts'
 import type { PlannedCall, PlannedStep } from './plan-steps.ts'

@@ -1,6 +1,6 @@
 import type { OfferedTool } from '@mcp-host/contracts'
 import { z } from 'zod'
-import { portableSchema } from '@mcp-host/service'
+import { portableSchema } from '@mcp-host/json'
 
 type JsonSchema = OfferedTool['inputSchema']
 export type Json = JsonSchema[string]

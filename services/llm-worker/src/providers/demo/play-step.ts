@@ -1,5 +1,5 @@
 import { BusError } from '@mcp-host/contracts'
-import { aborted } from '@mcp-host/service'
+import { aborted } from '@mcp-host/async'
 import type { StreamPart } from '../../model.ts'
 import type { Clock } from './clock.ts'
 import type { PaceOptions } from './pace.ts'

@@ -1,5 +1,5 @@
 import type { Model, StreamPart } from '../../model.ts'
-import { sleep } from '@mcp-host/service'
+import { sleep } from '@mcp-host/async'
 
 /** A step of a model: yield a part, throw, or wait for milliseconds. */
 export type Step = StreamPart | Error | number

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseInThread, stringifyInThread } from './json.ts'
+import { parseInThread, stringifyInThread } from './thread.ts'
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 const value = { text: 'é"👋\n'.repeat(500_000), list: [1, null, { a: true }] }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-import { readJson } from '../json/read-json.ts'
+import { readJson } from './read-json.ts'
 
 /** Larger messages are parsed by a thread, since they would block the event loop. */
 export const MAX_BYTES_PARSED_HERE = 4 * 1024 * 1024

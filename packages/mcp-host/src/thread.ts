@@ -1,0 +1,1 @@
+export { parseInThread, stringifyInThread } from '@mcp-host/json/thread'

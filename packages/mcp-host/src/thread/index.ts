@@ -1,1 +1,0 @@
-export { parseInThread, stringifyInThread } from './json.ts'
