@@ -60,6 +60,23 @@ describe('a server that does not start', () => {
     await expect(started).rejects.toMatchObject({ output: ['Usage: it FOLDER'] })
   })
 
+  test('a start of a program that writes text in place of MCP messages fails with advice', async () => {
+    const stage = await HostStage.open({ startTimeoutMs: 1000 })
+    const chatty = 'console.log("Listening on port 3000");'
+    const it = scripted(stage.workspace, `${chatty} process.stdin.on("data", () => 0)`)
+    const ends = scripted(stage.workspace, chatty)
+    const advice =
+      'it wrote text to its standard output, where only MCP messages may be: check that the command starts an MCP server over stdio, and that the server logs to stderr'
+    await expect(stage.host.initialize({ servers: { it } })).rejects.toMatchObject({
+      reason: `the server "it" was not ready within 1000 ms; ${advice}`,
+      output: ['Listening on port 3000'],
+    })
+    const other = await HostStage.open()
+    await expect(other.host.initialize({ servers: { it: ends } })).rejects.toMatchObject({
+      reason: `the server "it" exited with code 0 before it was ready; ${advice}`,
+    })
+  })
+
   test('a start that times out fails with the output until then', async () => {
     const stage = await HostStage.open({ startTimeoutMs: 1000 })
     const it = scripted(

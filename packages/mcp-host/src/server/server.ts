@@ -349,7 +349,15 @@ export class Server {
       const stopping = this.#stopping.signal
       // Masked before it is shortened, since a part of a secret would not be found.
       maskError(cause, this.mask)
-      const start = { config: this.config, mask: this.mask, installer, limit, limitMs, stopping }
+      const start = {
+        config: this.config,
+        mask: this.mask,
+        installer,
+        hasStdout: this.#output.hasStdout,
+        limit,
+        limitMs,
+        stopping,
+      }
       const reason = `the server "${name}" ${this.mask(startFailure(cause, start))}`
       throw new ServerStartupError(reason, { server: name, cause, output: this.lastOutput })
     }

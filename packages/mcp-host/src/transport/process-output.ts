@@ -28,6 +28,7 @@ export interface ProcessOutputDeps {
 export class ProcessOutput {
   readonly #deps: ProcessOutputDeps
   #lines: string[] = []
+  #hasStdout = false
 
   constructor(deps: ProcessOutputDeps) {
     this.#deps = deps
@@ -41,9 +42,15 @@ export class ProcessOutput {
     return lines
   }
 
+  /** Whether a line of stdout was no message. */
+  get hasStdout(): boolean {
+    return this.#hasStdout
+  }
+
   /** Drops the lines of the former process. */
   clear(): void {
     this.#lines = []
+    this.#hasStdout = false
   }
 
   /** Handles a line of stderr. Returns `false` when there are too many for the log. */
@@ -66,6 +73,7 @@ export class ProcessOutput {
   /** Handles a line of stdout that is no message. */
   stdout(line: string): void {
     const { logger, mask, quota } = this.#deps
+    this.#hasStdout = true
     this.#store(line)
     if (!quota.take()) return
     const output = mask(line).slice(0, MAX_LOGGED_STDOUT)
