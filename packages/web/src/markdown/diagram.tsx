@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
 import { CodeBlock } from './code-block.tsx'
+import { ToggleButton } from '../parts/toggle-button.tsx'
 import { messageOf } from '../state/message-of.ts'
 import { useIsDark } from '../state/use-is-dark.ts'
 import { DiagramQueue } from './diagram-queue.ts'
@@ -20,16 +21,7 @@ export function Diagram({ code }: { readonly code: string }): ReactNode {
     const note = <p className="note">The diagram cannot be drawn: {reason}</p>
     return <CodeBlock code={code} language="mermaid" note={note} />
   }
-  const toggle = (
-    <button
-      type="button"
-      className="text-button"
-      aria-pressed={isSource}
-      onClick={() => setIsSource(!isSource)}
-    >
-      Source
-    </button>
-  )
+  const toggle = <ToggleButton label="Source" isOn={isSource} onChange={setIsSource} />
   return (
     <CodeBlock code={code} language="mermaid" controls={toggle}>
       {isSource ? undefined : <img className="diagram" src={result.picture} alt="Diagram" />}

@@ -4,6 +4,7 @@ import { pretty } from '../state/pretty.ts'
 import type { JsonRows } from '../state/read-json.ts'
 import { tableOf } from '../state/read-json.ts'
 import { LongText } from './long-text.tsx'
+import { ToggleButton } from './toggle-button.tsx'
 
 /** A longer text is shown by pages. */
 const MAX_TEXT = 400
@@ -23,14 +24,7 @@ export function JsonView({ value, text }: JsonViewProps): ReactNode {
   return (
     <div className="json">
       {isRaw ? <LongText text={text ?? pretty(value)} /> : <JsonContent value={value} />}
-      <button
-        type="button"
-        className="text-button"
-        aria-pressed={isRaw}
-        onClick={() => setIsRaw(!isRaw)}
-      >
-        Raw
-      </button>
+      <ToggleButton label="Raw" isOn={isRaw} onChange={setIsRaw} />
     </div>
   )
 }
