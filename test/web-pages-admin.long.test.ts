@@ -76,6 +76,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`pages for admins${NEEDS_BROWSER}`, () => 
     await users.accept(link)
     await page.reload()
     await page.getByText('Active').nth(3).waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'eve' }).getByText('Roles').waitFor()
     await tabTo(page, 'Roles of eve')
     await page.keyboard.press('ControlOrMeta+A')
     await page.keyboard.type('auditor, support')

@@ -91,11 +91,14 @@ function Roles({ name, roles, onChange }: RolesProps): ReactNode {
         onChange(listOf(text))
       }}
     >
-      <input
-        aria-label={`Roles of ${name}`}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-      />
+      <label>
+        Roles{' '}
+        <input
+          aria-label={`Roles of ${name}`}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      </label>
       {!isSame && (
         <button type="submit" aria-label={`Save the roles of ${name}`}>
           Save
