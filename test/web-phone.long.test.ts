@@ -144,6 +144,14 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     await expectFit()
   })
 
+  test('filters of the audit log stand beside each other, and show their times whole', async () => {
+    await show('#/audit')
+    const boxOf = (label: string) => tab.page.getByLabel(label, { exact: true }).boundingBox()
+    await tab.page.getByLabel('Principal').waitFor()
+    expect((await boxOf('Action'))?.y).toBe((await boxOf('Principal'))?.y)
+    expect((await boxOf('From'))?.width).toBeGreaterThan(300)
+  })
+
   test('the page policy with a decision fits a phone, and axe finds nothing', async () => {
     await show('#/policy')
     await tab.page.getByLabel('Principal').fill('user:bob')

@@ -30,7 +30,7 @@ export function AuditFilters({
   })
   return (
     <form
-      className="fields"
+      className="fields filters"
       aria-label="Filters"
       onSubmit={(event) => {
         event.preventDefault()
