@@ -22,7 +22,7 @@ export interface SessionList extends KnownSessions {
 }
 
 const POLL_MS = 10_000
-/** A record is written a little after the message. */
+/** A record is written about 200 ms after its message, and later on a busy host, for which the second look is. */
 const SOON_MS = [300, 1_500]
 
 /** Most results of one search. */
