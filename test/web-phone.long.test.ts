@@ -152,6 +152,15 @@ describe.skipIf(NEEDS_BROWSER !== '')(`a phone${NEEDS_BROWSER}`, () => {
     expect((await boxOf('From'))?.width).toBeGreaterThan(300)
   })
 
+  test('an audit entry of a tool with a long name shows its time beside its principal', async () => {
+    await show('#/audit')
+    const entry = tab.page.locator('.audit summary', { hasText: 'send_a_letter' }).first()
+    const time = entry.locator('span').first()
+    await time.waitFor()
+    const [width = 0, room] = await time.evaluate((cell) => [cell.scrollWidth, cell.clientWidth])
+    expect(width).toBeLessThanOrEqual(room ?? 0)
+  })
+
   test('the page policy with a decision fits a phone, and axe finds nothing', async () => {
     await show('#/policy')
     await tab.page.getByLabel('Principal').fill('user:bob')
