@@ -69,23 +69,7 @@ describe('imports', () => {
   })
 
   test('rooms have no circles', () => {
-    expect(findCircles(grouped(graph, roomOf))).toEqual([
-      [
-        'services/gateway/src/approvals',
-        'services/gateway/src/auth',
-        'services/gateway/src/config.ts',
-        'services/gateway/src/gateway-audit.ts',
-        'services/gateway/src/mcp',
-      ],
-      [
-        'services/llm-worker/src/budget',
-        'services/llm-worker/src/config.ts',
-        'services/llm-worker/src/models',
-        'services/llm-worker/src/providers',
-        'services/llm-worker/src/resilience',
-        'services/llm-worker/src/settings',
-      ],
-    ])
+    expect(findCircles(grouped(graph, roomOf))).toEqual([])
   })
 
   test('packages have no circles', () => {
@@ -121,7 +105,7 @@ describe('sizes', () => {
         'packages/client/src/session-client.ts': 408,
         'packages/mcp-host/src/host.ts': 497,
         'packages/mcp-host/src/requests/request-path.ts': 428,
-        'packages/mcp-host/src/server/server.ts': 504,
+        'packages/mcp-host/src/server/server.ts': 505,
         'packages/mcp-host/src/transport/stdio.ts': 414,
         'services/gateway/src/mcp/bus-upstream.ts': 432,
         'services/gateway/src/mcp/core/endpoint.ts': 477,
@@ -140,7 +124,7 @@ describe('sizes', () => {
         'packages/mcp-host/src/config': 36,
         'packages/service/src': 31,
         'packages/testkit/src': 28,
-        'packages/web/src/parts': 24,
+        'packages/web/src/parts': 25,
         'packages/web/src/state': 75,
         'packages/web/src/thread': 25,
         'services/gateway/src/mcp/core': 51,

@@ -1,7 +1,6 @@
 import type { AuditAction, AuditLog, AuditRecord } from '@mcp-host/audit'
 import type { Caller, Envelope, Principal } from '@mcp-host/contracts'
 import { traceId } from '@mcp-host/contracts'
-import type { OnRead } from './mcp/core/forward-route.ts'
 
 /**
  * Limits for the entries of one action that strangers cause in one period: of one source, and of all. Further ones are
@@ -23,7 +22,12 @@ interface Window {
   unrecorded: number
 }
 
-type ReadItem = Parameters<OnRead>[1]
+/** A prompt or resource that was asked for, by the name that its server uses. */
+interface ReadItem {
+  readonly kind: 'prompt' | 'resource'
+  readonly place: { readonly server: string; readonly name: string }
+  readonly params: Readonly<Record<string, unknown>>
+}
 
 /** A tool call, as the audit log names it. */
 export interface NamedCall {

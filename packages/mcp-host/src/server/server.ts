@@ -346,19 +346,12 @@ export class Server {
       // The remembered era may be the reason for the failure.
       this.#knownEra = undefined
       this.#isSse = false
-      const stopping = this.#stopping.signal
+      const { hasStdout } = this.#output
+      const found = { installer, hasStdout, limit, limitMs, stopping: this.#stopping.signal }
       // Masked before it is shortened, since a part of a secret would not be found.
       maskError(cause, this.mask)
-      const start = {
-        config: this.config,
-        mask: this.mask,
-        installer,
-        hasStdout: this.#output.hasStdout,
-        limit,
-        limitMs,
-        stopping,
-      }
-      const reason = `the server "${name}" ${this.mask(startFailure(cause, start))}`
+      const why = startFailure(cause, { config: this.config, mask: this.mask, ...found })
+      const reason = `the server "${name}" ${this.mask(why)}`
       throw new ServerStartupError(reason, { server: name, cause, output: this.lastOutput })
     }
   }

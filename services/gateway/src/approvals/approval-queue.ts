@@ -3,7 +3,7 @@ import type { Caller } from '@mcp-host/contracts'
 import { BusError, isAdmin } from '@mcp-host/contracts'
 import type { GatewayAudit, NamedCall } from '../gateway-audit.ts'
 import { RecentRecords } from '../limits/recent-records.ts'
-import { digest } from '../mcp/core/state-seal.ts'
+import { digest } from '@mcp-host/json'
 import type { ApprovalRecord } from './approval-record.ts'
 import { approvals } from './approval-record.ts'
 

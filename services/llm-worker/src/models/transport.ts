@@ -8,7 +8,7 @@ import {
   type RequestInit,
   Response,
 } from 'undici'
-import { failureIn } from './ai-sdk/provider-failure.ts'
+import { failureIn } from '../providers/definition/provider-failure.ts'
 import { eventsOfWhole } from './whole-answer.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { fromBase64Url, toBase64Url } from './base64-url.ts'
 import type { Params } from './json-rpc.ts'
-import { isObject } from '@mcp-host/json'
+import { isObject, toHex } from '@mcp-host/json'
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
@@ -50,22 +50,6 @@ export class StateSeal {
     const secret = Uint8Array.from(await this.#secret())
     return crypto.subtle.importKey('raw', secret, ALGORITHM, false, ['sign', 'verify'])
   }
-}
-
-/** The digest of a JSON value. It does not depend on the order of fields. */
-export async function digest(value: unknown): Promise<string> {
-  const sorted = JSON.stringify(value, (_, each: unknown) =>
-    isObject(each)
-      ? Object.fromEntries(
-          Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)),
-        )
-      : each,
-  )
-  return toHex(await crypto.subtle.digest('SHA-256', bytes.encode(sorted)))
-}
-
-function toHex(buffer: ArrayBuffer): string {
-  return Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function fromHex(text: string): Uint8Array<ArrayBuffer> {

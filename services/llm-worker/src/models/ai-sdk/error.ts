@@ -2,8 +2,8 @@ import { APICallError } from '@ai-sdk/provider'
 import { BusError } from '@mcp-host/contracts'
 import { ProviderError } from '../../provider-error.ts'
 import { saysTooLong } from './overflow.ts'
-import type { ProviderFailure } from './provider-failure.ts'
-import { NO_CREDIT, readFailure, wordsOf } from './provider-failure.ts'
+import type { ProviderFailure } from '../../providers/definition/provider-failure.ts'
+import { NO_CREDIT, readFailure, wordsOf } from '../../providers/definition/provider-failure.ts'
 
 /** Groq answers 400 when its model writes a call that is no JSON, which it may not do again. */
 const BROKEN_CALL = /tool_use_failed/

@@ -3,7 +3,7 @@ import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { UnsupportedFunctionalityError } from '@ai-sdk/provider'
 import type { Media } from '@mcp-host/contracts'
 import { toBusError } from './error.ts'
-import { readFailure } from './provider-failure.ts'
+import { readFailure } from '../../providers/definition/provider-failure.ts'
 import { namedTools } from './tools.ts'
 
 /** Statuses with which providers and local servers refuse a part of a request. llama.cpp has 500, OpenRouter 404. */

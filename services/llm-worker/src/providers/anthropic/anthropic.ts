@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { failureIn } from '../../models/ai-sdk/provider-failure.ts'
+import { failureIn } from '../definition/provider-failure.ts'
 import { mapEvents } from '../definition/map-events.ts'
 import type { ProviderDefinition } from '../definition/provider-definition.ts'
 

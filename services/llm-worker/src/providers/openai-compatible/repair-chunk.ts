@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { failureIn } from '../../models/ai-sdk/provider-failure.ts'
+import { failureIn } from '../definition/provider-failure.ts'
 import type { CallIndexes } from './call-indexes.ts'
 
 const text = z.string().nullish().catch(undefined)
