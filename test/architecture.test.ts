@@ -17,6 +17,7 @@ const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/contracts': { own: [], outside: ['zod'] },
   '@mcp-host/async': { own: [], outside: [] },
   '@mcp-host/json': { own: [], outside: [] },
+  '@mcp-host/mcp': { own: [], outside: [] },
   '@mcp-host/audit': { own: ['@mcp-host/contracts', '@mcp-host/policy'], outside: ['zod'] },
   '@mcp-host/auth': {
     own: ['@mcp-host/bus', '@mcp-host/contracts'],
@@ -47,7 +48,7 @@ const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/session-state': { own: ['@mcp-host/contracts'], outside: [] },
   '@mcp-host/client': { own: ['@mcp-host/contracts'], outside: [] },
   '@mcp-host/web': {
-    own: ['@mcp-host/client'],
+    own: ['@mcp-host/client', '@mcp-host/mcp'],
     outside: [
       '@mermaid-js/tiny',
       'highlight.js',
@@ -85,6 +86,7 @@ const services: Readonly<Record<string, Allowance>> = {
       ...everyService.own,
       '@mcp-host/async',
       '@mcp-host/json',
+      '@mcp-host/mcp',
       '@mcp-host/audit',
       '@mcp-host/auth',
       '@mcp-host/limits',
@@ -121,6 +123,7 @@ const services: Readonly<Record<string, Allowance>> = {
       ...everyService.own,
       '@mcp-host/async',
       '@mcp-host/json',
+      '@mcp-host/mcp',
       '@mcp-host/audit',
       '@mcp-host/limits',
       '@mcp-host/session-state',
@@ -208,6 +211,7 @@ describe('what answers MCP clients', () => {
       '@mcp-host/tool-search',
       '@mcp-host/async',
       '@mcp-host/json',
+      '@mcp-host/mcp',
       'mcp-host/routing',
       'mcp-host/tool-names',
     ]
@@ -282,6 +286,16 @@ describe('forbidden imports and exports', () => {
   test('no product file imports the testkit', () => {
     const code = productSources.filter(({ path }) => !path.startsWith('packages/testkit/'))
     expect(findImports(code, (_file, target) => target === testkit)).toEqual([])
+  })
+
+  test('no file outside the protocol has an error code of JSON-RPC as a number', () => {
+    const code = allSources.filter(
+      (file) =>
+        isProduct(file) &&
+        /^(packages|services|tools)\//.test(file.path) &&
+        !/^packages\/(mcp\/|testkit\/fixtures\/)/.test(file.path),
+    )
+    expect(findLines(code, /-32_?[0-9]{3}\b/)).toEqual([])
   })
 
   test('no file outside the contracts has a subject as a string', () => {

@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { IncomingMessage } from 'node:http'
 import { messagesOf, Refusal } from './answer.ts'
 import { Failure, failureLine, NO_JSON } from './failure.ts'
@@ -39,7 +40,6 @@ interface Exchange {
 const LISTEN = 'subscriptions/listen'
 const CANCELLED = 'notifications/cancelled'
 const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
-const HEADER_MISMATCH = -32_020
 /** Limit for the repairs of the same refusal. After that the repair does not help. */
 const MAX_MENDED = 2
 
@@ -191,7 +191,8 @@ export class Bridge {
       await session.renew(sessionId)
       return true
     }
-    const isMismatch = status === 400 && code === HEADER_MISMATCH && message.version !== undefined
+    const isMismatch =
+      status === 400 && code === JsonRpcCode.headerMismatch && message.version !== undefined
     if (!isMismatch || message.method !== 'tools/call') return false
     await this.#tools.learn(message)
     return true

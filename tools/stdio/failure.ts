@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { RpcId } from './message.ts'
 
 /** The reason why a message could not be forwarded, in the form for the client. */
@@ -11,19 +12,17 @@ export class Failure extends Error {
   }
 }
 
-const FAILED = -32_000
-
 /** The error response to a failed request. `data` has the form of the gateway's errors. */
 export function failureLine(id: RpcId, error: unknown): string {
   const reason = error instanceof Failure ? error.reason : 'refused'
   const message = error instanceof Error ? error.message : String(error)
   const data = { reason, retryable: reason === 'unavailable' }
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: FAILED, message, data } })
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: JsonRpcCode.refused, message, data } })
 }
 
 /** The response to a line that is not JSON. */
 export const NO_JSON = JSON.stringify({
   jsonrpc: '2.0',
   id: null,
-  error: { code: -32_700, message: 'Parse error: the line is no JSON' },
+  error: { code: JsonRpcCode.parse, message: 'Parse error: the line is no JSON' },
 })

@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import * as z from 'zod'
 
 import type { ErrorBody } from '../errors/rpc-error.ts'
@@ -9,8 +10,6 @@ export interface Refusal {
   readonly body: string
 }
 
-/** The code by which the official SDKs say that they do not know the session. */
-const SESSION_NOT_FOUND = -32_001
 /** Statuses that mean nothing else for a request with a session. The protocol has 404 alone. */
 const GONE: ReadonlySet<number> = new Set([404, 410])
 /** Statuses by which servers refuse a request without a valid session, among others. */
@@ -33,7 +32,7 @@ const Failure = z.union([
  */
 export function isSessionLost({ status, body }: Refusal, id: unknown): boolean {
   const failure = parseFailure(body)
-  if (failure?.error.code === SESSION_NOT_FOUND) return true
+  if (failure?.error.code === JsonRpcCode.sessionNotFound) return true
   if (failure !== undefined && failure.id === id) return false
   if (GONE.has(status)) return true
   const words = (failure?.error.message ?? body).slice(0, MAX_SEARCHED)

@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { CancelSignal } from '@mcp-host/async'
 import {
   type JSONRPCMessage,
@@ -309,7 +310,10 @@ interface PendingContext {
   isHeld(): boolean
 }
 
-const NO_MESSAGE = { code: -32_603, message: 'its answer is not a message of JSON-RPC' }
+const NO_MESSAGE = {
+  code: JsonRpcCode.internal,
+  message: 'its answer is not a message of JSON-RPC',
+}
 
 /** Converts the error of a message that was not sent or was refused. */
 function toSendError(cause: unknown, message: { readonly id: number }, hasSession: boolean): Error {

@@ -1,8 +1,8 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import type { ErrorBody } from '../errors/rpc-error.ts'
 
-const INTERNAL_ERROR = -32_603
 const DECIMAL = /^-?\d{1,16}$/
 
 /** A received response in valid JSON-RPC: corrects ids that are strings, faulty errors and missing results. */
@@ -24,14 +24,14 @@ export function withObjectResult(message: JSONRPCMessage): JSONRPCMessage {
   if (!('result' in message)) return message
   const { id, result }: Answer = message
   if (typeof result === 'object' && result !== null) return message
-  const error = { code: INTERNAL_ERROR, message: 'its result is not an object' }
+  const error = { code: JsonRpcCode.internal, message: 'its result is not an object' }
   return { jsonrpc: '2.0', id, error } as JSONRPCMessage
 }
 
 /** A valid error object for a server's faulty one. */
 export function tidyError(error: unknown): ErrorBody {
   if (error === undefined) {
-    return { code: INTERNAL_ERROR, message: 'the answer has neither a result nor an error' }
+    return { code: JsonRpcCode.internal, message: 'the answer has neither a result nor an error' }
   }
   const { code, message, data }: Readonly<Record<string, unknown>> = Object(error)
   const text = typeof error === 'string' ? error : message
@@ -40,7 +40,7 @@ export function tidyError(error: unknown): ErrorBody {
   // An invalid code may still help a reader.
   const more = data ?? (isCode || code === undefined || code === null ? undefined : { code })
   return {
-    code: isCode ? Number(number) : INTERNAL_ERROR,
+    code: isCode ? Number(number) : JsonRpcCode.internal,
     message: typeof text === 'string' ? text : 'the server gave no reason',
     ...(more === undefined ? {} : { data: more }),
   }

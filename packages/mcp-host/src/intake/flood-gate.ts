@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { JSONRPCMessage, JSONRPCNotification } from '@modelcontextprotocol/client'
 
 import type { Intake } from './intake.ts'
@@ -10,7 +11,10 @@ const MAX_HELD = 1_000
 /** The length of a string in a delayed message, in UTF-16 units. */
 const MAX_HELD_LENGTH = 2_000
 /** The error for a server's request over the rate limit. */
-const TOO_MANY = { code: -32_000, message: 'too many requests at once; try again later' }
+const TOO_MANY = {
+  code: JsonRpcCode.refused,
+  message: 'too many requests at once; try again later',
+}
 
 export interface FloodGateDeps {
   readonly intake: Pick<Intake, 'takeNotice' | 'takeRequest' | 'leaveOut'>

@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
@@ -26,8 +27,6 @@ const FLOOD_MS = 1_000
 const WINDOW_MS = 60_000
 /** The burst, in seconds of the rate. */
 const BURST_SECONDS = 3
-/** A JSON-RPC error code for implementations, which does not count as an internal error of the server. */
-const REFUSED = -32_000
 
 export interface IntakeDeps {
   readonly limits: MessageLimits
@@ -210,12 +209,20 @@ export class Intake {
 export function inPlaceOf({ reason, shape }: RefusedMessage): JSONRPCMessage | undefined {
   const { id, hasMethod } = shape
   if (id === undefined || hasMethod) return undefined
-  return { jsonrpc: '2.0', id, error: { code: REFUSED, message: `the answer ${reason}` } }
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: JsonRpcCode.refused, message: `the answer ${reason}` },
+  }
 }
 
 /** The error response to a refused request of the server; undefined when it is no request. */
 export function refusalOf({ reason, shape }: RefusedMessage): JSONRPCMessage | undefined {
   const { id, hasMethod } = shape
   if (id === undefined || !hasMethod) return undefined
-  return { jsonrpc: '2.0', id, error: { code: REFUSED, message: `the request ${reason}` } }
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: JsonRpcCode.refused, message: `the request ${reason}` },
+  }
 }

@@ -1,8 +1,7 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
 import { inspectJson, type JsonShape, readJson } from '@mcp-host/json'
-
-const PARSE_ERROR = -32_700
 
 /** Whether a line is a message, or was meant as one. Programs print other lines as well. */
 export function isMeantAsMessage(text: string): boolean {
@@ -16,7 +15,7 @@ export function inPlaceOfUnreadable(
 ): JSONRPCMessage | undefined {
   if (!(error instanceof SyntaxError) || id === undefined || hasMethod) return undefined
   const message = `its answer is no JSON (${error.message})`
-  return { jsonrpc: '2.0', id, error: { code: PARSE_ERROR, message } }
+  return { jsonrpc: '2.0', id, error: { code: JsonRpcCode.parse, message } }
 }
 
 /** `readJson`, or the error response in place of a response that cannot be read. */

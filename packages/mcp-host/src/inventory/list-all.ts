@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 
 import * as z from 'zod'
@@ -22,7 +23,6 @@ const FAST_BYTES = 1024 * 1024
 const PAUSE_BYTES_PER_MS = 10 * 1024
 /** Warnings about single items of one list. */
 const MAX_WARNINGS = 20
-const METHOD_NOT_FOUND = -32_601
 
 const Page = z.looseObject({})
 
@@ -165,6 +165,6 @@ function nameOf(raw: unknown): string | undefined {
 
 /** Templates have no capability of their own, so a server with resources may not know their method. */
 function asEmpty(error: unknown): object {
-  if (error instanceof RpcError && error.code === METHOD_NOT_FOUND) return {}
+  if (error instanceof RpcError && error.code === JsonRpcCode.methodNotFound) return {}
   throw error
 }

@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { CancelSignal } from '@mcp-host/async'
 import {
   Cancellation,
@@ -29,7 +30,6 @@ import { toRequestError } from './to-request-error.ts'
 
 /** The number of times that a server may ask for input in one request. */
 const MAX_INPUT_ROUNDS = 10
-const INTERNAL_ERROR = -32_603
 const FULL_QUEUE_RETRY_MS = 1000
 
 /** A connected server. A restart creates a new one. */
@@ -293,7 +293,7 @@ export class RequestPath {
         return result
       }
       if (round === MAX_INPUT_ROUNDS) {
-        throw new RpcError({ code: INTERNAL_ERROR, message: 'it asks for input without end' })
+        throw new RpcError({ code: JsonRpcCode.internal, message: 'it asks for input without end' })
       }
       const { inputRequests = {}, requestState } = result
       const inputResponses = await this.#answer(live, inputRequests, call, {
@@ -415,7 +415,7 @@ type Health = 'good' | 'faulty' | 'bad' | 'unknown'
 
 /** The health of the server after a failed request; unknown after the end of a connection, which a restart replaces. */
 function healthOf(cause: unknown): Health {
-  if (cause instanceof RpcError && cause.code === INTERNAL_ERROR) return 'faulty'
+  if (cause instanceof RpcError && cause.code === JsonRpcCode.internal) return 'faulty'
   if (cause instanceof RpcSendError && cause.cause instanceof UnsentError) return 'unknown'
   if (cause instanceof RpcTimeout || cause instanceof RpcSendError) return 'bad'
   return cause instanceof RpcClosed ? 'unknown' : 'good'

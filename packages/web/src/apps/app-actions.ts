@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { Tool } from '@mcp-host/client'
 import { safeLink } from '../markdown/links.ts'
 import type { ToolHost } from '../state/call-tool.ts'
@@ -5,7 +6,7 @@ import { callTool } from '../state/call-tool.ts'
 import { objectOf } from '../state/object-of.ts'
 import type { AppActions } from './app-connection.ts'
 import type { AppMessage } from './app-message.ts'
-import { APP_FAULT, AppFault, textIn } from './app-message.ts'
+import { AppFault, textIn } from './app-message.ts'
 import { isForApps } from './app-tool.ts'
 
 const MAX_NAME_LENGTH = 200
@@ -43,7 +44,7 @@ export function appActions({ server, host, findTool, ask, draft }: AppActionsDep
       const tool = await findTool(server, name)
       if (tool === undefined || !isForApps(tool)) {
         const message = `name: ${server} has no tool "${name}" for apps`
-        throw new AppFault(APP_FAULT.invalidParams, message)
+        throw new AppFault(JsonRpcCode.invalidParams, message)
       }
       const call = { name, given, options: { server } }
       const answer = await callTool(host, call, () =>
@@ -60,7 +61,7 @@ export function appActions({ server, host, findTool, ask, draft }: AppActionsDep
       const url = safeLink(textIn(params, 'url', MAX_URI_LENGTH))
       if (url === undefined) {
         const message = 'url: must be an address of http:, https: or mailto:'
-        throw new AppFault(APP_FAULT.invalidParams, message)
+        throw new AppFault(JsonRpcCode.invalidParams, message)
       }
       if (!(await ask({ kind: 'link', url }))) throw refused('the user does not open the link')
       return {}
@@ -76,7 +77,7 @@ export function appActions({ server, host, findTool, ask, draft }: AppActionsDep
 }
 
 function refused(message: string): AppFault {
-  return new AppFault(APP_FAULT.refused, message)
+  return new AppFault(JsonRpcCode.refused, message)
 }
 
 /** The text of a message: one block, or several. Throws `AppFault`. */

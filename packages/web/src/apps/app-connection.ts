@@ -1,5 +1,6 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { AppMessage } from './app-message.ts'
-import { APP_FAULT, AppFault, readMessage } from './app-message.ts'
+import { AppFault, readMessage } from './app-message.ts'
 import { MessageRate } from './message-rate.ts'
 
 const VERSIONS = ['2026-01-26', '2025-11-21'] as const
@@ -96,14 +97,14 @@ export class AppConnection {
     const reply = (outcome: object): void => this.#deps.send({ jsonrpc: '2.0', id, ...outcome })
     if (this.#openRequests >= MAX_OPEN_REQUESTS) {
       const message = `${MAX_OPEN_REQUESTS} requests are open; wait for an answer`
-      reply({ error: { code: APP_FAULT.refused, message } })
+      reply({ error: { code: JsonRpcCode.refused, message } })
       return
     }
     this.#openRequests += 1
     try {
       reply({ result: await this.#resultOf(method, params) })
     } catch (error) {
-      const code = error instanceof AppFault ? error.code : APP_FAULT.refused
+      const code = error instanceof AppFault ? error.code : JsonRpcCode.refused
       const message = error instanceof Error ? error.message : String(error)
       reply({ error: { code, message } })
     } finally {
@@ -129,7 +130,10 @@ export class AppConnection {
       case 'ui/request-display-mode':
         return { mode: 'inline' }
       default:
-        throw new AppFault(APP_FAULT.noMethod, `this host does not offer ${method.slice(0, 100)}`)
+        throw new AppFault(
+          JsonRpcCode.methodNotFound,
+          `this host does not offer ${method.slice(0, 100)}`,
+        )
     }
   }
 

@@ -1,3 +1,5 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
+
 /** A message of an app: a request has an id and a method, a notice a method alone, an answer an id alone. */
 export interface AppMessage {
   readonly id?: string | number
@@ -15,8 +17,6 @@ export class AppFault extends Error {
     this.code = code
   }
 }
-
-export const APP_FAULT = { invalidParams: -32_602, noMethod: -32_601, refused: -32_000 } as const
 
 /** Reads a message; `undefined` for anything else than a message of JSON-RPC. */
 export function readMessage(text: string): AppMessage | undefined {
@@ -47,5 +47,5 @@ export function textIn(params: AppMessage['params'], field: string, maxLength: n
   const text = params[field]
   if (typeof text === 'string' && text !== '' && text.length <= maxLength) return text
   const message = `${field}: must be a text of 1 to ${maxLength} characters`
-  throw new AppFault(APP_FAULT.invalidParams, message)
+  throw new AppFault(JsonRpcCode.invalidParams, message)
 }

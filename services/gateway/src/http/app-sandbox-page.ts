@@ -1,3 +1,5 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
+
 /** A longer message of an app is refused, in characters of its JSON. */
 const MAX_MESSAGE_LENGTH = 1024 * 1024
 
@@ -37,7 +39,7 @@ const fromApp = (message) => {
   if (text === undefined) return
   if (text.length <= ${MAX_MESSAGE_LENGTH}) parent.postMessage(text, location.origin)
   else if (message.id !== undefined) {
-    const error = { code: -32600, message: 'the message is longer than ${MAX_MESSAGE_LENGTH} characters' }
+    const error = { code: ${JsonRpcCode.invalidRequest}, message: 'the message is longer than ${MAX_MESSAGE_LENGTH} characters' }
     toApp({ jsonrpc: '2.0', id: message.id, error })
   }
 }

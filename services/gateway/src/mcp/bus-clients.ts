@@ -4,7 +4,8 @@ import { BusError, clientCancel } from '@mcp-host/contracts'
 import { SlotMap } from '@mcp-host/async'
 import type { Clients } from './core/clients.ts'
 import type { JsonRpcId } from './core/json-rpc.ts'
-import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './core/json-rpc.ts'
 
 type ClientsBus = Pick<Bus, 'emit' | 'listen' | 'mcpClients'>
 

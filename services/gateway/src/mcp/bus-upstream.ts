@@ -17,7 +17,8 @@ import {
 } from '@mcp-host/contracts'
 import type { Params } from './core/json-rpc.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './core/json-rpc.ts'
 import type {
   ServerMessage,
   ResumePoint,

@@ -31,7 +31,8 @@ import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import type { AccessPolicy } from './core/access-policy.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './core/json-rpc.ts'
 import type { VirtualServers } from './virtual-servers.ts'
 
 export interface McpHttpDeps {

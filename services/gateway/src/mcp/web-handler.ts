@@ -4,7 +4,8 @@ import { failed } from './core/endpoint-reply.ts'
 import type { McpEndpoint } from './core/endpoint.ts'
 import { MAX_REQUEST_BYTES } from './core/limits.ts'
 import type { VirtualServer } from './core/virtual-server.ts'
-import { JsonRpcCode, JsonRpcError } from './core/json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './core/json-rpc.ts'
 
 /** Each piece counts as at least this. */
 const MIN_PIECE_BYTES = 64

@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { AuditLog } from '@mcp-host/audit'
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
@@ -18,7 +19,6 @@ import type {
   RequestForwarder,
   RequestTarget,
 } from '../mcp-requests/request-forwarder.ts'
-import { CANCELLED } from '../mcp-requests/request-forwarder.ts'
 import type { ResumableRequests } from '../mcp-requests/resumable-requests.ts'
 import { WatchedResources } from '../mcp-requests/watched-resources.ts'
 import type { Subjects } from '../subjects.ts'
@@ -171,7 +171,7 @@ export class HostedServer implements AsyncDisposable {
           : { ...request, body: await bus.blobs.get(stored, { digest }) }
       const reply = await forwarder.run(this.#target, complete, send)
       if (reply.head.type !== 'error') outcome = 'ok'
-      else if (reply.head.code === CANCELLED) outcome = 'cancelled'
+      else if (reply.head.code === JsonRpcCode.cancelled) outcome = 'cancelled'
       return reply
     } finally {
       const durationMs = performance.now() - begin

@@ -1,9 +1,7 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { McpReplyHead } from '@mcp-host/contracts'
 import type { ClientAnswer } from '../subjects.ts'
 import { isObject } from '@mcp-host/json'
-
-const METHOD_NOT_FOUND = -32_601
-const TIMED_OUT = -32_001
 
 /** Sends a reply before the last one. */
 export type SendPart = (part: McpReplyHead, body: string) => void
@@ -55,7 +53,7 @@ export class ClientQuestions {
     const onAbort = (): void => answered.reject(signal.reason)
     const tooLate = (): void => {
       const message = 'the client did not answer in time'
-      answered.reject(new ClientRefusal({ code: TIMED_OUT, message }))
+      answered.reject(new ClientRefusal({ code: JsonRpcCode.timedOut, message }))
     }
     const late = limitMs === undefined ? undefined : setTimeout(tooLate, limitMs)
     this.#open.set(ask, { client, take: answered.resolve })
@@ -89,7 +87,7 @@ export function checkCapability(capabilities: object, method: string, params: un
 
 /** The JSON-RPC error of a client that does not support a method. */
 export function refused(method: string): NonNullable<ClientAnswer['error']> {
-  return { code: METHOD_NOT_FOUND, message: `the client does not take ${method}` }
+  return { code: JsonRpcCode.methodNotFound, message: `the client does not take ${method}` }
 }
 
 function canBeAsked(capabilities: object, method: string, params: unknown): boolean {

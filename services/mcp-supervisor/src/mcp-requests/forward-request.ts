@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { AuditLog } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
@@ -20,7 +21,6 @@ import { toJsonRpcFailure } from './json-rpc-failure.ts'
 
 /** Limit for the rounds of input in one request. */
 const MAX_INPUT_ROUNDS = 10
-const INTERNAL_ERROR = -32_603
 const NOT_ALLOWED = 'The user has not allowed this call.'
 const DENIED = 'The policy of this host does not allow this call any more.'
 const PROGRESS = { type: 'notice', method: 'notifications/progress' } as const
@@ -137,7 +137,7 @@ async function forwardAnswered(
     for (let round = 0; isInputRequired(result); round++) {
       if (round === MAX_INPUT_ROUNDS) {
         const message = 'the server asks for input without end'
-        throw new ClientRefusal({ code: INTERNAL_ERROR, message })
+        throw new ClientRefusal({ code: JsonRpcCode.internal, message })
       }
       const { requestState, inputRequests } = result
       const inputResponses = await answers(inputRequests, ask)

@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import { BusError } from '@mcp-host/contracts'
 import type { McpHostErrorCode } from 'mcp-host'
 import { McpHostError, ProtocolError, ServerUnavailableError, ValidationError } from 'mcp-host'
@@ -11,24 +12,18 @@ export interface JsonRpcFailure {
   readonly data?: unknown
 }
 
-const INVALID_PARAMS = -32_602
-const INTERNAL_ERROR = -32_603
-/** The first of the codes that implementations may define. */
-const UNAVAILABLE = -32_000
-const TIMED_OUT = -32_001
-
 const CODES: Readonly<Record<McpHostErrorCode, number>> = {
-  configuration: INTERNAL_ERROR,
-  'server-startup': UNAVAILABLE,
-  'server-unavailable': UNAVAILABLE,
-  validation: INVALID_PARAMS,
-  timeout: TIMED_OUT,
-  protocol: INTERNAL_ERROR,
-  'tool-execution': INTERNAL_ERROR,
+  configuration: JsonRpcCode.internal,
+  'server-startup': JsonRpcCode.unavailable,
+  'server-unavailable': JsonRpcCode.unavailable,
+  validation: JsonRpcCode.invalidParams,
+  timeout: JsonRpcCode.timedOut,
+  protocol: JsonRpcCode.internal,
+  'tool-execution': JsonRpcCode.internal,
 }
 
 export function invalidParams(message: string): JsonRpcFailure {
-  return { code: INVALID_PARAMS, message }
+  return { code: JsonRpcCode.invalidParams, message }
 }
 
 /** A failure as JSON-RPC: the server's own error unchanged, or one of the host with a remedy. */
@@ -38,7 +33,7 @@ export function toJsonRpcFailure(error: unknown): JsonRpcFailure {
     return { code: error.code, message: error.message, data: error.data }
   }
   if (!(error instanceof McpHostError)) {
-    return { code: INTERNAL_ERROR, message: BusError.from(error).message }
+    return { code: JsonRpcCode.internal, message: BusError.from(error).message }
   }
   const { server, code } = error
   const data = {

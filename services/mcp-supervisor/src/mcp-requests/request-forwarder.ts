@@ -1,3 +1,4 @@
+import { JsonRpcCode } from '@mcp-host/mcp'
 import type { AuditLog } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpLogLevel, McpRequestHead } from '@mcp-host/contracts'
@@ -84,10 +85,6 @@ interface Waiting {
 }
 
 const text = new TextDecoder()
-/** The code of a reply to a cancelled request; its client does not get it. */
-export const CANCELLED = -32_800
-/** A JSON-RPC error code for implementations. */
-const UNAVAILABLE = -32_000
 const OVER = new Error('the request is over')
 
 /**
@@ -135,7 +132,9 @@ export class RequestForwarder {
   /** Ends a request, even one that waits for its caller. */
   cancel({ host }: Pick<RequestTarget, 'host'>, id: string): void {
     const running = this.#runningFor(id)
-    running?.cancelled.cancel(new ClientRefusal({ code: CANCELLED, message: 'was cancelled' }))
+    running?.cancelled.cancel(
+      new ClientRefusal({ code: JsonRpcCode.cancelled, message: 'was cancelled' }),
+    )
     host.abort(running?.id ?? id)
   }
 
@@ -156,7 +155,7 @@ export class RequestForwarder {
       if (running.openQuestions === 0) continue
       const message = `the server "${this.#deps.server}" moved to another process while it waited for an answer; whether the request had an effect is unknown`
       const data = { reason: 'unknown-outcome', retryable: false }
-      running.abandoned = new ClientRefusal({ code: UNAVAILABLE, message, data })
+      running.abandoned = new ClientRefusal({ code: JsonRpcCode.unavailable, message, data })
       running.cancelled.cancel(running.abandoned)
       host.abort(running.id)
     }

@@ -8,7 +8,8 @@ import {
   isServerHidden,
   OPEN_POLICY,
 } from '@mcp-host/policy'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 import { hasPublicList, privately } from './list-caching.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { Route } from './route-request.ts'

@@ -1,7 +1,8 @@
 import { LOCAL } from '@mcp-host/contracts'
 import { Holdings } from '@mcp-host/limits'
 import { MAX_LISTENED, MAX_SUBSCRIBED_BYTES, MAX_SUBSCRIPTIONS, MAX_URI_BYTES } from './limits.ts'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 
 const bytes = new TextEncoder()
 

@@ -1,6 +1,7 @@
 import type { Params, JsonRpcId } from './json-rpc.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'
 import { CLIENT_CAPABILITIES, isModern, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 

@@ -8,7 +8,8 @@ import type { VirtualServer } from './virtual-server.ts'
 import { SESSION_HEADER } from './session.ts'
 import { checkDepth, parseMessage } from './parse-message.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 
 export interface DuplexSessionDeps {
   readonly endpoint: McpEndpoint

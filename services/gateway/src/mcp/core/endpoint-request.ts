@@ -1,7 +1,8 @@
 import type { Principal } from '@mcp-host/contracts'
 import type { CancelSignal } from '@mcp-host/async'
 import type { McpHeaders } from './classify.ts'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 
 /** A request to the endpoint: an HTTP request, or a message of another transport. */
 export interface EndpointRequest {

@@ -7,7 +7,8 @@ import { McpEndpoint } from './endpoint.ts'
 import { eventIds, readEventId } from './event-id.ts'
 import { newSession, readSession, signSession } from './__fixtures__/test-sessions.ts'
 import { MergedListing } from './merged-listing.ts'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 import type {
   ResumePoint,
   ForwardedReply,

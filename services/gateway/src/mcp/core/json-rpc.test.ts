@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 
 test('a long message of an error is cut between two characters', () => {
   const { message } = new JsonRpcError(JsonRpcCode.invalidParams, `no tool "${'👋'.repeat(10_000)}`)

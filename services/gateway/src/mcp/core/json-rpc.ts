@@ -27,22 +27,6 @@ export class JsonRpcError extends Error {
   }
 }
 
-export const JsonRpcCode = {
-  parse: -32_700,
-  invalidRequest: -32_600,
-  methodNotFound: -32_601,
-  invalidParams: -32_602,
-  internal: -32_603,
-  /** Temporarily unavailable. */
-  unavailable: -32_000,
-  timedOut: -32_001,
-  /** The code until 2025-11-25; later revisions use `invalidParams`. */
-  resourceNotFound: -32_002,
-  headerMismatch: -32_020,
-  missingCapability: -32_021,
-  unsupportedVersion: -32_022,
-} as const
-
 export type JsonRpcId = string | number
 
 export function isJsonRpcId(value: unknown): value is JsonRpcId {

@@ -1,5 +1,6 @@
 import { excessOf, isTooDeep, TOO_DEEP } from '@mcp-host/json'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 
 const text = new TextDecoder('utf-8', { fatal: true })
 

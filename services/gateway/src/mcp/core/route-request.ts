@@ -4,7 +4,8 @@ import type { MergedListing } from './merged-listing.ts'
 import type { ItemAddress } from './server-listing.ts'
 import type { Params } from './json-rpc.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 import { CALL_TOOL, SEARCH_TOOLS } from './tool-search.ts'
 
 /** The server that gets a request, with the request in the server's names. */

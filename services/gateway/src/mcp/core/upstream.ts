@@ -1,7 +1,8 @@
 import type { Caller, McpClient, McpLogLevel } from '@mcp-host/contracts'
 import type { CancelSignal } from '@mcp-host/async'
 import type { Params } from './json-rpc.ts'
-import { JsonRpcCode, JsonRpcError } from './json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'
 
 /** Receives the replies before the last one. Replies of a resumable request have a number. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ItemAddress } from '../core/server-listing.ts'
 import type { JsonRpcError } from '../core/json-rpc.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode } from '../core/json-rpc.ts'
+import { JsonRpcCode } from '@mcp-host/mcp'
 
 const RestFailure = z.object({
   code: z

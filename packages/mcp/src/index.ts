@@ -1,0 +1,1 @@
+export { JsonRpcCode } from './error-codes.ts'
