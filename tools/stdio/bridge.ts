@@ -1,4 +1,4 @@
-import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import type { IncomingMessage } from 'node:http'
 import { messagesOf, Refusal } from './answer.ts'
 import { Failure, failureLine, NO_JSON } from './failure.ts'
@@ -39,7 +39,6 @@ interface Exchange {
 
 const LISTEN = 'subscriptions/listen'
 const CANCELLED = 'notifications/cancelled'
-const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
 /** Limit for the repairs of the same refusal. After that the repair does not help. */
 const MAX_MENDED = 2
 
@@ -236,7 +235,7 @@ export class Bridge {
 function missedBy({ method, params, ids }: Message): string[] {
   if (method !== LISTEN) return []
   return missedChanges(wantedLists(params['notifications']), {
-    _meta: { [SUBSCRIPTION_KEY]: ids[0] },
+    _meta: { [MetaKey.subscriptionId]: ids[0] },
   })
 }
 

@@ -1,3 +1,5 @@
+import { MetaKey } from '@mcp-host/mcp'
+
 export type RpcId = string | number
 
 export type Params = Readonly<Record<string, unknown>>
@@ -14,8 +16,6 @@ export interface Message {
   readonly version: string | undefined
 }
 
-const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
-
 /** Parses a line; `undefined` when it is not JSON. */
 export function readMessage(line: Buffer): Message | undefined {
   let content: unknown
@@ -30,7 +30,7 @@ export function readMessage(line: Buffer): Message | undefined {
   }
   const { method, params } = isObject(content) ? content : {}
   const given = isObject(params) ? params : {}
-  const version = isObject(given['_meta']) ? given['_meta'][VERSION_KEY] : undefined
+  const version = isObject(given['_meta']) ? given['_meta'][MetaKey.protocolVersion] : undefined
   return {
     line,
     ids: idsOf(content),

@@ -1,9 +1,10 @@
+import { APPS_EXTENSION } from '@mcp-host/mcp'
 import type { Logger } from '@mcp-host/service'
 import type { MCPHostOptions, ServerRequestCallback, ServerRequestKind } from 'mcp-host'
 import { MCPHost } from 'mcp-host'
 
 /** The web UI shows MCP apps; some servers offer their tools for apps only to hosts that say so. */
-const EXTENSIONS = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }
+const EXTENSIONS = { [APPS_EXTENSION]: { mimeTypes: ['text/html;profile=mcp-app'] } }
 
 /** The callback for the requests of a server. */
 interface HostAnswers {

@@ -1,3 +1,4 @@
+import { ENVELOPE_KEYS, MetaKey } from '@mcp-host/mcp'
 import type { Envelope, McpClient, McpRequestHead } from '@mcp-host/contracts'
 import { OPTIONS_META_KEY } from '@mcp-host/contracts'
 import { isObject } from '@mcp-host/json'
@@ -8,15 +9,6 @@ export interface Eras {
   readonly caller: Era
   readonly server: Era
 }
-
-/** Keys of the `_meta` envelope of 2026-07-28, which older servers do not know. */
-const ENVELOPE_KEYS = new Set(
-  ['protocolVersion', 'clientInfo', 'clientCapabilities', 'logLevel'].map(
-    (key) => `io.modelcontextprotocol/${key}`,
-  ),
-)
-export const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
-export const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
 /** Methods whose results may be cached. From 2026-07-28 on, such results must have a caching hint. */
 const CACHEABLE = new Set(['resources/read'])
@@ -43,8 +35,8 @@ export function metaFor(
   }
   if (client === undefined || server === 'legacy') return said
   const { capabilities, logLevel } = client
-  const level = logLevel === undefined ? {} : { [LOG_LEVEL_KEY]: logLevel }
-  return { ...said, [CAPABILITIES_KEY]: capabilities, ...level }
+  const level = logLevel === undefined ? {} : { [MetaKey.logLevel]: logLevel }
+  return { ...said, [MetaKey.clientCapabilities]: capabilities, ...level }
 }
 
 /** Adapts a result to the era of the caller. */

@@ -1,4 +1,4 @@
-import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import type { AuditLog } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpLogLevel, McpRequestHead } from '@mcp-host/contracts'
@@ -9,7 +9,6 @@ import type { SendPart } from './client-questions.ts'
 import { checkCapability, ClientQuestions, ClientRefusal, refused } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
 import { isObject } from '@mcp-host/json'
-import { CAPABILITIES_KEY, LOG_LEVEL_KEY } from './eras.ts'
 import { SuspendedRequest } from './suspended-request.ts'
 import type { McpReply, ForwardedRequest } from './forward-request.ts'
 import { forwardRequest, toError } from './forward-request.ts'
@@ -180,8 +179,8 @@ export class RequestForwarder {
     const { id, era, client, progress = false } = head
     const { principal } = envelope
     const said = isObject(params['_meta']) ? params['_meta'] : {}
-    const capabilities = client?.capabilities ?? said[CAPABILITIES_KEY]
-    const level = client?.logLevel ?? said[LOG_LEVEL_KEY]
+    const capabilities = client?.capabilities ?? said[MetaKey.clientCapabilities]
+    const level = client?.logLevel ?? said[MetaKey.logLevel]
     const isSuspendable = era === 'modern' && process !== undefined
     return {
       id,

@@ -1,8 +1,8 @@
+import { MetaKey } from '@mcp-host/mcp'
 import type { ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { SendReply } from '../mcp-requests/reply-replay-buffer.ts'
 import { isObject } from '@mcp-host/json'
-import { CAPABILITIES_KEY } from '../mcp-requests/eras.ts'
 import type { McpReply } from '../mcp-requests/forward-request.ts'
 import type { IncomingRequest } from '../mcp-requests/request-forwarder.ts'
 import type { HostedServer } from '../hosting/hosted-server.ts'
@@ -90,6 +90,6 @@ export class ClientProcesses extends DedicatedProcesses<string> {
 function capabilitiesIn({ body }: IncomingRequest): object {
   const params: unknown = JSON.parse(new TextDecoder().decode(body))
   const meta = isObject(params) && isObject(params['_meta']) ? params['_meta'] : {}
-  const capabilities = meta[CAPABILITIES_KEY]
+  const capabilities = meta[MetaKey.clientCapabilities]
   return isObject(capabilities) ? capabilities : {}
 }

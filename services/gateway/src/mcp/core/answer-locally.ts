@@ -2,7 +2,7 @@ import type { JsonRpcRequest } from './classify.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { ListName } from './server-listing.ts'
 import type { Params } from './json-rpc.ts'
-import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import { JsonRpcError } from './json-rpc.ts'
 import type { ToolSearch } from './tool-search.ts'
 import { noSuchTool, SEARCH_TOOLS } from './tool-search.ts'
@@ -90,7 +90,7 @@ function about(listing: MergedListing): object {
 
 /** Adds the envelope of 2026-07-28 to a result. */
 function modernResult(result: object, serverInfo: ServerInfo): string {
-  const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo }
+  const _meta = { [MetaKey.serverInfo]: serverInfo }
   return JSON.stringify({ resultType: 'complete', _meta, ...result })
 }
 

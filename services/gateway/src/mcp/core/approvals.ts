@@ -3,7 +3,7 @@ import { OPTIONS_META_KEY } from '@mcp-host/contracts'
 import type { Route } from './route-request.ts'
 import type { Params } from './json-rpc.ts'
 import { digest, isObject } from '@mcp-host/json'
-import { JsonRpcCode } from '@mcp-host/mcp'
+import { ENVELOPE_KEYS, JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import { JsonRpcError } from './json-rpc.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { SentArguments } from './sent-route.ts'
@@ -11,7 +11,6 @@ import { sentRoute } from './sent-route.ts'
 import type { StateSeal } from './state-seal.ts'
 import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
 import type { Era } from './versions.ts'
-import { CLIENT_CAPABILITIES } from './versions.ts'
 import { visible } from './visible.ts'
 
 type Call = Parameters<NonNullable<ApprovalsOptions['onAnswered']>>[1]
@@ -66,9 +65,7 @@ const KEPT_META: ReadonlySet<string> = new Set([
   'tracestate',
   'baggage',
   OPTIONS_META_KEY,
-  ...['protocolVersion', 'clientInfo', 'clientCapabilities', 'logLevel'].map(
-    (key) => `io.modelcontextprotocol/${key}`,
-  ),
+  ...ENVELOPE_KEYS,
 ])
 
 const text = new TextDecoder()
@@ -131,7 +128,7 @@ export class Approvals {
       return action === 'accept' ? this.#run(asked, subject, run) : toResult(refusedByUser(route))
     }
     const { _meta: meta } = params
-    const capabilities = isObject(meta) ? meta[CLIENT_CAPABILITIES] : undefined
+    const capabilities = isObject(meta) ? meta[MetaKey.clientCapabilities] : undefined
     const canAsk = isObject(capabilities) && takesForms(capabilities)
     const message = questionOf(asked)
     if (canAsk && isTrusted && message !== undefined) return this.#ask(message, subject)

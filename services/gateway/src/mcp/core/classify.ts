@@ -1,9 +1,9 @@
 import type { Params, JsonRpcId } from './json-rpc.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import { JsonRpcError } from './json-rpc.ts'
 import type { Era } from './versions.ts'
-import { CLIENT_CAPABILITIES, isModern, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
+import { isModern, LEGACY_VERSIONS, MODERN_VERSIONS } from './versions.ts'
 
 /** The headers that must agree with the body of a request. */
 export interface McpHeaders {
@@ -38,14 +38,13 @@ export interface JsonRpcResponse {
 
 export type JsonRpcMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse
 
-const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion'
 /** The required `_meta` of a request of 2026-07-28; client info is optional. */
 const ENVELOPE: Readonly<Record<string, (value: unknown) => boolean>> = {
-  [VERSION_KEY]: (value) => typeof value === 'string',
-  'io.modelcontextprotocol/clientInfo': (value) =>
+  [MetaKey.protocolVersion]: (value) => typeof value === 'string',
+  [MetaKey.clientInfo]: (value) =>
     value === undefined ||
     (isObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string'),
-  [CLIENT_CAPABILITIES]: isObject,
+  [MetaKey.clientCapabilities]: isObject,
 }
 
 /** The parameter that the `Mcp-Name` header repeats, by method. */
@@ -105,7 +104,7 @@ function toResponse(message: Readonly<Record<string, unknown>>): JsonRpcResponse
 
 function eraOf(method: string, params: Params, { version, method: named }: McpHeaders): Era {
   const meta = isObject(params['_meta']) ? params['_meta'] : undefined
-  const claim = meta?.[VERSION_KEY]
+  const claim = meta?.[MetaKey.protocolVersion]
   const faulty =
     claim === undefined
       ? undefined
@@ -123,7 +122,8 @@ function eraOf(method: string, params: Params, { version, method: named }: McpHe
     if (!LEGACY_VERSIONS.includes(version)) throw unsupported(version)
     return 'legacy'
   }
-  if (faulty !== undefined || typeof claim !== 'string') throw malformed(faulty?.[0] ?? VERSION_KEY)
+  if (faulty !== undefined || typeof claim !== 'string')
+    throw malformed(faulty?.[0] ?? MetaKey.protocolVersion)
   if (version !== undefined && version !== claim) {
     throw mismatch(`the body names ${claim}, the MCP-Protocol-Version header ${version}`)
   }
@@ -137,8 +137,8 @@ function eraOf(method: string, params: Params, { version, method: named }: McpHe
 function eraOfNotice(method: string, params: Params, headers: McpHeaders): Era {
   const { version, method: named } = headers
   const meta = isObject(params['_meta']) ? params['_meta'] : {}
-  const claim = meta[VERSION_KEY]
-  if (claim !== undefined && typeof claim !== 'string') throw malformed(VERSION_KEY)
+  const claim = meta[MetaKey.protocolVersion]
+  if (claim !== undefined && typeof claim !== 'string') throw malformed(MetaKey.protocolVersion)
   if (claim !== undefined && version !== undefined && version !== claim) {
     throw mismatch(`the body names ${claim}, the MCP-Protocol-Version header ${version}`)
   }

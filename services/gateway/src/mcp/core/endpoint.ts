@@ -43,7 +43,7 @@ import type { AccessPolicy } from './access-policy.ts'
 import { RequestStream } from './request-stream.ts'
 import type { Params, JsonRpcId } from './json-rpc.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import { isJsonRpcId, JsonRpcError } from './json-rpc.ts'
 import type { ClientSession } from './session.ts'
 import type { SignSession } from './signed-id.ts'
@@ -85,7 +85,6 @@ export interface EndpointOptions {
 
 /** Limit for the messages of a batch. */
 const MAX_BATCH = 100
-const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 
 const bytes = new TextEncoder()
 
@@ -469,7 +468,7 @@ function progressToken({ _meta: meta }: Params): JsonRpcId | undefined {
 }
 
 function hasLogLevel({ _meta: meta }: Params): boolean {
-  return isObject(meta) && meta[LOG_LEVEL_KEY] !== undefined
+  return isObject(meta) && meta[MetaKey.logLevel] !== undefined
 }
 
 function notAllowed(): JsonRpcError {

@@ -1,10 +1,8 @@
+import { APPS_EXTENSION, MetaKey } from '@mcp-host/mcp'
 import { isObject } from '@mcp-host/json'
 import type { JsonRpcRequest } from './classify.ts'
 import type { MergedListing } from './merged-listing.ts'
 import type { ClientSession } from './session.ts'
-import { CLIENT_CAPABILITIES } from './versions.ts'
-
-const APPS = 'io.modelcontextprotocol/ui'
 
 /**
  * What a client is told of a listing. Servers list tools for apps (MCP Apps) because the host shows apps; a client
@@ -15,8 +13,10 @@ export function listForClient(
   session: ClientSession | undefined,
   listing: MergedListing,
 ): MergedListing {
-  const ofRequest = isObject(meta) ? meta[CLIENT_CAPABILITIES] : undefined
+  const ofRequest = isObject(meta) ? meta[MetaKey.clientCapabilities] : undefined
   const capabilities = era === 'modern' ? ofRequest : session?.capabilities
   const extensions = isObject(capabilities) ? capabilities['extensions'] : undefined
-  return isObject(extensions) && Object.hasOwn(extensions, APPS) ? listing : listing.forModels
+  return isObject(extensions) && Object.hasOwn(extensions, APPS_EXTENSION)
+    ? listing
+    : listing.forModels
 }

@@ -14,7 +14,7 @@ import type { VirtualServer } from './virtual-server.ts'
 import type { ClientVirtualServers } from './client-virtual-servers.ts'
 import type { Params } from './json-rpc.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode } from '@mcp-host/mcp'
+import { JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import { JsonRpcError } from './json-rpc.ts'
 import type { ClientSession } from './session.ts'
 import type { ClientMessage, ServerLog, Upstream } from './upstream.ts'
@@ -45,7 +45,6 @@ interface Ends extends Pick<EndpointRequest, 'principal' | 'message'> {
 }
 
 const ALL_LISTS: readonly ChangingList[] = ['tools', 'prompts', 'resources']
-const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId'
 
 const bytes = new TextEncoder()
 
@@ -121,7 +120,7 @@ export function subscriptionStream(
     ...Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true])),
     ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
   }
-  const _meta = { [SUBSCRIPTION_KEY]: id }
+  const _meta = { [MetaKey.subscriptionId]: id }
   return openStream({ open, limits }, ends, (queue, stack) => {
     stack.use(subscriptions.take(ends.principal.id, uris.length))
     const send = ({ method, params: said = {} }: ClientMessage): void =>

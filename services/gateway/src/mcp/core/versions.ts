@@ -11,9 +11,6 @@ export const LEGACY_VERSIONS: readonly string[] = [
 
 export const MODERN_VERSIONS: readonly string[] = ['2026-07-28']
 
-/** The field of `_meta` with the capabilities of a modern client. */
-export const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
-
 /** Versions are dates, so they sort. */
 export function isModern(version: string): boolean {
   return version >= '2026-07-28'
