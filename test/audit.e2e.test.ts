@@ -145,7 +145,7 @@ test('entries are exported as lines of JSON or CSV', async () => {
   expect(table.trim().split('\n')).toHaveLength(1 + lines.length)
 })
 
-test('wrong use is explained, and so is a host without an audit log', async () => {
+test('wrong use is explained, and so is a log without entries', async () => {
   const { broker } = stack
   expect(await audit(broker, 'verify', '--tool', 'a')).toMatchObject({
     code: 2,
@@ -155,7 +155,8 @@ test('wrong use is explained, and so is a host without an audit log', async () =
   await using other = await startBroker()
   expect(await audit(other, 'verify')).toEqual({
     code: 1,
-    output: 'this host has no audit log. Start it with AUDIT=async or AUDIT=required\n',
+    output:
+      'the audit log has no entries. It is kept by npm start, where clients authenticate, and with AUDIT=async or AUDIT=required\n',
   })
 })
 

@@ -90,7 +90,9 @@ async function main(): Promise<number> {
   const state = await bus.audit.state()
   // With bus accounts, the log is created before its first entry.
   if (state === undefined || state.messages === 0) {
-    throw new Error('this host has no audit log. Start it with AUDIT=async or AUDIT=required')
+    throw new Error(
+      'the audit log has no entries. It is kept by npm start, where clients authenticate, and with AUDIT=async or AUDIT=required',
+    )
   }
   const messages = withProgress(bus, state, since)
   if (command === 'verify') return await verify(messages, state, { since, now, checkpoints })

@@ -174,7 +174,9 @@ async function reviewTools({ natsUrl, accepted, forgotten }: PinOptions): Promis
 async function checkFile({ file }: CheckOptions): Promise<number> {
   const policy = readDataFile(file, PolicyFile)
   if (policy === undefined)
-    throw new CommandError(`there is no file ${file}: every call is allowed`)
+    throw new CommandError(
+      `there is no file ${file}: every call is allowed, but a running host that had one keeps its rules`,
+    )
   const count = policy.rules.length
   process.stdout.write(plain(`${file}: ${countOf(count, 'rule')}, otherwise ${policy.default}\n`))
   return 0

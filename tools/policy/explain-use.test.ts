@@ -129,3 +129,26 @@ test('without a running host it says that nothing was checked', () => {
   const lines = explained(use('delete'), { host: { why: 'no host runs on .data' } })
   expect(lines.at(-1)).toBe('Not checked whether files.delete exists: no host runs on .data')
 })
+
+test('a host that keeps the rules from before a fault of the file is said to decide by others', () => {
+  const faults = 'policy.json does not exist; put it back'
+  const kept: CatalogEntry = {
+    kind: 'file-fault',
+    setting: 'POLICY_CONFIG',
+    process: 'gateway-1',
+    file: 'policy.json',
+    faults,
+  }
+  const other: CatalogEntry = { ...kept, setting: 'BUNDLES_CONFIG', file: 'bundles.json' }
+  const lines = explainUse(use('read'), {
+    policy,
+    lines: [],
+    toolApproval: [],
+    host: [...HOST, kept, other],
+  })
+  expect(
+    lines.filter((line) => line.startsWith('The running host decides by other rules')),
+  ).toEqual([
+    `The running host decides by other rules: policy.json is not taken over, and its contents before stay in effect: ${faults}`,
+  ])
+})

@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '@mcp-host/contracts'
-import { approvalFinder, viewServers } from '@mcp-host/contracts'
+import { approvalFinder, describeFileFault, fileFaults, viewServers } from '@mcp-host/contracts'
 import type { ItemUse, Policy } from '@mcp-host/policy'
 import { explain, ruleName } from '@mcp-host/policy'
 
@@ -61,6 +61,9 @@ export function explainUse(
       return `  ${each}   ${verdict}${why}   (${place}${text})`
     }),
     ...absence(named, host),
+    ...fileFaults(catalog)
+      .filter(({ setting }) => setting === 'POLICY_CONFIG')
+      .map((fault) => `The running host decides by other rules: ${describeFileFault(fault)}`),
   ]
 }
 

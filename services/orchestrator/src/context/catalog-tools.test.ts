@@ -100,6 +100,36 @@ test('a server whose supervisor has just died is awaited for a limited time', as
   }
 })
 
+test('a server that has only failed so far is not awaited at its next start', async () => {
+  const failed = { ...server('bad', 'starting'), error: 'was not ready within 30000 ms' }
+  const catalog = view(supervisor, server('files', 'ready', { read: undefined }), failed)
+  const tools = toolsOf(catalog)
+  const offered = tools.offered()
+  catalog.entries.set('2', server('bad', 'ready', { late: undefined }))
+  expect(await offered).toMatchObject([{ server: 'files', tool: 'read' }])
+})
+
+test('a server that was ready and starts again after a failure is awaited for some seconds', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const ready = server('files', 'ready', { read: undefined })
+    const catalog = view(supervisor, ready)
+    const tools = toolsOf(catalog)
+    const again = { ...server('files', 'starting'), error: 'exited with code 1' }
+    catalog.entries.set('1', again)
+    catalog.changed()
+    vi.setSystemTime(Date.now() + 5_000)
+    const offered = tools.offered()
+    catalog.entries.set('1', ready)
+    expect(await offered).toMatchObject([{ server: 'files', tool: 'read' }])
+    catalog.entries.set('1', again)
+    vi.setSystemTime(Date.now() + 10_000)
+    expect(await tools.offered()).toEqual([])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 test('configured servers that are not in the catalog yet are awaited', async () => {
   const ready = server('files', 'ready', { read: undefined })
   const catalog = view()

@@ -22,6 +22,8 @@ const STEADY_MS = 4_000
 const SUPERVISOR_AWAY_MS = 10_000
 /** The longest time until another supervisor takes over the servers of a dead one. */
 const MOVING_MS = 2_000
+/** The time for which a server that was ready is awaited after a failure. One that has only failed is not awaited. */
+const RETURNING_MS = 10_000
 
 /** The tools of the catalog. `sinceOutageMs`: see `Bus`. */
 export function catalogTools(
@@ -51,7 +53,9 @@ export function catalogTools(
   /** `known` has the ready servers of the last offer, `latest` those of the last change. */
   let known = readyServers()
   let latest = known
+  /** When a server was last lost, and when each was. */
   let lostAt = -Infinity
+  const lost = new Map<string, number>()
   let supervisorSeenAt = Date.now()
   const hasSupervisor = (): boolean => entries.values().some(({ kind }) => kind === 'supervisor')
   let hadSupervisor = hasSupervisor()
@@ -59,12 +63,20 @@ export function catalogTools(
     if (hadSupervisor && !hasSupervisor()) supervisorSeenAt = Date.now()
     hadSupervisor = hasSupervisor()
     const now = readyServers()
-    if (isLess(now, latest)) lostAt = Date.now()
+    for (const server of latest) {
+      if (now.has(server)) continue
+      lostAt = Date.now()
+      lost.set(server, lostAt)
+    }
+    for (const server of lost.keys()) if (!isKnown(server)) lost.delete(server)
     latest = now
   })
   const mayReturn = (): boolean => sinceOutageMs() < STEADY_MS || Date.now() - lostAt < MOVING_MS
+  const isStarting = ({ server, state, entry }: ServerView): boolean =>
+    state === 'starting' &&
+    (entry.error === undefined || Date.now() - (lost.get(server) ?? -Infinity) < RETURNING_MS)
   const isComing = (): boolean =>
-    servers().some(({ state }) => state === 'starting') ||
+    servers().some(isStarting) ||
     unreportedServers(entries.values()).length > 0 ||
     (!hasSupervisor() && Date.now() - supervisorSeenAt < SUPERVISOR_AWAY_MS) ||
     (mayReturn() && isLess(readyServers(), new Set(Array.from(known).filter(isKnown))))
