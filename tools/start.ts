@@ -53,7 +53,10 @@ async function main(args: readonly string[]): Promise<number> {
     const isDev = args[0] === '--watch'
     const unknown = args[isDev ? 1 : 0]
     if (unknown !== undefined)
-      throw new StartError(`unknown argument ${unknown}\n\n${startUsage()}`, 2)
+      throw new StartError(
+        `unknown argument ${unknown}: settings are environment variables, as in PORT=3001 npm start. npm start -- --help lists them.`,
+        2,
+      )
     const { env, configured } = await checkSettings()
     const dataDir = resolve(root, env['DATA_DIR'] || '.data')
     const host = env['HOST'] || '127.0.0.1'
@@ -85,8 +88,11 @@ async function main(args: readonly string[]): Promise<number> {
       const { link, note } = await firstAdminLink(running.broker, env, running.url)
       if (note !== undefined) say('accounts', note)
       if (link !== undefined) say('first admin', `${link}   (works once, for a day)`)
+      const message = configured.includes('filesystem')
+        ? `list the directory ${join(root, 'examples', 'files')}`
+        : 'What can you do?'
       process.stdout.write(
-        `\nOpen ${running.url} in a browser, or in another terminal: npm run chat -- "list the directory ${join(root, 'examples', 'files')}"\nYour own tool: copy examples/weather, see docs/guides/your-own-tool.md\nCtrl-C stops everything.\n`,
+        `\nOpen ${running.url} in a browser, or in another terminal: npm run chat -- "${message}"\nYour own tool: copy examples/weather, see docs/guides/your-own-tool.md\nCtrl-C stops everything.\n`,
       )
     }
     await aborted(stop)

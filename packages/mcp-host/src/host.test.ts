@@ -394,7 +394,8 @@ describe('a start that fails', () => {
       name: 'ServerStartupError',
       code: 'server-startup',
       server: 'bad',
-      message: 'the server "bad" cannot start: the command "no-such-command" was not found on PATH',
+      message:
+        'the server "bad" cannot start: the command "no-such-command" was not found on PATH: install it, or give its path',
     })
     expect(workspace.processes()).toEqual([])
     expect(host.getServers().map(({ state }) => state)).toEqual(['shutdown', 'shutdown'])

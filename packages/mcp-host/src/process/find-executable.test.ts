@@ -40,7 +40,7 @@ describe('commands on Windows', () => {
 
   test('a command on Windows never means a file without an extension', async () => {
     await expect(find('npx', { PathExt: '.COM' })).rejects.toThrow(
-      'the command "npx" was not found on PATH',
+      'the command "npx" was not found on PATH: install it, or give its path',
     )
   })
 

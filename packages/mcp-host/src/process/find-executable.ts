@@ -41,7 +41,7 @@ export async function findExecutable(
     }
   }
   if (isPresent) throw new LaunchError(`the command "${command}" is not executable`)
-  const where = isPath ? 'does not exist' : 'was not found on PATH'
+  const where = isPath ? 'does not exist' : 'was not found on PATH: install it, or give its path'
   throw new LaunchError(`the command "${command}" ${where}`)
 }
 

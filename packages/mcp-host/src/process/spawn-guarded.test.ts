@@ -107,7 +107,10 @@ describe('a guarded process', () => {
   })
 
   test.each([
-    ['no-such-command', 'the command "no-such-command" was not found on PATH'],
+    [
+      'no-such-command',
+      'the command "no-such-command" was not found on PATH: install it, or give its path',
+    ],
     ['./no-such-command', 'the command "./no-such-command" does not exist'],
     ['/tmp', 'the command "/tmp" does not exist'],
   ])(

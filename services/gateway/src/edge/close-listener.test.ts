@@ -13,6 +13,7 @@ async function startServer() {
     request.resume().on('end', () => response.end('answered'))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
+  // It listens at a port, not at a path.
   const { port } = server.address() as AddressInfo
   const call = () => {
     const socket = connect(port, '127.0.0.1')

@@ -12,6 +12,7 @@ const SHORT_TURN_MS = 0.1
  * first. Requests are held meanwhile: clients that wait for an answer send nothing new, and the queue becomes empty.
  */
 export async function closeListener(server: Server): Promise<{ readonly closed: Promise<void> }> {
+  // Node.js types them as functions of any kind.
   const handlers = server.listeners('request') as RequestListener[]
   const held: Parameters<RequestListener>[] = []
   server.removeAllListeners('request').on('request', (...each) => held.push(each))
