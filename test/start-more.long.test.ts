@@ -1,4 +1,5 @@
 // `npm start`: restarts, services that stop, die or freeze, a file of settings, a broker of another, a full disk.
+import { spawn } from 'node:child_process'
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,7 +16,7 @@ import {
   toolServer,
 } from '@mcp-host/testkit'
 import { readRunFile, startNatsServer } from '@mcp-host/tools/host'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
+import { Guardian } from 'mcp-host/process'
 import { describe, expect, test } from 'vitest'
 import { expectNoProcesses, StartStage } from './start-stage.ts'
 
@@ -190,13 +191,12 @@ describe('npm start', () => {
   })
 
   test('npm start ends when the package manager that runs it is killed', async () => {
-    await using guardian = new Guardian()
-    const { process: shell, output } = await startByShell(guardian, stage.env)
-    await eventually(() => output().includes('Ctrl-C stops everything'), { limitMs: 60_000 })
+    const shell = startByShell(stage.env)
+    await eventually(() => shell.output().includes('Ctrl-C stops everything'), { limitMs: 60_000 })
     const pids = await family(shell.pid)
     process.kill(shell.pid, 'SIGKILL')
-    await eventually(async () => !(await Promise.all(pids.map(isAlive))).includes(true))
-    expect(output()).toMatch(/mcp-host +stopped/)
+    await expectNoProcesses(pids)
+    await eventually(() => /mcp-host +stopped/.test(shell.output()))
   })
 
   test('npm start restarts a dead service', async () => {
@@ -367,19 +367,17 @@ describe.skipIf(!isAble)('npm start on a small disk', () => {
   })
 })
 
-/** Runs `npm start` as npm does: below a shell, which stays. */
-async function startByShell(guardian: Guardian, env: Readonly<Record<string, string>>) {
+/** Runs `npm start` as npm does: below a shell, which stays. Nothing else ends what the shell has started. */
+function startByShell(env: Readonly<Record<string, string>>) {
   const { PATH, HOME } = process.env
-  const shell = await spawnGuarded(guardian, {
-    command: 'sh',
-    args: ['-c', 'node tools/run.mjs start; exit'],
+  const shell = spawn('sh', ['-c', 'node tools/run.mjs start; exit'], {
     cwd: join(import.meta.dirname, '..'),
     env: { PATH, HOME, ENV_FILE: 'none', npm_lifecycle_event: 'start', ...env },
-    stdin: 'ignore',
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
   let text = ''
-  shell.stdout?.setEncoding('utf8').on('data', (more: string) => {
+  shell.stdout.setEncoding('utf8').on('data', (more: string) => {
     text += more
   })
-  return { process: shell, output: () => text }
+  return { pid: shell.pid!, output: () => text }
 }

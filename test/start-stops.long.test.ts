@@ -29,7 +29,8 @@ const WAYS = [
 ] as const
 
 const COMMANDS: readonly (readonly [command: string, moments: readonly number[]])[] = [
-  ['start', evenly(50, 4_000, 20)],
+  // Within the first tenth of a second one program replaces another.
+  ['start', [...evenly(10, 120, 12), ...evenly(200, 4_000, 18)]],
   ['dev', evenly(50, 6_000, 4)],
   ['chaos --turns 20', evenly(50, 6_000, 4)],
   ['bench chat', evenly(50, 6_000, 4)],

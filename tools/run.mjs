@@ -2,6 +2,7 @@
 // over to TypeScript under the right Node.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { compileCacheFolder } from './provision/cache.mjs'
 import { closeInherited } from './provision/close-inherited.mjs'
@@ -144,6 +145,8 @@ async function main([name, ...args]) {
 
   if (isFromNpm) watchParent(() => process.kill(process.pid, 'SIGTERM'))
   const environment = await provide(command)
+  // The handler of the signal ends this process.
+  if (wasInterrupted()) return new Promise(() => {})
   const [target, ...targetArgs] = command.target
   const program = join(environment.folder, target)
   const flags = command.isBuilt ? SMALL_HEAP : []
@@ -171,6 +174,8 @@ async function provide(command) {
       },
     }
   } finally {
+    // In this turn of the event loop a signal is handled that came meanwhile; the program would never hear of it.
+    await setImmediate()
     for (const signal of signals) process.off(signal, endCommandsOn)
   }
 }
