@@ -5,7 +5,7 @@ import { defineConfig } from 'oxlint'
 const restricted = {
   processes: {
     group: ['node:child_process', 'child_process'],
-    message: 'Only packages/mcp-host starts processes.',
+    message: 'Only packages/process starts processes.',
   },
   broker: {
     group: ['@nats-io/*'],
@@ -20,8 +20,8 @@ const restricted = {
     message: "A vendor's client stays in its own folder under services/llm-worker/src/providers.",
   },
   testkit: {
-    group: ['@mcp-host/testkit'],
-    message: 'The testkit is for tests only.',
+    group: ['@mcp-host/testkit', '@mcp-host/mcp-testkit'],
+    message: 'The testkits are for tests only.',
   },
 }
 
@@ -38,7 +38,7 @@ const longFunctions = {
   'chaos/fleet.ts': 108,
   'chaos/options.ts': 93,
   'packages/bus/src/follow.ts': 90,
-  'packages/mcp-host/src/npm/run-package.ts': 97,
+  'packages/upstream/src/npm/run-package.ts': 97,
   'packages/service/src/run-service.ts': 114,
   'packages/web/src/apps/app-card.tsx': 83,
   'packages/web/src/composer/composer.tsx': 99,
@@ -71,7 +71,7 @@ const programs = ['bench/**', 'chaos/**', 'conformance/**', 'compat/**', 'deploy
 const tests = [
   'test/**',
   'fuzz/**',
-  'packages/testkit/**',
+  'packages/{mcp-,}testkit/**',
   'packages/*/test/**',
   'services/*/test/**',
   '**/*.test.ts',
@@ -106,7 +106,7 @@ export default defineConfig({
   overrides: [
     { files: ['packages/bus/**'], rules: mayImport('broker') },
     { files: ['services/gateway/**', 'packages/service/**'], rules: mayImport('http') },
-    { files: ['packages/mcp-host/**'], rules: mayImport('processes') },
+    { files: ['packages/{process,upstream}/**'], rules: mayImport('processes') },
     { files: ['services/llm-worker/src/providers/**'], rules: mayImport('vendors') },
     { files: ['services/*/src/main.ts'], rules: { 'node/no-process-env': 'off' } },
     { files: ['packages/service/**'], rules: { 'unicorn/no-process-exit': 'off' } },
@@ -119,7 +119,7 @@ export default defineConfig({
       rules: { 'outside-names/no-lookup': 'off' },
     },
     {
-      files: ['tools/**', ...programs, 'packages/*/test/fixtures/**'],
+      files: ['tools/**', ...programs, 'packages/*/test/**', 'packages/mcp-testkit/fixtures/**'],
       rules: { 'no-console': 'off', 'unicorn/no-process-exit': 'off' },
     },
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },

@@ -26,7 +26,7 @@ export default defineConfig({
     // Measured by `npm run coverage` alone. What runs in other processes does not count.
     coverage: {
       provider: 'v8',
-      include: ['packages/mcp-host/src/**/*.ts'],
+      include: ['packages/{async,json,mcp,mcp-host,mcp-json,process,upstream}/src/**/*.ts'],
       exclude: ['**/*.test.ts'],
       reporter: ['text-summary', 'html'],
       reportsDirectory: '.data/coverage',

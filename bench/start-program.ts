@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
-import type { Guardian } from 'mcp-host/process'
-import { spawnGuarded } from 'mcp-host/process'
+import type { Guardian } from '@mcp-host/process'
+import { spawnGuarded } from '@mcp-host/process'
 
 /** Starts a program of the benchmarks with Node, in a process that ends with the guardian. */
 export async function startProgram(guardian: Guardian, file: string, ...args: readonly string[]) {

@@ -22,8 +22,8 @@ import {
   startNatsServer,
   startService,
 } from '@mcp-host/tools/host'
-import type { GuardedProcess } from 'mcp-host/process'
-import { Guardian } from 'mcp-host/process'
+import type { GuardedProcess } from '@mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { damageLog, fillBlock } from './damage.ts'
 import type { ClockFault, CorruptFault, Target } from './faults.ts'
 import { Replica } from './replica.ts'

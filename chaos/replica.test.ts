@@ -1,4 +1,4 @@
-import type { GuardedProcess, ProcessExit } from 'mcp-host/process'
+import type { GuardedProcess, ProcessExit } from '@mcp-host/process'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Replica } from './replica.ts'
 

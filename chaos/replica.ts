@@ -1,5 +1,5 @@
 import type { SmallDisk } from '@mcp-host/testkit'
-import type { GuardedProcess } from 'mcp-host/process'
+import type { GuardedProcess } from '@mcp-host/process'
 import type { Violation } from './check/violation.ts'
 import type { ProcessFault } from './faults.ts'
 import { ROLLING } from './faults.ts'

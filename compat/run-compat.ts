@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { eventually, serverStates, startGateways } from '@mcp-host/testkit'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import type { Endpoint, Sdk } from './clients.ts'
 import { connect, SDKS } from './clients.ts'
 import type { Command } from './command.ts'

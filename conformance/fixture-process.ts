@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Guardian } from 'mcp-host/process'
-import { spawnGuarded } from 'mcp-host/process'
+import type { Guardian } from '@mcp-host/process'
+import { spawnGuarded } from '@mcp-host/process'
 import type { FixtureEra } from './fixture/options.ts'
 
 const program = join(import.meta.dirname, 'fixture', 'main.ts')

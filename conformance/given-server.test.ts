@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { testFolder } from '@mcp-host/testkit'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { expect, test } from 'vitest'
 import { startBalancer } from './balancer.ts'
 import { startGivenServer } from './given-server.ts'

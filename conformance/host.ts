@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eventually, serverStates, startGateways } from '@mcp-host/testkit'
-import type { Guardian } from 'mcp-host/process'
+import type { Guardian } from '@mcp-host/process'
 
 const SERVER = 'fixture'
 /** The suite expects the names of the fixture, without prefixes. */

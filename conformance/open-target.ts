@@ -1,4 +1,4 @@
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { startBalancer } from './balancer.ts'
 import type { Target } from './cells.ts'
 import type { FixtureEra } from './fixture/options.ts'

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
-import { type ConfigFault, ConfigurationError, parseMcpConfig } from 'mcp-host'
+import { askInputs, type ConfigFault, ConfigurationError, parseMcpConfig } from '@mcp-host/mcp-json'
 import { expect, test } from 'vitest'
-import { askInputs } from '../packages/mcp-host/src/config/ask-inputs.ts'
 import { anyText, textLike } from './arbitraries.ts'
 
 const name = fc.oneof(fc.constantFrom('web', 'files', 'web'), anyText)

@@ -1,9 +1,8 @@
 import { fillSubject, formatCursor, matchSubject, parseCursor } from '@mcp-host/contracts'
 import * as fc from 'fast-check'
-import { ArgumentValidator } from '../packages/mcp-host/src/arguments/argument-validator.ts'
-import { Tool } from '../packages/mcp-host/src/inventory/tool.ts'
-import { LineSplitter } from '../packages/mcp-host/src/transport/line-splitter.ts'
-import { joinToolNames, safeToolNames } from 'mcp-host/tool-names'
+import { ArgumentValidator, Tool } from '@mcp-host/upstream'
+import { LineSplitter } from '@mcp-host/process'
+import { joinToolNames, safeToolNames } from '@mcp-host/mcp'
 import { expect, test } from 'vitest'
 import { eventIds, readEventId } from '../services/gateway/src/mcp/core/event-id.ts'
 import {

@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import * as fc from 'fast-check'
-import { MCPHost, McpHostError } from 'mcp-host'
+import { MCPHost } from 'mcp-host'
+import { Inventory, McpHostError, MESSAGE_LIMITS } from '@mcp-host/upstream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { LEGACY, MemoryEndpoint } from '../packages/mcp-host/test/fixtures/memory-endpoint.ts'
-import { openConnection } from '../packages/mcp-host/test/open-connection.ts'
-import { MESSAGE_LIMITS } from '../packages/mcp-host/src/intake/message-limits.ts'
-import { Inventory } from '../packages/mcp-host/src/inventory/inventory.ts'
-import { silentLogger } from '../packages/mcp-host/src/logger.ts'
+import { LEGACY, MemoryEndpoint, openConnection } from '@mcp-host/upstream/testing'
+import { silentLogger } from '@mcp-host/process'
 import { anyJson, anyText, nearly, textLike } from './arbitraries.ts'
 
 const content = fc.array(

@@ -17,19 +17,34 @@ const packages: Readonly<Record<string, Allowance>> = {
   '@mcp-host/contracts': { own: [], outside: ['zod'] },
   '@mcp-host/async': { own: [], outside: [] },
   '@mcp-host/json': { own: [], outside: [] },
-  '@mcp-host/mcp': { own: [], outside: [] },
+  '@mcp-host/mcp': { own: ['@mcp-host/json'], outside: [] },
+  '@mcp-host/mcp-json': {
+    own: [
+      '@mcp-host/async',
+      '@mcp-host/json',
+      '@mcp-host/mcp',
+      '@mcp-host/process',
+      '@mcp-host/upstream',
+    ],
+    outside: ['jsonc-parser', 'zod'],
+  },
+  '@mcp-host/process': { own: ['@mcp-host/async'], outside: [] },
+  '@mcp-host/upstream': {
+    own: ['@mcp-host/async', '@mcp-host/json', '@mcp-host/mcp', '@mcp-host/process'],
+    outside: ['@modelcontextprotocol/client', 'ajv', 'ajv-formats', 'ws', '@types/ws', 'zod'],
+  },
   '@mcp-host/audit': { own: ['@mcp-host/contracts', '@mcp-host/policy'], outside: ['zod'] },
   '@mcp-host/auth': {
     own: ['@mcp-host/bus', '@mcp-host/contracts'],
     outside: ['jose', 'zod'],
   },
   '@mcp-host/bus': {
-    own: ['@mcp-host/contracts', '@mcp-host/json', 'mcp-host'],
+    own: ['@mcp-host/contracts', '@mcp-host/json'],
     outside: ['@nats-io/*', 'zod'],
   },
   '@mcp-host/limits': { own: [], outside: [] },
   '@mcp-host/policy': {
-    own: ['@mcp-host/contracts', '@mcp-host/limits', 'mcp-host'],
+    own: ['@mcp-host/contracts', '@mcp-host/limits', '@mcp-host/upstream'],
     outside: ['zod'],
   },
   '@mcp-host/service': {
@@ -41,7 +56,8 @@ const packages: Readonly<Record<string, Allowance>> = {
       '@mcp-host/bus',
       '@mcp-host/limits',
       '@mcp-host/policy',
-      'mcp-host',
+      '@mcp-host/process',
+      '@mcp-host/upstream',
     ],
     outside: ['fastify', 'jsonc-parser', 'pino', 'prom-client', 'undici', 'yaml', 'zod'],
   },
@@ -93,7 +109,7 @@ const services: Readonly<Record<string, Allowance>> = {
       '@mcp-host/policy',
       '@mcp-host/session-state',
       '@mcp-host/tool-search',
-      'mcp-host',
+      '@mcp-host/upstream',
     ],
     outside: [
       ...everyService.outside,
@@ -110,11 +126,12 @@ const services: Readonly<Record<string, Allowance>> = {
     own: [
       ...everyService.own,
       '@mcp-host/json',
+      '@mcp-host/mcp',
       '@mcp-host/audit',
       '@mcp-host/policy',
       '@mcp-host/session-state',
       '@mcp-host/tool-search',
-      'mcp-host',
+      '@mcp-host/upstream',
     ],
     outside: everyService.outside,
   },
@@ -124,23 +141,32 @@ const services: Readonly<Record<string, Allowance>> = {
       '@mcp-host/async',
       '@mcp-host/json',
       '@mcp-host/mcp',
+      '@mcp-host/process',
       '@mcp-host/audit',
       '@mcp-host/limits',
       '@mcp-host/session-state',
       'mcp-host',
+      '@mcp-host/mcp-json',
+      '@mcp-host/upstream',
     ],
     outside: everyService.outside,
   },
   '@mcp-host/llm-worker': {
-    own: [...everyService.own, '@mcp-host/async', '@mcp-host/json'],
+    own: [
+      ...everyService.own,
+      '@mcp-host/async',
+      '@mcp-host/json',
+      '@mcp-host/mcp',
+      '@mcp-host/process',
+    ],
     outside: [...everyService.outside, '@ai-sdk/*', 'cockatiel', 'eventsource-parser', 'undici'],
   },
 }
 
 const table: Readonly<Record<string, Allowance>> = { ...packages, ...services }
 
-/** For tests only: it may import any package, and no product code may import it. */
-const testkit = '@mcp-host/testkit'
+/** For tests only: they may import any package, and no product code may import them. */
+const testkits = ['@mcp-host/mcp-testkit', '@mcp-host/testkit']
 
 interface Manifest {
   readonly name: string
@@ -163,7 +189,7 @@ const entryPoints = new Set(
 describe('the import table', () => {
   test('the import table names every package and service', () => {
     const names = manifests.map(({ name }) => name)
-    expect(names.toSorted()).toEqual([...Object.keys(table), testkit].toSorted())
+    expect(names.toSorted()).toEqual([...Object.keys(table), ...testkits].toSorted())
   })
 
   test.each(manifests.filter(({ name }) => name in table))(
@@ -212,8 +238,7 @@ describe('what answers MCP clients', () => {
       '@mcp-host/async',
       '@mcp-host/json',
       '@mcp-host/mcp',
-      'mcp-host/routing',
-      'mcp-host/tool-names',
+      '@mcp-host/upstream/arguments',
     ]
     const isForbidden = (_file: SourceFile, target: string): boolean =>
       !/^\.\/(core\/)?[\w-]+\.ts$/.test(target) && !known.includes(target)
@@ -283,9 +308,9 @@ describe('forbidden imports and exports', () => {
     expect(findLines(sources, /^\s*export\s+\*/)).toEqual([])
   })
 
-  test('no product file imports the testkit', () => {
-    const code = productSources.filter(({ path }) => !path.startsWith('packages/testkit/'))
-    expect(findImports(code, (_file, target) => target === testkit)).toEqual([])
+  test('no product file imports a testkit', () => {
+    const code = productSources.filter(({ path }) => !/^packages\/(mcp-)?testkit\//.test(path))
+    expect(findImports(code, (_file, target) => testkits.includes(target))).toEqual([])
   })
 
   test('no file outside the protocol has an error code of JSON-RPC as a number, or a key of its own', () => {
@@ -293,7 +318,7 @@ describe('forbidden imports and exports', () => {
       (file) =>
         isProduct(file) &&
         /^(packages|services|tools)\//.test(file.path) &&
-        !/^packages\/(mcp\/|testkit\/fixtures\/)/.test(file.path),
+        !/^packages\/(mcp\/|(mcp-)?testkit\/fixtures\/)/.test(file.path),
     )
     expect(findLines(code, /-32_?[0-9]{3}\b|io\.modelcontextprotocol\//)).toEqual([])
   })

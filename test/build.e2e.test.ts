@@ -8,7 +8,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, runProgram, startStack, testFolder } from '@mcp-host/testkit'
 import { freePort, startService } from '@mcp-host/tools/host'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
+import { Guardian, spawnGuarded } from '@mcp-host/process'
 import { text as readText } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import openApi from '../docs/reference/openapi.json' with { type: 'json' }

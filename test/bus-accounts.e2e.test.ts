@@ -6,7 +6,7 @@ import { connectBus, seedFileOf } from '@mcp-host/bus'
 import { BusError } from '@mcp-host/contracts'
 import { eventually, runProgram, startBroker, testFolder } from '@mcp-host/testkit'
 import { freePort, startService } from '@mcp-host/tools/host'
-import { Guardian, spawnGuarded, stopProcess } from 'mcp-host/process'
+import { Guardian, spawnGuarded, stopProcess } from '@mcp-host/process'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }

@@ -7,7 +7,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import {
   Client,
   StreamableHTTPClientTransport,

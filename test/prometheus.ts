@@ -3,7 +3,7 @@ import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { eventually, testFolder } from '@mcp-host/testkit'
 import { freePort } from '@mcp-host/tools/host'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
+import { Guardian, spawnGuarded } from '@mcp-host/process'
 import { prometheusFolder } from './rule-files.ts'
 
 /** A minute of the rules takes so long in the test. */

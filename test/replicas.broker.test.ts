@@ -5,7 +5,7 @@ import { connectBus } from '@mcp-host/bus'
 import { newEnvelope, newSessionId } from '@mcp-host/contracts'
 import { eventually, startBroker, testFolder } from '@mcp-host/testkit'
 import { freePort, startNatsServer } from '@mcp-host/tools/host'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { expect, test } from 'vitest'
 
 const logger = { info: () => {}, warn: () => {}, error: () => {} }

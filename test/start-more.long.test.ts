@@ -16,7 +16,7 @@ import {
   toolServer,
 } from '@mcp-host/testkit'
 import { readRunFile, startNatsServer } from '@mcp-host/tools/host'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { describe, expect, test } from 'vitest'
 import { expectNoProcesses, StartStage } from './start-stage.ts'
 

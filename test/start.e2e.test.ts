@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { eventually, family, runProgram } from '@mcp-host/testkit'
 import { readRunFile, startNatsServer } from '@mcp-host/tools/host'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { describe, expect, test } from 'vitest'
 import { expectNoProcesses, StartStage } from './start-stage.ts'
 

@@ -1,4 +1,4 @@
-import type { Guardian } from 'mcp-host/process'
+import type { Guardian } from '@mcp-host/process'
 
 /** The parts of the host under test that an attack can reach. */
 export interface AttackTarget {

@@ -11,7 +11,7 @@ import {
   testFolder,
   toolServer,
 } from '@mcp-host/testkit'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { peakRssMb } from '../process-usage.ts'
 import { quantiles } from '../quantile.ts'
 import type { Attack, AttackTarget } from './attack.ts'

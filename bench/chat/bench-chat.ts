@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { startStack } from '@mcp-host/testkit'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { cpuMs, rssMb } from '../process-usage.ts'
 import { quantiles } from '../quantile.ts'
 import { startProgram } from '../start-program.ts'

@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { type McpConfig, MCPHost, type StdioServerConfig } from 'mcp-host'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
+import { type McpConfig } from '@mcp-host/mcp-json'
+import { MCPHost } from 'mcp-host'
+import { type StdioServerConfig } from '@mcp-host/upstream'
+import { Guardian, spawnGuarded } from '@mcp-host/process'
 import { quantile, quantiles } from '../quantile.ts'
 
 const ROUNDS = 9

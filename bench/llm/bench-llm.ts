@@ -10,7 +10,7 @@ import {
   textDelta,
 } from '@mcp-host/contracts'
 import { startStack } from '@mcp-host/testkit'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { nowUs } from '../chat/load.ts'
 import { cpuMs, rssMb } from '../process-usage.ts'
 import { quantiles } from '../quantile.ts'

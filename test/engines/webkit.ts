@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { tmpdir } from 'node:os'
 import { eventually } from '@mcp-host/testkit'
 import { freePort } from '@mcp-host/tools/host'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
+import { Guardian, spawnGuarded } from '@mcp-host/process'
 import type { Engine, EngineFrame, EngineKey, EnginePage } from './engine.ts'
 import { WINDOW } from './engine.ts'
 

@@ -6,8 +6,8 @@ import { rolldown } from 'rolldown'
 const root = join(import.meta.dirname, '..', '..')
 
 /** The package starts this program as a thread; it must be beside the code that starts it. */
-const THREAD = 'packages/mcp-host/src/arguments/schema-thread.ts'
-const THREAD_STARTER = join(root, 'packages/mcp-host/src/arguments/schema-threads.ts')
+const THREAD = 'packages/upstream/src/arguments/schema-thread.ts'
+const THREAD_STARTER = join(root, 'packages/upstream/src/arguments/schema-threads.ts')
 
 /** The folder of the files that a program loads when it needs them. */
 const PARTS = 'parts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { McpFile } from '../../packages/mcp-host/src/config/server-entry.ts'
+import { McpFile } from '@mcp-host/mcp-json'
 
 /** The JSON Schema of an `mcp.json`, for editors. */
 export function mcpSchema(): string {

@@ -1,4 +1,4 @@
-import type { GuardedProcess } from 'mcp-host/process'
+import type { GuardedProcess } from '@mcp-host/process'
 import type { Health } from './watch-health.ts'
 import { watchHealth } from './watch-health.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { authMethods, baseSettings, canSharePort, loadConfig } from '@mcp-host/service'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { operatorKeySetting } from '@mcp-host/auth'
 import { seedFileOf } from '@mcp-host/bus'
 import { busCredentials, credentialsFolder } from './bus-credentials.ts'

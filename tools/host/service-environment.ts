@@ -5,7 +5,7 @@ import { orchestratorSettings } from '@mcp-host/orchestrator/config'
 import type { Settings } from '@mcp-host/service'
 import { baseSettings, loadConfig } from '@mcp-host/service'
 import { decodeText } from '@mcp-host/json'
-import { childEnvironment } from 'mcp-host/process'
+import { childEnvironment } from '@mcp-host/process'
 import type { Env } from './read-env.ts'
 import type { ServiceName } from './service-process.ts'
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { testFolder } from '@mcp-host/testkit'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { expect, test } from 'vitest'
 import { startService } from './service-process.ts'
 

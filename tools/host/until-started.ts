@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { GuardedProcess } from 'mcp-host/process'
+import type { GuardedProcess } from '@mcp-host/process'
 
 /** Polls a starting process until `probe` has a result. `undefined`: the process has ended, or the time is over. */
 export async function untilStarted<T>(

@@ -1,5 +1,5 @@
-import type { ParameterHeader } from 'mcp-host/routing'
-import { encodeHeader, headersFor, parameterHeaders } from 'mcp-host/routing'
+import type { ParameterHeader } from '@mcp-host/mcp'
+import { encodeHeader, headersFor, parameterHeaders } from '@mcp-host/mcp'
 import type { Message, Params } from './message.ts'
 import { isObject } from './message.ts'
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { HostStage } from '../test/host-stage.ts'
 import { toAiSdkTools } from './ai-sdk.ts'
 import type { CallToolResult } from './index.ts'
-import type { HostTool } from './inventory/tool.ts'
+import type { HostTool } from '@mcp-host/upstream'
 import { portableSchema } from '@mcp-host/json'
 
 const usage = {

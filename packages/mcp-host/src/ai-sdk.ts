@@ -1,10 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 
 import type { MCPHost } from './host.ts'
-import type { HostTool } from './inventory/tool.ts'
+import type { CallToolOptions, HostTool } from '@mcp-host/upstream'
 import { portableSchema } from '@mcp-host/json'
-import type { CallToolOptions } from './requests/options.ts'
-import { isForAppsOnly, safeToolNames } from './tool-names.ts'
+import { isForAppsOnly, safeToolNames } from '@mcp-host/mcp'
 
 /** A tool as `generateText`, `streamText` and the agents of the AI SDK take it. */
 export interface AiSdkTool {

@@ -1,2 +1,1 @@
-export { TokenBucket } from './policies/token-bucket.ts'
-export { type Pace, PacedConnection } from './transport/paced-frames.ts'
+export { type Pace, PacedConnection, TokenBucket } from '@mcp-host/upstream/frames'

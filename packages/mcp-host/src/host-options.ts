@@ -1,14 +1,16 @@
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client'
 
-import type { AskInput } from './config/ask-inputs.ts'
-import type { CircuitBreakerConfig } from './config/mcp-config.ts'
-import { MESSAGE_LIMITS, type MessageLimits } from './intake/message-limits.ts'
-import type { Environment } from './environment.ts'
-import { type Logger, silentLogger } from './logger.ts'
-import { MetricsRegistry } from './metrics/host-metrics.ts'
-import type { Guardian } from './process/guardian.ts'
-import { NO_SANDBOX, type Sandbox } from './sandbox/sandbox.ts'
-import type { ProxyFor } from './proxy/proxy-for.ts'
+import type { AskInput } from '@mcp-host/mcp-json'
+import type { CircuitBreakerConfig, ProxyFor } from '@mcp-host/upstream'
+import {
+  MESSAGE_LIMITS,
+  type MessageLimits,
+  MetricsRegistry,
+  NO_SANDBOX,
+  type Sandbox,
+} from '@mcp-host/upstream'
+import type { Environment, Guardian } from '@mcp-host/process'
+import { type Logger, silentLogger } from '@mcp-host/process'
 import { CLIENT_INFO } from './server/client-info.ts'
 import type { StartPolicy } from './server/server-group.ts'
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 
 import { HostStage } from '../test/host-stage.ts'
-import { openWorkspace } from '../test/workspace.ts'
+import { openWorkspace } from '@mcp-host/mcp-testkit'
 import { type ConfigFault, MCPHost, parseMcpConfig } from './index.ts'
 
 describe('a host without options', () => {

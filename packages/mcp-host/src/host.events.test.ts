@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
+import { eventually } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
 import type { HostEvent, ServerSnapshot } from './index.ts'
 

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 
 import { describe, expect, test, vi } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
+import { eventually } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
-import type { Workspace } from '../test/workspace.ts'
+import type { Workspace } from '@mcp-host/mcp-testkit'
 import type { StdioServerConfig } from './index.ts'
 
 /** A server that runs a script. */

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 
 import { hold, startCalls, stopTime } from '../test/calls-stage.ts'
-import { eventually } from '../test/eventually.ts'
+import { eventually } from '@mcp-host/mcp-testkit'
 import type { HostStage } from '../test/host-stage.ts'
 import { ServerUnavailableError } from './index.ts'
 

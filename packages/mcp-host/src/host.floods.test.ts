@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
+import { eventually } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
-import type { LeftOut } from './metrics/host-metrics.ts'
+import type { LeftOut } from '@mcp-host/upstream'
 
 test.each<[string, keyof LeftOut]>([
   ['logs', 'notices'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
 import { startCalls } from '../test/calls-stage.ts'
-import { eventually } from '../test/eventually.ts'
+import { eventually } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
 
 test('the health of a server falls with its failures, and is 0 while it is not ready', async () => {

@@ -2,13 +2,9 @@ import type { ServerResponse } from 'node:http'
 
 import { describe, expect, test } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
-import { HttpServer } from '../test/fixtures/http-server.ts'
-import { LEGACY } from '../test/fixtures/memory-endpoint.ts'
-import { text } from '../test/fixtures/serve.ts'
+import { eventually, HttpServer, isAlive, text, textOf } from '@mcp-host/mcp-testkit'
+import { LEGACY } from '@mcp-host/upstream/testing'
 import { HostStage } from '../test/host-stage.ts'
-import { isAlive } from '../test/processes.ts'
-import { textOf } from '../test/text-of.ts'
 import {
   type BalancePolicy,
   type InstanceSnapshot,

@@ -4,10 +4,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
-import { isAlive } from '../test/processes.ts'
-import { openWorkspace, type Workspace } from '../test/workspace.ts'
-import { launch } from './process/launch.ts'
+import { eventually, isAlive, openWorkspace, type Workspace } from '@mcp-host/mcp-testkit'
+import { launch } from '@mcp-host/process'
 
 const PROGRAM = join(import.meta.dirname, '../test/fixtures/host-program.ts')
 

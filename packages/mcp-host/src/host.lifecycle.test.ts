@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
+import { eventually } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
-import type { Workspace } from '../test/workspace.ts'
+import type { Workspace } from '@mcp-host/mcp-testkit'
 import { MCPHost, type MCPHostOptions, type StdioServerConfig } from './index.ts'
-import { Guardian } from './process/guardian.ts'
+import { Guardian } from '@mcp-host/process'
 
 const lives = (workspace: Workspace, name: string, failing = 0): StdioServerConfig => ({
   ...workspace.fixture('lives', workspace.path('log'), name, String(failing)),

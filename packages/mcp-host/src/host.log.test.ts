@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
+import { eventually } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
 
 test('every line of the log names its component and its action', async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
+import { eventually, textOf } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
-import { textOf } from '../test/text-of.ts'
 import type { HostEvent, ServerConfig, StdioServerConfig } from './index.ts'
 
 type Servers = Record<string, ServerConfig>

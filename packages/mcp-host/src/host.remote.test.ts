@@ -1,9 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
-import { HttpServer } from '../test/fixtures/http-server.ts'
-import { LEGACY, MODERN } from '../test/fixtures/memory-endpoint.ts'
-import { text } from '../test/fixtures/serve.ts'
+import { eventually, HttpServer, text } from '@mcp-host/mcp-testkit'
+import { LEGACY, MODERN } from '@mcp-host/upstream/testing'
 import { HostStage } from '../test/host-stage.ts'
 import type { RemoteServerConfig } from './index.ts'
 

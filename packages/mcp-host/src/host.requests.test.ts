@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 
 import { hold, startCalls, stopTime } from '../test/calls-stage.ts'
-import { textOf } from '../test/text-of.ts'
+import { textOf } from '@mcp-host/mcp-testkit'
 import {
   type CallToolOptions,
   type CallToolResult,

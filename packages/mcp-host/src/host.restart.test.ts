@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 
 import { startCalls } from '../test/calls-stage.ts'
-import { eventually } from '../test/eventually.ts'
+import { eventually } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
 import type { MCPHostOptions, RestartConfig, ServerSnapshot } from './index.ts'
 

@@ -7,7 +7,7 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 
 import { HostStage } from '../test/host-stage.ts'
-import { textOf } from '../test/text-of.ts'
+import { textOf } from '@mcp-host/mcp-testkit'
 import { type HostEvent, ProtocolError } from './index.ts'
 
 const TOKEN = 'tk-live-0123456789'

@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
+import { eventually, textOf } from '@mcp-host/mcp-testkit'
 import { HostStage } from '../test/host-stage.ts'
-import { textOf } from '../test/text-of.ts'
 import type {
   ServerRequest,
   ServerRequestCallback,

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
-import { HttpServer } from '../test/fixtures/http-server.ts'
-import { LEGACY } from '../test/fixtures/memory-endpoint.ts'
-import { SseServer } from '../test/fixtures/sse-server.ts'
+import { eventually, HttpServer, SseServer } from '@mcp-host/mcp-testkit'
+import { LEGACY } from '@mcp-host/upstream/testing'
 import { HostStage } from '../test/host-stage.ts'
 
 const start = async (fields: Record<string, unknown>): Promise<HostStage> => {

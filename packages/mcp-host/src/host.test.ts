@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { eventually } from '../test/eventually.ts'
-import { textOf } from '../test/text-of.ts'
-import { Workspace } from '../test/workspace.ts'
+import { eventually, textOf, Workspace } from '@mcp-host/mcp-testkit'
 import {
   type CallToolResult,
   MCPHost,

@@ -9,27 +9,20 @@ import type {
 } from '@modelcontextprotocol/client'
 
 import { TtlCache } from './cache/ttl-cache.ts'
-import { type ConfigGiven, ConfigSource } from './config/config-source.ts'
-import type { ReloadReport } from './config/diff-config.ts'
-import type { ServerConfig } from './config/mcp-config.ts'
-import { ConfigurationError } from './errors/configuration-error.ts'
-import type { ErrorContext } from './errors/mcp-host-error.ts'
-import { ServerUnavailableError } from './errors/server-unavailable-error.ts'
-import { ValidationError } from './errors/validation-error.ts'
-import { EventChannel, type EventOfType } from './events/event-channel.ts'
-import type { HostEvent } from './events/host-event.ts'
-import { LatestByKey } from './events/latest-by-key.ts'
-import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-options.ts'
-import type { HostTool } from './inventory/tool.ts'
-import { bindLogger } from './logger.ts'
-import type { HostMetrics } from './metrics/host-metrics.ts'
-import { Guardian } from './process/guardian.ts'
+import { type ConfigGiven, ConfigSource, ConfigurationError } from '@mcp-host/mcp-json'
+import type { ReloadReport } from '@mcp-host/mcp-json'
 import type {
   CacheableOptions,
   CallToolOptions,
+  ErrorContext,
   ForwardOptions,
+  HostMetrics,
+  HostTool,
+  MemberServer,
   RequestOptions,
-} from './requests/options.ts'
+  ServerConfig,
+  ServerSnapshot,
+} from '@mcp-host/upstream'
 import {
   callbackOf,
   handledKinds,
@@ -37,14 +30,19 @@ import {
   type ServerRequestCallback,
   type ServerRequestHandlers,
   type ServerRequestKind,
-} from './requests/server-request.ts'
-import type { ResourceIdentity } from './routing/find-resource.ts'
-import type { PromptIdentity, ToolIdentity } from './names/name-table.ts'
+  ServerUnavailableError,
+  ValidationError,
+} from '@mcp-host/upstream'
+import { EventChannel, type EventOfType } from './events/event-channel.ts'
+import type { HostEvent } from './events/host-event.ts'
+import { LatestByKey } from './events/latest-by-key.ts'
+import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-options.ts'
+import { bindLogger, Guardian } from '@mcp-host/process'
+import type { PromptIdentity, ResourceIdentity, ToolIdentity } from '@mcp-host/mcp'
 import { Router } from './routing/router.ts'
 import { createManagedServer } from './factory/create-managed-server.ts'
-import type { ManagedServer, MemberServer } from './server/managed-server.ts'
+import type { ManagedServer } from './server/managed-server.ts'
 import { ServerGroup } from './server/server-group.ts'
-import type { ServerSnapshot } from './server/server-snapshot.ts'
 
 export interface ServerChangesOptions {
   /** Ends the iteration. */

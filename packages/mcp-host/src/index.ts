@@ -12,45 +12,38 @@ export type {
   Progress,
   ReadResourceResult,
 } from '@modelcontextprotocol/client'
-export type { AskInput } from './config/ask-inputs.ts'
-export type { ConfigGiven } from './config/config-source.ts'
-export type { ReloadReport } from './config/diff-config.ts'
-export type { ConfigInput } from './config/find-inputs.ts'
-export { loadMcpConfig, type LoadOptions } from './config/load-mcp-config.ts'
-export { parseMcpConfig, type ParseOptions, type ReadOptions } from './config/parse-mcp-config.ts'
-export type { WrittenConfig, WrittenServer, WrittenServers } from './config/written-config.ts'
+export type { AskInput } from '@mcp-host/mcp-json'
+export type { ConfigGiven } from '@mcp-host/mcp-json'
+export type { ReloadReport } from '@mcp-host/mcp-json'
+export type { ConfigInput } from '@mcp-host/mcp-json'
+export { loadMcpConfig, type LoadOptions } from '@mcp-host/mcp-json'
+export { parseMcpConfig, type ParseOptions, type ReadOptions } from '@mcp-host/mcp-json'
+export type { WrittenConfig, WrittenServer, WrittenServers } from '@mcp-host/mcp-json'
+export type { McpConfig } from '@mcp-host/mcp-json'
 export type {
   BalancePolicy,
   CircuitBreakerConfig,
   CommonServerConfig,
   HealthCheckConfig,
   InstanceConfig,
-  McpConfig,
   RemoteInstance,
   RemoteServerConfig,
-  ResourceLimits,
   RestartConfig,
   ServerConfig,
   StdioInstance,
   StdioServerConfig,
   SandboxKind,
-  ToolFilter,
   ValidationMode,
-} from './config/mcp-config.ts'
-export type { Environment } from './environment.ts'
-export {
-  type ConfigFault,
-  ConfigurationError,
-  describeFault,
-} from './errors/configuration-error.ts'
-export { type ErrorContext, McpHostError, type McpHostErrorCode } from './errors/mcp-host-error.ts'
-export { ProtocolError } from './errors/protocol-error.ts'
-export { ServerStartupError } from './errors/server-startup-error.ts'
-export { ServerUnavailableError } from './errors/server-unavailable-error.ts'
-export { TimeoutError } from './errors/timeout-error.ts'
-export { ToolExecutionError } from './errors/tool-execution-error.ts'
-export { type ArgumentIssue, ValidationError } from './errors/validation-error.ts'
-export type { MessageLimits } from './intake/message-limits.ts'
+} from '@mcp-host/upstream'
+export { type ConfigFault, ConfigurationError, describeFault } from '@mcp-host/mcp-json'
+export { type ErrorContext, McpHostError, type McpHostErrorCode } from '@mcp-host/upstream'
+export { ProtocolError } from '@mcp-host/upstream'
+export { ServerStartupError } from '@mcp-host/upstream'
+export { ServerUnavailableError } from '@mcp-host/upstream'
+export { TimeoutError } from '@mcp-host/upstream'
+export { ToolExecutionError } from '@mcp-host/upstream'
+export { type ArgumentIssue, ValidationError } from '@mcp-host/upstream'
+export type { MessageLimits } from '@mcp-host/upstream'
 export type { HostEvent } from './events/host-event.ts'
 export {
   type CompleteParams,
@@ -59,20 +52,21 @@ export {
   type ServerChangesOptions,
 } from './host.ts'
 export type { CacheOptions, MCPHostOptions } from './host-options.ts'
-export type { ListName } from './inventory/inventory.ts'
-export type { ListCaching } from './inventory/list-caching.ts'
-export type { Prompt, Resource, ResourceTemplate } from './inventory/listed.ts'
-export type { HostTool, Tool } from './inventory/tool.ts'
-export type { Logger } from './logger.ts'
-export type { CallMetrics, CallOutcome } from './metrics/call-meter.ts'
-export type { LatencyBucket } from './metrics/latency-histogram.ts'
+export type { ListName } from '@mcp-host/upstream'
+export type { ListCaching } from '@mcp-host/upstream'
+export type { Prompt, Resource, ResourceTemplate } from '@mcp-host/upstream'
+export type { HostTool, Tool } from '@mcp-host/upstream'
+export type { Environment, Logger, ResourceLimits } from '@mcp-host/process'
+export type { ToolFilter } from '@mcp-host/mcp'
+export type { CallMetrics, CallOutcome } from '@mcp-host/upstream'
+export type { LatencyBucket } from '@mcp-host/upstream'
 export {
   type BrokenCircuits,
   type HostMetrics,
   MetricsRegistry,
   type ServerMetrics,
-} from './metrics/host-metrics.ts'
-export type { CallPriority } from './policies/call-queue.ts'
+} from '@mcp-host/upstream'
+export type { CallPriority } from '@mcp-host/upstream'
 export type {
   CacheableOptions,
   CallToolOptions,
@@ -80,20 +74,20 @@ export type {
   RequestOptions,
   RetryableErrorCode,
   RetryOptions,
-} from './requests/options.ts'
+} from '@mcp-host/upstream'
 export type {
   CausingCall,
   ServerRequest,
   ServerRequestCallback,
   ServerRequestHandlers,
   ServerRequestKind,
-} from './requests/server-request.ts'
-export type { ResourceIdentity } from './routing/find-resource.ts'
-export type { PromptIdentity, ToolIdentity } from './names/name-table.ts'
-export { openSandbox, type SandboxOptions } from './sandbox/open-sandbox.ts'
-export type { ProtectedPaths } from './sandbox/protect-paths.ts'
-export { Sandbox } from './sandbox/sandbox.ts'
+} from '@mcp-host/upstream'
+export type { ResourceIdentity } from '@mcp-host/mcp'
+export type { PromptIdentity, ToolIdentity } from '@mcp-host/mcp'
+export { openSandbox, type SandboxOptions } from '@mcp-host/upstream'
+export type { ProtectedPaths } from '@mcp-host/upstream'
+export { Sandbox } from '@mcp-host/upstream'
 export type { StartPolicy } from './server/server-group.ts'
-export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
-export type { ServerState } from './server/server-state.ts'
+export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from '@mcp-host/upstream'
+export type { ServerState } from '@mcp-host/upstream'
 export { VERSION } from './version.ts'

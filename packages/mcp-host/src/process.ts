@@ -1,12 +1,13 @@
-export { childEnvironment } from './config/child-environment.ts'
-export { stopProcess, type StopOptions } from './process/stop-process.ts'
-export { LineSplitter } from './transport/line-splitter.ts'
-export { Guardian } from './process/guardian.ts'
-export { LaunchError } from './process/launch.ts'
 export {
+  childEnvironment,
   type GuardedProcess,
+  Guardian,
+  LaunchError,
+  LineSplitter,
   type ProcessExit,
   spawnGuarded,
   type SpawnOptions,
   type Stdio,
-} from './process/spawn-guarded.ts'
+  stopProcess,
+  type StopOptions,
+} from '@mcp-host/process'

@@ -1,2 +1,1 @@
-export { openTunnel } from './proxy/open-tunnel.ts'
-export { type ProxyFor, proxiesOf } from './proxy/proxy-for.ts'
+export { openTunnel, proxiesOf, type ProxyFor } from '@mcp-host/upstream/proxy'

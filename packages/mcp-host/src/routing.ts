@@ -1,17 +1,14 @@
-export { argumentForms } from './arguments/argument-forms.ts'
-export { sentArguments } from './arguments/sent-arguments.ts'
-export { isAllowed } from './inventory/tool-filter.ts'
 export {
+  encodeHeader,
   findResource,
+  headersFor,
+  isAllowed,
+  type ParameterHeader,
+  parameterHeaders,
+  parameterText,
   qualifyTemplate,
   qualifyUri,
   type ResourceIdentity,
   type ResourceLists,
-} from './routing/find-resource.ts'
-export {
-  encodeHeader,
-  headersFor,
-  type ParameterHeader,
-  parameterHeaders,
-  parameterText,
-} from './inventory/parameter-headers.ts'
+} from '@mcp-host/mcp'
+export { argumentForms, sentArguments } from '@mcp-host/upstream/arguments'

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 
 import { MCPHost, type Tool } from '../src/index.ts'
 import { programOf } from './peers/installed.ts'
-import { isAlive } from './processes.ts'
-import { openWorkspace } from './workspace.ts'
+import { isAlive, openWorkspace } from '@mcp-host/mcp-testkit'
 
 const search = {
   query: 'string',

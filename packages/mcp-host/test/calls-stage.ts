@@ -1,9 +1,8 @@
 import { vi } from 'vitest'
 
 import type { CallToolOptions, MCPHostOptions, StdioServerConfig } from '../src/index.ts'
-import { eventually } from './eventually.ts'
+import { eventually, textOf } from '@mcp-host/mcp-testkit'
 import { HostStage } from './host-stage.ts'
-import { textOf } from './text-of.ts'
 
 /** Stops the clock of calls; `vi.advanceTimersByTimeAsync` fires the timers that are due. */
 export function stopTime(): void {

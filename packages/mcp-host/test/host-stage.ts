@@ -6,8 +6,7 @@ import {
   type ServerConfig,
   type ServerSnapshot,
 } from '../src/index.ts'
-import { textOf } from './text-of.ts'
-import { Workspace } from './workspace.ts'
+import { textOf, Workspace } from '@mcp-host/mcp-testkit'
 
 export interface LogLine {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error'

@@ -18,7 +18,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import manifest from '../package.json' with { type: 'json' }
-import { openWorkspace } from './workspace.ts'
+import { openWorkspace } from '@mcp-host/mcp-testkit'
 
 const PACKAGE = join(import.meta.dirname, '..')
 const ROOT = join(PACKAGE, '../..')

@@ -6,11 +6,10 @@ import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 
 import manifest from '../package.json' with { type: 'json' }
-import { launch } from '../src/process/launch.ts'
+import { launch } from '@mcp-host/process'
 import { CLIENT_INFO } from '../src/server/client-info.ts'
-import { eventually } from './eventually.ts'
+import { eventually, openWorkspace, type Workspace } from '@mcp-host/mcp-testkit'
 import { programOf } from './peers/installed.ts'
-import { openWorkspace, type Workspace } from './workspace.ts'
 
 const EXAMPLE = join(import.meta.dirname, 'fixtures/readme-example.ts')
 

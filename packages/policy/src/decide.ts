@@ -1,6 +1,6 @@
 import type { CatalogTool, Principal } from '@mcp-host/contracts'
 import { comparable, hasMark } from '@mcp-host/contracts'
-import { argumentForms } from 'mcp-host/routing'
+import { argumentForms } from '@mcp-host/upstream/arguments'
 import { matchesPattern } from './matches-pattern.ts'
 import type { Effect, Policy, Rule } from './policy-file.ts'
 import { ITEM_KINDS } from './policy-file.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { watchFile } from 'mcp-host/watch-file'
+import { watchFile } from '@mcp-host/process'
 import { readDataFile } from './read-data-file.ts'
 import { ConfigError } from './settings.ts'
 import type { FileFaultDeps } from './share-file-fault.ts'

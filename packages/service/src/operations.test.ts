@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { canSharePort } from './can-share-port.ts'
 import type { OperationsAddress, OperationsDeps } from './operations.ts'
 import { listenOperations } from './operations.ts'
-import { VERSION } from 'mcp-host'
+import { VERSION } from './operations.ts'
 
 const operations = (more: Partial<OperationsDeps> = {}, address?: OperationsAddress) =>
   listenOperations(

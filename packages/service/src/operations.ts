@@ -7,7 +7,9 @@ import type { Registry } from 'prom-client'
 import { canSharePort } from './can-share-port.ts'
 import { isLoopback, readHost } from './host-header.ts'
 import { ConfigError } from './settings.ts'
-import { VERSION } from 'mcp-host'
+
+/** The product's version, shown to clients and operators. `version.test.ts` compares it with `package.json`. */
+export const VERSION = '0.1.0'
 
 /** `Asker`: what the details depend on. */
 export interface OperationsDeps<Asker = unknown> {

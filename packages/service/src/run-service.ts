@@ -16,7 +16,7 @@ import { listenOperations } from './operations.ts'
 import type { Config, CrossCheck, Settings } from './settings.ts'
 import { ConfigError, loadConfig } from './settings.ts'
 import { shareStorageFault } from './share-storage-fault.ts'
-import type { ProxyFor } from 'mcp-host/proxy'
+import type { ProxyFor } from '@mcp-host/upstream/proxy'
 import { useProxies } from './use-proxies.ts'
 import { aborted } from '@mcp-host/async'
 

@@ -1,5 +1,5 @@
-import type { ProxyFor } from 'mcp-host/proxy'
-import { proxiesOf } from 'mcp-host/proxy'
+import type { ProxyFor } from '@mcp-host/upstream/proxy'
+import { proxiesOf } from '@mcp-host/upstream/proxy'
 import type { baseSettings } from './base-settings.ts'
 import type { Config } from './settings.ts'
 

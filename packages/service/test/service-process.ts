@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { eventually } from '@mcp-host/testkit'
 import { bundle } from '@mcp-host/tools/build'
-import type { GuardedProcess, ProcessExit } from 'mcp-host/process'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
+import type { GuardedProcess, ProcessExit } from '@mcp-host/process'
+import { Guardian, spawnGuarded } from '@mcp-host/process'
 
 /** A process that runs the fixture service. */
 export class FixtureService implements AsyncDisposable {

@@ -3,7 +3,7 @@ import type { Bus, BusLogger } from '@mcp-host/bus'
 import { accountsConfig, connectBus, ensureCredentials, provision, seedFileOf } from '@mcp-host/bus'
 import type { Participant } from '@mcp-host/contracts'
 import { freePort, startNatsServer } from '@mcp-host/tools/host'
-import { Guardian } from 'mcp-host/process'
+import { Guardian } from '@mcp-host/process'
 import { testFolder } from './test-folder.ts'
 
 /** A nats-server for one test. */

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startService } from '@mcp-host/tools/host'
-import type { Guardian } from 'mcp-host/process'
+import type { Guardian } from '@mcp-host/process'
 import { startBroker } from './broker.ts'
 import { testDist } from './test-dist.ts'
 

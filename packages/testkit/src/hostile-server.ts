@@ -2,8 +2,8 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Guardian } from 'mcp-host/process'
-import { spawnGuarded } from 'mcp-host/process'
+import type { Guardian } from '@mcp-host/process'
+import { spawnGuarded } from '@mcp-host/process'
 
 /** The ways in which `fixtures/hostile-server.ts` misbehaves. */
 export const HOSTILE_KINDS = [

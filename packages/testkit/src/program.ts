@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { GuardedProcess, ProcessExit } from 'mcp-host/process'
-import { Guardian, spawnGuarded } from 'mcp-host/process'
+import type { GuardedProcess, ProcessExit } from '@mcp-host/process'
+import { Guardian, spawnGuarded } from '@mcp-host/process'
 import { eventually } from './eventually.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')

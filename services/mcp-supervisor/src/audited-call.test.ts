@@ -1,6 +1,6 @@
 import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import { BusError, newEnvelope, traceId } from '@mcp-host/contracts'
-import { ServerUnavailableError, ValidationError } from 'mcp-host'
+import { ServerUnavailableError, ValidationError } from '@mcp-host/upstream'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { auditedCall } from './audited-call.ts'
 

@@ -1,7 +1,7 @@
 import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import type { Envelope } from '@mcp-host/contracts'
 import { BusError, traceId } from '@mcp-host/contracts'
-import { ServerUnavailableError, ValidationError } from 'mcp-host'
+import { ServerUnavailableError, ValidationError } from '@mcp-host/upstream'
 import { isObject } from '@mcp-host/json'
 import { truncate } from './truncate.ts'
 

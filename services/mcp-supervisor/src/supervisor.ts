@@ -1,17 +1,14 @@
 import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
 import { BusError, RESERVED_SERVER_NAMES, ServerName } from '@mcp-host/contracts'
 import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
-import { openAudit, watchFile } from '@mcp-host/service'
-import type { Environment, McpConfig, Sandbox } from 'mcp-host'
-import {
-  ConfigurationError,
-  describeFault,
-  loadMcpConfig,
-  MetricsRegistry,
-  openSandbox,
-} from 'mcp-host'
-import { Guardian } from 'mcp-host/process'
-import { findNameClashes } from 'mcp-host/tool-names'
+import { openAudit } from '@mcp-host/service'
+import { Guardian, watchFile } from '@mcp-host/process'
+import type { Environment } from '@mcp-host/process'
+import type { McpConfig } from '@mcp-host/mcp-json'
+import type { Sandbox } from '@mcp-host/upstream'
+import { ConfigurationError, describeFault, loadMcpConfig } from '@mcp-host/mcp-json'
+import { MetricsRegistry, openSandbox } from '@mcp-host/upstream'
+import { findNameClashes } from '@mcp-host/mcp'
 import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
 import { bindSubjects } from './subjects.ts'

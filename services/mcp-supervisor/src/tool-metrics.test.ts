@@ -1,4 +1,4 @@
-import { MetricsRegistry } from 'mcp-host'
+import { MetricsRegistry } from '@mcp-host/upstream'
 import { Registry } from 'prom-client'
 import { beforeEach, expect, test } from 'vitest'
 import { exposeToolMetrics } from './tool-metrics.ts'

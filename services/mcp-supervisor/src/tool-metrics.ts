@@ -1,4 +1,4 @@
-import type { CallMetrics, CallOutcome, MetricsRegistry, ServerMetrics } from 'mcp-host'
+import type { CallMetrics, CallOutcome, MetricsRegistry, ServerMetrics } from '@mcp-host/upstream'
 import type { Samples } from '@mcp-host/service'
 import { exposeSamples } from '@mcp-host/service'
 import type { HistogramConfiguration, Registry } from 'prom-client'

@@ -1,4 +1,5 @@
-import type { McpConfig, ServerConfig } from 'mcp-host'
+import type { McpConfig } from '@mcp-host/mcp-json'
+import type { ServerConfig } from '@mcp-host/upstream'
 
 /**
  * Restarts crashed processes, which the library does not by default, unless `mcp.json` configures it. A dedicated

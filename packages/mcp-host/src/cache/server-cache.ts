@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 
 import type { GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client'
 
-import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
+import { ServerUnavailableError } from '@mcp-host/upstream'
 import { isObject } from '@mcp-host/json'
-import type { CacheableOptions } from '../requests/options.ts'
+import type { CacheableOptions } from '@mcp-host/upstream'
 import type { Cached, TtlCache } from './ttl-cache.ts'
 
 export interface ServerCacheDeps {

@@ -1,8 +1,5 @@
-import type { ReloadReport } from '../config/diff-config.ts'
-import type { ConfigFault, ConfigurationError } from '../errors/configuration-error.ts'
-import type { ListName } from '../inventory/inventory.ts'
-import type { ServerLogMessage } from '../requests/server-inbox.ts'
-import type { ServerSnapshot } from '../server/server-snapshot.ts'
+import type { ConfigFault, ConfigurationError, ReloadReport } from '@mcp-host/mcp-json'
+import type { ListName, ServerLogMessage, ServerSnapshot } from '@mcp-host/upstream'
 
 /** An event of a host. */
 export type HostEvent =

@@ -1,18 +1,19 @@
 import { ServerCache } from '../cache/server-cache.ts'
 import type { TtlCache } from '../cache/ttl-cache.ts'
-import type { ServerConfig } from '../config/mcp-config.ts'
+import type {
+  ListName,
+  MemberServer,
+  ServerConfig,
+  ServerInstance,
+  ServerRequestCallback,
+  ServerRequestKind,
+} from '@mcp-host/upstream'
 import type { HostEvent } from '../events/host-event.ts'
 import type { SettledOptions } from '../host-options.ts'
-import type { ListName } from '../inventory/inventory.ts'
-import { bindLogger, type Logger } from '../logger.ts'
-import { PoolClient } from '../pool/pool-client.ts'
-import { ServerPool } from '../pool/server-pool.ts'
-import type { Guardian } from '../process/guardian.ts'
-import type { ServerRequestCallback, ServerRequestKind } from '../requests/server-request.ts'
-import type { ManagedServer, MemberServer, ServerInstance } from '../server/managed-server.ts'
-import { RequestedNotices } from '../server/notices.ts'
-import { ServerClient } from '../server/server-client.ts'
-import { Server } from '../server/server.ts'
+import { bindLogger, type Logger } from '@mcp-host/process'
+import { PoolClient, RequestedNotices, Server, ServerClient, ServerPool } from '@mcp-host/upstream'
+import type { Guardian } from '@mcp-host/process'
+import type { ManagedServer } from '../server/managed-server.ts'
 
 export interface ManagedServerDeps {
   readonly options: SettledOptions

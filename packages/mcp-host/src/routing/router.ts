@@ -1,13 +1,14 @@
-import { ValidationError } from '../errors/validation-error.ts'
-import type { RequestOptions } from '../requests/options.ts'
-import type { MemberServer } from '../server/managed-server.ts'
-import { findResource, qualifyUri, type ResourceIdentity } from './find-resource.ts'
+import { ValidationError } from '@mcp-host/upstream'
+import type { MemberServer, RequestOptions } from '@mcp-host/upstream'
 import {
+  findResource,
   type Named,
   NameTable,
   type PromptIdentity,
+  qualifyUri,
+  type ResourceIdentity,
   type ToolIdentity,
-} from '../names/name-table.ts'
+} from '@mcp-host/mcp'
 
 /** Finds the server of a tool, prompt or resource. Throws `ValidationError` for unknown ones. */
 export class Router {

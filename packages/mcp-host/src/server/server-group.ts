@@ -1,8 +1,9 @@
 import { aborted, resolvesWithin, timeLimit } from '@mcp-host/async'
-import { diffConfig, type ReloadReport } from '../config/diff-config.ts'
-import type { McpConfig, ServerConfig } from '../config/mcp-config.ts'
-import { ServerStartupError } from '../errors/server-startup-error.ts'
-import type { ManagedServer, MemberClient, MemberServer, ServerInstance } from './managed-server.ts'
+import { diffConfig, type ReloadReport } from '@mcp-host/mcp-json'
+import type { McpConfig } from '@mcp-host/mcp-json'
+import type { MemberClient, MemberServer, ServerConfig, ServerInstance } from '@mcp-host/upstream'
+import { ServerStartupError } from '@mcp-host/upstream'
+import type { ManagedServer } from './managed-server.ts'
 
 /**
  * The effect of a failed start: `all-or-nothing` stops all servers and throws, `best-effort` goes on without the

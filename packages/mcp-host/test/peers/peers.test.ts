@@ -1,5 +1,4 @@
 // The same tests with servers of both eras, over every transport.
-import { join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -10,8 +9,7 @@ import {
   type ServerRequest,
   type ServerSnapshot,
 } from '../../src/index.ts'
-import { eventually } from '../eventually.ts'
-import { textOf } from '../text-of.ts'
+import { eventually, fixturePath, textOf } from '@mcp-host/mcp-testkit'
 import { nodeServer } from './installed.ts'
 import { startPeer } from './start-peer.ts'
 
@@ -32,7 +30,7 @@ function answer(request: ServerRequest): unknown {
 
 beforeAll(async () => {
   const stdio = (name: string): ServerConfig =>
-    nodeServer([join(import.meta.dirname, '../fixtures/peers', `${name}.ts`)], { roots: [ROOT] })
+    nodeServer([fixturePath(`peers/${name}`)], { roots: [ROOT] })
   const remote = async (
     type: 'http' | 'websocket',
     name: string,

@@ -6,9 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { MCPHost, type ServerRequest, type ServerSnapshot } from '../../src/index.ts'
-import { eventually } from '../eventually.ts'
-import { isAlive } from '../processes.ts'
-import { textOf } from '../text-of.ts'
+import { eventually, isAlive, textOf } from '@mcp-host/mcp-testkit'
 import { nodeServer, programOf } from './installed.ts'
 import { startOnPort } from './start-peer.ts'
 

@@ -1,9 +1,7 @@
+import { fixturePath } from '@mcp-host/mcp-testkit'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { join } from 'node:path'
-
-const fixtures = join(import.meta.dirname, '../fixtures/peers')
 
 /** Runs a peer that listens, until `owner` is disposed; resolves with its URL. */
 export async function startPeer(
@@ -11,7 +9,7 @@ export async function startPeer(
   name: string,
   ...args: string[]
 ): Promise<string> {
-  return run(owner, [join(fixtures, `${name}.ts`), ...args], {}, /\w+:\/\/\S+/)
+  return run(owner, [fixturePath(`peers/${name}`), ...args], {}, /\w+:\/\/\S+/)
 }
 
 /** Runs a program that takes its port from `PORT`; resolves with the port once its output matches `ready`. */

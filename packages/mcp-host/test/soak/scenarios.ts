@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { fixturePath } from '@mcp-host/mcp-testkit'
 
 import type { MCPHost, StdioServerConfig } from '../../src/index.ts'
 
@@ -61,7 +61,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 /** The path of a fixture's program. */
 export function fixtureFile(name: string): string {
-  return join(import.meta.dirname, '../fixtures', `${name}.ts`)
+  return fixturePath(name)
 }
 
 async function untilUnavailable(host: MCPHost): Promise<void> {

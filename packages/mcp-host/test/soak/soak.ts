@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
 import { MCPHost } from '../../src/index.ts'
-import { Guardian } from '../../src/process/guardian.ts'
+import { Guardian } from '@mcp-host/process'
 import { grown, measure, type Resources } from './resources.ts'
 import { fixtureFile, type Scenario, SCENARIOS } from './scenarios.ts'
 

@@ -1,5 +1,5 @@
 import type { ProviderEntry } from '@mcp-host/contracts'
-import { watchFile } from '@mcp-host/service'
+import { watchFile } from '@mcp-host/process'
 import type { Model } from '../model.ts'
 import type { LlmSettings } from '../settings/llm-settings.ts'
 import { readLlmSettings } from '../settings/llm-settings.ts'

@@ -1,7 +1,7 @@
 import type { Catalog } from '@mcp-host/bus'
 import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
 import { BusError, catalogKey, ServerEntry } from '@mcp-host/contracts'
-import { type ServerConfig, type ServerSnapshot, ServerUnavailableError } from 'mcp-host'
+import { type ServerConfig, type ServerSnapshot, ServerUnavailableError } from '@mcp-host/upstream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { CatalogPublisher } from './catalog-publisher.ts'
 import { toEntry } from './to-entry.ts'

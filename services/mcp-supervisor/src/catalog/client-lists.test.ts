@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { McpClientRecord, ServerEntry, ServerName } from '@mcp-host/contracts'
-import type { ServerSnapshot } from 'mcp-host'
+import type { ServerSnapshot } from '@mcp-host/upstream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { bindSubjects } from '../subjects.ts'
 import { ClientLists } from './client-lists.ts'

@@ -1,7 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import { storeLists } from '@mcp-host/bus'
 import type { McpClientRecord, ServerEntry, ServerName } from '@mcp-host/contracts'
-import type { ServerSnapshot } from 'mcp-host'
+import type { ServerSnapshot } from '@mcp-host/upstream'
 import type { Subjects } from '../subjects.ts'
 
 /** The delay before a failed write is retried. */

@@ -1,4 +1,4 @@
-import { ServerStartupError, type ServerSnapshot } from 'mcp-host'
+import { ServerStartupError, type ServerSnapshot } from '@mcp-host/upstream'
 import { expect, test } from 'vitest'
 import { toEntry } from './to-entry.ts'
 

@@ -1,6 +1,6 @@
 import type { ServerEntry } from '@mcp-host/contracts'
 import { ServerName } from '@mcp-host/contracts'
-import type { InstanceSnapshot, ServerConfig, ServerSnapshot } from 'mcp-host'
+import type { InstanceSnapshot, ServerConfig, ServerSnapshot } from '@mcp-host/upstream'
 import { truncate } from '../truncate.ts'
 
 /** The catalog entry of a server. */

@@ -1,4 +1,4 @@
-import type { CallMetrics } from 'mcp-host'
+import type { CallMetrics } from '@mcp-host/upstream'
 import { expect, test } from 'vitest'
 import { withToolUse } from './tool-use.ts'
 

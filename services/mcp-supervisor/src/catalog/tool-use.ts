@@ -1,6 +1,6 @@
 import type { ServerStats, ToolUse } from '@mcp-host/contracts'
 import { ownValue } from '@mcp-host/contracts'
-import type { ServerMetrics } from 'mcp-host'
+import type { ServerMetrics } from '@mcp-host/upstream'
 
 /** The limit of tools of each server: one message has the statistics of all servers. */
 const MAX_TOOLS = 100

@@ -1,6 +1,7 @@
 import { APPS_EXTENSION } from '@mcp-host/mcp'
 import type { Logger } from '@mcp-host/service'
-import type { MCPHostOptions, ServerRequestCallback, ServerRequestKind } from 'mcp-host'
+import type { MCPHostOptions } from 'mcp-host'
+import type { ServerRequestCallback, ServerRequestKind } from '@mcp-host/upstream'
 import { MCPHost } from 'mcp-host'
 
 /** The web UI shows MCP apps; some servers offer their tools for apps only to hosts that say so. */

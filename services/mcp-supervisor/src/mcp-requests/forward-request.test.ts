@@ -1,8 +1,13 @@
 import type { AuditRecord } from '@mcp-host/audit'
 import type { McpClient, McpRequestHead } from '@mcp-host/contracts'
 import { newEnvelope, traceId } from '@mcp-host/contracts'
-import type { ForwardOptions } from 'mcp-host'
-import { ProtocolError, ServerUnavailableError, TimeoutError, ValidationError } from 'mcp-host'
+import type { ForwardOptions } from '@mcp-host/upstream'
+import {
+  ProtocolError,
+  ServerUnavailableError,
+  TimeoutError,
+  ValidationError,
+} from '@mcp-host/upstream'
 import { beforeEach, expect, test } from 'vitest'
 import type { Era } from './eras.ts'
 import type { McpReply, ForwardRequestDeps } from './forward-request.ts'

@@ -1,7 +1,12 @@
 import { JsonRpcCode } from '@mcp-host/mcp'
 import { BusError } from '@mcp-host/contracts'
-import type { McpHostErrorCode } from 'mcp-host'
-import { McpHostError, ProtocolError, ServerUnavailableError, ValidationError } from 'mcp-host'
+import type { McpHostErrorCode } from '@mcp-host/upstream'
+import {
+  McpHostError,
+  ProtocolError,
+  ServerUnavailableError,
+  ValidationError,
+} from '@mcp-host/upstream'
 import { truncate } from '../truncate.ts'
 import { ClientRefusal } from './client-questions.ts'
 

@@ -1,5 +1,5 @@
 import { OPTIONS_META_KEY, RequestOptions } from '@mcp-host/contracts'
-import { ValidationError } from 'mcp-host'
+import { ValidationError } from '@mcp-host/upstream'
 import type { Json } from './eras.ts'
 import { isObject } from '@mcp-host/json'
 

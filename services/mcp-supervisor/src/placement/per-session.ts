@@ -1,6 +1,6 @@
 import type { Lease, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerStats, SessionId } from '@mcp-host/contracts'
-import type { ServerRequestCallback } from 'mcp-host'
+import type { ServerRequestCallback } from '@mcp-host/upstream'
 import { aborted, pause } from '@mcp-host/async'
 import { ClientLists } from '../catalog/client-lists.ts'
 import { toEntry } from '../catalog/to-entry.ts'

@@ -1,5 +1,5 @@
 import type { ServerName, ServerStats } from '@mcp-host/contracts'
-import type { ServerConfig } from 'mcp-host'
+import type { ServerConfig } from '@mcp-host/upstream'
 import { CallStats } from '../catalog/call-stats.ts'
 import { defaultPlacement } from '../catalog/to-entry.ts'
 import type { SupervisorEvents } from '../events.ts'

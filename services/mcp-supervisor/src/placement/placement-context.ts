@@ -1,7 +1,7 @@
 import type { Lease } from '@mcp-host/bus'
 import type { ServerEntry, ServerName, SessionId } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
-import type { ServerConfig, ServerRequestCallback, ServerSnapshot } from 'mcp-host'
+import type { ServerConfig, ServerRequestCallback, ServerSnapshot } from '@mcp-host/upstream'
 import type { CatalogPublisher } from '../catalog/catalog-publisher.ts'
 import { toEntry } from '../catalog/to-entry.ts'
 import type { HostedServerDeps } from '../hosting/hosted-server.ts'

@@ -1,6 +1,6 @@
 import type { ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerStats } from '@mcp-host/contracts'
-import type { ServerConfig } from 'mcp-host'
+import type { ServerConfig } from '@mcp-host/upstream'
 
 /** Decides when the processes of a server run at this supervisor, and when it takes requests. */
 export interface PlacementPolicy {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ServerStats } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import type { ServerConfig } from 'mcp-host'
+import type { ServerConfig } from '@mcp-host/upstream'
 import { HostedServer } from '../hosting/hosted-server.ts'
 import { RequestForwarder } from '../mcp-requests/request-forwarder.ts'
 import type { PlacementContext } from './placement-context.ts'

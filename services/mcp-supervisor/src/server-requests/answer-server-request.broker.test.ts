@@ -19,7 +19,7 @@ import {
 import type { Logger } from '@mcp-host/service'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
-import type { ServerRequest } from 'mcp-host'
+import type { ServerRequest } from '@mcp-host/upstream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AnswerServerRequestDeps } from './answer-server-request.ts'
 import { answerServerRequest } from './answer-server-request.ts'

@@ -1,6 +1,6 @@
 import type { SessionId } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import type { ServerRequest } from 'mcp-host'
+import type { ServerRequest } from '@mcp-host/upstream'
 import { askModel } from './ask-model.ts'
 import type { AskUserDeps } from './ask-user.ts'
 import { askUser } from './ask-user.ts'

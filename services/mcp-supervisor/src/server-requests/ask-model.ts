@@ -1,7 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, GenerationId, SampleReply, SampleRequest } from '@mcp-host/contracts'
 import { addUsage, BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
-import type { ServerRequest } from 'mcp-host'
+import type { ServerRequest } from '@mcp-host/upstream'
 import { sleep } from '@mcp-host/async'
 import type { RunningCall } from '../tool-calls/running-calls.ts'
 

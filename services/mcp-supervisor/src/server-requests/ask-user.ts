@@ -5,7 +5,7 @@ import { BusError, childEnvelope, InputRequired as Schema } from '@mcp-host/cont
 import { questionEnd } from '@mcp-host/session-state'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
-import type { ServerRequest } from 'mcp-host'
+import type { ServerRequest } from '@mcp-host/upstream'
 import type { RunningCall } from '../tool-calls/running-calls.ts'
 
 /** The limit for questions, since larger ones are not readable. */

@@ -1,11 +1,11 @@
 import { BusError, toolOutcome } from '@mcp-host/contracts'
+import { ConfigurationError } from '@mcp-host/mcp-json'
 import {
-  ConfigurationError,
   ProtocolError,
   ServerUnavailableError,
   TimeoutError,
   ValidationError,
-} from 'mcp-host'
+} from '@mcp-host/upstream'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   EXCERPT_LENGTH,

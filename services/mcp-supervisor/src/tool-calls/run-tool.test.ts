@@ -4,7 +4,7 @@ import type { LogEntry, LogFact, RunToolRequest, SessionId, ToolCallId } from '@
 import { newEnvelope, traceId } from '@mcp-host/contracts'
 import { InFlight } from '@mcp-host/async'
 import { createLogger } from '@mcp-host/service'
-import { ServerUnavailableError } from 'mcp-host'
+import { ServerUnavailableError } from '@mcp-host/upstream'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { EndedCall } from '../events.ts'
 import { bindSubjects } from '../subjects.ts'

@@ -10,7 +10,7 @@ import {
 } from '@mcp-host/contracts'
 import type { Tools } from '../turn/turn.ts'
 import { isObject } from '@mcp-host/json'
-import { sentArguments } from 'mcp-host/routing'
+import { sentArguments } from '@mcp-host/upstream/arguments'
 import { OfferedTools } from '../tools/offered-tools.ts'
 
 /** The time limit for waiting for servers that are starting. */

@@ -1,5 +1,5 @@
 import type { OfferedTool, ServerView } from '@mcp-host/contracts'
-import { isForAppsOnly, safeToolNames } from 'mcp-host/tool-names'
+import { isForAppsOnly, safeToolNames } from '@mcp-host/mcp'
 
 /** The tools of all ready servers in the form that models are offered, in a fixed order. */
 export function offeredTools(

@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net'
 import { BlockList, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { connect as connectSecure } from 'node:tls'
-import { openTunnel, type ProxyFor } from 'mcp-host/proxy'
+import { openTunnel, type ProxyFor } from '@mcp-host/upstream/proxy'
 import { errors } from 'oidc-provider'
 
 const TIMEOUT_MS = 5_000

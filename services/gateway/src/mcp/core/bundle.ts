@@ -1,5 +1,5 @@
 import { ownValue } from '@mcp-host/contracts'
-import { isAllowed } from 'mcp-host/routing'
+import { isAllowed } from '@mcp-host/mcp'
 import { listedNames } from './listed-names.ts'
 import type { MergedListingOptions } from './merged-listing.ts'
 import type { ServerListing, ItemAddress } from './server-listing.ts'

@@ -1,4 +1,4 @@
-import { joinToolNames } from 'mcp-host/tool-names'
+import { joinToolNames } from '@mcp-host/mcp'
 import type { ItemAddress } from './server-listing.ts'
 
 /** Names of tools and prompts in a listing of several servers: `server__name`. */

@@ -7,8 +7,8 @@ import type {
   ServerListing,
 } from './server-listing.ts'
 import type { CatalogTool } from '@mcp-host/contracts'
-import type { ParameterHeader } from 'mcp-host/routing'
-import { parameterHeaders } from 'mcp-host/routing'
+import type { ParameterHeader } from '@mcp-host/mcp'
+import { isForAppsOnly, parameterHeaders } from '@mcp-host/mcp'
 import { dottedName } from './listed-names.ts'
 import { cachingsOf, together } from './list-caching.ts'
 import { needsWrapping, withLegacyOutput } from './legacy-output.ts'
@@ -17,7 +17,6 @@ import type { Params } from './json-rpc.ts'
 import { ResourceNames } from './resource-names.ts'
 import { withPageNamed } from './result-links.ts'
 import { isObject } from '@mcp-host/json'
-import { isForAppsOnly } from 'mcp-host/tool-names'
 import { SEARCH_DEFINITIONS, ToolSearch } from './tool-search.ts'
 import type { Era } from './versions.ts'
 

@@ -1,5 +1,5 @@
-import type { ParameterHeader } from 'mcp-host/routing'
-import { parameterText } from 'mcp-host/routing'
+import type { ParameterHeader } from '@mcp-host/mcp'
+import { parameterText } from '@mcp-host/mcp'
 import { decodeHeader, mismatch } from './classify.ts'
 import type { Params } from './json-rpc.ts'
 import { isObject } from '@mcp-host/json'

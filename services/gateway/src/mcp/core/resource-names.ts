@@ -1,5 +1,5 @@
-import type { ResourceLists } from 'mcp-host/routing'
-import { findResource, qualifyTemplate, qualifyUri } from 'mcp-host/routing'
+import type { ResourceLists } from '@mcp-host/mcp'
+import { findResource, qualifyTemplate, qualifyUri } from '@mcp-host/mcp'
 import type { ServerListing, ItemAddress } from './server-listing.ts'
 
 /** Web addresses, which clients open themselves. */

@@ -1,10 +1,9 @@
 import type { JsonRpcRequest } from './classify.ts'
-import { qualifyUri } from 'mcp-host/routing'
+import { JsonRpcCode, qualifyUri } from '@mcp-host/mcp'
 import type { MergedListing } from './merged-listing.ts'
 import type { ItemAddress } from './server-listing.ts'
 import type { Params } from './json-rpc.ts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode } from '@mcp-host/mcp'
 import { JsonRpcError } from './json-rpc.ts'
 import { CALL_TOOL, SEARCH_TOOLS } from './tool-search.ts'
 

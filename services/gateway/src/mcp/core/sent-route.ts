@@ -1,4 +1,4 @@
-import type { sentArguments } from 'mcp-host/routing'
+import type { sentArguments } from '@mcp-host/upstream/arguments'
 import { isObject } from '@mcp-host/json'
 import type { MergedListing } from './merged-listing.ts'
 import type { Route } from './route-request.ts'

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { ContentBlock, PromptMessage, ToolAnswer } from '@mcp-host/contracts'
 import { ownValue } from '@mcp-host/contracts'
-import { cleanName } from '@mcp-host/service'
+import { cleanName } from '@mcp-host/mcp'
 import type { ModelRequest } from '../../model.ts'
 import type { FileRules } from './media.ts'
 import { toFilePart } from './media.ts'

@@ -1,0 +1,56 @@
+import { writeFile } from 'node:fs/promises'
+
+import { expect, test } from 'vitest'
+
+import { openWorkspace } from '@mcp-host/mcp-testkit'
+import { loadMcpConfig } from './load-mcp-config.ts'
+
+test('a file that does not exist is a fault of the configuration', async () => {
+  await expect(loadMcpConfig('/nowhere/mcp.json', {})).rejects.toMatchObject({
+    code: 'configuration',
+    faults: [{ file: '/nowhere/mcp.json', line: 1, column: 1, message: 'does not exist' }],
+  })
+})
+
+test('a reserved server name is a fault in strict mode, else the server gets another name', async () => {
+  const workspace = await openWorkspace()
+  const file = await workspace.write('mcp.json', '{ "servers": { "llm": { "command": "x" } } }')
+  const options = { reservedNames: ['files', 'llm'] }
+  await expect(loadMcpConfig(file, {}, { ...options, strict: true })).rejects.toMatchObject({
+    faults: [
+      {
+        path: 'servers.llm',
+        message: 'is a reserved server name',
+        remedy: 'Choose another: files, llm are built in.',
+      },
+    ],
+  })
+  const { servers } = await loadMcpConfig(file, {}, options)
+  expect(Object.keys(servers)).toEqual([expect.stringMatching(/^llm-[a-z0-9]{6}$/)])
+  const config = await loadMcpConfig(file, {})
+  expect(config.servers).toHaveProperty('llm')
+})
+
+test('the relative folder of a server is relative to the file, which may begin with a byte order mark', async () => {
+  const workspace = await openWorkspace()
+  const text = '\uFEFF{ "servers": { "a": { "command": "x", "cwd": "sub" } } }'
+  const config = await loadMcpConfig(await workspace.write('mcp.json', text), {})
+  expect(config.servers['a']).toMatchObject({ cwd: workspace.path('sub') })
+})
+
+test.each([
+  ['UTF-8', Buffer.from('\uFEFF{ "servers": { "a": { "command": "ä" } } }')],
+  [
+    'UTF-16 of little endian',
+    Buffer.from('\uFEFF{ "servers": { "a": { "command": "ä" } } }', 'utf16le'),
+  ],
+  [
+    'UTF-16 of big endian',
+    Buffer.from('\uFEFF{ "servers": { "a": { "command": "ä" } } }', 'utf16le').swap16(),
+  ],
+])('a file in %s with a byte order mark is read', async (_, bytes) => {
+  const workspace = await openWorkspace()
+  const file = await workspace.write('mcp.json', '')
+  await writeFile(file, bytes)
+  expect((await loadMcpConfig(file, {})).servers).toMatchObject({ a: { command: 'ä' } })
+})

@@ -1,0 +1,71 @@
+export type { CallToolResult } from '@modelcontextprotocol/client'
+export { ArgumentValidator } from './arguments/argument-validator.ts'
+export type { MessageLimits } from './intake/message-limits.ts'
+export { MESSAGE_LIMITS } from './intake/message-limits.ts'
+export type { ListName } from './inventory/inventory.ts'
+export { Inventory } from './inventory/inventory.ts'
+export type { ListCaching } from './inventory/list-caching.ts'
+export type { Prompt, Resource, ResourceTemplate } from './inventory/listed.ts'
+export type { HostTool } from './inventory/tool.ts'
+export { Tool } from './inventory/tool.ts'
+export type { CallMetrics, CallOutcome } from './metrics/call-meter.ts'
+export type { BrokenCircuits, HostMetrics, LeftOut, ServerMetrics } from './metrics/host-metrics.ts'
+export { MetricsRegistry } from './metrics/host-metrics.ts'
+export type { LatencyBucket } from './metrics/latency-histogram.ts'
+export type { CallPriority } from './policies/call-queue.ts'
+export { PoolClient } from './pool/pool-client.ts'
+export { ServerPool } from './pool/server-pool.ts'
+export type {
+  CacheableOptions,
+  CallToolOptions,
+  ForwardOptions,
+  RequestOptions,
+  RetryOptions,
+  RetryableErrorCode,
+} from './requests/options.ts'
+export type { ServerLogMessage } from './requests/server-inbox.ts'
+export type {
+  CausingCall,
+  ServerRequest,
+  ServerRequestCallback,
+  ServerRequestHandlers,
+  ServerRequestKind,
+} from './requests/server-request.ts'
+export { SERVER_REQUEST_KINDS, callbackOf, handledKinds } from './requests/server-request.ts'
+export type { SandboxOptions } from './sandbox/open-sandbox.ts'
+export { openSandbox } from './sandbox/open-sandbox.ts'
+export type { ProtectedPaths } from './sandbox/protect-paths.ts'
+export { NO_SANDBOX, Sandbox } from './sandbox/sandbox.ts'
+export type {
+  BalancePolicy,
+  CircuitBreakerConfig,
+  CommonServerConfig,
+  HealthCheckConfig,
+  InstanceConfig,
+  RemoteInstance,
+  RemoteServerConfig,
+  RestartConfig,
+  SandboxConfig,
+  SandboxKind,
+  ServerConfig,
+  StdioInstance,
+  StdioServerConfig,
+  ValidationMode,
+} from './server-config.ts'
+export type { Adaptation, MemberClient, MemberServer, ServerInstance } from './server/member.ts'
+export { RequestedNotices } from './server/notices.ts'
+export { ServerClient } from './server/server-client.ts'
+export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
+export type { ServerState } from './server/server-state.ts'
+export { Server } from './server/server.ts'
+export type { ErrorContext, McpHostErrorCode } from './errors/mcp-host-error.ts'
+export { McpHostError } from './errors/mcp-host-error.ts'
+export { ProtocolError } from './errors/protocol-error.ts'
+export { ServerStartupError } from './errors/server-startup-error.ts'
+export { ServerUnavailableError } from './errors/server-unavailable-error.ts'
+export { TimeoutError } from './errors/timeout-error.ts'
+export { ToolExecutionError } from './errors/tool-execution-error.ts'
+export type { ArgumentIssue } from './errors/validation-error.ts'
+export { ValidationError } from './errors/validation-error.ts'
+export type { ProxyFor } from './proxy/proxy-for.ts'
+export { proxiesOf } from './proxy/proxy-for.ts'

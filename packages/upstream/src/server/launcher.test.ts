@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+
+import type { ServerConfig } from '../server-config.ts'
+import { launcherOf } from './launcher.ts'
+
+const stdio = (command: string, ...args: string[]): ServerConfig => {
+  return { type: 'stdio', command, args, env: {}, cwd: '/' }
+}
+
+test.each([
+  ['npx', '-y', 'server'],
+  ['/usr/bin/npx', 'server'],
+  ['C:\\node\\npx.cmd', 'server'],
+  ['cmd', '/c', 'npx', '-y', 'server'],
+  ['uvx', 'server'],
+  ['uv', 'run', 'server.py'],
+  ['bunx', 'server'],
+  ['pnpm', '--silent', 'dlx', 'server'],
+  ['docker', 'run', '-i', '--rm', 'server'],
+])('a launcher that may fetch its server is detected: %s %s %s', (command, ...args) => {
+  expect(launcherOf(stdio(command, ...args))).toBeTypeOf('string')
+})
+
+test.each([
+  ['node', 'npx.js'],
+  ['bun', 'server.ts'],
+  ['docker-mcp', 'run'],
+  ['constructor', 'x'],
+])('a command that fetches nothing is no launcher: %s %s', (command, ...args) => {
+  expect(launcherOf(stdio(command, ...args))).toBeUndefined()
+})
+
+test('a remote server has no launcher', () => {
+  expect(launcherOf({ type: 'http', url: 'http://npx', headers: {} })).toBeUndefined()
+})
