@@ -106,7 +106,7 @@ describe('sizes', () => {
         'packages/mcp-host/src/host.ts': 494,
         'packages/upstream/src/requests/request-path.ts': 428,
         'packages/upstream/src/server/server.ts': 505,
-        'packages/upstream/src/transport/stdio.ts': 414,
+        'packages/upstream/src/endpoints/stdio-transport.ts': 414,
         'services/gateway/src/mcp/bus-upstream.ts': 433,
         'services/gateway/src/mcp/core/endpoint.ts': 478,
         'services/mcp-supervisor/src/mcp-requests/request-forwarder.ts': 411,

@@ -1,4 +1,3 @@
-import { Cancellation, SlotMap } from '@mcp-host/async'
 import type {
   CallToolResult,
   CompleteRequestParams,
@@ -18,7 +17,6 @@ import type {
   ForwardOptions,
   HostMetrics,
   HostTool,
-  MemberServer,
   RequestOptions,
   ServerConfig,
   ServerSnapshot,
@@ -31,6 +29,7 @@ import {
   type ServerRequestHandlers,
   type ServerRequestKind,
   ServerUnavailableError,
+  Upstream,
   ValidationError,
 } from '@mcp-host/upstream'
 import { EventChannel, type EventOfType } from './events/event-channel.ts'
@@ -40,9 +39,8 @@ import { type MCPHostOptions, type SettledOptions, withDefaults } from './host-o
 import { bindLogger, Guardian } from '@mcp-host/process'
 import type { PromptIdentity, ResourceIdentity, ToolIdentity } from '@mcp-host/mcp'
 import { Router } from './routing/router.ts'
-import { createManagedServer } from './factory/create-managed-server.ts'
-import type { ManagedServer } from './server/managed-server.ts'
-import { ServerGroup } from './server/server-group.ts'
+import { ServerCache } from './cache/server-cache.ts'
+import { type GroupMember, ServerGroup } from './server/server-group.ts'
 
 export interface ServerChangesOptions {
   /** Ends the iteration. */
@@ -52,12 +50,6 @@ export interface ServerChangesOptions {
 export interface EventsOptions<Type extends HostEvent['type']> extends ServerChangesOptions {
   /** Default: all. */
   readonly types?: readonly Type[]
-}
-
-/** A request that `MCPHost.abort` can end. */
-interface Abortable {
-  readonly requestId: string
-  readonly cancellation: Cancellation
 }
 
 /** The parameters of `MCPHost.complete`: an argument of a prompt or of a resource template. */
@@ -75,10 +67,9 @@ export class MCPHost implements AsyncDisposable {
   readonly #cache: TtlCache<object> | undefined
   readonly #group: ServerGroup
   readonly #source: ConfigSource
-  readonly #router = new Router(() => this.#group.members.map(({ server }) => server))
+  readonly #router = new Router(() => this.#group.members.map(({ upstream }) => upstream))
   readonly #events: EventChannel<HostEvent>
   readonly #readers = new Set<LatestByKey<ServerSnapshot>>()
-  readonly #abortable = new SlotMap<Abortable>()
   #callback: ServerRequestCallback = () => undefined
   #answered: ReadonlySet<ServerRequestKind> = new Set()
   #initialized: Promise<void> | undefined
@@ -94,8 +85,7 @@ export class MCPHost implements AsyncDisposable {
       const { ttlMs = 300_000, maxEntries = 1000 } = cache
       this.#cache = new TtlCache({ ttlMs, maxEntries })
     }
-    const { env, logger, maxToolTimeoutMs, watch, askInput, strict, workspaceFolder } =
-      this.#options
+    const { env, logger, watch, askInput, strict, workspaceFolder } = this.#options
     this.#source = new ConfigSource(
       {
         env,
@@ -113,9 +103,9 @@ export class MCPHost implements AsyncDisposable {
     this.#group = new ServerGroup(
       {
         create: (name, config) => this.#create(name, config),
-        onPlaced: (member) => this.#changed(member),
+        onPlaced: ({ upstream }) => this.#changed(upstream),
       },
-      { retireLimitMs: maxToolTimeoutMs, startLimitMs: this.#options.startAllTimeoutMs },
+      { startLimitMs: this.#options.startAllTimeoutMs },
     )
   }
 
@@ -185,7 +175,7 @@ export class MCPHost implements AsyncDisposable {
 
   /** Every configured server with its lists, in the order of the configuration. */
   getServers(): readonly ServerSnapshot[] {
-    return this.#group.members.map(({ server }) => server.snapshot())
+    return this.#group.members.map(({ upstream }) => upstream.snapshot())
   }
 
   /**
@@ -210,7 +200,7 @@ export class MCPHost implements AsyncDisposable {
   async *serverChanges({ signal }: ServerChangesOptions): AsyncGenerator<ServerSnapshot, void> {
     const reader = new LatestByKey<ServerSnapshot>()
     const close = (): void => reader.close()
-    for (const { server } of this.#group.members) reader.put(server.name, server.snapshot())
+    for (const snapshot of this.getServers()) reader.put(snapshot.name, snapshot)
     if (this.#isShutDown || signal.aborted) close()
     this.#readers.add(reader)
     signal.addEventListener('abort', close)
@@ -248,17 +238,15 @@ export class MCPHost implements AsyncDisposable {
    * `TimeoutError`, `ServerUnavailableError` (also when the server ends during the call), `ProtocolError` (also for a
    * result that breaks the tool's `outputSchema`), `ToolExecutionError` where requested, or the reason of `signal`.
    */
-  callTool(
+  async callTool(
     tool: string | ToolIdentity,
     args: Readonly<Record<string, unknown>> = {},
     options: CallToolOptions = {},
   ): Promise<CallToolResult> {
-    return this.#abortably(options, (request) => {
-      const identity = typeof tool === 'string' ? this.#router.findTool(tool, options) : tool
-      const { server, tool: name } = identity
-      const { client } = this.#member(server, { tool: name, requestId: options.requestId })
-      return client.request(request, (one, own) => one.callTool(name, args, own), name)
-    })
+    const identity = typeof tool === 'string' ? this.#router.findTool(tool, options) : tool
+    const { server, tool: name } = identity
+    const { upstream } = this.#member(server, { tool: name, requestId: options.requestId })
+    return upstream.callTool(name, args, options)
   }
 
   /**
@@ -266,35 +254,27 @@ export class MCPHost implements AsyncDisposable {
    * Arguments of tools are checked; the cache is not used. `options.meta` replaces the `_meta` of the parameters. Throws
    * as `callTool` does; the `rpcError` of a `ProtocolError` is the server's answer.
    */
-  forward(
+  async forward(
     server: string,
     method: string,
     params: Readonly<Record<string, unknown>>,
     options: ForwardOptions = {},
   ): Promise<unknown> {
-    const tool = method === 'tools/call' ? String(params['name']) : undefined
-    return this.#abortably(options, (request) => {
-      const { client } = this.#member(server, options)
-      return client.request(request, (one, own) => one.forward(method, params, own), tool)
-    })
+    return this.#member(server, options).upstream.request(method, params, options)
   }
 
   /**
    * A prompt, named `{server}.{prompt}` or by the pair, with its arguments. One from the cache has `"mcp-host/cache"` in
    * its `_meta`: `hit`, or `stale` while its server is away. Throws as `callTool` does.
    */
-  getPrompt(
+  async getPrompt(
     prompt: string | PromptIdentity,
     args: Readonly<Record<string, string>> = {},
     options: CacheableOptions = {},
   ): Promise<GetPromptResult> {
-    return this.#abortably(options, (request) => {
-      const { server, name } = this.#router.findPrompt(prompt, options)
-      const { client, cache } = this.#member(server, options)
-      return cache.getPrompt(name, args, options, () =>
-        client.request(request, (one, own) => one.getPrompt(name, args, own)),
-      )
-    })
+    const { server, name } = this.#router.findPrompt(prompt, options)
+    const { upstream, cache } = this.#member(server, options)
+    return cache.getPrompt(name, args, options, () => upstream.getPrompt(name, args, options))
   }
 
   /**
@@ -302,33 +282,26 @@ export class MCPHost implements AsyncDisposable {
    * `mcp://{server}/{encoded uri}` or as the pair. Cached results are marked as for `getPrompt`. Throws as `callTool`
    * does.
    */
-  getResource(
+  async getResource(
     resource: string | ResourceIdentity,
     options: CacheableOptions = {},
   ): Promise<ReadResourceResult> {
-    return this.#abortably(options, (request) => {
-      const { server, uri } = this.#router.findResource(resource, options)
-      const { client, cache } = this.#member(server, options)
-      return cache.readResource(uri, options, () =>
-        client.request(request, (one, own) => one.readResource(uri, own)),
-      )
-    })
+    const { server, uri } = this.#router.findResource(resource, options)
+    const { upstream, cache } = this.#member(server, options)
+    return cache.readResource(uri, options, () => upstream.readResource(uri, options))
   }
 
   /** Suggests values for an argument of a prompt (named `{server}.{prompt}`) or a resource template. Throws as `callTool`. */
-  complete(
+  async complete(
     { ref, ...params }: CompleteParams,
     options: RequestOptions = {},
   ): Promise<CompleteResult> {
-    return this.#abortably(options, (request) => {
-      const { server, ...rest } =
-        ref.type === 'ref/prompt'
-          ? this.#router.findPrompt(ref.name, options)
-          : this.#router.findResource(ref.uri, options)
-      const { client } = this.#member(server, options)
-      const translated = { ref: { ...ref, ...rest }, ...params }
-      return client.request(request, (one, own) => one.complete(translated, own))
-    })
+    const { server, ...rest } =
+      ref.type === 'ref/prompt'
+        ? this.#router.findPrompt(ref.name, options)
+        : this.#router.findResource(ref.uri, options)
+    const { upstream } = this.#member(server, options)
+    return upstream.complete({ ref: { ...ref, ...rest }, ...params }, options)
   }
 
   /** Subscribes to a resource, also after restarts. Changes are `resource-updated` events. */
@@ -337,7 +310,7 @@ export class MCPHost implements AsyncDisposable {
     options: Pick<RequestOptions, 'timeoutMs'> = {},
   ): Promise<void> {
     const { server, uri } = this.#router.findResource(resource, {})
-    await this.#member(server, {}).client.notify((one) => one.subscribe(uri, options))
+    await this.#member(server, {}).upstream.subscribe(uri, options)
   }
 
   /** Ends a `subscribe`. */
@@ -346,23 +319,21 @@ export class MCPHost implements AsyncDisposable {
     options: Pick<RequestOptions, 'timeoutMs'> = {},
   ): Promise<void> {
     const { server, uri } = this.#router.findResource(resource, {})
-    await this.#member(server, {}).client.notify((one) => one.unsubscribe(uri, options))
+    await this.#member(server, {}).upstream.unsubscribe(uri, options)
   }
 
   /** Notifies a legacy server that the roots have changed. Throws `ServerUnavailableError`. */
   async rootsChanged(server: string): Promise<void> {
-    await this.#member(server, {}).client.notify((one) => one.rootsChanged())
+    await this.#member(server, {}).upstream.rootsChanged()
   }
 
   /** Sets the log level of one server, or of every ready one. */
   async setLoggingLevel(level: LoggingLevel, server?: string): Promise<void> {
     const members =
       server === undefined
-        ? this.#group.members.filter((member) => member.server.state === 'ready')
+        ? this.#group.members.filter(({ upstream }) => upstream.state === 'ready')
         : [this.#member(server, {})]
-    await Promise.all(
-      members.map(({ client }) => client.notify((one) => one.setLoggingLevel(level, {}))),
-    )
+    await Promise.all(members.map(({ upstream }) => upstream.setLoggingLevel(level)))
   }
 
   /**
@@ -370,9 +341,8 @@ export class MCPHost implements AsyncDisposable {
    * `AbortError`.
    */
   abort(requestId: string, reason?: unknown): boolean {
-    const matching = [...this.#abortable.values()].filter((each) => each.requestId === requestId)
-    for (const { cancellation } of matching) cancellation.cancel(reason)
-    return matching.length > 0
+    const aborted = this.#group.all.map(({ upstream }) => upstream.abort(requestId, reason))
+    return aborted.includes(true)
   }
 
   /**
@@ -380,7 +350,7 @@ export class MCPHost implements AsyncDisposable {
    * does not start, `ValidationError` when there is no such server.
    */
   async restart(server: string): Promise<void> {
-    await this.#member(server, {}).server.restart()
+    await this.#member(server, {}).upstream.restart()
   }
 
   /**
@@ -388,7 +358,7 @@ export class MCPHost implements AsyncDisposable {
    * stopped; of several instances, one after the other. Secrets of its configuration and folders are left out.
    */
   lastOutput(server: string): readonly string[] {
-    return this.#group.get(server)?.instances.flatMap(({ lastOutput }) => lastOutput) ?? []
+    return this.#group.get(server)?.upstream.lastOutput ?? []
   }
 
   async #initialize(config: ConfigGiven): Promise<void> {
@@ -433,54 +403,61 @@ export class MCPHost implements AsyncDisposable {
     }
   }
 
-  #create(name: string, config: ServerConfig): ManagedServer {
-    const deps = {
-      options: this.#options,
-      guardian: this.#guardian,
-      cache: this.#cache,
-      callback: this.#callback,
-      answered: this.#answered,
-      emit: (event: HostEvent): void => this.#events.emit(event),
-      onChange: (server: MemberServer): void => this.#changed({ server }),
-      missing: (needing: ServerConfig): readonly string[] => this.#group.missing(needing),
-    }
-    return createManagedServer(deps, name, config)
+  #create(name: string, config: ServerConfig): GroupMember {
+    const emit = (event: HostEvent): void => this.#events.emit(event)
+    const cache = new ServerCache(
+      { cache: this.#cache, isAway: () => upstream.state !== 'ready' },
+      name,
+    )
+    const upstream = new Upstream(
+      {
+        options: this.#options,
+        guardian: this.#guardian,
+        callback: this.#callback,
+        answered: this.#answered,
+        missing: (needing) => this.#group.missing(needing),
+        events: {
+          changed: () => this.#changed(upstream),
+          listOutdated: (list) => {
+            if (list === 'prompts') cache.forget('prompt')
+            if (list === 'resources') cache.forget('resource')
+          },
+          listChanged: (list) => emit({ type: 'list-changed', server: name, list }),
+          resourceUpdated: (uri) => {
+            cache.forget('resource', uri)
+            emit({ type: 'resource-updated', server: name, uri })
+          },
+          elicitationComplete: (elicitationId) =>
+            emit({ type: 'elicitation-complete', server: name, elicitationId }),
+          logged: (message) => emit({ type: 'log', ...message }),
+          refused: (tool, reason) => emit({ type: 'security', server: name, tool, reason }),
+          // Results of removed instances are dropped.
+          adapted: () => {
+            cache.forget('prompt')
+            cache.forget('resource')
+          },
+        },
+      },
+      name,
+      config,
+    )
+    return { upstream, cache }
   }
 
   /** Reports a changed server, except a replaced one and a successor that is not in use yet. */
-  #changed({ server }: Pick<ManagedServer, 'server'>): void {
-    const { name } = server
-    const current = this.#group.get(name)?.server
-    if (current !== undefined && current !== server) return
+  #changed(upstream: Upstream): void {
+    const { name } = upstream
+    const current = this.#group.get(name)?.upstream
+    if (current !== undefined && current !== upstream) return
     if (current === undefined) this.#router.forget(name)
-    else this.#router.update(server)
-    const snapshot = server.snapshot()
+    else this.#router.update(upstream)
+    const snapshot = upstream.snapshot()
     for (const reader of this.#readers) reader.put(name, snapshot)
     this.#events.emit({ type: 'server', server: snapshot })
     if (snapshot.state === 'ready') this.#group.wakeDependents(name)
   }
 
-  /** Registers a request with an id, so that `abort` can end it. */
-  async #abortably<Options extends RequestOptions, Result>(
-    options: Options,
-    run: (options: Options) => Promise<Result>,
-  ): Promise<Result> {
-    const { requestId, signal } = options
-    if (requestId === undefined) return run(options)
-    signal?.throwIfAborted()
-    const cancellation = new Cancellation()
-    const key = this.#abortable.add({ requestId, cancellation })
-    const cancel = signal && ((): void => cancellation.cancel(signal.reason))
-    if (cancel !== undefined) signal?.addEventListener('abort', cancel)
-    try {
-      return await run({ ...options, signal: cancellation })
-    } finally {
-      this.#abortable.delete(key)
-      if (cancel !== undefined) signal?.removeEventListener('abort', cancel)
-    }
-  }
-
-  #member(name: string, context: Pick<ErrorContext, 'tool' | 'requestId'>): ManagedServer {
+  #member(name: string, context: Pick<ErrorContext, 'tool' | 'requestId'>): GroupMember {
     if (this.#stopped !== undefined) {
       throw new ServerUnavailableError('the host is shut down', { ...context, server: name })
     }

@@ -12,82 +12,94 @@ export type {
   Progress,
   ReadResourceResult,
 } from '@modelcontextprotocol/client'
-export type { AskInput } from '@mcp-host/mcp-json'
-export type { ConfigGiven } from '@mcp-host/mcp-json'
-export type { ReloadReport } from '@mcp-host/mcp-json'
-export type { ConfigInput } from '@mcp-host/mcp-json'
-export { loadMcpConfig, type LoadOptions } from '@mcp-host/mcp-json'
-export { parseMcpConfig, type ParseOptions, type ReadOptions } from '@mcp-host/mcp-json'
-export type { WrittenConfig, WrittenServer, WrittenServers } from '@mcp-host/mcp-json'
-export type { McpConfig } from '@mcp-host/mcp-json'
-export type {
-  BalancePolicy,
-  CircuitBreakerConfig,
-  CommonServerConfig,
-  HealthCheckConfig,
-  InstanceConfig,
-  RemoteInstance,
-  RemoteServerConfig,
-  RestartConfig,
-  ServerConfig,
-  StdioInstance,
-  StdioServerConfig,
-  SandboxKind,
-  ValidationMode,
+export type { PromptIdentity, ResourceIdentity, ToolFilter, ToolIdentity } from '@mcp-host/mcp'
+export {
+  type AskInput,
+  type ConfigFault,
+  type ConfigGiven,
+  type ConfigInput,
+  ConfigurationError,
+  describeFault,
+  loadMcpConfig,
+  type LoadOptions,
+  type McpConfig,
+  parseMcpConfig,
+  type ParseOptions,
+  type ReadOptions,
+  type ReloadReport,
+  type WrittenConfig,
+  type WrittenServer,
+  type WrittenServers,
+} from '@mcp-host/mcp-json'
+export type { Environment, Logger, ResourceLimits } from '@mcp-host/process'
+export {
+  type ArgumentIssue,
+  type BalancePolicy,
+  type BrokenCircuits,
+  type CacheableOptions,
+  type CallMetrics,
+  type CallOutcome,
+  type CallPriority,
+  type CallToolOptions,
+  type CausingCall,
+  type CircuitBreakerConfig,
+  type CommonServerConfig,
+  type ErrorContext,
+  type ForwardOptions,
+  type HealthCheckConfig,
+  type HostMetrics,
+  type HostTool,
+  type InstanceConfig,
+  type InstanceSnapshot,
+  type LatencyBucket,
+  type ListCaching,
+  type ListName,
+  McpHostError,
+  type McpHostErrorCode,
+  type MessageLimits,
+  MetricsRegistry,
+  openSandbox,
+  type Prompt,
+  type ProtectedPaths,
+  ProtocolError,
+  type RemoteInstance,
+  type RemoteServerConfig,
+  type RequestOptions,
+  type Resource,
+  type ResourceTemplate,
+  type RestartConfig,
+  type RetryableErrorCode,
+  type RetryOptions,
+  Sandbox,
+  type SandboxKind,
+  type SandboxOptions,
+  type ServerConfig,
+  type ServerHealth,
+  type ServerMetrics,
+  type ServerRequest,
+  type ServerRequestCallback,
+  type ServerRequestHandlers,
+  type ServerRequestKind,
+  type ServerSnapshot,
+  ServerStartupError,
+  type ServerState,
+  ServerUnavailableError,
+  type StdioInstance,
+  type StdioServerConfig,
+  TimeoutError,
+  type Tool,
+  ToolExecutionError,
+  type UpstreamOptions,
+  ValidationError,
+  type ValidationMode,
 } from '@mcp-host/upstream'
-export { type ConfigFault, ConfigurationError, describeFault } from '@mcp-host/mcp-json'
-export { type ErrorContext, McpHostError, type McpHostErrorCode } from '@mcp-host/upstream'
-export { ProtocolError } from '@mcp-host/upstream'
-export { ServerStartupError } from '@mcp-host/upstream'
-export { ServerUnavailableError } from '@mcp-host/upstream'
-export { TimeoutError } from '@mcp-host/upstream'
-export { ToolExecutionError } from '@mcp-host/upstream'
-export { type ArgumentIssue, ValidationError } from '@mcp-host/upstream'
-export type { MessageLimits } from '@mcp-host/upstream'
 export type { HostEvent } from './events/host-event.ts'
+export type { CacheOptions, MCPHostOptions } from './host-options.ts'
 export {
   type CompleteParams,
   type EventsOptions,
   MCPHost,
   type ServerChangesOptions,
 } from './host.ts'
-export type { CacheOptions, MCPHostOptions } from './host-options.ts'
-export type { ListName } from '@mcp-host/upstream'
-export type { ListCaching } from '@mcp-host/upstream'
-export type { Prompt, Resource, ResourceTemplate } from '@mcp-host/upstream'
-export type { HostTool, Tool } from '@mcp-host/upstream'
-export type { Environment, Logger, ResourceLimits } from '@mcp-host/process'
-export type { ToolFilter } from '@mcp-host/mcp'
-export type { CallMetrics, CallOutcome } from '@mcp-host/upstream'
-export type { LatencyBucket } from '@mcp-host/upstream'
-export {
-  type BrokenCircuits,
-  type HostMetrics,
-  MetricsRegistry,
-  type ServerMetrics,
-} from '@mcp-host/upstream'
-export type { CallPriority } from '@mcp-host/upstream'
-export type {
-  CacheableOptions,
-  CallToolOptions,
-  ForwardOptions,
-  RequestOptions,
-  RetryableErrorCode,
-  RetryOptions,
-} from '@mcp-host/upstream'
-export type {
-  CausingCall,
-  ServerRequest,
-  ServerRequestCallback,
-  ServerRequestHandlers,
-  ServerRequestKind,
-} from '@mcp-host/upstream'
-export type { ResourceIdentity } from '@mcp-host/mcp'
-export type { PromptIdentity, ToolIdentity } from '@mcp-host/mcp'
-export { openSandbox, type SandboxOptions } from '@mcp-host/upstream'
-export type { ProtectedPaths } from '@mcp-host/upstream'
-export { Sandbox } from '@mcp-host/upstream'
 export type { StartPolicy } from './server/server-group.ts'
-export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from '@mcp-host/upstream'
-export type { ServerState } from '@mcp-host/upstream'
 export { VERSION } from './version.ts'

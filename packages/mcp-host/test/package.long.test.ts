@@ -176,18 +176,9 @@ test('the package has a licence, a README and an API reference, and no tests', a
 /** Packs a copy of the package and its parts in a workspace of their own. Returns the name of the tarball. */
 async function pack(workspace: string): Promise<string> {
   const copy = join(workspace, 'packages/mcp-host')
-  const modules = join(copy, 'node_modules')
-  await copySources(PACKAGE, copy)
-  for (const name of await readdir(join(PACKAGE, 'node_modules'))) {
-    if (name === '@mcp-host') continue
-    await mkdir(modules, { recursive: true })
-    await symlink(join(PACKAGE, 'node_modules', name), join(modules, name), 'junction')
-  }
-  for (const part of await readdir(join(PACKAGE, 'node_modules/@mcp-host'))) {
-    const own = join(workspace, 'packages', part)
-    await copySources(join(PACKAGE, 'node_modules/@mcp-host', part), own)
-    await mkdir(join(modules, '@mcp-host'), { recursive: true })
-    await symlink(own, join(modules, '@mcp-host', part), 'junction')
+  const parts = await readdir(join(PACKAGE, 'node_modules/@mcp-host'))
+  for (const name of ['mcp-host', ...parts]) {
+    await copyPackage(join(ROOT, 'packages', name), join(workspace, 'packages', name))
   }
   for (const file of ['pnpm-workspace.yaml', 'tsconfig.json', 'LICENSE']) {
     await cp(join(ROOT, file), join(workspace, file))
@@ -197,9 +188,20 @@ async function pack(workspace: string): Promise<string> {
   return `${manifest.name}-${manifest.version}.tgz`
 }
 
-async function copySources(folder: string, copy: string): Promise<void> {
+/** Copies the sources of a package. Its copy uses the other copies, and the same packages from outside. */
+async function copyPackage(folder: string, copy: string): Promise<void> {
   const isOurs = (path: string): boolean => !['node_modules', 'dist'].includes(basename(path))
-  await cp(await realpath(folder), copy, { recursive: true, filter: isOurs })
+  await cp(folder, copy, { recursive: true, filter: isOurs })
+  const modules = join(folder, 'node_modules')
+  for (const name of await readdir(modules)) {
+    if (name === '@mcp-host') continue
+    await mkdir(join(copy, 'node_modules'), { recursive: true })
+    await symlink(join(modules, name), join(copy, 'node_modules', name), 'junction')
+  }
+  for (const part of await readdir(join(modules, '@mcp-host')).catch(() => [])) {
+    await mkdir(join(copy, 'node_modules/@mcp-host'), { recursive: true })
+    await symlink(join(copy, '..', part), join(copy, 'node_modules/@mcp-host', part), 'junction')
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 import manifest from '../package.json' with { type: 'json' }
 import { launch } from '@mcp-host/process'
-import { CLIENT_INFO } from '../src/server/client-info.ts'
+import { withDefaults } from '../src/host-options.ts'
 import { eventually, openWorkspace, type Workspace } from '@mcp-host/mcp-testkit'
 import { programOf } from './peers/installed.ts'
 
@@ -84,5 +84,6 @@ function start({ folder }: Workspace, name: string): ReturnType<typeof launch> {
 }
 
 test('the host sends the version of the package as its client version', () => {
-  expect(CLIENT_INFO).toEqual({ name: manifest.name, version: manifest.version })
+  const { clientInfo } = withDefaults({})
+  expect(clientInfo).toEqual({ name: manifest.name, version: manifest.version })
 })

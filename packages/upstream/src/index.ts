@@ -13,8 +13,6 @@ export type { BrokenCircuits, HostMetrics, LeftOut, ServerMetrics } from './metr
 export { MetricsRegistry } from './metrics/host-metrics.ts'
 export type { LatencyBucket } from './metrics/latency-histogram.ts'
 export type { CallPriority } from './policies/call-queue.ts'
-export { PoolClient } from './pool/pool-client.ts'
-export { ServerPool } from './pool/server-pool.ts'
 export type {
   CacheableOptions,
   CallToolOptions,
@@ -23,7 +21,6 @@ export type {
   RetryOptions,
   RetryableErrorCode,
 } from './requests/options.ts'
-export type { ServerLogMessage } from './requests/server-inbox.ts'
 export type {
   CausingCall,
   ServerRequest,
@@ -35,7 +32,6 @@ export { SERVER_REQUEST_KINDS, callbackOf, handledKinds } from './requests/serve
 export type { SandboxOptions } from './sandbox/open-sandbox.ts'
 export { openSandbox } from './sandbox/open-sandbox.ts'
 export type { ProtectedPaths } from './sandbox/protect-paths.ts'
-export { NO_SANDBOX, Sandbox } from './sandbox/sandbox.ts'
 export type {
   BalancePolicy,
   CircuitBreakerConfig,
@@ -52,12 +48,8 @@ export type {
   StdioServerConfig,
   ValidationMode,
 } from './server-config.ts'
-export type { Adaptation, MemberClient, MemberServer, ServerInstance } from './server/member.ts'
-export { RequestedNotices } from './server/notices.ts'
-export { ServerClient } from './server/server-client.ts'
 export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
 export type { ServerState } from './server/server-state.ts'
-export { Server } from './server/server.ts'
 export type { ErrorContext, McpHostErrorCode } from './errors/mcp-host-error.ts'
 export { McpHostError } from './errors/mcp-host-error.ts'
 export { ProtocolError } from './errors/protocol-error.ts'
@@ -69,3 +61,14 @@ export type { ArgumentIssue } from './errors/validation-error.ts'
 export { ValidationError } from './errors/validation-error.ts'
 export type { ProxyFor } from './proxy/proxy-for.ts'
 export { proxiesOf } from './proxy/proxy-for.ts'
+export { Sandbox } from './sandbox/sandbox.ts'
+export type { ServerLogMessage } from './requests/server-inbox.ts'
+export { isProcess } from './endpoints/index.ts'
+export { Upstream } from './upstream.ts'
+export type { UpstreamEvents } from './upstream-events.ts'
+export {
+  checkLimits,
+  settleUpstreamOptions,
+  type SettledUpstreamOptions,
+  type UpstreamOptions,
+} from './upstream-options.ts'

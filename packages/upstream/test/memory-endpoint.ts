@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 
-import type { Endpoint } from '../src/transport/endpoint.ts'
+import type { Endpoint } from '../src/endpoints/endpoint.ts'
 import { testIntake } from './intake.ts'
 
 type Handler = (params: Readonly<Record<string, unknown>>) => unknown

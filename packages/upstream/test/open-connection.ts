@@ -1,5 +1,5 @@
 import { Connection, type ConnectionOptions } from '../src/connection/connection.ts'
-import type { Endpoint } from '../src/transport/endpoint.ts'
+import type { Endpoint } from '../src/endpoints/endpoint.ts'
 
 /** Opens a connection that detects the era of its server and has no listeners. */
 export function openConnection(

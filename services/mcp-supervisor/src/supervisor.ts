@@ -12,7 +12,7 @@ import { findNameClashes } from '@mcp-host/mcp'
 import type { SupervisorConfig } from './config.ts'
 import { supervisorEvents } from './events.ts'
 import { bindSubjects } from './subjects.ts'
-import { hostFactory } from './hosting/host-factory.ts'
+import { openUpstreams } from './hosting/open-upstream.ts'
 import { answerServerRequest } from './server-requests/answer-server-request.ts'
 import { RunningCalls } from './tool-calls/running-calls.ts'
 import { ResumableRequests } from './mcp-requests/resumable-requests.ts'
@@ -86,10 +86,9 @@ export async function createSupervisor(
     writable: config.sandboxWritable,
   })
   logSandbox(logger, sandbox)
-  const makeHost = hostFactory({
+  const openUpstream = openUpstreams(guardian, {
     env,
     logger,
-    guardian,
     sandbox,
     proxyFor,
     metrics: toolMetrics,
@@ -144,7 +143,7 @@ export async function createSupervisor(
       publisher,
       slots: new ProcessSlots(maxSessionProcesses),
       pauses,
-      makeHost,
+      openUpstream,
       onRemoved: (server) => toolMetrics.forget(server),
       inputTimeoutMs,
       callbackOf: (session) => (request) =>

@@ -1,5 +1,5 @@
 import { ValidationError } from '@mcp-host/upstream'
-import type { MemberServer, RequestOptions } from '@mcp-host/upstream'
+import type { RequestOptions, Upstream } from '@mcp-host/upstream'
 import {
   findResource,
   type Named,
@@ -13,17 +13,17 @@ import {
 /** Finds the server of a tool, prompt or resource. Throws `ValidationError` for unknown ones. */
 export class Router {
   /** The servers in the order of the configuration. */
-  readonly #servers: () => readonly MemberServer[]
+  readonly #servers: () => readonly Upstream[]
   readonly #tools = new NameTable()
   readonly #prompts = new NameTable()
 
-  constructor(servers: () => readonly MemberServer[]) {
+  constructor(servers: () => readonly Upstream[]) {
     this.#servers = servers
   }
 
   /** Updates the names of a server from its last lists. */
-  update({ name, lastLive }: MemberServer): void {
-    const { tools = new Map(), prompts = new Map(), deniedTools = [] } = lastLive?.inventory ?? {}
+  update({ name, inventory }: Upstream): void {
+    const { tools = new Map(), prompts = new Map(), deniedTools = [] } = inventory ?? {}
     // Denied tools are included, so that calls of them are reported.
     this.#tools.update(name, [...tools.keys(), ...deniedTools])
     this.#prompts.update(name, prompts.keys())
@@ -53,8 +53,7 @@ export class Router {
     { requestId }: RequestOptions,
   ): ResourceIdentity {
     if (typeof resource !== 'string') return resource
-    const lists = this.#servers().flatMap(({ name, lastLive }) => {
-      const inventory = lastLive?.inventory
+    const lists = this.#servers().flatMap(({ name, inventory }) => {
       if (inventory === undefined) return []
       const { resources, resourceTemplates } = inventory
       return [{ name, resources, resourceTemplates }]

@@ -1,9 +1,9 @@
-import { aborted, resolvesWithin, timeLimit } from '@mcp-host/async'
+import { resolvesWithin } from '@mcp-host/async'
 import { diffConfig, type ReloadReport } from '@mcp-host/mcp-json'
 import type { McpConfig } from '@mcp-host/mcp-json'
-import type { MemberClient, MemberServer, ServerConfig, ServerInstance } from '@mcp-host/upstream'
+import type { ServerConfig, Upstream } from '@mcp-host/upstream'
 import { ServerStartupError } from '@mcp-host/upstream'
-import type { ManagedServer } from './managed-server.ts'
+import type { ServerCache } from '../cache/server-cache.ts'
 
 /**
  * The effect of a failed start: `all-or-nothing` stops all servers and throws, `best-effort` goes on without the
@@ -11,15 +11,19 @@ import type { ManagedServer } from './managed-server.ts'
  */
 export type StartPolicy = 'all-or-nothing' | 'best-effort'
 
+/** A server of the configuration. */
+export interface GroupMember {
+  readonly upstream: Upstream
+  readonly cache: ServerCache
+}
+
 export interface ServerGroupDeps {
-  readonly create: (name: string, config: ServerConfig) => ManagedServer
+  readonly create: (name: string, config: ServerConfig) => GroupMember
   /** Called when a server has become a member of the group, or was adapted. */
-  readonly onPlaced: (member: ManagedServer) => void
+  readonly onPlaced: (member: GroupMember) => void
 }
 
 export interface ServerGroupOptions {
-  /** The time limit for calls of a replaced or removed server, in milliseconds. */
-  readonly retireLimitMs: number
   /** The time limit for the start of all servers together, in milliseconds. */
   readonly startLimitMs: number
 }
@@ -28,12 +32,12 @@ export interface ServerGroupOptions {
 export class ServerGroup {
   readonly #deps: ServerGroupDeps
   readonly #options: ServerGroupOptions
-  #members = new Map<string, ManagedServer>()
+  #members = new Map<string, GroupMember>()
   #config: McpConfig = { servers: {} }
   /** Servers whose successors are starting. */
   readonly #replaced = new Set<string>()
-  /** Stops of replaced and removed servers. */
-  readonly #retiring = new Set<Promise<void>>()
+  /** Replaced and removed servers whose calls have not ended. */
+  readonly #retiring = new Set<GroupMember>()
   readonly #stopping = new AbortController()
   #reloading: Promise<unknown> | undefined
 
@@ -42,31 +46,32 @@ export class ServerGroup {
     this.#options = options
   }
 
-  get(name: string): ManagedServer | undefined {
+  get(name: string): GroupMember | undefined {
     return this.#members.get(name)
   }
 
   /** The dependencies of a server that are not ready. */
   missing({ dependencies = [] }: ServerConfig): readonly string[] {
-    return dependencies.filter((name) => this.#members.get(name)?.server.state !== 'ready')
+    return dependencies.filter((name) => this.#members.get(name)?.upstream.state !== 'ready')
   }
 
   /** Starts the servers that only `name` kept from starting. */
   wakeDependents(name: string): void {
-    for (const { server, instances } of this.#members.values()) {
-      const { config } = server
+    for (const { upstream } of this.#members.values()) {
+      const { config } = upstream
       if (config.dependencies?.includes(name) !== true || this.missing(config).length > 0) continue
-      if (this.#replaced.has(server.name)) continue
-      for (const each of instances) {
-        // A failure is in its state and the log.
-        if (each.isWaitingForDependencies) each.restart().catch(() => undefined)
-      }
+      if (!this.#replaced.has(upstream.name)) upstream.wake()
     }
   }
 
   /** The members in the order of the configuration. */
-  get members(): readonly ManagedServer[] {
+  get members(): readonly GroupMember[] {
     return [...this.#members.values()]
+  }
+
+  /** Also those that were replaced or removed, while their calls go on. */
+  get all(): readonly GroupMember[] {
+    return [...this.#members.values(), ...this.#retiring]
   }
 
   /** Starts all servers at once, each after its dependencies. Throws the first error. */
@@ -82,8 +87,8 @@ export class ServerGroup {
     const isBestEffort = policy === 'best-effort'
     const started = isBestEffort ? Promise.allSettled(starts) : Promise.all(starts)
     if ((await this.#isInTime(started, starts)) || isBestEffort) return
-    const missing = this.members.filter(({ server }) => server.state !== 'ready')
-    const names = missing.map(({ server }) => server.name)
+    const missing = this.members.filter(({ upstream }) => upstream.state !== 'ready')
+    const names = missing.map(({ upstream }) => upstream.name)
     const limit = `${this.#options.startLimitMs} ms`
     const message = `not all servers were ready within ${limit}: "${names.join('", "')}"`
     throw new ServerStartupError(message, { server: names[0] })
@@ -96,7 +101,7 @@ export class ServerGroup {
     while (!(await resolvesWithin(started, this.#options.startLimitMs))) {
       const { members } = this
       const fetching = starts.filter((_, index) => {
-        return members[index]?.server.snapshot().phase === 'installing'
+        return members[index]?.upstream.snapshot().phase === 'installing'
       })
       if (fetching.length === 0) return false
       await Promise.race([started, Promise.allSettled(fetching)])
@@ -129,34 +134,30 @@ export class ServerGroup {
     const stop = (name: string): Promise<void> => {
       const known = stops.get(name)
       if (known !== undefined) return known
-      const server = this.#members.get(name)?.server
+      const upstream = this.#members.get(name)?.upstream
       const dependents = Object.entries(this.#config.servers)
         .filter(([, { dependencies = [] }]) => dependencies.includes(name))
         .map(([dependent]) => stop(dependent))
-      const stopNow = async (): Promise<void> => server?.stop()
+      const stopNow = async (): Promise<void> => upstream?.stop()
       const stopped = dependents.length === 0 ? stopNow() : Promise.all(dependents).then(stopNow)
       stops.set(name, stopped)
       return stopped
     }
-    await Promise.all([...[...this.#members.keys()].map(stop), ...this.#retiring])
+    const retiring = Array.from(this.#retiring, ({ upstream }) => upstream.stop())
+    await Promise.all([...[...this.#members.keys()].map(stop), ...retiring])
   }
 
   async #reload(config: McpConfig): Promise<ReloadReport> {
     if (this.#stopping.signal.aborted) throw new Error('the host is shut down')
     const report = diffConfig(this.#config, config)
-    const fresh = new Map<string, ManagedServer>()
-    const members = new Map<string, ManagedServer>()
-    const addedInstances: ServerInstance[] = []
-    const adapted: ManagedServer[] = []
+    const fresh = new Map<string, GroupMember>()
+    const members = new Map<string, GroupMember>()
+    const adapted: GroupMember[] = []
     for (const [name, server] of Object.entries(config.servers)) {
       const former = this.#members.get(name)
       const isChanged = !report.unchanged.includes(name)
-      const adaptation = isChanged ? former?.adapt(server) : undefined
-      if (former !== undefined && adaptation !== undefined) {
-        adapted.push(former)
-        addedInstances.push(...adaptation.added)
-        for (const instance of adaptation.removed) this.#retire(instance)
-      } else if (isChanged) fresh.set(name, this.#deps.create(name, server))
+      if (isChanged && former?.upstream.adapt(server) === true) adapted.push(former)
+      else if (isChanged) fresh.set(name, this.#deps.create(name, server))
       const member = former ?? fresh.get(name)
       if (member !== undefined) members.set(name, member)
     }
@@ -165,8 +166,6 @@ export class ServerGroup {
     this.#config = config
     for (const name of report.changed) if (fresh.has(name)) this.#replaced.add(name)
     for (const member of adapted) this.#deps.onPlaced(member)
-    // Not awaited; failures are in the server's state and the log.
-    for (const { server } of addedInstances) server.start().catch(() => undefined)
     for (const name of report.added) {
       const member = members.get(name)
       if (member !== undefined) this.#deps.onPlaced(member)
@@ -174,7 +173,7 @@ export class ServerGroup {
     for (const member of removed) this.#retire(member)
     const { signal } = this.#stopping
     const interrupt = (): void => {
-      for (const { server } of fresh.values()) void server.stop()
+      for (const { upstream } of fresh.values()) void upstream.stop()
     }
     signal.addEventListener('abort', interrupt)
     const starts = this.#startInOrder(fresh)
@@ -194,23 +193,13 @@ export class ServerGroup {
     return report
   }
 
-  /** Stops a server once its calls have ended, or after the limit. */
-  #retire({
-    server,
-    client,
-  }: {
-    readonly server: Pick<MemberServer, 'config' | 'stop'>
-    readonly client: Pick<MemberClient, 'idle'>
-  }): void {
-    const retireLimitMs = Math.max(this.#options.retireLimitMs, server.config.maxTimeoutMs ?? 0)
-    const limit = AbortSignal.any([timeLimit(retireLimitMs), this.#stopping.signal])
-    const retired = Promise.race([client.idle(), aborted(limit)]).then(() => server.stop())
-    this.#retiring.add(retired)
-    void retired.finally(() => this.#retiring.delete(retired))
+  #retire(member: GroupMember): void {
+    this.#retiring.add(member)
+    void member.upstream.retire().finally(() => this.#retiring.delete(member))
   }
 
   /** Starts these members, each after its dependencies among them. */
-  #startInOrder(members: ReadonlyMap<string, ManagedServer>): readonly Promise<void>[] {
+  #startInOrder(members: ReadonlyMap<string, GroupMember>): readonly Promise<void>[] {
     const starts = new Map<string, Promise<void>>()
     const start = (name: string): Promise<void> => {
       const known = starts.get(name)
@@ -218,8 +207,8 @@ export class ServerGroup {
       const member = members.get(name)
       // Other servers are running already.
       if (member === undefined) return Promise.resolve()
-      const { dependencies = [] } = member.server.config
-      const started = member.server.start(Promise.allSettled(dependencies.map(start)))
+      const { dependencies = [] } = member.upstream.config
+      const started = member.upstream.start(Promise.allSettled(dependencies.map(start)))
       starts.set(name, started)
       return started
     }

@@ -15,7 +15,7 @@ import {
 
 import { type Mask, maskError } from '../errors/mask-secrets.ts'
 import { MAX_TIMER_MS } from '@mcp-host/async'
-import type { Endpoint } from '../transport/endpoint.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import { toHandshakeError } from './handshake-error.ts'
 import { Rpc, RpcClosed, type RpcRequestOptions, RpcSendError, RpcTimeout } from './rpc.ts'
 import { RpcError } from '../errors/rpc-error.ts'

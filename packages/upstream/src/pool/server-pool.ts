@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import { type Instance, instancesOf } from './instances-of.ts'
+import type { Instance } from '../endpoints/endpoint-kind.ts'
+import { instancesOf } from './instances-of.ts'
 import type { ServerConfig } from '../server-config.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import { Balancer, type Candidate } from '../policies/balancer.ts'

@@ -5,14 +5,14 @@ import {
   SseError,
 } from '@modelcontextprotocol/client'
 
-import type { RemoteServerConfig, ServerConfig } from '../server-config.ts'
+import type { ServerConfig } from '../server-config.ts'
 import { Connection, type ConnectionOptions, type EraChoice } from '../connection/connection.ts'
 import { HandshakeError } from '../connection/handshake-error.ts'
 import type { Mask } from '../errors/mask-secrets.ts'
 import type { ServerInboxDeps } from '../requests/server-inbox.ts'
 import { describeCause } from '../errors/describe-cause.ts'
-import { createEndpoint } from '../transport/create-endpoint.ts'
-import type { Endpoint, EndpointDeps } from '../transport/endpoint.ts'
+import type { Endpoint, EndpointDeps } from '../endpoints/endpoint.ts'
+import { kindOf } from '../endpoints/index.ts'
 
 /** The statuses with which a server of HTTP+SSE refuses Streamable HTTP, according to the protocol. */
 const REFUSALS: readonly (number | undefined)[] = [400, 404, 405]
@@ -24,8 +24,8 @@ export class EndedError extends Error {
 
 export interface Connected {
   readonly connection: Connection
-  /** The transport by which the server was reached. */
-  readonly type: ServerConfig['type']
+  /** The configuration by which the server was reached: the given one, or its fallback. */
+  readonly config: ServerConfig
 }
 
 export interface ConnectDeps extends EndpointDeps {
@@ -65,20 +65,24 @@ export async function connect(
     const { mask } = deps
     const common = { clientInfo, capabilities, signal, mask, onError, ...listeners }
     const connection = await Connection.open(endpoint, { ...common, era: attempt.era })
-    return { connection, type: attempt.config.type }
+    return { connection, config: attempt.config }
   }
   const first = { config, era }
-  const endpoint = createEndpoint(deps, config, { name, graceMs })
+  const endpoint = kindOf(config).open(deps, config, { name, graceMs })
   try {
     return await open(endpoint, first)
   } catch (error) {
     const second = signal.aborted ? undefined : nextAttempt(first, endpoint, error)
     if (second === undefined) throw withReason(error, endpoint)
-    const other = createEndpoint(deps, second.config, { name, graceMs })
+    const kind = kindOf(second.config)
+    const other = kind.open(deps, second.config, { name, graceMs })
     return open(other, second).catch((last: unknown) => {
-      if (second.config.type !== 'sse') throw withReason(last, other)
-      const [one, two] = [describeCause(error), describeCause(last)]
-      throw new Error(`by Streamable HTTP: ${one}; by HTTP+SSE: ${two}`, { cause: error })
+      if (second.config === config) throw withReason(last, other)
+      const failures = [
+        `by ${kindOf(config).label}: ${describeCause(error)}`,
+        `by ${kind.label}: ${describeCause(last)}`,
+      ]
+      throw new Error(failures.join('; '), { cause: error })
     })
   }
 }
@@ -108,15 +112,10 @@ function nextAttempt(
     return era === 'auto' && endedByItself ? { config, era: 'legacy' } : undefined
   }
   const status = error instanceof SdkHttpError ? error.data.status : undefined
-  const mayBeSse = config.type === 'http' && config.fallback === 'sse' && era !== 'modern'
-  return mayBeSse && REFUSALS.includes(status)
-    ? { config: asSse(config), era: 'legacy' }
+  const fallback = era === 'modern' ? undefined : kindOf(config).fallback?.(config)
+  return fallback !== undefined && REFUSALS.includes(status)
+    ? { config: fallback, era: 'legacy' }
     : undefined
-}
-
-/** The configuration of the same server for HTTP+SSE. */
-export function asSse(config: RemoteServerConfig): RemoteServerConfig {
-  return { ...config, type: 'sse' }
 }
 
 /** Replaces an error by the reason for the end of the process, which is more helpful than the SDK's error. */

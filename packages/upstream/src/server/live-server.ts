@@ -34,21 +34,21 @@ export class LiveServer implements Live {
   readonly connection: Connection
   readonly inventory: Inventory
   readonly inbox: ServerInbox
-  /** The transport by which the server was reached. */
-  readonly type: ServerConfig['type']
+  /** The configuration by which the server was reached: the given one, or its fallback. */
+  readonly config: ServerConfig
   /** Replaced after the tools have changed. */
   validator: ArgumentValidator
   readonly #ended = new AbortController()
 
   private constructor(
-    { connection, type }: Connected,
+    { connection, config }: Connected,
     inventory: Inventory,
     inbox: ServerInbox,
     mode: ValidationMode,
   ) {
     this.validator = new ArgumentValidator(mode, { owner: this })
     this.connection = connection
-    this.type = type
+    this.config = config
     this.inventory = inventory
     this.inbox = inbox
   }

@@ -16,10 +16,10 @@ import { backoffMs } from '../policies/backoff.ts'
 import { HealthScore } from '../policies/health-score.ts'
 import { RestartPolicy } from '../policies/restart.ts'
 import { type Mask, maskError, maskSecrets } from '../errors/mask-secrets.ts'
-import type { EndpointDeps } from '../transport/endpoint.ts'
-import { ProcessOutput } from '../transport/process-output.ts'
-import { asSse } from './connect.ts'
-import { launcherOf } from './launcher.ts'
+import type { EndpointDeps } from '../endpoints/endpoint.ts'
+import type { EndpointKind } from '../endpoints/endpoint-kind.ts'
+import { kindOf } from '../endpoints/index.ts'
+import { ProcessOutput } from '../endpoints/process-output.ts'
 import { LiveServer, type LiveServerDeps } from './live-server.ts'
 import { Notices, type RequestedNotices } from './notices.ts'
 import type { ServerSnapshot } from './server-snapshot.ts'
@@ -74,6 +74,7 @@ export class Server {
   readonly name: string
   readonly config: ServerConfig
   readonly #deps: ServerDeps
+  readonly #kind: EndpointKind<ServerConfig>
   readonly #logger: Logger
   readonly #options: ServerOptions
   readonly #restartPolicy: RestartPolicy
@@ -95,8 +96,8 @@ export class Server {
   #live: LiveServer | undefined
   /** The era of the last connection. */
   #knownEra: EraChoice | undefined
-  /** Whether the last connection used HTTP+SSE in place of Streamable HTTP. */
-  #isSse = false
+  /** The configuration of the last connection, which may be a fallback of the configured one. */
+  #knownConfig: ServerConfig | undefined
   #restarts = 0
   #attempt: Promise<void> | undefined
   #restartTimer: NodeJS.Timeout | undefined
@@ -117,11 +118,9 @@ export class Server {
     this.#deps = deps
     this.#options = options
     this.#logger = bindLogger(deps.logger, { component: 'server', server: name })
-    const isRemote = config.type !== 'stdio'
-    this.mask = maskSecrets(
-      { ...config.secrets, ...(isRemote ? config.headers : config.env) },
-      isRemote ? originOf(config.url) : config.command,
-    )
+    this.#kind = kindOf(config)
+    const [secrets, shown] = this.#kind.secrets(config)
+    this.mask = maskSecrets({ ...config.secrets, ...secrets }, shown)
     const quota = new LineQuota({
       onLines: (lines) => deps.onLeftOut('lines', lines),
       onLeftOut: (lines) => {
@@ -131,9 +130,7 @@ export class Server {
     })
     this.#output = new ProcessOutput({ logger: this.#logger, mask: this.mask, quota })
     this.#receivedLogger = withQuota(this.#logger, quota)
-    this.#restartPolicy = new RestartPolicy(
-      config.restart ?? { policy: isRemote ? 'on-failure' : 'no' },
-    )
+    this.#restartPolicy = new RestartPolicy(config.restart ?? { policy: this.#kind.restart })
     this.notices = new Notices(
       {
         logger: bindLogger(this.#logger, { action: 'listen' }),
@@ -186,10 +183,7 @@ export class Server {
       since: this.#since,
       isInstalling: this.#installer !== undefined,
       isRestartPlanned: this.#isRestartPlanned,
-      sandbox:
-        this.config.type === 'stdio'
-          ? (this.config.sandbox?.kind ?? this.#deps.sandbox.kind)
-          : undefined,
+      sandbox: this.#kind.sandbox?.(this.config, this.#deps.sandbox),
       restarts: this.#restarts,
       error: this.#error,
       health: this.health,
@@ -234,7 +228,7 @@ export class Server {
   async trouble(live: LiveServer, error: RpcTimeout | RpcSendError): Promise<boolean> {
     if (error instanceof RpcSendError) {
       // The transport detects the end of a process, with a better reason.
-      if (this.config.type === 'stdio') return false
+      if (this.#kind.isProcess) return false
       // A restarted server has lost the session, and needs a new one.
       if (error.isSessionLost) return this.#reconnect(live)
       const status = statusOf(error)
@@ -303,15 +297,14 @@ export class Server {
       const message = `the server "${name}" needs "${missing.join('", "')}", which is not ready`
       throw new ServerStartupError(message, { server: name })
     }
-    const installer = this.#wasReady ? undefined : launcherOf(this.config)
+    const installer = this.#wasReady ? undefined : this.#kind.launcher?.(this.config)
     this.#installer = installer
     if (installer !== undefined) this.#deps.onChange()
     const limitMs = installer === undefined ? startTimeoutMs : installTimeoutMs
     const limit = timeLimit(limitMs)
     const signal = AbortSignal.any([limit, this.#stopping.signal])
     const era = this.config.protocol ?? this.#knownEra ?? 'auto'
-    const config = this.#isSse && this.config.type === 'http' ? asSse(this.config) : this.config
-    const options = { name, clientInfo, era, config }
+    const options = { name, clientInfo, era, config: this.#knownConfig ?? this.config }
     try {
       const live = await LiveServer.open(
         {
@@ -333,7 +326,7 @@ export class Server {
       this.#live = live
       // While the program was fetched, the probe got no answer, so the era is not reliable.
       this.#knownEra = installer === undefined ? live.connection.era : undefined
-      this.#isSse = live.type === 'sse'
+      this.#knownConfig = live.config
       this.#error = undefined
       this.#installer = undefined
       this.#wasReady = true
@@ -342,9 +335,9 @@ export class Server {
       this.#watch(live)
       await this.notices.resume(live, startTimeoutMs)
     } catch (cause) {
-      // The remembered era may be the reason for the failure.
+      // What was remembered may be the reason for the failure.
       this.#knownEra = undefined
-      this.#isSse = false
+      this.#knownConfig = undefined
       const { hasStdout } = this.#output
       const found = { installer, hasStdout, limit, limitMs, stopping: this.#stopping.signal }
       // Masked before it is shortened, since a part of a secret would not be found.
@@ -494,9 +487,4 @@ export class Server {
 function statusOf(error: unknown): number | undefined {
   const cause = error instanceof RpcSendError ? error.cause : undefined
   return cause instanceof SdkHttpError ? cause.data.status : undefined
-}
-
-/** The part of an address that errors have to name. Paths and queries may have a key. */
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : ''
 }

@@ -2,7 +2,7 @@ import type { ServerConfig } from '../server-config.ts'
 import { describeCause } from '../errors/describe-cause.ts'
 import { LaunchError } from '@mcp-host/process'
 import type { Mask } from '../errors/mask-secrets.ts'
-import { shownUrl } from '../transport/shown-url.ts'
+import { kindOf } from '../endpoints/index.ts'
 import { EndedError } from './connect.ts'
 
 export interface FailedStart {
@@ -30,18 +30,19 @@ export function startFailure(
 ): string {
   if (cause instanceof LaunchError) return `cannot start: ${cause.message}`
   if (stopping.aborted) return 'was stopped before it was ready'
-  const address = config.type === 'stdio' ? '' : ` (${shownUrl(config.url)})`
+  const address = kindOf(config).address(config)
+  const where = address === undefined ? '' : ` (${address.shown})`
   const advice = hasStdout ? STDOUT : ''
   if (limit.aborted) {
     const remedy =
       installer === undefined
         ? ''
         : `, in which "${installer}" may have had to fetch it; allow more with "startTimeoutMs"`
-    return `was not ready within ${limitMs} ms${address}${remedy}${advice}`
+    return `was not ready within ${limitMs} ms${where}${remedy}${advice}`
   }
-  if (cause instanceof EndedError) return `${cause.message} before it was ready${address}${advice}`
+  if (cause instanceof EndedError) return `${cause.message} before it was ready${where}${advice}`
   // The cause follows in the message.
   const reason = describeCause(cause).replace(/^Version negotiation probe failed: /, '')
-  if (config.type === 'stdio') return `cannot start: ${reason}`
-  return `cannot start: ${reason.replaceAll(mask(config.url), shownUrl(config.url))}${address}`
+  if (address === undefined) return `cannot start: ${reason}`
+  return `cannot start: ${reason.replaceAll(mask(address.whole), address.shown)}${where}`
 }

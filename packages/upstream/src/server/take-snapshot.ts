@@ -33,7 +33,7 @@ export function takeSnapshot(
   const isRunning = connection?.closeReason === undefined && state !== 'shutdown'
   return {
     name,
-    type: live?.type ?? config.type,
+    type: (live?.config ?? config).type,
     state,
     since,
     restarts,

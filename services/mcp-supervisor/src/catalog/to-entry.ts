@@ -1,6 +1,7 @@
 import type { ServerEntry } from '@mcp-host/contracts'
 import { ServerName } from '@mcp-host/contracts'
 import type { InstanceSnapshot, ServerConfig, ServerSnapshot } from '@mcp-host/upstream'
+import { isProcess } from '@mcp-host/upstream'
 import { truncate } from '../truncate.ts'
 
 /** The catalog entry of a server. */
@@ -50,5 +51,5 @@ function errorFields(error: ServerSnapshot['error']): Pick<ServerEntry, 'error' 
 
 /** The default placement: a process may have state, so it runs once; a remote server accepts any number of clients. */
 export function defaultPlacement(type: ServerConfig['type']): 'one' | 'every' {
-  return type === 'stdio' ? 'one' : 'every'
+  return isProcess(type) ? 'one' : 'every'
 }

@@ -3,16 +3,18 @@ import type { LogFact, ServerName, SessionId, ToolCallId } from '@mcp-host/contr
 import { newEnvelope } from '@mcp-host/contracts'
 import { createLogger } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
-import type { MCPHost } from 'mcp-host'
-import type { ServerSnapshot } from '@mcp-host/upstream'
+import type { ServerSnapshot, Upstream } from '@mcp-host/upstream'
 import { expect, test } from 'vitest'
 import { bindSubjects } from '../subjects.ts'
 import { RunningCalls } from '../tool-calls/running-calls.ts'
 import { ResumableRequests } from '../mcp-requests/resumable-requests.ts'
 import type { HostedServerDeps } from './hosted-server.ts'
+import type { OpenUpstream } from './open-upstream.ts'
 import { HostedServer } from './hosted-server.ts'
 import type { IncomingRequest, RequestForwarder } from '../mcp-requests/request-forwarder.ts'
 import type { ClientLists } from '../catalog/client-lists.ts'
+
+const answers = { callback: () => undefined, kinds: [] }
 
 test('a call that is cancelled while its server starts ends at once and is not sent', async () => {
   const facts: unknown[] = []
@@ -32,23 +34,25 @@ test('a call that is cancelled while its server starts ends at once and is not s
     },
     // A tool call uses only these members.
   } as unknown as Bus
-  const host = {
+  const upstream = {
     // The server never becomes ready.
-    initialize: () => new Promise(quiet),
-    serverChanges: async function* () {},
+    start: () => new Promise(quiet),
+    snapshot: () => ({ state: 'starting' }),
     callTool: async () => {
       hasCalled = true
     },
     // HostedServer uses only these members.
-  } as unknown as MCPHost
+  } as unknown as Upstream
   const logger = createLogger('mcp-supervisor', 'silent')
   const events = { callStarted: quiet, callEnded: quiet, callCancelled: quiet }
   const resumable = new ResumableRequests({ bus })
   const subjects = bindSubjects(bus)
-  const deps = { bus, subjects, logger, events, calls: new RunningCalls(), resumable }
+  const calls = new RunningCalls()
+  const openUpstream = (): Upstream => upstream
+  const deps = { bus, subjects, logger, events, calls, resumable, openUpstream }
   const name = 'it' as ServerName
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
-  const server = new HostedServer(deps, host, { name, config })
+  const server = new HostedServer(deps, { name, config, answers })
   const request = {
     session: 'session' as SessionId,
     call: 'session-0-0' as ToolCallId,
@@ -75,20 +79,23 @@ test("a client's own lists see every state of its process and are withdrawn befo
     },
     // HostedServer uses only these members.
   } as unknown as ClientLists
-  const host = {
-    initialize: async () => undefined,
-    async *serverChanges() {
-      yield* [{ state: 'starting' }, { state: 'ready' }]
-    },
-    shutdown: async () => void steps.push('shutdown'),
-    // HostedServer uses only these members without a running process.
-  } as unknown as MCPHost
+  let state = 'starting'
+  const openUpstream: OpenUpstream = (_, __, ___, events) =>
+    ({
+      snapshot: () => ({ state }),
+      async start() {
+        await new Promise((resolve) => void setImmediate(resolve))
+        state = 'ready'
+        events.changed?.()
+      },
+      stop: async () => void steps.push('shutdown'),
+      // HostedServer uses only these members without a running process.
+    }) as unknown as Upstream
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
-  const server = new HostedServer({} as HostedServerDeps, host, {
-    name: 'it' as ServerName,
-    config,
-    clientLists,
-  })
+  // A server without requests uses only this member.
+  const deps = { openUpstream } as unknown as HostedServerDeps
+  const name = 'it' as ServerName
+  const server = new HostedServer(deps, { name, config, answers, clientLists })
   await eventually(() => steps.length === 2)
   const ended = server[Symbol.asyncDispose]().then(() => steps.push('withdrawn'))
   await eventually(() => steps.includes('end'))
@@ -102,12 +109,11 @@ test('the parameters of a request are read by the digest that it gives', async (
   const blobs = {
     get: async (_: string, { digest = '' } = {}) => (digest === 'd' ? bytes : new Uint8Array()),
   }
-  const host = {
-    initialize: async () => undefined,
-    serverChanges: async function* () {},
-    on: () => () => undefined,
+  const upstream = {
+    start: async () => undefined,
+    snapshot: () => ({ state: 'ready' }),
     // HostedServer uses only these members without a running process.
-  } as unknown as MCPHost
+  } as unknown as Upstream
   // A request uses only these members.
   const bus = {
     id: 'us',
@@ -128,9 +134,11 @@ test('the parameters of a request are read by the digest that it gives', async (
     bus,
     subjects: bindSubjects(bus),
     resumable: new ResumableRequests({ bus }),
+    openUpstream: () => upstream,
     // A request uses only these members.
   } as unknown as HostedServerDeps
-  const server = new HostedServer(deps, host, { name: 'it' as ServerName, config, forwarder })
+  const name = 'it' as ServerName
+  const server = new HostedServer(deps, { name, config, answers, forwarder })
   const head = { method: 'tools/list', id: 'i', era: 'modern', stored: 'k', digest: 'd' } as const
   await server.forward({ head, body: new Uint8Array(), envelope: newEnvelope('local') }, () => {})
   expect(bodies).toEqual([bytes])

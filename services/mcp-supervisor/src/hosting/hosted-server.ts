@@ -5,12 +5,11 @@ import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
 import { BusError, clientMessage, resourceUpdated } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { InFlight } from '@mcp-host/async'
-import type { McpConfig } from '@mcp-host/mcp-json'
-import type { MCPHost } from 'mcp-host'
-import type { ServerConfig, ServerSnapshot } from '@mcp-host/upstream'
+import type { ServerConfig, ServerSnapshot, Upstream, UpstreamEvents } from '@mcp-host/upstream'
 import { McpHostError } from '@mcp-host/upstream'
 import type { ClientLists } from '../catalog/client-lists.ts'
 import type { EndedCall, SupervisorEvents } from '../events.ts'
+import type { OpenUpstream, UpstreamAnswers } from './open-upstream.ts'
 import type { SendPart } from '../mcp-requests/client-questions.ts'
 import type { Era } from '../mcp-requests/eras.ts'
 import type { McpReply } from '../mcp-requests/forward-request.ts'
@@ -36,15 +35,16 @@ export interface HostedServerDeps {
   readonly audit?: AuditLog | undefined
   readonly calls: RunningCalls
   readonly resumable: Pick<ResumableRequests, 'run'>
+  readonly openUpstream: OpenUpstream
 }
 
 interface HostedServerOptions {
   readonly name: ServerName
   readonly config: ServerConfig
+  readonly answers: UpstreamAnswers
   readonly onChange?: (snapshot: ServerSnapshot) => void
   /**
-   * Runs the requests of MCP clients and provides the callback of the host; absent when the server takes no such
-   * requests.
+   * Runs the requests of MCP clients, and provides the callback of the server; absent when it takes no such requests.
    */
   readonly forwarder?: RequestForwarder
   /** The client of a dedicated process, by its id. */
@@ -54,11 +54,11 @@ interface HostedServerOptions {
   readonly onLeave?: () => void
 }
 
-/** One MCP server in its own host, so that servers start and end independently. */
+/** An MCP server with its subjects on the bus. */
 export class HostedServer implements AsyncDisposable {
   readonly name: ServerName
   readonly #deps: HostedServerDeps
-  readonly #host: MCPHost
+  readonly #upstream: Upstream
   readonly #options: HostedServerOptions
   readonly #watched: WatchedResources
   readonly #target: RequestTarget
@@ -67,30 +67,30 @@ export class HostedServer implements AsyncDisposable {
   /** The last known era of the server. */
   #era: Era = 'legacy'
   #isStarted = false
+  /** Whether a change is reported in this turn of the event loop. */
+  #isChanged = false
   readonly #closing = new AbortController()
   readonly #closed = new AbortController()
   readonly #started: Promise<void>
-  readonly #followed: Promise<void>
   /**
    * Listeners that stay until the end: control messages concern requests in flight, even when no new ones are taken.
    */
   readonly #listening = new DisposableStack()
 
   /** Starts the server. The state shows a failure. */
-  constructor(deps: HostedServerDeps, host: MCPHost, options: HostedServerOptions) {
-    const { name, config, forwarder } = options
+  constructor(deps: HostedServerDeps, options: HostedServerOptions) {
+    const { name, config, answers, forwarder } = options
     this.#deps = deps
-    this.#host = host
     this.#options = options
     this.name = name
-    this.#started = host.initialize(this.#configOf(config)).catch((err: unknown) => {
-      const fields = { component: 'supervisor', action: 'initialize', server: name, err }
-      deps.logger.error(fields, 'could not start a server')
-    })
-    this.#followed = this.#follow()
-    this.#watched = this.#listening.use(new WatchedResources(host, name))
+    const upstream = deps.openUpstream(name, withoutDependencies(config), answers, this.#events())
+    this.#upstream = upstream
+    // The state and the log have a failure.
+    this.#started = upstream.start().catch(ignore)
+    this.#changed()
+    this.#watched = this.#listening.use(new WatchedResources(upstream))
     this.#target = {
-      host,
+      upstream,
       ready: () => (this.#isStarted ? undefined : this.#started),
       era: () => this.#era,
       track: (work) => void this.#counted(work).catch(ignore),
@@ -101,13 +101,13 @@ export class HostedServer implements AsyncDisposable {
   }
 
   /** The current state. `onChange` is called a little later. */
-  get snapshot(): ServerSnapshot | undefined {
-    return this.#host.getServers()[0]
+  get snapshot(): ServerSnapshot {
+    return this.#upstream.snapshot()
   }
 
   /** The last lines that its processes wrote outside of the protocol. */
   get output(): readonly string[] {
-    return this.#host.lastOutput(this.name)
+    return this.#upstream.lastOutput
   }
 
   /** The number of calls in flight. */
@@ -192,7 +192,7 @@ export class HostedServer implements AsyncDisposable {
   runTool(served: ServedRequest<RunToolRequest>): { supervisor: string } {
     const deps = {
       ...this.#deps,
-      host: this.#host,
+      upstream: this.#upstream,
       started: this.#started,
       closed: this.#closing.signal,
       running: this.#running,
@@ -200,14 +200,15 @@ export class HostedServer implements AsyncDisposable {
     return startToolCall(deps, this.name, served)
   }
 
-  async reload(config: ServerConfig): Promise<void> {
-    await this.#host.reload(this.#configOf(config))
+  /** Changes the instances of the running server; `false` when it has to be started again. */
+  adapt(config: ServerConfig): boolean {
+    return this.#upstream.adapt(withoutDependencies(config))
   }
 
   /** Restarts the process; calls in flight fail. Throws `unavailable` when it does not become ready. */
   async restart(): Promise<void> {
     try {
-      await this.#host.restart(this.name)
+      await this.#upstream.restart()
     } catch (error) {
       if (!(error instanceof McpHostError)) throw error
       throw new BusError('unavailable', error.message, { cause: error })
@@ -221,16 +222,16 @@ export class HostedServer implements AsyncDisposable {
 
   /** Ends the suspended requests. */
   abandon(): void {
-    this.#options.forwarder?.abandon({ host: this.#host })
+    this.#options.forwarder?.abandon({ upstream: this.#upstream })
   }
 
   /** Ends the server; calls in flight fail. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort()
     this.abandon()
-    await this.#host.shutdown()
+    await this.#upstream.stop()
+    this.#report()
     this.#closed.abort()
-    await this.#followed
     await this.#options.clientLists?.[Symbol.asyncDispose]()
     await this.drained()
     this.#listening.dispose()
@@ -242,21 +243,15 @@ export class HostedServer implements AsyncDisposable {
     return await work
   }
 
-  /** The configuration without dependencies, which are not in this host. The placement waits for them. */
-  #configOf(config: ServerConfig): McpConfig {
-    const { dependencies: _, ...alone } = config
-    return { servers: { [this.name]: alone } }
-  }
-
   #listen(forwarder: RequestForwarder): void {
-    const { bus, subjects } = this.#deps
+    const { subjects } = this.#deps
     const { name: server, client, onLeave } = this.#options
-    const host = this.#host
+    const upstream = this.#upstream
     this.#listening.use(
       subjects.control(server, (control) => {
         switch (control.action) {
           case 'cancel':
-            return forwarder.cancel({ host }, control.id)
+            return forwarder.cancel({ upstream }, control.id)
           case 'ping':
             forwarder.ping(control.id)
             return this.#replay.send(control.id)
@@ -264,7 +259,7 @@ export class HostedServer implements AsyncDisposable {
             return forwarder.answer(control.ask, control.client, control)
           case 'roots-changed':
             // A server that is not ready requests the roots once it is ready.
-            if (control.client === client) void host.rootsChanged(server).catch(ignore)
+            if (control.client === client) void upstream.rootsChanged().catch(ignore)
             return
           case 'leave':
             if (control.client === client) onLeave?.()
@@ -274,31 +269,47 @@ export class HostedServer implements AsyncDisposable {
         }
       }),
     )
-    const { signal } = this.#closed
-    host.on(
-      'resource-updated',
-      ({ uri }) => bus.emit(resourceUpdated, { server }, { uri, client }),
-      { signal },
-    )
-    if (client === undefined) return
-    const method = 'notifications/elicitation/complete'
-    host.on(
-      'elicitation-complete',
-      ({ elicitationId }) =>
-        bus.emit(clientMessage, { client }, { server, method, params: { elicitationId } }),
-      { signal },
-    )
   }
 
-  async #follow(): Promise<void> {
-    const { clientLists, onChange } = this.#options
-    for await (const snapshot of this.#host.serverChanges({ signal: this.#closed.signal })) {
-      this.#era = snapshot.era ?? this.#era
-      this.#isStarted ||= snapshot.state === 'ready'
-      clientLists?.take(snapshot)
-      onChange?.(snapshot)
+  #events(): UpstreamEvents {
+    const { bus } = this.#deps
+    const { name: server, client, forwarder } = this.#options
+    const method = 'notifications/elicitation/complete'
+    return {
+      changed: () => this.#changed(),
+      resourceUpdated: (uri) => {
+        if (forwarder !== undefined) bus.emit(resourceUpdated, { server }, { uri, client })
+      },
+      elicitationComplete: (elicitationId) => {
+        if (client === undefined) return
+        bus.emit(clientMessage, { client }, { server, method, params: { elicitationId } })
+      },
     }
   }
+
+  /** Reports the latest of the changes of one turn of the event loop. */
+  #changed(): void {
+    if (this.#isChanged) return
+    this.#isChanged = true
+    queueMicrotask(() => this.#report())
+  }
+
+  #report(): void {
+    if (!this.#isChanged || this.#closed.signal.aborted) return
+    this.#isChanged = false
+    const { clientLists, onChange } = this.#options
+    const { snapshot } = this
+    this.#era = snapshot.era ?? this.#era
+    this.#isStarted ||= snapshot.state === 'ready'
+    clientLists?.take(snapshot)
+    onChange?.(snapshot)
+  }
+}
+
+/** The placement waits for the dependencies, which may run elsewhere. */
+function withoutDependencies(config: ServerConfig): ServerConfig {
+  const { dependencies: _, ...alone } = config
+  return alone
 }
 
 const ignore = (): void => undefined

@@ -71,8 +71,8 @@ async function forward(
       decided.push(call)
       return mayRun
     },
-    host: {
-      async forward(_, forwardedMethod, forwardedParams, options = {}) {
+    upstream: {
+      async request(forwardedMethod, forwardedParams, options = {}) {
         forwarded.push({ method: forwardedMethod, params: forwardedParams, options })
         return answer(forwarded.at(-1)!)
       },

@@ -3,8 +3,7 @@ import type { AuditLog } from '@mcp-host/audit'
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
 import { BusError, traceId } from '@mcp-host/contracts'
-import type { ForwardOptions } from '@mcp-host/upstream'
-import type { MCPHost } from 'mcp-host'
+import type { ForwardOptions, Upstream } from '@mcp-host/upstream'
 import { ValidationError } from '@mcp-host/upstream'
 import { auditedCall, recordApproval } from '../audited-call.ts'
 import { truncate } from '../truncate.ts'
@@ -28,7 +27,7 @@ const PROGRESS = { type: 'notice', method: 'notifications/progress' } as const
 
 export interface ForwardRequestDeps {
   readonly bus: Pick<Bus, 'blobs'>
-  readonly host: Pick<MCPHost, 'forward'>
+  readonly upstream: Pick<Upstream, 'request'>
   readonly server: string
   /** The audit log; absent when it is off. */
   readonly audit?: AuditLog | undefined
@@ -128,12 +127,12 @@ async function run(
 
 /** The server's result. Input that the server requests is asked of a legacy caller first. */
 async function forwardAnswered(
-  { host, server, ask }: ForwardRequestDeps,
+  { upstream, ask }: ForwardRequestDeps,
   { head, params }: ForwardedRequest,
   options: ForwardOptions,
 ): Promise<unknown> {
   const { method } = head
-  let result = await host.forward(server, method, params, options)
+  let result = await upstream.request(method, params, options)
   if (head.era === 'legacy' && ask !== undefined) {
     for (let round = 0; isInputRequired(result); round++) {
       if (round === MAX_INPUT_ROUNDS) {
@@ -144,7 +143,7 @@ async function forwardAnswered(
       const inputResponses = await answers(inputRequests, ask)
       const state = requestState === undefined ? {} : { requestState }
       const again = { ...params, ...state, inputResponses }
-      result = await host.forward(server, method, again, options)
+      result = await upstream.request(method, again, options)
     }
   }
   return result

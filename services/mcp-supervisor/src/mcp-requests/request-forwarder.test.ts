@@ -28,7 +28,7 @@ let principal: string
 let serve: (call: Call) => Promise<unknown>
 let ready: Promise<void> | undefined
 let era: Era
-/** Ids of the requests that were aborted at the host. */
+/** Ids of the requests that were aborted at the server. */
 let aborted: string[]
 let levels: unknown[]
 let setLevel: () => Promise<void>
@@ -72,8 +72,8 @@ function createForwarder(options: ProcessOptions): void {
 }
 
 const controls = new Map<string, AbortController>()
-const host: RequestTarget['host'] = {
-  async forward(_server, _method, params, options: ForwardOptions = {}) {
+const upstream: RequestTarget['upstream'] = {
+  async request(_method, params, options: ForwardOptions = {}) {
     const { requestId = '', allowInputRequired: mayAsk } = options
     const control = new AbortController()
     controls.set(requestId, control)
@@ -86,7 +86,7 @@ const host: RequestTarget['host'] = {
     controls.get(id)?.abort()
     return controls.delete(id)
   },
-  async setLoggingLevel(...level) {
+  async setLoggingLevel(level) {
     await setLevel()
     levels.push(level)
   },
@@ -102,7 +102,7 @@ const session = (capabilities: object, logLevel?: McpLogLevel): McpClient => ({
 function forward(head: Partial<McpRequestHead>, params: Json = { name: 't' }): Promise<McpReply> {
   const { id = 'a' } = head
   const to: RequestTarget = {
-    host,
+    upstream,
     ready: () => ready,
     era: () => era,
     track: (work) => void tracked.push(work),
@@ -510,7 +510,7 @@ test('a request that is cancelled while its process starts does not run', async 
   const answer = forward({ id: 'a' })
   forwarder.ping('a')
   expect(sent).toEqual([['a', { type: 'running' }, '']])
-  forwarder.cancel({ host }, 'a')
+  forwarder.cancel({ upstream }, 'a')
   started.resolve()
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   expect(runs).toBe(0)
@@ -563,7 +563,7 @@ test('abandon aborts only requests that wait for a retry', async () => {
   const inputResponses = { sampling: {} }
   const retry = forwardModern({ requestState, inputResponses }, { id: 'retry' })
   await bodyAfterRound(forwardModern({}, { id: 'waits' }))
-  forwarder.abandon({ host })
+  forwarder.abandon({ upstream })
   expect(aborted).toEqual(['waits'])
   done.resolve({ done: 1 })
   expect(await Promise.all([bodyOf(busy), bodyOf(retry)])).toMatchObject([{ done: 1 }, { done: 1 }])
@@ -579,7 +579,7 @@ test('abandon ends requests of legacy clients that are being asked, with the rea
   const client = session({ elicitation: {} })
   const asking = forward({ id: 'asks', client })
   await vi.waitFor(() => expect(sent).toHaveLength(1))
-  forwarder.abandon({ host })
+  forwarder.abandon({ upstream })
   expect(aborted).toEqual(['asks'])
   expect((await asking).head).toMatchObject({ type: 'error' })
   expect(await bodyOf(asking)).toMatchObject({
@@ -772,7 +772,7 @@ test('a ping is answered while a request runs, and a cancel aborts it', async ()
   const finish = await startTwo()
   for (const id of ['unknown', 'a']) forwarder.ping(id)
   expect(sent).toEqual([['a', { type: 'running' }, '']])
-  forwarder.cancel({ host }, 'a')
+  forwarder.cancel({ upstream }, 'a')
   expect(aborted).toEqual(['a'])
   await finish()
   forwarder.ping('a')
@@ -795,7 +795,7 @@ test('a retried request is addressed by the id of its retry', async () => {
   expect(sent[0]?.[0]).toBe('b')
   forwarder.ping('b')
   expect(sent[1]).toEqual(['b', { type: 'running' }, ''])
-  forwarder.cancel({ host }, 'b')
+  forwarder.cancel({ upstream }, 'b')
   expect(aborted).toEqual(['a'])
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   forwarder.ping('b')
@@ -809,13 +809,13 @@ test('a request that is cancelled between two rounds to a modern server ends', a
   serve = async () => ({ resultType: 'input_required', inputRequests })
   const answer = forward({ client: session({ roots: {} }) })
   await vi.waitFor(() => expect(sent).toHaveLength(1))
-  forwarder.cancel({ host }, 'a')
+  forwarder.cancel({ upstream }, 'a')
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   expect(vi.getTimerCount()).toBe(0)
 })
 
 test.each<[string, ProcessOptions, Era, McpLogLevel | undefined, unknown[]]>([
-  ['is set at a dedicated process', SESSION, 'legacy', 'warning', [['warning', 's']]],
+  ['is set at a dedicated process', SESSION, 'legacy', 'warning', ['warning']],
   ['is not set if the client has none', SESSION, 'legacy', undefined, []],
   ['is not set at a modern server', SESSION, 'modern', 'warning', []],
   ['is not set at a shared process', SHARED, 'legacy', 'warning', []],
@@ -835,7 +835,7 @@ test.each<[string, ProcessOptions, Era, McpLogLevel | undefined, unknown[]]>([
 
 test('the log level of a modern client is set from its request', async () => {
   await forwardModern({ _meta: { [LOG_LEVEL_KEY]: 'error' } })
-  expect(levels).toEqual([['error', 's']])
+  expect(levels).toEqual(['error'])
 })
 
 test('a request runs although its server refuses the log level', async () => {

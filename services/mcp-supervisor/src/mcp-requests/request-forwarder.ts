@@ -4,8 +4,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { Envelope, McpLogLevel, McpRequestHead } from '@mcp-host/contracts'
 import { clientMessage, LOG_LEVELS, POLICY_METHOD, serverLog } from '@mcp-host/contracts'
 import { Cancellation, SlotMap, toAbortSignal } from '@mcp-host/async'
-import type { MCPHost } from 'mcp-host'
-import type { ServerRequest } from '@mcp-host/upstream'
+import type { ServerRequest, Upstream } from '@mcp-host/upstream'
 import type { SendPart } from './client-questions.ts'
 import { checkCapability, ClientQuestions, ClientRefusal, refused } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
@@ -34,7 +33,7 @@ export interface RequestForwarderDeps {
 
 /** The server that requests are forwarded to. */
 export interface RequestTarget {
-  readonly host: Pick<MCPHost, 'forward' | 'abort' | 'setLoggingLevel'>
+  readonly upstream: Pick<Upstream, 'request' | 'abort' | 'setLoggingLevel'>
   /** Resolves when the process has started or has failed to start; `undefined` when it has already. */
   readonly ready: () => Promise<void> | undefined
   /** The era of the server, once it is known. */
@@ -123,19 +122,19 @@ export class RequestForwarder {
     this.#suspended.add(running)
     to.track(ended)
     running.suspended.begin(ended, () => {
-      to.host.abort(running.id)
+      to.upstream.abort(running.id)
       this.#suspended.delete(running)
     })
     return this.#round(running)
   }
 
   /** Ends a request, even one that waits for its caller. */
-  cancel({ host }: Pick<RequestTarget, 'host'>, id: string): void {
+  cancel({ upstream }: Pick<RequestTarget, 'upstream'>, id: string): void {
     const running = this.#runningFor(id)
     running?.cancelled.cancel(
       new ClientRefusal({ code: JsonRpcCode.cancelled, message: 'was cancelled' }),
     )
-    host.abort(running?.id ?? id)
+    upstream.abort(running?.id ?? id)
   }
 
   /** Sends a sign of life of a request that runs here. */
@@ -148,16 +147,16 @@ export class RequestForwarder {
   }
 
   /** Ends requests that wait for an answer of their callers, since nobody knows how long that takes. */
-  abandon({ host }: Pick<RequestTarget, 'host'>): void {
+  abandon({ upstream }: Pick<RequestTarget, 'upstream'>): void {
     for (const { id, suspended } of this.#suspended)
-      if (suspended?.isWaiting === true) host.abort(id)
+      if (suspended?.isWaiting === true) upstream.abort(id)
     for (const { running } of this.#waiting.values()) {
       if (running.openQuestions === 0) continue
       const message = `the server "${this.#deps.server}" moved to another process while it waited for an answer; whether the request had an effect is unknown`
       const data = { reason: 'unknown-outcome', retryable: false }
       running.abandoned = new ClientRefusal({ code: JsonRpcCode.unavailable, message, data })
       running.cancelled.cancel(running.abandoned)
-      host.abort(running.id)
+      upstream.abort(running.id)
     }
   }
 
@@ -259,7 +258,7 @@ export class RequestForwarder {
       const answer = await this.#askLegacy(running, POLICY_METHOD, call, signal)
       return isObject(answer) && answer['isAllowed'] === true
     }
-    const deps = { bus, server, audit, host: to.host, era, ask, askPolicy }
+    const deps = { bus, server, audit, upstream: to.upstream, era, ask, askPolicy }
     return forwardRequest(deps, request, (...part) => running.send(...part))
   }
 
@@ -292,13 +291,13 @@ export class RequestForwarder {
 
   /** Sets the log level of a dedicated process. The level of a shared process does not change. */
   #setLogLevel(
-    { host, era }: RequestTarget,
+    { upstream, era }: RequestTarget,
     { logLevel }: RunningRequest,
   ): Promise<void> | undefined {
-    const { process, server } = this.#deps
+    const { process } = this.#deps
     if (logLevel === undefined || process === undefined || era() === 'modern') return undefined
     // Without the level the caller may get fewer log messages; the request still works.
-    return host.setLoggingLevel(logLevel, server).catch(() => undefined)
+    return upstream.setLoggingLevel(logLevel).catch(() => undefined)
   }
 
   /**

@@ -19,16 +19,16 @@ beforeEach(() => {
     await gate
     if (refusal !== undefined) throw refusal
   }
-  const host = { subscribe: ask('subscribe'), unsubscribe: ask('unsubscribe') }
-  watched = new WatchedResources(host, 's')
+  const upstream = { subscribe: ask('subscribe'), unsubscribe: ask('unsubscribe') }
+  watched = new WatchedResources(upstream)
 })
 afterEach(() => {
   watched[Symbol.dispose]()
   vi.useRealTimers()
 })
 
-const subscribe = (uri: string): unknown => ['subscribe', { server: 's', uri }]
-const unsubscribe = (uri: string): unknown => ['unsubscribe', { server: 's', uri }]
+const subscribe = (uri: string): unknown => ['subscribe', uri]
+const unsubscribe = (uri: string): unknown => ['unsubscribe', uri]
 
 test('concurrent watches of one resource are coalesced into one subscription', async () => {
   const answer = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 import { BusError, WATCH_MS } from '@mcp-host/contracts'
-import type { MCPHost } from 'mcp-host'
+import type { Upstream } from '@mcp-host/upstream'
 
 /** Limit for the watched resources of one server. */
 const MAX_WATCHED = 5_000
@@ -8,16 +8,14 @@ const MAX_ASKED = 16
 
 /** The subscribed resources of one server. A subscription that is not renewed ends. */
 export class WatchedResources implements Disposable {
-  readonly #host: Pick<MCPHost, 'subscribe' | 'unsubscribe'>
-  readonly #server: string
+  readonly #upstream: Pick<Upstream, 'subscribe' | 'unsubscribe'>
   readonly #watched = new Map<string, { until: number; readonly agreed: Promise<void> }>()
   readonly #sweep: NodeJS.Timeout
   #asked = 0
   readonly #waiting: (() => void)[] = []
 
-  constructor(host: Pick<MCPHost, 'subscribe' | 'unsubscribe'>, server: string) {
-    this.#host = host
-    this.#server = server
+  constructor(upstream: Pick<Upstream, 'subscribe' | 'unsubscribe'>) {
+    this.#upstream = upstream
     this.#sweep = setInterval(() => this.#forgetOld(), WATCH_MS / 2).unref()
   }
 
@@ -25,7 +23,7 @@ export class WatchedResources implements Disposable {
     return this.#watched.size
   }
 
-  /** Watches resources for a limited time. Throws an error of the host when the server refuses one, or `exhausted`. */
+  /** Watches resources for a limited time. Throws when the server refuses one, or `exhausted`. */
   async watch(uris: readonly string[]): Promise<void> {
     const added = new Set(uris.filter((uri) => !this.#watched.has(uri))).size
     if (added > 0 && this.#watched.size + added > MAX_WATCHED) {
@@ -56,7 +54,7 @@ export class WatchedResources implements Disposable {
     if (this.#asked < MAX_ASKED) this.#asked += 1
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     try {
-      await this.#host.subscribe({ server: this.#server, uri })
+      await this.#upstream.subscribe(uri)
     } finally {
       const next = this.#waiting.shift()
       if (next === undefined) this.#asked -= 1
@@ -70,7 +68,7 @@ export class WatchedResources implements Disposable {
       if (until > now) continue
       this.#watched.delete(uri)
       // If that fails, the server sends updates that have no subscriber.
-      this.#host.unsubscribe({ server: this.#server, uri }).catch(() => undefined)
+      this.#upstream.unsubscribe(uri).catch(() => undefined)
     }
   }
 

@@ -12,7 +12,7 @@ export class EveryPolicy extends SharedPolicy {
     await context.dependenciesReady()
     let queue: Disposable | undefined
     const update = (): void => {
-      const state = this.hosted?.snapshot?.state ?? 'starting'
+      const state = this.hosted?.snapshot.state ?? 'starting'
       const isWanted =
         !signal.aborted &&
         (state === 'ready' || (state !== 'starting' && !context.isReadyElsewhere()))

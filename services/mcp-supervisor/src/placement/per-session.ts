@@ -105,31 +105,27 @@ export class PerSessionPolicy implements PlacementPolicy {
     const { deps, name, config } = this.#context
     const callback = deps.callbackOf(session)
     const kinds = ['sampling', 'elicitation'] as const
-    const host = deps.makeHost({ callback, kinds, sessionId: session })
-    return new HostedServer(deps, host, { name, config })
+    const answers = { callback, kinds, sessionId: session }
+    return new HostedServer(deps, { name, config, answers })
   }
 
   #startClient(client: ProcessClient, onLeave: () => void): HostedServer {
     const { deps, name: server, config } = this.#context
     const { bus, subjects, audit, inputTimeoutMs } = deps
     const { name, capabilities, hasSession } = client
-    const process = { process: name, hasSession, capabilities }
-    const forwarder = new RequestForwarder({ bus, audit, server, inputTimeoutMs, ...process })
+    const own = { process: name, hasSession, capabilities }
+    const forwarder = new RequestForwarder({ bus, audit, server, inputTimeoutMs, ...own })
     const answerable = ANSWERABLE.filter((each) => Object.hasOwn(capabilities, each))
-    const host = deps.makeHost({
-      callback: forwarder.callback,
-      kinds: [...answerable, 'log'],
-      capabilities,
-      sessionId: name,
-    })
+    const kinds = [...answerable, 'log'] as const
+    const answers = { callback: forwarder.callback, kinds, capabilities, sessionId: name }
     const clientLists = hasSession
       ? new ClientLists(
           { bus, subjects, warn: this.#warn },
           { server, client: name, toEntry: (snapshot) => toEntry(bus.id, config, snapshot) },
         )
       : undefined
-    const options = { name: server, config, forwarder, client: name, clientLists, onLeave }
-    return new HostedServer(deps, host, options)
+    const options = { name: server, config, answers, forwarder }
+    return new HostedServer(deps, { ...options, client: name, clientLists, onLeave })
   }
 
   /** Starts the server once to list its tools. Returns when they have to be listed again. */
@@ -137,11 +133,11 @@ export class PerSessionPolicy implements PlacementPolicy {
     const { deps, name, config, signal } = this.#context
     this.#rediscover = new AbortController()
     const over = AbortSignal.any([lease.lost, signal, this.#rediscover.signal])
-    // Some servers list more tools to clients that answer requests.
-    const host = deps.makeHost({ callback: refuse, kinds: ['sampling', 'elicitation'] })
-    const hosted = new HostedServer(deps, host, {
+    const hosted = new HostedServer(deps, {
       name,
       config,
+      // Some servers list more tools to clients that answer requests.
+      answers: { callback: refuse, kinds: ['sampling', 'elicitation'] },
       onChange: (snapshot) => {
         if (snapshot.state === 'starting') this.#context.publish(snapshot)
       },
@@ -150,7 +146,7 @@ export class PerSessionPolicy implements PlacementPolicy {
     try {
       await Promise.race([hosted.started(), aborted(over)])
       const { snapshot } = hosted
-      if (snapshot === undefined || over.aborted) return
+      if (over.aborted) return
       const { pid: _, ...lasting } = snapshot
       this.#context.publish(lasting)
       await hosted[Symbol.asyncDispose]()

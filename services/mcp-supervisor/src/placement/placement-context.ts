@@ -5,7 +5,6 @@ import type { ServerConfig, ServerRequestCallback, ServerSnapshot } from '@mcp-h
 import type { CatalogPublisher } from '../catalog/catalog-publisher.ts'
 import { toEntry } from '../catalog/to-entry.ts'
 import type { HostedServerDeps } from '../hosting/hosted-server.ts'
-import type { MakeHost } from '../hosting/host-factory.ts'
 import { aborted } from '@mcp-host/async'
 import type { ObtainLeaseDeps, ObtainLeaseOptions } from './obtain-lease.ts'
 import { obtainLease } from './obtain-lease.ts'
@@ -19,7 +18,6 @@ export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly publisher: CatalogPublisher
   readonly slots: ProcessSlots
   readonly pauses: Pick<ServerPauses, 'until' | 'end'>
-  readonly makeHost: MakeHost
   /** Called when a removed server has ended. */
   readonly onRemoved: (server: ServerName) => void
   /** The time limit for a client's answer. */

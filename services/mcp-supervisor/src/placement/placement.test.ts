@@ -1,9 +1,9 @@
 import { ServerName } from '@mcp-host/contracts'
 import type { ServerEntry } from '@mcp-host/contracts'
 import type { McpConfig } from '@mcp-host/mcp-json'
-import type { MCPHost } from 'mcp-host'
-import type { ServerConfig } from '@mcp-host/upstream'
+import type { ServerConfig, Upstream } from '@mcp-host/upstream'
 import { beforeEach, expect, test } from 'vitest'
+import type { OpenUpstream } from '../hosting/open-upstream.ts'
 import type { PlacementDeps } from './placement-context.ts'
 import { Placement } from './placement.ts'
 
@@ -36,32 +36,23 @@ beforeEach(() => {
       },
     },
     events: { callStarted: () => undefined, callEnded: () => undefined },
-    makeHost,
+    openUpstream,
     onRemoved: (server: string) => removed.push(server),
   } as unknown as PlacementDeps
   placement = new Placement(deps)
 })
 
-function makeHost(): MCPHost {
-  let url = ''
+const openUpstream: OpenUpstream = (_, started) => {
+  const url = started.type === 'http' ? started.url : ''
   return {
-    async initialize({ servers }: McpConfig) {
-      const [config] = Object.values(servers)
-      url = config?.type === 'http' ? config.url : ''
-      running.push(url)
-    },
-    getServers: () => [],
-    on: () => undefined,
-    // eslint-disable-next-line require-yield -- nothing changes
-    async *serverChanges() {
-      return
-    },
-    async shutdown() {
+    start: async () => void running.push(url),
+    snapshot: () => ({ state: 'starting' }),
+    async stop() {
       await openCalls.get(url)?.promise
       running = running.filter((each) => each !== url)
     },
     // Placement uses only these members.
-  } as unknown as MCPHost
+  } as unknown as Upstream
 }
 
 const config = (urls: Readonly<Record<string, string>>): McpConfig => ({

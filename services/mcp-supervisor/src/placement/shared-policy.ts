@@ -32,15 +32,10 @@ export abstract class SharedPolicy implements PlacementPolicy {
     const { context, hosted } = this
     if (!differInInstances(context.config, config)) return false
     // A server that is not ready may wait for an instance that the change removes.
-    if (hosted !== undefined && hosted.snapshot?.state !== 'ready') return false
+    if (hosted !== undefined && hosted.snapshot.state !== 'ready') return false
+    if (hosted?.adapt(config) === false) return false
     context.config = config
-    try {
-      await hosted?.reload(config)
-      return true
-    } catch {
-      // The server is ending, and will start with the changed configuration.
-      return false
-    }
+    return true
   }
 
   async restart(): Promise<void> {
@@ -59,7 +54,7 @@ export abstract class SharedPolicy implements PlacementPolicy {
   }
 
   stats(): Partial<ServerStats> {
-    const health = this.hosted?.snapshot?.health
+    const health = this.hosted?.snapshot.health
     if (health === undefined) return {}
     return { healthScore: health.score, checkedAt: health.checkedAt }
   }
@@ -73,11 +68,11 @@ export abstract class SharedPolicy implements PlacementPolicy {
     const { name, config, deps } = context
     const { bus, audit, inputTimeoutMs } = deps
     const forwarder = new RequestForwarder({ bus, audit, server: name, inputTimeoutMs })
-    // All callers share the process, so the server cannot ask any of them.
-    const host = deps.makeHost({ callback: forwarder.callback, kinds: ['log'] })
-    this.hosted = new HostedServer(deps, host, {
+    this.hosted = new HostedServer(deps, {
       name,
       config,
+      // All callers share the process, so the server cannot ask any of them.
+      answers: { callback: forwarder.callback, kinds: ['log'] },
       forwarder,
       onChange: (snapshot) => {
         context.publish(snapshot)

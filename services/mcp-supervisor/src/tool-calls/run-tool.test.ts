@@ -25,7 +25,7 @@ const request: RunToolRequest = {
 let entries: Pick<LogEntry, 'kind' | 'fact'>[]
 /** Entries that other processes append just before the start of the call is recorded. */
 let concurrentEntries: Pick<LogEntry, 'kind' | 'fact'>[]
-/** Server, tool and arguments of calls that reached the host. */
+/** Server, tool and arguments of calls that reached the server. */
 let ran: unknown[]
 /** Whether the control subject of the call is served. */
 let isControlServed: boolean
@@ -68,13 +68,13 @@ beforeEach(() => {
     },
     // A tool call uses only these members.
   } as unknown as Bus
-  const host = {
+  const upstream = {
     async callTool(...args: unknown[]) {
       ran.push(args[0], args[1])
       return { content: [{ type: 'text', text: 'done' }] }
     },
     // A tool call uses only this method.
-  } as unknown as RunToolDeps['host']
+  } as unknown as RunToolDeps['upstream']
   const quiet = (): void => undefined
   const logger = createLogger('mcp-supervisor', 'silent')
   const events = {
@@ -88,7 +88,7 @@ beforeEach(() => {
   deps = {
     bus,
     subjects: bindSubjects(bus),
-    host,
+    upstream,
     started: Promise.resolve(),
     logger,
     events,
@@ -114,15 +114,15 @@ function foreignStart(attempt: number, call = request.call): Pick<LogEntry, 'kin
 
 test('a call runs with the time-out, priority and retries of its request', async () => {
   const options = { timeoutMs: 5, priority: 'high' as const, retry: { maxRetries: 1 } }
-  const callTool = vi.fn<RunToolDeps['host']['callTool']>(async () => ({ content: [] }))
-  deps = { ...deps, host: { callTool } }
+  const callTool = vi.fn<RunToolDeps['upstream']['callTool']>(async () => ({ content: [] }))
+  deps = { ...deps, upstream: { callTool } }
   await run({ options })
   expect(callTool.mock.lastCall?.[2]).toMatchObject({ ...options, requestId: envelope.requestId })
 })
 
 test('a call records its start, runs, and records its result', async () => {
   await run()
-  expect(ran).toEqual([{ server: 'test', tool: 'echo' }, { text: 'hi' }])
+  expect(ran).toEqual(['echo', { text: 'hi' }])
   expect(entries.map(({ fact }) => fact)).toMatchObject([
     { type: 'tool-started', call: request.call, attempt: 1, supervisor: 'us' },
     { type: 'tool-finished', outcome: 'ok', content: [{ text: 'done' }] },
@@ -133,7 +133,7 @@ test('a call records its start, runs, and records its result', async () => {
 
 test('a call passes its request, session and trace ids to the host', async () => {
   let passedOptions: unknown
-  deps.host.callTool = async (_, __, options) => {
+  deps.upstream.callTool = async (_, __, options) => {
     passedOptions = options
     return { content: [] }
   }
@@ -144,16 +144,16 @@ test('a call passes its request, session and trace ids to the host', async () =>
 })
 
 test('a call that fails while its server shuts down is left open for another attempt', async () => {
-  const { host } = deps
-  const callTool: RunToolDeps['host']['callTool'] = async () => {
+  const { upstream } = deps
+  const callTool: RunToolDeps['upstream']['callTool'] = async () => {
     throw new ServerUnavailableError('the host is shut down', { server: 'test' })
   }
-  deps = { ...deps, host: { callTool } }
+  deps = { ...deps, upstream: { callTool } }
   closing.abort()
   await run()
   expect(entries.map(({ fact }) => fact)).toMatchObject([{ type: 'tool-started' }])
   expect(isControlServed).toBe(false)
-  deps = { ...deps, host }
+  deps = { ...deps, upstream }
   await run({ attempt: 2 })
   expect(entries.at(-1)?.fact).toMatchObject({ type: 'tool-finished', outcome: 'ok' })
 })
@@ -228,7 +228,7 @@ test('a call runs although another call was started', async () => {
 })
 
 test('a failed call is recorded with its error', async () => {
-  deps.host.callTool = async () => {
+  deps.upstream.callTool = async () => {
     throw new Error('bad luck')
   }
   await run({ attempt: 2 })
@@ -237,7 +237,7 @@ test('a failed call is recorded with its error', async () => {
 })
 
 test('a cancelled call is aborted at its server and recorded as cancelled', async () => {
-  deps.host.callTool = async (_, __, options) => {
+  deps.upstream.callTool = async (_, __, options) => {
     const signal = options?.signal
     control('ping')
     expect(signal?.aborted).toBe(false)
@@ -253,7 +253,7 @@ test('a cancelled call is aborted at its server and recorded as cancelled', asyn
 })
 
 test('a cancel after the answer of the server has no effect', async () => {
-  deps.host.callTool = async () => {
+  deps.upstream.callTool = async () => {
     control('cancel')
     return { content: [] }
   }
@@ -280,7 +280,7 @@ test('a call whose supervisor died during an elicitation runs again', async () =
 test('a request of a server is matched to its call only while the call runs', async () => {
   const { session, call } = request
   let signal: AbortSignal | undefined
-  deps.host.callTool = async (_, __, options) => {
+  deps.upstream.callTool = async (_, __, options) => {
     const found = deps.calls.find(session, 'test', options?.requestId)
     expect(found).toMatchObject({ session, call, attempt: 1, server: 'test', tool: 'echo' })
     signal = found?.signal
@@ -297,7 +297,7 @@ test.each([
   ['not stored when the store is away', true, undefined],
 ])('a large result is recorded as an excerpt and %s', async (_, isDown, blob) => {
   isStoreDown = isDown
-  deps.host.callTool = async () => ({ content: [{ type: 'text', text: 'x'.repeat(600_000) }] })
+  deps.upstream.callTool = async () => ({ content: [{ type: 'text', text: 'x'.repeat(600_000) }] })
   await run()
   const result = entries.at(-1)?.fact
   expect(result).toMatchObject({

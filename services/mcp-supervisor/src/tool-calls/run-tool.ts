@@ -13,7 +13,7 @@ import { winningStart } from '@mcp-host/session-state'
 import type { InFlight } from '@mcp-host/async'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
-import type { MCPHost } from 'mcp-host'
+import type { Upstream } from '@mcp-host/upstream'
 import { auditedCall } from '../audited-call.ts'
 import type { SupervisorEvents } from '../events.ts'
 import type { Subjects } from '../subjects.ts'
@@ -24,7 +24,7 @@ import { ProgressReporter } from './report-progress.ts'
 export interface RunToolDeps {
   readonly bus: Bus
   readonly subjects: Pick<Subjects, 'toolCall'>
-  readonly host: Pick<MCPHost, 'callTool'>
+  readonly upstream: Pick<Upstream, 'callTool'>
   /** Resolves once the server is ready or has failed to start. */
   readonly started: Promise<void>
   readonly logger: Logger
@@ -121,7 +121,7 @@ async function wonStart(
 }
 
 async function callTool(
-  { bus, host, started, logger, calls, audit }: RunToolDeps,
+  { bus, upstream, started, logger, calls, audit }: RunToolDeps,
   server: string,
   served: ServedRequest<RunToolRequest>,
   cancelled: AbortSignal,
@@ -152,9 +152,7 @@ async function callTool(
   }
   const audited = { envelope, server, tool, call, session, arguments: args }
   const outcome = await unlessAborted(started, cancelled)
-    .then(() =>
-      auditedCall(audit, audited, () => host.callTool({ server, tool }, args, callOptions)),
-    )
+    .then(() => auditedCall(audit, audited, () => upstream.callTool(tool, args, callOptions)))
     .finally(() => ended.abort())
     .then((result) => fromResult(result, store))
     .catch(fromError)

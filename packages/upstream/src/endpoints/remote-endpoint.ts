@@ -1,28 +1,15 @@
-import {
-  SSEClientTransport,
-  StreamableHTTPClientTransport,
-  type Transport,
-} from '@modelcontextprotocol/client'
+import type { Transport } from '@modelcontextprotocol/client'
 
 import { resolvesWithin } from '@mcp-host/async'
 import type { RemoteServerConfig } from '../server-config.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { Intake } from '../intake/intake.ts'
-import { boundedFetch } from './bounded-fetch.ts'
+import { boundedFetch, type Fetch } from './bounded-fetch.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
-import { limitedStreams, pacedStreams } from './paced-streams.ts'
-import { WebSocketTransport } from './websocket.ts'
+import { limitedStreams } from './paced-streams.ts'
 
 /** The time limit for the end of the session at the server. */
 const SESSION_END_LIMIT_MS = 2000
-
-/** A broken stream of notifications is opened again while the connection is in use. */
-const RECONNECTION = {
-  initialReconnectionDelay: 1000,
-  maxReconnectionDelay: 30_000,
-  reconnectionDelayGrowFactor: 1.5,
-  maxRetries: Number.MAX_SAFE_INTEGER,
-}
 
 /** The endpoint of a remote server. */
 export function openRemote(
@@ -33,6 +20,7 @@ export function openRemote(
     proxyFor,
   }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut' | 'proxyFor'>,
   config: RemoteServerConfig,
+  openTransport: OpenTransport,
 ): Endpoint {
   const intake: Intake = new Intake({
     limits,
@@ -47,24 +35,23 @@ export function openRemote(
 interface RemoteTransport extends Transport {
   /** Tells the server that its session is over. */
   terminateSession?(): Promise<void>
+  /** Why the connection ended; undefined while it is open. */
+  readonly closeReason?: string | undefined
 }
 
-function openTransport(
-  { intake, proxyFor }: { readonly intake: Intake; readonly proxyFor: ProxyFor },
-  { type, url, headers }: RemoteServerConfig,
-): RemoteTransport {
-  const address = new URL(url)
-  if (type === 'websocket') return new WebSocketTransport(address, { headers, intake, proxyFor })
-  const options = {
-    requestInit: { headers: { ...headers } },
-    fetch: limitedStreams(boundedFetch(intake)),
-  }
-  if (type === 'sse') return new SSEClientTransport(address, options)
-  return new StreamableHTTPClientTransport(address, {
-    ...options,
-    fetch: pacedStreams(options.fetch),
-    reconnectionOptions: RECONNECTION,
-  })
+export interface TransportDeps {
+  readonly intake: Intake
+  readonly proxyFor: ProxyFor
+}
+
+export type OpenTransport = (deps: TransportDeps, config: RemoteServerConfig) => RemoteTransport
+
+/** The options of a transport by HTTP: its requests are within the limits of the server's messages. */
+export function requestOptions(
+  { intake }: Pick<TransportDeps, 'intake'>,
+  { headers }: RemoteServerConfig,
+): { readonly requestInit: RequestInit; readonly fetch: Fetch } {
+  return { requestInit: { headers: { ...headers } }, fetch: limitedStreams(boundedFetch(intake)) }
 }
 
 class RemoteEndpoint implements Endpoint {
@@ -83,8 +70,8 @@ class RemoteEndpoint implements Endpoint {
 
   get closeReason(): string | undefined {
     if (this.#failure !== undefined) return this.#failure
-    if (this.transport instanceof WebSocketTransport) return this.transport.closeReason
-    return this.#closed === undefined ? undefined : 'was disconnected'
+    const { closeReason } = this.transport
+    return closeReason ?? (this.#closed === undefined ? undefined : 'was disconnected')
   }
 
   /** Ends the connection after a message that cannot be accepted. */

@@ -1,71 +1,63 @@
-import { ServerCache } from '../cache/server-cache.ts'
-import type { TtlCache } from '../cache/ttl-cache.ts'
-import type {
-  ListName,
-  MemberServer,
-  ServerConfig,
-  ServerInstance,
-  ServerRequestCallback,
-  ServerRequestKind,
-} from '@mcp-host/upstream'
-import type { HostEvent } from '../events/host-event.ts'
-import type { SettledOptions } from '../host-options.ts'
-import { bindLogger, type Logger } from '@mcp-host/process'
-import { PoolClient, RequestedNotices, Server, ServerClient, ServerPool } from '@mcp-host/upstream'
-import type { Guardian } from '@mcp-host/process'
-import type { ManagedServer } from '../server/managed-server.ts'
+import { bindLogger, type Guardian, type Logger } from '@mcp-host/process'
+import type { ListName } from './inventory/inventory.ts'
+import { PoolClient } from './pool/pool-client.ts'
+import { ServerPool } from './pool/server-pool.ts'
+import type { ServerRequestCallback, ServerRequestKind } from './requests/server-request.ts'
+import type { Adaptation, MemberClient, MemberServer, ServerInstance } from './server/member.ts'
+import { RequestedNotices } from './server/notices.ts'
+import { ServerClient } from './server/server-client.ts'
+import { Server } from './server/server.ts'
+import type { ServerConfig } from './server-config.ts'
+import type { UpstreamEvents } from './upstream-events.ts'
+import type { SettledUpstreamOptions } from './upstream-options.ts'
 
-export interface ManagedServerDeps {
-  readonly options: SettledOptions
+export interface MemberDeps {
+  readonly options: SettledUpstreamOptions
   readonly guardian: Guardian
-  /** Caches prompts and resources of all servers; undefined: no caching. */
-  readonly cache: TtlCache<object> | undefined
+  /** Answers requests of the server. */
   readonly callback: ServerRequestCallback
+  /** The kinds of requests that the callback answers. */
   readonly answered: ReadonlySet<ServerRequestKind>
-  readonly emit: (event: HostEvent) => void
-  /** Called after every change of state or lists. */
-  readonly onChange: (server: MemberServer) => void
-  /** The dependencies of a server that are not ready. */
-  readonly missing: (config: ServerConfig) => readonly string[]
+  readonly events: UpstreamEvents
+  /** The dependencies of the server that are not ready. Default: none. */
+  readonly missing?: (config: ServerConfig) => readonly string[]
+}
+
+/** One connection at a time, or several instances that share the requests. */
+export interface Member {
+  readonly server: MemberServer
+  readonly client: MemberClient
+  /** The instances; a server without `instances` counts as its only one. */
+  readonly instances: readonly Server[]
+  /** Replaces instances whose configuration has changed; `undefined` when no unchanged one is ready. */
+  readonly adapt: (config: ServerConfig) => Adaptation | undefined
 }
 
 interface InstanceOptions {
   readonly name: string
   readonly config: ServerConfig
   readonly logger: Logger
-  /** The server's cache, shared by all of its instances. */
-  readonly cache: ServerCache
   /** The requested notifications, also shared by all instances. */
   readonly requested: RequestedNotices
   /** Called when the server announces that a list has changed. */
   readonly onListChanged?: (list: ListName) => void
   /** Called after a list was read again. */
   readonly onListed: (list: ListName) => void
-  /** Called after every change of state or lists. */
-  readonly onChange: () => void
 }
 
 /** Creates a configured server, without starting it. */
-export function createManagedServer(
-  deps: ManagedServerDeps,
-  name: string,
-  config: ServerConfig,
-): ManagedServer {
-  const isAway = (): boolean => member.server.state !== 'ready'
+export function openMember(deps: MemberDeps, name: string, config: ServerConfig): Member {
   const shared: InstanceOptions = {
     name,
     config,
     logger: deps.options.logger,
-    cache: new ServerCache({ cache: deps.cache, isAway }, name),
     requested: new RequestedNotices(),
-    onListed: (list) => deps.emit({ type: 'list-changed', server: name, list }),
-    onChange: () => deps.onChange(member.server),
+    onListed: (list) => deps.events.listChanged?.(list),
   }
-  const member = config.instances === undefined ? createOne(deps, shared) : createPool(deps, shared)
-  return member
+  return config.instances === undefined ? openOne(deps, shared) : openPool(deps, shared)
 }
 
-function createOne(deps: ManagedServerDeps, shared: InstanceOptions): ManagedServer {
+function openOne(deps: MemberDeps, shared: InstanceOptions): Member {
   const { server, client } = createInstance(deps, shared)
   return {
     server,
@@ -74,14 +66,13 @@ function createOne(deps: ManagedServerDeps, shared: InstanceOptions): ManagedSer
       request: (options, send) => send(client, options),
       notify: (send) => send(client),
     },
-    cache: shared.cache,
     instances: [server],
     adapt: () => undefined,
   }
 }
 
-function createPool(deps: ManagedServerDeps, shared: InstanceOptions): ManagedServer {
-  const { name, config, cache, logger, onListed } = shared
+function openPool(deps: MemberDeps, shared: InstanceOptions): Member {
+  const { name, config, logger, onListed } = shared
   const create = (instanceConfig: ServerConfig, number: number): ServerInstance => {
     const instance = createInstance(deps, {
       ...shared,
@@ -106,16 +97,12 @@ function createPool(deps: ManagedServerDeps, shared: InstanceOptions): ManagedSe
         instances[position] = (instances[position] ?? 0) + 1
       },
     }),
-    cache,
     get instances() {
       return pool.instances.map(({ server }) => server)
     },
     adapt: (next) => {
       const adaptation = pool.adapt(next)
-      if (adaptation === undefined) return undefined
-      // Results of a removed instance are dropped.
-      cache.forget('prompt')
-      cache.forget('resource')
+      if (adaptation !== undefined) deps.events.adapted?.()
       return adaptation
     },
   }
@@ -123,8 +110,8 @@ function createPool(deps: ManagedServerDeps, shared: InstanceOptions): ManagedSe
 
 /** Creates one server, or one instance of it, without starting it. */
 function createInstance(
-  { options, guardian, callback, answered, emit, missing }: ManagedServerDeps,
-  { name, config, logger, cache, requested, onListChanged, onListed, onChange }: InstanceOptions,
+  { options, guardian, callback, answered, events, missing = () => [] }: MemberDeps,
+  { name, config, logger, requested, onListChanged, onListed }: InstanceOptions,
 ): ServerInstance {
   const { metrics } = options
   const requestLogger = bindLogger(logger, { component: 'request', server: name })
@@ -144,25 +131,18 @@ function createInstance(
         capabilities: options.clientCapabilities,
         extensions: options.extensions,
         onListChanged: (list) => {
-          // Until the list is read again, any entry may be outdated.
-          if (list === 'prompts') cache.forget('prompt')
-          if (list === 'resources') cache.forget('resource')
+          events.listOutdated?.(list)
           onListChanged?.(list)
         },
-        onLog: (message) => emit({ type: 'log', ...message }),
+        onLog: (message) => events.logged?.(message),
         onLogFailure: (error) => {
           requestLogger.error({ action: 'log', err: error }, 'the callback failed on a log message')
         },
-        onResourceUpdated: (uri) => {
-          cache.forget('resource', uri)
-          emit({ type: 'resource-updated', server: name, uri })
-        },
-        onElicitationComplete: (elicitationId) => {
-          emit({ type: 'elicitation-complete', server: name, elicitationId })
-        },
+        onResourceUpdated: (uri) => events.resourceUpdated?.(uri),
+        onElicitationComplete: (elicitationId) => events.elicitationComplete?.(elicitationId),
       },
       onListed,
-      onChange,
+      onChange: () => events.changed?.(),
       missing: () => missing(config),
       requested,
     },
@@ -185,7 +165,7 @@ function createInstance(
       metrics,
       onRefused: (tool, reason) => {
         requestLogger.warn({ action: 'tools/call', tool, reason }, 'a call was refused')
-        emit({ type: 'security', server: name, tool, reason })
+        events.refused?.(tool, reason)
       },
       onDone: (isWell, durationMs) => {
         if (isWell) server.health.succeeded(durationMs)

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 
-import type { ServerConfig } from '../server-config.ts'
+import type { StdioServerConfig } from '../server-config.ts'
 import { launcherOf } from './launcher.ts'
 
-const stdio = (command: string, ...args: string[]): ServerConfig => {
+const stdio = (command: string, ...args: string[]): StdioServerConfig => {
   return { type: 'stdio', command, args, env: {}, cwd: '/' }
 }
 
@@ -28,8 +28,4 @@ test.each([
   ['constructor', 'x'],
 ])('a command that fetches nothing is no launcher: %s %s', (command, ...args) => {
   expect(launcherOf(stdio(command, ...args))).toBeUndefined()
-})
-
-test('a remote server has no launcher', () => {
-  expect(launcherOf({ type: 'http', url: 'http://npx', headers: {} })).toBeUndefined()
 })

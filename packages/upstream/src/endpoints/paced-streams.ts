@@ -1,7 +1,6 @@
+import type { Fetch } from './bounded-fetch.ts'
 import { sleep } from '@mcp-host/async'
 import { TokenBucket } from '../policies/token-bucket.ts'
-
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 const EVENT_STREAM = /^text\/event-stream\b/i
 /** The pause after the first stream that was of no use; it doubles with each further one. */

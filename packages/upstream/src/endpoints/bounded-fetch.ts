@@ -17,7 +17,7 @@ const USELESS_BYTES = 1024
 /** Events from this size on are inspected in slices. */
 const MIN_LARGE_BYTES = 256 * 1024
 
-type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 type Chunks = AsyncGenerator<Uint8Array, void, undefined>
 
 interface Exchange {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { MESSAGE_LIMITS, type MessageLimits } from '../intake/message-limits.ts'
 import { Guardian } from '@mcp-host/process'
 import { ProcessOutput } from './process-output.ts'
-import { StdioTransport } from './stdio.ts'
+import { StdioTransport } from './stdio-transport.ts'
 import { UnsentError } from './unsent-error.ts'
 
 let guardian: Guardian

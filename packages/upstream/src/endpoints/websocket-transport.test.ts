@@ -9,7 +9,7 @@ import { WebSocket, type WebSocket as Peer, WebSocketServer } from 'ws'
 import { testIntake } from '../../test/intake.ts'
 import type { MessageLimits } from '../intake/message-limits.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
-import { WebSocketTransport } from './websocket.ts'
+import { WebSocketTransport } from './websocket-transport.ts'
 
 interface OpenSocket {
   readonly transport: WebSocketTransport

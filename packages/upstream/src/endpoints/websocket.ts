@@ -1,0 +1,9 @@
+import { remote } from './remote.ts'
+import { WebSocketTransport } from './websocket-transport.ts'
+
+/** A WebSocket, which the protocol does not have, but some servers do. */
+export const websocket = remote(
+  'WebSocket',
+  ({ intake, proxyFor }, { url, headers }) =>
+    new WebSocketTransport(new URL(url), { headers, intake, proxyFor }),
+)
