@@ -134,6 +134,7 @@ describe('npm start', () => {
       OPENAI_BASE_URL: at('openai'),
       GEMINI_BASE_URL: at('gemini'),
       MAX_TOOL_CALL: '5',
+      SANDBOX: 'none',
     })
     // The worker lists the models of every provider with a key.
     const expected = [
@@ -149,6 +150,9 @@ describe('npm start', () => {
     await eventually(() => expected.every((each) => keys.has(each)), { what: 'use of every key' })
     expect(host.output()).toContain('llm.api_key is used, but a key belongs in GEMINI_API_KEY')
     expect(host.output()).toContain('did you mean MAX_TOOL_CALLS?')
+    expect(host.output()).toMatch(
+      /warning +programs of MCP servers can read what your user can read/,
+    )
     for (const each of expected) expect(host.output()).not.toContain(each.split(' ')[1])
   })
 

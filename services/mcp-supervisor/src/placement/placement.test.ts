@@ -42,11 +42,11 @@ beforeEach(() => {
   placement = new Placement(deps)
 })
 
-const openUpstream: OpenUpstream = (_, started) => {
+const openUpstream: OpenUpstream = (name, started) => {
   const url = started.type === 'http' ? started.url : ''
   return {
     start: async () => void running.push(url),
-    snapshot: () => ({ state: 'starting' }),
+    snapshot: () => ({ name, state: 'starting' }),
     async stop() {
       await openCalls.get(url)?.promise
       running = running.filter((each) => each !== url)

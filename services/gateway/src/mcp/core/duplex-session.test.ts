@@ -1,4 +1,4 @@
-import { LOCAL } from '@mcp-host/contracts'
+import { BusError, LOCAL } from '@mcp-host/contracts'
 import { noClients } from './__fixtures__/no-clients.ts'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -49,7 +49,9 @@ let listeners: Map<string, (message: ServerMessage) => void>
 let closing: AbortController
 let sent: Record<string, unknown>[]
 let duplex: DuplexSession
+let takeRequest: () => undefined
 beforeEach(() => {
+  takeRequest = () => undefined
   changed = new Set()
   listing = new MergedListing([own], ({ name }) => name)
   records = new Map()
@@ -84,6 +86,11 @@ beforeEach(() => {
         cancels.set(`${client} ${requestId}`, listener)
         return nothing
       },
+    },
+    limits: {
+      request: () => takeRequest(),
+      toolCall: () => undefined,
+      stream: () => undefined,
     },
     upstream: {
       async forward(_, request) {
@@ -370,6 +377,19 @@ describe('invalid messages', () => {
     await ask(1, 'ping')
     expect(sent).toMatchObject([{ id: 1, error: { code: -32_000, data: { retryable: true } } }])
   })
+})
+
+test('each message counts as a request, also a ping', async () => {
+  let left = 2
+  takeRequest = () => {
+    if (left-- === 0) throw new BusError('exhausted', 'too many requests')
+  }
+  for (const id of [1, 2, 3]) await ask(id, 'ping')
+  expect(sent).toMatchObject([
+    { id: 1, result: {} },
+    { id: 2, result: {} },
+    { id: 3, error: {} },
+  ])
 })
 
 test('a batch is answered in one message', async () => {
