@@ -104,6 +104,25 @@ test("a client's own lists see every state of its process and are withdrawn befo
   await ended
 })
 
+test('a change of instances that changes no state is reported', async () => {
+  const upstream = {
+    start: async () => undefined,
+    snapshot: () => ({ state: 'ready' }),
+    adapt: () => true,
+    // HostedServer uses only these members.
+  } as unknown as Upstream
+  // A server without requests uses only this member.
+  const deps = { openUpstream: () => upstream } as unknown as HostedServerDeps
+  const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
+  const name = 'it' as ServerName
+  let reports = 0
+  const onChange = (): void => void (reports += 1)
+  const server = new HostedServer(deps, { name, config, answers, onChange })
+  await eventually(() => reports === 1)
+  expect(server.adapt(config)).toBe(true)
+  await eventually(() => reports === 2)
+})
+
 test('the parameters of a request are read by the digest that it gives', async () => {
   const bytes = Uint8Array.from(Buffer.from('{}'))
   const blobs = {

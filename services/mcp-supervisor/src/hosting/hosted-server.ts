@@ -202,7 +202,10 @@ export class HostedServer implements AsyncDisposable {
 
   /** Changes the instances of the running server; `false` when it has to be started again. */
   adapt(config: ServerConfig): boolean {
-    return this.#upstream.adapt(withoutDependencies(config))
+    const isAdapted = this.#upstream.adapt(withoutDependencies(config))
+    // A change of weights alone changes no state.
+    if (isAdapted) this.#changed()
+    return isAdapted
   }
 
   /** Restarts the process; calls in flight fail. Throws `unavailable` when it does not become ready. */
