@@ -121,7 +121,6 @@ describe('sizes', () => {
       beyond(sizes, 20, {
         'packages/bus/src': 47,
         'packages/client/src': 23,
-        'packages/mcp-json/src': 35,
         'packages/service/src': 31,
         'packages/testkit/src': 28,
         'packages/web/src/parts': 25,

@@ -1,9 +1,9 @@
 import { findNodeAtLocation, type Node } from 'jsonc-parser'
 
-import type { FaultList } from './fault-list.ts'
-import { exampleOf, type Problem } from './find-problems.ts'
-import { fieldPath } from './json-tree.ts'
-import { entries, foreignFields } from './server-entry.ts'
+import type { FaultList } from './document/fault-list.ts'
+import { exampleOf, type Problem } from './document/find-problems.ts'
+import { fieldPath } from './document/json-tree.ts'
+import { entries, foreignFields } from './entries/server-entry.ts'
 
 export interface ProblemContext {
   /** The server's object. */

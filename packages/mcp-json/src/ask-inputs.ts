@@ -1,7 +1,7 @@
-import { FaultList } from './fault-list.ts'
-import { findEntries } from './find-entries.ts'
-import { type ConfigInput, declaredInputs, referredInputs } from './find-inputs.ts'
-import { parseSyntax } from './parse-syntax.ts'
+import { FaultList } from './document/fault-list.ts'
+import { findEntries } from './clients/find-entries.ts'
+import { type ConfigInput, declaredInputs, referredInputs } from './values/find-inputs.ts'
+import { parseSyntax } from './document/parse-syntax.ts'
 
 /** Asks a person for a value of the configuration; `undefined` when there is none. */
 export type AskInput = (input: ConfigInput) => string | undefined | Promise<string | undefined>

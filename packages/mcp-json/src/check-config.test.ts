@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { ConfigurationError } from './configuration-error.ts'
+import { ConfigurationError } from './document/configuration-error.ts'
 import { checkConfig } from './check-config.ts'
 import type { McpConfig } from './mcp-config.ts'
 

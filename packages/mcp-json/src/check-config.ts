@@ -1,11 +1,11 @@
 import * as z from 'zod'
 
-import { type ConfigFault, ConfigurationError } from './configuration-error.ts'
+import { type ConfigFault, ConfigurationError } from './document/configuration-error.ts'
 import { checkDependencies } from './check-dependencies.ts'
-import { checkInstances } from './check-instances.ts'
-import { exampleOf, findProblems } from './find-problems.ts'
-import { remoteInstances, stdioInstances } from './instance-fields.ts'
-import { fieldPath } from './json-tree.ts'
+import { checkInstances } from './entries/check-instances.ts'
+import { exampleOf, findProblems } from './document/find-problems.ts'
+import { remoteInstances, stdioInstances } from './entries/instance-fields.ts'
+import { fieldPath } from './document/json-tree.ts'
 import type { McpConfig } from './mcp-config.ts'
 import type {
   CommonServerConfig,
@@ -13,7 +13,7 @@ import type {
   ServerConfig,
   StdioServerConfig,
 } from '@mcp-host/upstream'
-import { entries } from './server-entry.ts'
+import { entries } from './entries/server-entry.ts'
 import {
   absolutePath,
   address,
@@ -31,8 +31,8 @@ import {
   settings,
   texts,
   variables,
-} from './server-fields.ts'
-import { checkServerName } from './server-name.ts'
+} from './entries/server-fields.ts'
+import { checkServerName } from './clients/server-name.ts'
 import { isObject } from '@mcp-host/json'
 
 const common = {

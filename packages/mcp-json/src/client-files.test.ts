@@ -2,8 +2,8 @@ import { join } from 'node:path'
 
 import { expect, test } from 'vitest'
 
-import type { ConfigFault } from './configuration-error.ts'
-import type { ConfigInput } from './find-inputs.ts'
+import type { ConfigFault } from './document/configuration-error.ts'
+import type { ConfigInput } from './values/find-inputs.ts'
 import { loadMcpConfig, type LoadOptions } from './load-mcp-config.ts'
 import type { ServerConfig } from '@mcp-host/upstream'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { type ConfigFault, ConfigurationError } from './configuration-error.ts'
+import { type ConfigFault, ConfigurationError } from './document/configuration-error.ts'
 import { isComplete } from './written-config.ts'
 import { parseMcpConfig } from './parse-mcp-config.ts'
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { decodeText, readFault } from '@mcp-host/json'
-import { ConfigurationError } from './configuration-error.ts'
+import { ConfigurationError } from './document/configuration-error.ts'
 import type { Environment } from '@mcp-host/process'
 import { type AskInput, askInputs } from './ask-inputs.ts'
 import type { McpConfig } from './mcp-config.ts'

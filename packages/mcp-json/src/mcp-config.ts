@@ -1,4 +1,4 @@
-import type { ConfigFault } from './configuration-error.ts'
+import type { ConfigFault } from './document/configuration-error.ts'
 import type { ServerConfig } from '@mcp-host/upstream'
 
 /** The servers of a host, by name. */

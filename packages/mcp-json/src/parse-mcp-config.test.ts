@@ -7,7 +7,7 @@ import { parse as parseJsonc } from 'jsonc-parser'
 import { describe, expect, test } from 'vitest'
 
 import { openWorkspace } from '@mcp-host/mcp-testkit'
-import { ConfigurationError, type ConfigFault } from './configuration-error.ts'
+import { ConfigurationError, type ConfigFault } from './document/configuration-error.ts'
 import { checkConfig } from './check-config.ts'
 import { FILES, FORMS, lines, MEANINGS, server } from '../test/faulty-configs.ts'
 import { parseMcpConfig } from './parse-mcp-config.ts'

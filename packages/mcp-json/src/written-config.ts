@@ -1,7 +1,7 @@
 import { isObject, ownValue } from '@mcp-host/json'
-import type { ConfigInput } from './find-inputs.ts'
+import type { ConfigInput } from './values/find-inputs.ts'
 import type { McpConfig } from './mcp-config.ts'
-import type { RemoteEntry, StdioEntry } from './server-entry.ts'
+import type { RemoteEntry, StdioEntry } from './entries/server-entry.ts'
 
 /** A server as people write it. Any object is accepted here and checked when it is read. */
 export type WrittenServer = StdioEntry | RemoteEntry | Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 import { shortHash } from '@mcp-host/mcp'
-import type { FaultList } from './fault-list.ts'
+import type { FaultList } from '../document/fault-list.ts'
 import { checkServerName, MAX_SERVER_NAME_LENGTH, SERVER_NAME_REMEDY } from './server-name.ts'
 
 export interface NameInFile {

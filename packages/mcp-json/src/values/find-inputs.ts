@@ -1,6 +1,6 @@
 import { getNodeValue, type Node } from 'jsonc-parser'
 
-import { memberValue } from './json-tree.ts'
+import { memberValue } from '../document/json-tree.ts'
 
 /** A value for which VS Code asks its user: an entry of `inputs`, to which `${input:id}` refers. */
 export interface ConfigInput {

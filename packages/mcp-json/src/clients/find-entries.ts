@@ -1,9 +1,15 @@
 import type { Node } from 'jsonc-parser'
 
-import type { FaultList } from './fault-list.ts'
-import { fieldPath, type Member, memberOffset, membersOf, memberValue } from './json-tree.ts'
+import type { FaultList } from '../document/fault-list.ts'
+import {
+  fieldPath,
+  type Member,
+  memberOffset,
+  membersOf,
+  memberValue,
+} from '../document/json-tree.ts'
 import { mapNames, type NameInFile } from './map-names.ts'
-import { McpFile } from './server-entry.ts'
+import { McpFile } from '../entries/server-entry.ts'
 import { checkServerName } from './server-name.ts'
 
 interface Entry {

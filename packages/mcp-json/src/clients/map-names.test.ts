@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { FaultList } from './fault-list.ts'
+import { FaultList } from '../document/fault-list.ts'
 import { mapNames } from './map-names.ts'
 
 function map(names: readonly string[], reserved: readonly string[] = []): Record<string, string> {

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest'
 
 import { openWorkspace } from '@mcp-host/mcp-testkit'
-import { ConfigurationError } from './configuration-error.ts'
-import { parseMcpConfig, type ParseOptions } from './parse-mcp-config.ts'
+import { ConfigurationError } from '../document/configuration-error.ts'
+import { parseMcpConfig, type ParseOptions } from '../parse-mcp-config.ts'
 
 const variables = { HOME: '/home/me', TOKEN: 'abc\n', EMPTY: '' }
 const read = (fields: object, options: ParseOptions = {}) => {

@@ -1,8 +1,8 @@
 import { getNodeValue, type Node } from 'jsonc-parser'
 
 import { expandVariables, type Known } from './expand-variables.ts'
-import type { FaultList } from './fault-list.ts'
-import { fieldPath, membersOf } from './json-tree.ts'
+import type { FaultList } from '../document/fault-list.ts'
+import { fieldPath, membersOf } from '../document/json-tree.ts'
 import { ownValue } from '@mcp-host/json'
 
 export interface ExpandContext extends Known {
