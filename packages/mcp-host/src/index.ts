@@ -44,6 +44,7 @@ export {
   type CausingCall,
   type CircuitBreakerConfig,
   type CommonServerConfig,
+  type InProcessServerConfig,
   type ErrorContext,
   type ForwardOptions,
   type HealthCheckConfig,

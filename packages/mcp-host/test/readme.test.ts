@@ -35,6 +35,7 @@ test('the example of the README is the one that is compiled and run here', async
 test.for([
   ['agent', 'The sum of 2 and 3 is 5.'],
   ['sampling', 'everything asks a model', 'I was told'],
+  ['own-server', "{ type: 'text', text: 'in 2028' }"],
   ['progress', 'step 1 of 2\nstep 2 of 2\n', 'Long running operation completed'],
 ])('the recipe "%s" of the README is the one that is compiled and run here', async (recipe) => {
   const [name = '', ...expected] = recipe

@@ -1,15 +1,18 @@
 import { findNodeAtLocation, type Node } from 'jsonc-parser'
 
 import type { FaultList } from './document/fault-list.ts'
-import { exampleOf, type Problem } from './document/find-problems.ts'
+import { remedyOf, type Problem } from './document/find-problems.ts'
 import { fieldPath } from './document/json-tree.ts'
-import { entries, foreignFields } from './entries/server-entry.ts'
+import type { ServerConfig } from '@mcp-host/upstream'
+import { foreignFields } from './entries/common-fields.ts'
+import { ENTRY_KINDS } from './entries/index.ts'
+import { typesHint, typesWith } from './server-kind.ts'
 
 export interface ProblemContext {
   /** The server's object. */
   readonly node: Node
   readonly path: string
-  readonly kind: keyof typeof entries
+  readonly kind: ServerConfig['type']
   readonly faults: FaultList
   /** See `OwnFields`. */
   readonly renamed: ReadonlyMap<string, string>
@@ -43,20 +46,23 @@ export function addProblem(
 
 function explain(
   { path, isAboutKey, message }: Problem,
-  kind: keyof typeof entries,
+  kind: ServerConfig['type'],
 ): { message: string; remedy: string } {
   const [field = '', ...inner] = path
-  const example = exampleOf(entries[kind], field)
-  if (example !== undefined) return { message, remedy: example }
+  const { entry } = ENTRY_KINDS[kind]
+  const remedy = remedyOf(entry, field)
+  if (field === 'type' && remedy !== undefined) {
+    return { message: typesHint({ isInFile: true }), remedy }
+  }
+  if (remedy !== undefined) return { message, remedy }
   if (!isAboutKey || inner.length > 0) return { message, remedy: 'Remove it.' }
-  if (Object.hasOwn(entries.stdio.shape, field)) {
-    const remedy = 'Remove it, or start the server with "command".'
-    return { message: 'is for servers of type "stdio" only', remedy }
+  const other = typesWith(field)
+  if (other !== undefined) {
+    return {
+      message: `is for servers of type ${other.types} only`,
+      remedy: `Remove it, or ${other.remedy}.`,
+    }
   }
-  if (Object.hasOwn(entries.http.shape, field)) {
-    const remedy = 'Remove it, or give the server a "url".'
-    return { message: 'is for servers of type "http", "sse" and "websocket" only', remedy }
-  }
-  const known = Object.keys(entries[kind].shape).filter((key) => !Object.hasOwn(foreignFields, key))
+  const known = Object.keys(entry.shape).filter((key) => !Object.hasOwn(foreignFields, key))
   return { message, remedy: `Remove it, or use one of ${known.join(', ')}.` }
 }

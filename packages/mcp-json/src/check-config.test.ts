@@ -58,7 +58,11 @@ test('an undefined field counts as absent', () => {
 
 test.each([
   ['an invalid name', { 'a.b': stdio }, 'a.b: is not a valid server name'],
-  ['a type', { web: { ...http, type: 'pipe' } }, 'web.type: must be "stdio", "http", "sse" or'],
+  [
+    'a type',
+    { web: { ...http, type: 'pipe' } },
+    'web.type: must be "stdio", "http", "sse", "websocket" or',
+  ],
   ['an inherited name as type', { web: { type: 'constructor' } }, 'web.type: must be "stdio"'],
   ['an empty command', { web: { ...stdio, command: '' } }, 'web.command: must not be empty'],
   ['a NUL', { web: { ...stdio, args: ['', '\0'] } }, 'web.args[1]: must not contain a NUL'],

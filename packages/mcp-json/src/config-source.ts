@@ -4,6 +4,8 @@ import { watchFile } from '@mcp-host/process'
 import { type AskInput, askInputs } from './ask-inputs.ts'
 import { checkConfig } from './check-config.ts'
 import type { ConfigInput } from './values/find-inputs.ts'
+import { functionsOf } from './document/functions-of.ts'
+import type { ServerConfig } from '@mcp-host/upstream'
 import { loadMcpConfig } from './load-mcp-config.ts'
 import type { McpConfig } from './mcp-config.ts'
 import { parseMcpConfig, type ReadOptions } from './parse-mcp-config.ts'
@@ -46,7 +48,7 @@ export class ConfigSource implements Disposable {
     }
     if (typeof config !== 'string' && isComplete(config)) {
       checkConfig(config)
-      return structuredClone(config)
+      return copyOf(config)
     }
     return this.#read(config).then((read) => {
       for (const fault of Object.values(read.faulty ?? {}).flat()) this.#warn(fault)
@@ -96,4 +98,16 @@ export class ConfigSource implements Disposable {
     this.#deps.logger.warn({ ...warning }, `configuration: ${describeFault(warning)}`)
     this.#deps.onWarning(warning)
   }
+}
+
+/** A copy that later changes do not reach. Functions stay the same. */
+function copyOf({ servers }: McpConfig): McpConfig {
+  const copies = Object.entries(servers).map(([name, server]) => {
+    const functions = functionsOf(server)
+    const data = Object.entries(server).filter(([field]) => !Object.hasOwn(functions, field))
+    // The fields of the server, of which each is in one of the two.
+    const copy = { ...structuredClone(Object.fromEntries(data)), ...functions } as ServerConfig
+    return [name, copy] as const
+  })
+  return { servers: Object.fromEntries(copies) }
 }

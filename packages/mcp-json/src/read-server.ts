@@ -1,27 +1,31 @@
 import { resolve } from 'node:path'
 
-import { findNodeAtLocation, type Node } from 'jsonc-parser'
+import { findNodeAtLocation, getNodePath, type Node } from 'jsonc-parser'
 
+import { valueAt } from '@mcp-host/json'
 import { addProblem } from './add-problem.ts'
 import { checkInstances } from './entries/check-instances.ts'
 import { toOwnFields } from './clients/client-fields.ts'
 import { type ExpandContext, expandTree } from './values/expand-tree.ts'
 import { findProblems } from './document/find-problems.ts'
+import { functionsOf } from './document/functions-of.ts'
 import { fieldPath, memberOffset, membersOf } from './document/json-tree.ts'
 import type { ServerConfig } from '@mcp-host/upstream'
 import { SAFE_NAMES } from '@mcp-host/process'
 import { readEnvFile } from './values/read-env-file.ts'
-import { entries, foreignFields } from './entries/server-entry.ts'
-import { isContradiction, serverKind } from './entries/server-kind.ts'
+import { foreignFields } from './entries/common-fields.ts'
+import { ENTRY_KINDS } from './entries/index.ts'
+import { isContradiction, serverKind } from './server-kind.ts'
 import { splitCommand } from './clients/split-command.ts'
 import { tidyFields } from './clients/tidy-fields.ts'
-import { toRemoteConfig, toStdioConfig } from './entries/to-server-config.ts'
 
 export interface ReadServerContext extends Omit<ExpandContext, 'filled'> {
   /** The base of relative paths. */
   readonly folder: string
   /** The value of `~`. */
   readonly home: string
+  /** The object that the text was made from, for its functions; undefined for a file. */
+  readonly given: unknown
 }
 
 export interface ReadServer {
@@ -40,7 +44,8 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   }
   const countBefore = faults.count
   const filled = new Map<string, string>()
-  const written = expandFields(node, path, { ...context, filled })
+  const functions = functionsOf(valueAt(context.given, getNodePath(node)))
+  const written = { ...expandFields(node, path, { ...context, filled }), ...functions }
   const { fields, renamed, warnings } = faults.isStrict
     ? { fields: written, renamed: new Map<string, string>(), warnings: [] }
     : toOwnFields(tidyFields(written, context.home))
@@ -49,20 +54,18 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   }
   if (!faults.isStrict) splitCommandField(node, path, fields, context)
   const kind = serverKind(fields)
-  for (const problem of findProblems(entries[kind], fields)) {
+  const { entry, toConfig } = ENTRY_KINDS[kind]
+  for (const problem of findProblems(entry, fields)) {
     addProblem(problem, { node, path, kind, faults, renamed })
   }
-  const known = Object.entries(fields).filter(([key]) => Object.hasOwn(entries[kind].shape, key))
+  const known = Object.entries(fields).filter(([key]) => Object.hasOwn(entry.shape, key))
   const value: Record<string, unknown> = Object.fromEntries(known)
   checkContradictions(node, path, value, context)
-  const fileEnv = kind === 'stdio' ? readEnvField(node, path, value, context) : {}
+  const fileEnv = readEnvField(node, path, value, context)
   const listed = value['dependencies']
   const dependencies = Array.isArray(listed) ? listed.map(nameOrJson) : []
   if (faults.count > countBefore) return { config: undefined, dependencies }
-  const config =
-    kind === 'stdio'
-      ? toStdioConfig(entries.stdio.parse(value), folder, fileEnv)
-      : toRemoteConfig(entries[kind].parse(value), kind, folder)
+  const config = toConfig(entry.parse(value), { folder, fileEnv })
   return { config: withSecrets(config, filled), dependencies }
 }
 

@@ -1,10 +1,10 @@
 import { isObject, ownValue } from '@mcp-host/json'
 import type { ConfigInput } from './values/find-inputs.ts'
 import type { McpConfig } from './mcp-config.ts'
-import type { RemoteEntry, StdioEntry } from './entries/server-entry.ts'
+import { type Entry, ENTRY_KINDS } from './entries/index.ts'
 
 /** A server as people write it. Any object is accepted here and checked when it is read. */
-export type WrittenServer = StdioEntry | RemoteEntry | Readonly<Record<string, unknown>>
+export type WrittenServer = Entry | Readonly<Record<string, unknown>>
 
 /** Servers by name, or a list of servers with an `id` each. */
 export type WrittenServers = Readonly<Record<string, WrittenServer>> | readonly WrittenServer[]
@@ -15,13 +15,6 @@ export interface WrittenConfig {
   readonly mcpServers?: WrittenServers
   readonly inputs?: readonly ConfigInput[]
   readonly [field: string]: unknown
-}
-
-const REQUIRED: Readonly<Record<string, readonly string[]>> = {
-  stdio: ['command', 'args', 'env', 'cwd'],
-  http: ['url', 'headers'],
-  sse: ['url', 'headers'],
-  websocket: ['url', 'headers'],
 }
 
 /**
@@ -44,6 +37,11 @@ export function isComplete(config: unknown): config is McpConfig {
 
 function isCompleteServer(server: unknown): boolean {
   if (!isObject(server)) return false
-  const required = ownValue(REQUIRED, String(server['type']))
-  return required !== undefined && required.every((field) => server[field] !== undefined)
+  const kind = ownValue(ENTRY_KINDS, String(server['type']))
+  return (
+    kind !== undefined &&
+    Object.entries(kind.object.shape).every(
+      ([field, schema]) => schema._zod.optin === 'optional' || server[field] !== undefined,
+    )
+  )
 }

@@ -1,2 +1,2 @@
 export { TokenBucket } from './policies/token-bucket.ts'
-export { type Pace, PacedConnection } from './endpoints/paced-frames.ts'
+export { type Pace, PacedConnection } from './streams/paced-frames.ts'

@@ -38,14 +38,9 @@ export type {
   CommonServerConfig,
   HealthCheckConfig,
   InstanceConfig,
-  RemoteInstance,
-  RemoteServerConfig,
   RestartConfig,
   SandboxConfig,
   SandboxKind,
-  ServerConfig,
-  StdioInstance,
-  StdioServerConfig,
   ValidationMode,
 } from './server-config.ts'
 export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
@@ -61,7 +56,11 @@ export type { ArgumentIssue } from './errors/validation-error.ts'
 export { ValidationError } from './errors/validation-error.ts'
 export { Sandbox } from './sandbox/sandbox.ts'
 export type { ServerLogMessage } from './requests/server-inbox.ts'
-export { isProcess } from './endpoints/index.ts'
+export { isProcess, type ServerConfig } from './endpoints/index.ts'
+export type { InProcessServerConfig } from './endpoints/in-process.ts'
+export type { RemoteInstance, RemoteServerConfig } from './endpoints/remote.ts'
+export type { StdioInstance, StdioServerConfig } from './endpoints/stdio.ts'
+export { differInInstances } from './pool/instances-of.ts'
 export { Upstream } from './upstream.ts'
 export type { UpstreamEvents } from './upstream-events.ts'
 export {

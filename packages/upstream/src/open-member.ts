@@ -7,7 +7,8 @@ import type { Adaptation, MemberClient, MemberServer, ServerInstance } from './s
 import { RequestedNotices } from './server/notices.ts'
 import { ServerClient } from './server/server-client.ts'
 import { Server } from './server/server.ts'
-import type { ServerConfig } from './server-config.ts'
+import { instancesOf } from './pool/instances-of.ts'
+import type { ServerConfig } from './endpoints/index.ts'
 import type { UpstreamEvents } from './upstream-events.ts'
 import type { SettledUpstreamOptions } from './upstream-options.ts'
 
@@ -54,7 +55,7 @@ export function openMember(deps: MemberDeps, name: string, config: ServerConfig)
     requested: new RequestedNotices(),
     onListed: (list) => deps.events.listChanged?.(list),
   }
-  return config.instances === undefined ? openOne(deps, shared) : openPool(deps, shared)
+  return instancesOf(config) === undefined ? openOne(deps, shared) : openPool(deps, shared)
 }
 
 function openOne(deps: MemberDeps, shared: InstanceOptions): Member {

@@ -1,25 +1,4 @@
 import type { ToolFilter } from '@mcp-host/mcp'
-import type { ResourceLimits } from '@mcp-host/process'
-
-export type ServerConfig = StdioServerConfig | RemoteServerConfig
-
-/** A server that runs as a child process and speaks MCP over its standard streams. */
-export interface StdioServerConfig extends CommonServerConfig {
-  readonly type: 'stdio'
-  /** A path, relative to `cwd`, or a name to look up on the `PATH`. Never a shell line. */
-  readonly command: string
-  readonly args: readonly string[]
-  /** Variables in addition to the safe part of the host's environment. */
-  readonly env: Readonly<Record<string, string>>
-  /** The absolute path of the working folder. */
-  readonly cwd: string
-  /** Limits of the process with all of its descendants; enforced on Linux. */
-  readonly limits?: ResourceLimits
-  /** How the process is separated from the host and other servers; absent: as the host decides. */
-  readonly sandbox?: SandboxConfig
-  /** A number of equal processes that share the requests, or a list with the differences of each. */
-  readonly instances?: number | readonly StdioInstance[]
-}
 
 /**
  * The separation of the processes of servers from the host and from each other. `bwrap`: namespaces of bubblewrap, in
@@ -35,33 +14,6 @@ export interface SandboxConfig {
   readonly network?: boolean
   /** Absolute paths of the only files and folders that the program can change; absent: all of its user. Needs `bwrap`. */
   readonly roots?: readonly string[]
-}
-
-export interface StdioInstance extends InstanceConfig {
-  /** Replaces the arguments of the server. */
-  readonly args?: readonly string[]
-  /** Variables in addition to the server's. They win over equal names. */
-  readonly env?: Readonly<Record<string, string>>
-}
-
-/** A server at an address: Streamable HTTP, the older HTTP+SSE, or a WebSocket. */
-export interface RemoteServerConfig extends CommonServerConfig {
-  readonly type: 'http' | 'sse' | 'websocket'
-  /** Only for `http`: whether HTTP+SSE is tried when the server refuses Streamable HTTP. */
-  readonly fallback?: 'sse'
-  /** The address: `http(s)://…`, or `ws(s)://…` for a WebSocket. */
-  readonly url: string
-  /** Headers of every HTTP request, and of the opening request of a WebSocket. */
-  readonly headers: Readonly<Record<string, string>>
-  /** Several addresses that share the requests, with the differences of each. */
-  readonly instances?: readonly RemoteInstance[]
-}
-
-export interface RemoteInstance extends InstanceConfig {
-  /** Replaces the address of the server. */
-  readonly url?: string
-  /** Headers in addition to the server's. They win over equal names. */
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface InstanceConfig {

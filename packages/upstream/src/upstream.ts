@@ -9,7 +9,7 @@ import type {
 import type { Inventory } from './inventory/inventory.ts'
 import { type Member, type MemberDeps, openMember } from './open-member.ts'
 import type { CallToolOptions, ForwardOptions, RequestOptions } from './requests/options.ts'
-import type { ServerConfig } from './server-config.ts'
+import type { ServerConfig } from './endpoints/index.ts'
 import type { ServerSnapshot } from './server/server-snapshot.ts'
 import type { ServerState } from './server/server-state.ts'
 

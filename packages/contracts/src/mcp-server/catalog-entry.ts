@@ -50,7 +50,8 @@ export const ServerEntry = z.object({
   isRestartPlanned: z.boolean().optional(),
   /** The last lines that its process wrote outside of the protocol; only with an `error`. */
   output: z.array(z.string()).optional(),
-  type: z.enum(['stdio', 'http', 'sse', 'websocket']).optional(),
+  /** The kind of server, such as `stdio` or `http`. */
+  type: z.string().optional(),
   /** `shared`, the default: all sessions share a process; `session`: each has a dedicated one. */
   scope: z.enum(['shared', 'session']).optional(),
   /** Whether one supervisor at a time runs it, or every one. */

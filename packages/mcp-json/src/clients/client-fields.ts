@@ -1,3 +1,5 @@
+import { nameOfType } from '../server-kind.ts'
+
 /** A server's fields under the names that this host uses. */
 export interface OwnFields {
   readonly fields: Record<string, unknown>
@@ -6,27 +8,6 @@ export interface OwnFields {
   /** Fields whose values mean something else in this host. */
   readonly warnings: readonly { readonly field: string; message: string; remedy: string }[]
 }
-
-/** The types by their names in other clients, in lower case and without signs. */
-const TYPES: ReadonlyMap<string, string> = new Map([
-  ['stdio', 'stdio'],
-  ['local', 'local'],
-  ['remote', 'remote'],
-  ['http', 'http'],
-  ['https', 'http'],
-  ['streamable', 'http'],
-  ['streamablehttp', 'http'],
-  ['streaminghttp', 'http'],
-  ['httpstream', 'http'],
-  ['httpstreaming', 'http'],
-  ['httpstreamable', 'http'],
-  ['sse', 'sse'],
-  ['httpsse', 'sse'],
-  ['websocket', 'websocket'],
-  ['websockets', 'websocket'],
-  ['ws', 'websocket'],
-  ['wss', 'websocket'],
-])
 
 /** A larger `timeout` counts as milliseconds, which several clients write. */
 const MAX_SECONDS = 3600
@@ -76,7 +57,7 @@ export function toOwnFields(written: Readonly<Record<string, unknown>>): OwnFiel
     renamed.set('args', 'command')
   }
   for (const field of ['type', 'transport']) {
-    if (typeof own[field] === 'string') own[field] = toType(own[field])
+    if (typeof own[field] === 'string') own[field] = nameOfType(own[field])
   }
   const filter = Array.isArray(tools) ? { allow: tools } : { ...(tools as object | undefined) }
   const denied = [excludeTools, disabledTools].filter((list) => list !== undefined).flat()
@@ -96,10 +77,6 @@ export function toOwnFields(written: Readonly<Record<string, unknown>>): OwnFiel
   }
   if (typeof env === 'object' && env !== null && !Array.isArray(env)) own['env'] = toTexts(env)
   return { fields: own, renamed, warnings }
-}
-
-function toType(type: string): string {
-  return TYPES.get(type.toLowerCase().replaceAll(/[^a-z]/g, '')) ?? type
 }
 
 /** Variables with numbers and booleans as strings, without those that are null. */

@@ -9,7 +9,7 @@ import {
   memberValue,
 } from '../document/json-tree.ts'
 import { mapNames, type NameInFile } from './map-names.ts'
-import { McpFile } from '../entries/server-entry.ts'
+import { McpFile } from '../mcp-file.ts'
 import { checkServerName } from './server-name.ts'
 
 interface Entry {

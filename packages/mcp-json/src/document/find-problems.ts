@@ -59,9 +59,10 @@ function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Problem[]
   return [{ path, isAboutKey: false, message: isMissing ? 'is missing' : message }]
 }
 
-/** A remedy from the example in the field's description. */
-export function exampleOf(schema: z.ZodObject, field: PropertyKey | undefined): string | undefined {
-  const examples = ownValue(schema.shape, String(field))?.meta()?.['examples']
+/** The remedy of a field, or one with the example in its description. */
+export function remedyOf(schema: z.ZodObject, field: PropertyKey | undefined): string | undefined {
+  const { remedy, examples } = ownValue(schema.shape, String(field))?.meta() ?? {}
+  if (typeof remedy === 'string') return remedy
   if (!Array.isArray(examples) || examples.length === 0) return undefined
   const example = JSON.stringify(examples[0], undefined, 1).replaceAll(/\n\s*/g, ' ')
   return `Write for example "${String(field)}": ${example}.`

@@ -213,3 +213,9 @@ export const settings = {
     'least-in-flight',
   ),
 }
+
+/** A field without a meaning in this host. */
+export const foreign = z
+  .unknown()
+  .optional()
+  .meta({ description: 'For other programs; has no meaning here.' })

@@ -1,15 +1,15 @@
 import type { Sandbox } from '../sandbox/sandbox.ts'
-import type { RestartConfig, SandboxKind, ServerConfig } from '../server-config.ts'
+import type { CommonServerConfig, RestartConfig, SandboxKind } from '../server-config.ts'
 import type { Endpoint, EndpointDeps, EndpointOptions } from './endpoint.ts'
 
-export interface Instance {
+export interface Instance<Config> {
   /** The configuration of a server with this instance alone. */
-  readonly config: ServerConfig
+  readonly config: Config
   readonly weight: number
 }
 
 /** What differs between the kinds of servers. A further kind is a file such as `http.ts`, and its line in `index.ts`. */
-export interface EndpointKind<Config extends ServerConfig> {
+export interface EndpointKind<Config extends CommonServerConfig & { readonly type: string }> {
   /** Its name in errors. */
   readonly label: string
   /** Whether a server is a process of this machine, whose end its transport sees. */
@@ -27,7 +27,7 @@ export interface EndpointKind<Config extends ServerConfig> {
   /** How the process is separated from the host. */
   sandbox?(config: Config, sandbox: Sandbox): SandboxKind
   /** The configuration to try when the server refuses this one. */
-  fallback?(config: Config): ServerConfig | undefined
-  /** The instances of a server that has `instances`, in their order. */
-  instances(config: Config): readonly Instance[]
+  fallback?(config: Config): Config | undefined
+  /** The instances of a server, in their order; `undefined` for a server without `instances`. */
+  instances?(config: Config): readonly Instance<Config>[] | undefined
 }

@@ -1,8 +1,7 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { RemoteServerConfig } from '../server-config.ts'
 import type { EndpointKind } from './endpoint-kind.ts'
-import { pacedStreams } from './paced-streams.ts'
-import { remote } from './remote.ts'
+import { pacedStreams } from '../streams/paced-streams.ts'
+import { remote, type RemoteServerConfig } from './remote.ts'
 import { requestOptions } from './remote-endpoint.ts'
 
 /** A broken stream of notifications is opened again while the connection is in use. */

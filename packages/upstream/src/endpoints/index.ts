@@ -1,16 +1,16 @@
-import type { ServerConfig } from '../server-config.ts'
 import type { EndpointKind } from './endpoint-kind.ts'
 import { http } from './http.ts'
+import { inProcess } from './in-process.ts'
 import { sse } from './sse.ts'
 import { stdio } from './stdio.ts'
 import { websocket } from './websocket.ts'
 
-const KINDS: Readonly<Record<ServerConfig['type'], EndpointKind<ServerConfig>>> = {
-  stdio,
-  http,
-  sse,
-  websocket,
-}
+const KINDS = { stdio, http, sse, websocket, 'in-process': inProcess }
+
+type ConfigOf<Kind> = Kind extends EndpointKind<infer Config> ? Config : never
+
+/** The configuration of a server of any kind. */
+export type ServerConfig = ConfigOf<(typeof KINDS)[keyof typeof KINDS]>
 
 /** The kind of a server. Its functions take configurations of that type. */
 export function kindOf({ type }: Pick<ServerConfig, 'type'>): EndpointKind<ServerConfig> {

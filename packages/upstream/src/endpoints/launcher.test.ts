@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import type { StdioServerConfig } from '../server-config.ts'
+import type { StdioServerConfig } from './stdio.ts'
 import { launcherOf } from './launcher.ts'
 
 const stdio = (command: string, ...args: string[]): StdioServerConfig => {

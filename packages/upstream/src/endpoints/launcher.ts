@@ -1,6 +1,5 @@
 import { basename } from 'node:path'
 
-import type { StdioServerConfig } from '../server-config.ts'
 import { ownValue } from '@mcp-host/json'
 
 /** Programs that may fetch the program to run. Those with a list fetch it only with one of these commands. */
@@ -21,9 +20,10 @@ const LAUNCHERS: Readonly<Record<string, readonly string[] | undefined>> = {
 }
 
 /** The launcher of a server, such as `npx`, which may fetch the server first. */
-export function launcherOf(
-  config: Pick<StdioServerConfig, 'command' | 'args'>,
-): string | undefined {
+export function launcherOf(config: {
+  readonly command: string
+  readonly args: readonly string[]
+}): string | undefined {
   const [name, ...args] = commandOf(config.command, config.args)
   if (name === undefined || !Object.hasOwn(LAUNCHERS, name)) return undefined
   const commands = ownValue(LAUNCHERS, name)

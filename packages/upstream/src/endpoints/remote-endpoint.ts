@@ -1,26 +1,25 @@
 import type { Transport } from '@modelcontextprotocol/client'
 
 import { resolvesWithin } from '@mcp-host/async'
-import type { RemoteServerConfig } from '../server-config.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { Intake } from '../intake/intake.ts'
-import { boundedFetch, type Fetch } from './bounded-fetch.ts'
+import { boundedFetch, type Fetch } from '../streams/bounded-fetch.ts'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
-import { limitedStreams } from './paced-streams.ts'
+import { limitedStreams } from '../streams/paced-streams.ts'
 
 /** The time limit for the end of the session at the server. */
 const SESSION_END_LIMIT_MS = 2000
 
-/** The endpoint of a remote server. */
-export function openRemote(
+/** The endpoint of a server that is no process of this host. */
+export function openRemote<Config>(
   {
     limits,
     logger,
     onLeftOut,
     proxyFor,
   }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut' | 'proxyFor'>,
-  config: RemoteServerConfig,
-  openTransport: OpenTransport,
+  config: Config,
+  openTransport: OpenTransport<Config>,
 ): Endpoint {
   const intake: Intake = new Intake({
     limits,
@@ -44,12 +43,12 @@ export interface TransportDeps {
   readonly proxyFor: ProxyFor
 }
 
-export type OpenTransport = (deps: TransportDeps, config: RemoteServerConfig) => RemoteTransport
+export type OpenTransport<Config> = (deps: TransportDeps, config: Config) => RemoteTransport
 
 /** The options of a transport by HTTP: its requests are within the limits of the server's messages. */
 export function requestOptions(
   { intake }: Pick<TransportDeps, 'intake'>,
-  { headers }: RemoteServerConfig,
+  { headers }: { readonly headers: Readonly<Record<string, string>> },
 ): { readonly requestInit: RequestInit; readonly fetch: Fetch } {
   return { requestInit: { headers: { ...headers } }, fetch: limitedStreams(boundedFetch(intake)) }
 }

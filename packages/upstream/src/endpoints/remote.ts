@@ -1,11 +1,34 @@
-import type { RemoteServerConfig } from '../server-config.ts'
+import type { CommonServerConfig, InstanceConfig } from '../server-config.ts'
 import type { EndpointKind } from './endpoint-kind.ts'
 import type { OpenTransport } from './remote-endpoint.ts'
 import { openRemote } from './remote-endpoint.ts'
 import { shownUrl } from './shown-url.ts'
 
+/** A server at an address: Streamable HTTP, the older HTTP+SSE, or a WebSocket. */
+export interface RemoteServerConfig extends CommonServerConfig {
+  readonly type: 'http' | 'sse' | 'websocket'
+  /** Only for `http`: whether HTTP+SSE is tried when the server refuses Streamable HTTP. */
+  readonly fallback?: 'sse'
+  /** The address: `http(s)://…`, or `ws(s)://…` for a WebSocket. */
+  readonly url: string
+  /** Headers of every HTTP request, and of the opening request of a WebSocket. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Several addresses that share the requests, with the differences of each. */
+  readonly instances?: readonly RemoteInstance[]
+}
+
+export interface RemoteInstance extends InstanceConfig {
+  /** Replaces the address of the server. */
+  readonly url?: string
+  /** Headers in addition to the server's. They win over equal names. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** What the kinds of servers with an address have in common. */
-export function remote(label: string, open: OpenTransport): EndpointKind<RemoteServerConfig> {
+export function remote(
+  label: string,
+  open: OpenTransport<RemoteServerConfig>,
+): EndpointKind<RemoteServerConfig> {
   return {
     label,
     isProcess: false,
@@ -14,8 +37,8 @@ export function remote(label: string, open: OpenTransport): EndpointKind<RemoteS
     secrets: ({ headers, url }) => [headers, originOf(url)],
     address: ({ url }) => ({ whole: url, shown: shownUrl(url) }),
     instances(config) {
-      const { instances = [], balance: _, ...shared } = config
-      return instances.map(({ weight = 1, headers = {}, ...rest }) => {
+      const { instances, balance: _, ...shared } = config
+      return instances?.map(({ weight = 1, headers = {}, ...rest }) => {
         const merged = mergeHeaders(shared.headers, headers)
         return { weight, config: { ...shared, ...rest, headers: merged } }
       })

@@ -1,9 +1,34 @@
-import { childEnvironment } from '@mcp-host/process'
+import { childEnvironment, type ResourceLimits } from '@mcp-host/process'
 import { withoutLauncher } from '../npm/package-command.ts'
-import type { StdioInstance, StdioServerConfig } from '../server-config.ts'
+import type { CommonServerConfig, InstanceConfig, SandboxConfig } from '../server-config.ts'
 import type { EndpointKind } from './endpoint-kind.ts'
 import { launcherOf } from './launcher.ts'
 import { StdioTransport } from './stdio-transport.ts'
+
+/** A server that runs as a child process and speaks MCP over its standard streams. */
+export interface StdioServerConfig extends CommonServerConfig {
+  readonly type: 'stdio'
+  /** A path, relative to `cwd`, or a name to look up on the `PATH`. Never a shell line. */
+  readonly command: string
+  readonly args: readonly string[]
+  /** Variables in addition to the safe part of the host's environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** The absolute path of the working folder. */
+  readonly cwd: string
+  /** Limits of the process with all of its descendants; enforced on Linux. */
+  readonly limits?: ResourceLimits
+  /** How the process is separated from the host and other servers; absent: as the host decides. */
+  readonly sandbox?: SandboxConfig
+  /** A number of equal processes that share the requests, or a list with the differences of each. */
+  readonly instances?: number | readonly StdioInstance[]
+}
+
+export interface StdioInstance extends InstanceConfig {
+  /** Replaces the arguments of the server. */
+  readonly args?: readonly string[]
+  /** Variables in addition to the server's. They win over equal names. */
+  readonly env?: Readonly<Record<string, string>>
+}
 
 /** A process that speaks MCP over its standard streams. */
 export const stdio: EndpointKind<StdioServerConfig> = {
@@ -26,7 +51,8 @@ export const stdio: EndpointKind<StdioServerConfig> = {
   sandbox: (config, { kind }) => config.sandbox?.kind ?? kind,
 
   instances(config) {
-    const { instances = 1, balance: _, ...shared } = config
+    const { instances, balance: _, ...shared } = config
+    if (instances === undefined) return undefined
     const alike = (count: number): StdioInstance[] => Array.from({ length: count }, () => ({}))
     const list = typeof instances === 'number' ? alike(instances) : instances
     return list.map(({ weight = 1, env, ...rest }) => {

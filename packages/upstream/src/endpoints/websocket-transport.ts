@@ -16,7 +16,7 @@ import { inPlaceOf, type Intake, refusalOf } from '../intake/intake.ts'
 import { inPlaceOfUnreadable, readMessage } from '../intake/read-message.ts'
 import { openTunnel } from '../proxy/open-tunnel.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
-import { PacedConnection } from './paced-frames.ts'
+import { PacedConnection } from '../streams/paced-frames.ts'
 import { UnsentError } from './unsent-error.ts'
 
 const SUBPROTOCOL = 'mcp'

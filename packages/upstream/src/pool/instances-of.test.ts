@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 
 import { instancesOf } from './instances-of.ts'
-import type { RemoteServerConfig, StdioServerConfig } from '../server-config.ts'
+import type { RemoteServerConfig } from '../endpoints/remote.ts'
+import type { StdioServerConfig } from '../endpoints/stdio.ts'
 
 const stdio: StdioServerConfig = {
   type: 'stdio',

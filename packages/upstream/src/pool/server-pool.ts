@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 
 import type { Instance } from '../endpoints/endpoint-kind.ts'
 import { instancesOf } from './instances-of.ts'
-import type { ServerConfig } from '../server-config.ts'
+import type { ServerConfig } from '../endpoints/index.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import { Balancer, type Candidate } from '../policies/balancer.ts'
 import type { HealthScore } from '../policies/health-score.ts'
@@ -29,7 +29,7 @@ export class PoolInstance implements ServerInstance, Candidate {
   readonly config: ServerConfig
   weight: number
 
-  constructor({ server, client }: ServerInstance, { config, weight }: Instance) {
+  constructor({ server, client }: ServerInstance, { config, weight }: Instance<ServerConfig>) {
     this.server = server
     this.client = client
     this.config = config
@@ -183,7 +183,7 @@ export class ServerPool implements MemberServer {
     return this.instances.filter((each) => each.isReady && !tried.has(each))
   }
 
-  #create(options: Instance): PoolInstance {
+  #create(options: Instance<ServerConfig>): PoolInstance {
     this.#created += 1
     return new PoolInstance(this.#createInstance(options.config, this.#created), options)
   }

@@ -5,14 +5,13 @@ import {
   SseError,
 } from '@modelcontextprotocol/client'
 
-import type { ServerConfig } from '../server-config.ts'
 import { Connection, type ConnectionOptions, type EraChoice } from '../connection/connection.ts'
 import { HandshakeError } from '../connection/handshake-error.ts'
 import type { Mask } from '../errors/mask-secrets.ts'
 import type { ServerInboxDeps } from '../requests/server-inbox.ts'
 import { describeCause } from '../errors/describe-cause.ts'
 import type { Endpoint, EndpointDeps } from '../endpoints/endpoint.ts'
-import { kindOf } from '../endpoints/index.ts'
+import { kindOf, type ServerConfig } from '../endpoints/index.ts'
 
 /** The statuses with which a server of HTTP+SSE refuses Streamable HTTP, according to the protocol. */
 const REFUSALS: readonly (number | undefined)[] = [400, 404, 405]

@@ -1,7 +1,8 @@
 import type { SubscriptionFilter } from '@modelcontextprotocol/client'
 
 import { ArgumentValidator } from '../arguments/argument-validator.ts'
-import type { ServerConfig, ValidationMode } from '../server-config.ts'
+import type { ServerConfig } from '../endpoints/index.ts'
+import type { ValidationMode } from '../server-config.ts'
 import type { Connection, ListenOptions } from '../connection/connection.ts'
 import { Inventory, LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import { bindLogger } from '@mcp-host/process'

@@ -1,6 +1,7 @@
 import type { Implementation, ProtocolEra, ServerCapabilities } from '@modelcontextprotocol/client'
 
-import type { SandboxKind, ServerConfig } from '../server-config.ts'
+import type { SandboxKind } from '../server-config.ts'
+import type { ServerConfig } from '../endpoints/index.ts'
 import type { ServerStartupError } from '../errors/server-startup-error.ts'
 import type { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import type { ListName } from '../inventory/inventory.ts'

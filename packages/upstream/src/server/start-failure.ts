@@ -1,8 +1,7 @@
-import type { ServerConfig } from '../server-config.ts'
 import { describeCause } from '../errors/describe-cause.ts'
 import { LaunchError } from '@mcp-host/process'
 import type { Mask } from '../errors/mask-secrets.ts'
-import { kindOf } from '../endpoints/index.ts'
+import { kindOf, type ServerConfig } from '../endpoints/index.ts'
 import { EndedError } from './connect.ts'
 
 export interface FailedStart {

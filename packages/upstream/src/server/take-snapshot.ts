@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../server-config.ts'
+import type { ServerConfig } from '../endpoints/index.ts'
 import type { HealthScore } from '../policies/health-score.ts'
 import type { LiveServer } from './live-server.ts'
 import type { ServerHealth, ServerSnapshot } from './server-snapshot.ts'

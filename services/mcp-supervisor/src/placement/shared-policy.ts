@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { ServerStats } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import type { ServerConfig } from '@mcp-host/upstream'
+import { differInInstances, type ServerConfig } from '@mcp-host/upstream'
 import { HostedServer } from '../hosting/hosted-server.ts'
 import { RequestForwarder } from '../mcp-requests/request-forwarder.ts'
 import type { PlacementContext } from './placement-context.ts'
@@ -88,11 +87,4 @@ export abstract class SharedPolicy implements PlacementPolicy {
     await hosted?.[Symbol.asyncDispose]()
     this.context.unpublish()
   }
-}
-
-/** Whether both configurations have instances and are otherwise equal. */
-function differInInstances(one: ServerConfig, other: ServerConfig): boolean {
-  if (one.instances === undefined || other.instances === undefined) return false
-  const common = { instances: [], balance: undefined }
-  return isDeepStrictEqual({ ...one, ...common }, { ...other, ...common })
 }
