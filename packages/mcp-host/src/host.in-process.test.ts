@@ -77,20 +77,6 @@ test('an answer that is no JSON is an error of its call', async () => {
   expect(await stage.call('notes.add', { note: 'milk' })).toBe('1 notes')
 })
 
-test('what a server keeps and what its caller gets are not the same object', async () => {
-  const kept = say('one')
-  const stage = await HostStage.start(() => ({
-    notes: inProcess((transport) => {
-      const server = new McpServer({ name: 'notes', version: '1.0.0' })
-      server.registerTool('kept', {}, () => kept)
-      return server.connect(transport)
-    }),
-  }))
-  const result = await stage.host.callTool('notes.kept', {})
-  kept.content[0] = { type: 'text', text: 'two' }
-  expect(result.content).toEqual([{ type: 'text', text: 'one' }])
-})
-
 test('a server that cannot be made is unavailable, with its reason', async () => {
   const serve: Serve = () => {
     throw new Error('no room for notes')
