@@ -43,6 +43,8 @@ export {
   type CallToolOptions,
   type CausingCall,
   type CircuitBreakerConfig,
+  type AuthConfig,
+  type BearerAuthConfig,
   type CommonServerConfig,
   type InProcessServerConfig,
   type ErrorContext,

@@ -95,6 +95,28 @@ test.each([
     { web: { ...stdio, instances: { length: { toString: '' } } } },
     'web.instances: is not valid',
   ],
+  [
+    'a token beside a header with one',
+    {
+      web: {
+        ...http,
+        headers: { authorization: 'Bearer x' },
+        auth: { type: 'bearer', tokenFile: '/token' },
+      },
+    },
+    'web.auth: contradicts the header "Authorization"',
+  ],
+  [
+    'a token file with a relative path',
+    { web: { ...http, auth: { type: 'bearer', tokenFile: 'token' } } },
+    'web.auth.tokenFile: must be an absolute path',
+  ],
+  [
+    'an unknown strategy',
+    { web: { ...http, auth: { type: 'magic' } } },
+    'web.auth.type: must be an object with a "type" of "bearer"',
+  ],
+  ['auth of a program', { web: { ...stdio, auth: {} } }, 'web.auth: is not a known field'],
   ['a policy alone', { web: { ...http, balance: 'weighted' } }, 'web.balance: has nothing to'],
   ['a dependency', { web: { ...http, dependencies: ['x'] } }, 'web.dependencies[0]: is not the na'],
   [

@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { type ConfigFault, ConfigurationError } from './document/configuration-error.ts'
 import { checkDependencies } from './check-dependencies.ts'
-import { checkInstances } from './entries/check-instances.ts'
+import { findContradiction } from './entries/find-contradiction.ts'
 import { remedyOf, findProblems } from './document/find-problems.ts'
 import { fieldPath } from './document/json-tree.ts'
 import type { McpConfig } from './mcp-config.ts'
@@ -57,7 +57,7 @@ function checkServer(server: unknown, path: string): readonly ConfigFault[] {
     message,
     remedy: remedyOf(schema, steps[0]) ?? remedyOf(examples, steps[0]) ?? 'Remove it.',
   }))
-  const fault = checkInstances(given)
+  const fault = findContradiction(given)
   if (fault === undefined) return faults
   const { field, ...rest } = fault
   return [...faults, { path: fieldPath(path, field), ...rest }]

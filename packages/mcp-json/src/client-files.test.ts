@@ -77,7 +77,7 @@ test('a file of Cursor is read, with its project as the folder of its servers', 
   })
   expect(warnings).toEqual([
     'mcpServers.local tools: is not a valid server name: the server is called "local-tools"',
-    'mcpServers.remote.auth: is not a known field and is ignored',
+    'mcpServers.remote.auth: has no "type" and is ignored',
   ])
 })
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { ENTRY_KINDS } from './entries/index.ts'
-import { explained, foreign } from './entries/server-fields.ts'
+import { explained, foreign } from './server-fields.ts'
 
 const kinds = Object.values(ENTRY_KINDS).filter(({ isCode }) => isCode !== true)
 const ServerEntry = z.union([...new Set(kinds.map(({ entry }) => entry))])

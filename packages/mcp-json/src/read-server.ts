@@ -4,7 +4,7 @@ import { findNodeAtLocation, getNodePath, type Node } from 'jsonc-parser'
 
 import { valueAt } from '@mcp-host/json'
 import { addProblem } from './add-problem.ts'
-import { checkInstances } from './entries/check-instances.ts'
+import { findContradiction } from './entries/find-contradiction.ts'
 import { toOwnFields } from './clients/client-fields.ts'
 import { type ExpandContext, expandTree } from './values/expand-tree.ts'
 import { findProblems } from './document/find-problems.ts'
@@ -134,7 +134,7 @@ function checkContradictions(
     const remedy = 'Keep "type", or write "type": "local" or "remote".'
     faults.add(transport.offset, fieldPath(path, 'transport'), 'contradicts "type"', remedy)
   }
-  const fault = checkInstances(value)
+  const fault = findContradiction(value)
   if (fault === undefined) return
   const { field, message, remedy } = fault
   faults.add(memberOffset(node, field), fieldPath(path, field), message, remedy)

@@ -1,3 +1,4 @@
+import { ownValue } from '@mcp-host/json'
 import { nameOfType } from '../server-kind.ts'
 
 /** A server's fields under the names that this host uses. */
@@ -49,7 +50,13 @@ export function toOwnFields(written: Readonly<Record<string, unknown>>): OwnFiel
     own['env'] = environment
     renamed.set('env', 'environment')
   }
-  const { command, tools, timeout, env } = own
+  const { auth, command, tools, timeout, env } = own
+  if (auth !== undefined && ownValue(Object(auth), 'type') === undefined) {
+    delete own['auth']
+    const message = 'has no "type" and is ignored'
+    const remedy = 'Give it the "type" of a strategy, or remove it.'
+    warnings.push({ field: 'auth', message, remedy })
+  }
   if (Array.isArray(command) && own['args'] === undefined) {
     const [program, ...args] = command as unknown[]
     own['command'] = program

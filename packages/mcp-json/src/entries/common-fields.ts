@@ -14,7 +14,7 @@ import {
   restartOrPolicy,
   seconds,
   settings,
-} from './server-fields.ts'
+} from '../server-fields.ts'
 
 const Settings = z.object(settings)
 const folderOrUri = filledText.refine((value) => !value.includes('://') || isFileUri(value), {

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { address, fields, headers, optional, positive, texts, variables } from './server-fields.ts'
+import { address, fields, headers, optional, positive, texts, variables } from '../server-fields.ts'
 
 /** Limit for the number of instances. A larger number is likely a typing error. */
 const MAX_INSTANCES = 100

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import type { RemoteServerConfig } from '@mcp-host/upstream'
+import { authEntry, authObject, toAuthConfig } from '../auth/index.ts'
 import {
   commonFields,
   commonObjectFields,
@@ -10,7 +11,7 @@ import {
 } from './common-fields.ts'
 import type { EntryContext } from './entry-kind.ts'
 import { remoteInstances } from './instance-fields.ts'
-import { address, explained, headers, optional } from './server-fields.ts'
+import { address, explained, headers, optional } from '../server-fields.ts'
 
 /** What a user may do to have a server with an address. */
 export const REMOTE_REMEDY = 'give the server a "url"'
@@ -37,6 +38,7 @@ export function remoteEntry<const Type extends string, const Transport extends s
     headers: optional(headers, 'Sent with every HTTP request, and when a WebSocket is opened.', {
       Authorization: 'Bearer ${env:TOKEN}',
     }),
+    auth: authEntry,
     ...commonFields,
   })
 }
@@ -49,6 +51,7 @@ export function remoteObject(schemes: readonly [string, string]) {
     url: address(schemes),
     headers,
     instances: remoteInstances(schemes),
+    auth: authObject,
     ...commonObjectFields,
   } satisfies Record<keyof RemoteServerConfig, z.ZodType>)
 }
@@ -61,12 +64,13 @@ export function toRemoteConfig(
   entry: RemoteEntry,
   { folder }: EntryContext,
 ): RemoteServerConfig {
-  const { url, headers: given = {}, instances } = entry
+  const { url, headers: given = {}, instances, auth } = entry
   return {
     type,
     url,
     headers: given,
     ...(instances === undefined ? {} : { instances }),
+    ...(auth === undefined ? {} : { auth: toAuthConfig(auth, folder) }),
     ...toCommon(entry, folder),
   }
 }

@@ -26,7 +26,7 @@ import {
   sandboxOrKind,
   texts,
   variables,
-} from './server-fields.ts'
+} from '../server-fields.ts'
 
 const BYTES_PER_MEGABYTE = 2 ** 20
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 
 import { decodeText, readFault } from '@mcp-host/json'
-import { variables } from '../entries/server-fields.ts'
+import { variables } from '../server-fields.ts'
 
 type EnvFile =
   | { readonly kind: 'read'; readonly env: Readonly<Record<string, string>> }

@@ -31,6 +31,8 @@ export interface EndpointDeps {
   readonly env: Environment
   readonly sandbox: Sandbox
   readonly proxyFor: ProxyFor
+  /** Receives each token of the server before its first use, to be masked. */
+  readonly onToken: (token: string) => void
   /** Receives the output of a process outside of the protocol. */
   readonly output: ProcessOutput
   readonly limits: MessageLimits

@@ -1,5 +1,7 @@
-import type { Transport } from '@modelcontextprotocol/client'
+import type { AuthProvider, Transport } from '@modelcontextprotocol/client'
 
+import { type AuthConfig, authProviderOf } from '../auth/index.ts'
+import type { AuthDeps } from '../auth/auth-strategy.ts'
 import { resolvesWithin } from '@mcp-host/async'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { Intake } from '../intake/intake.ts'
@@ -16,8 +18,9 @@ export function openRemote<Config>(
     limits,
     logger,
     onLeftOut,
+    onToken,
     proxyFor,
-  }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut' | 'proxyFor'>,
+  }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut' | 'onToken' | 'proxyFor'>,
   config: Config,
   openTransport: OpenTransport<Config>,
 ): Endpoint {
@@ -27,7 +30,7 @@ export function openRemote<Config>(
     onLeftOut,
     onExceeded: (reason) => endpoint.fail(reason),
   })
-  const endpoint = new RemoteEndpoint(intake, openTransport({ intake, proxyFor }, config))
+  const endpoint = new RemoteEndpoint(intake, openTransport({ intake, onToken, proxyFor }, config))
   return endpoint
 }
 
@@ -38,19 +41,33 @@ interface RemoteTransport extends Transport {
   readonly closeReason?: string | undefined
 }
 
-export interface TransportDeps {
+export interface TransportDeps extends AuthDeps {
   readonly intake: Intake
   readonly proxyFor: ProxyFor
 }
 
 export type OpenTransport<Config> = (deps: TransportDeps, config: Config) => RemoteTransport
 
+interface RequestConfig {
+  readonly headers: Readonly<Record<string, string>>
+  readonly auth?: AuthConfig
+}
+
 /** The options of a transport by HTTP: its requests are within the limits of the server's messages. */
 export function requestOptions(
-  { intake }: Pick<TransportDeps, 'intake'>,
-  { headers }: { readonly headers: Readonly<Record<string, string>> },
-): { readonly requestInit: RequestInit; readonly fetch: Fetch } {
-  return { requestInit: { headers: { ...headers } }, fetch: limitedStreams(boundedFetch(intake)) }
+  deps: Pick<TransportDeps, 'intake' | 'onToken'>,
+  { headers, auth }: RequestConfig,
+): {
+  readonly requestInit: RequestInit
+  readonly fetch: Fetch
+  readonly authProvider?: AuthProvider
+} {
+  const authProvider = authProviderOf(auth, deps)
+  return {
+    requestInit: { headers: { ...headers } },
+    fetch: limitedStreams(boundedFetch(deps.intake)),
+    ...(authProvider && { authProvider }),
+  }
 }
 
 class RemoteEndpoint implements Endpoint {

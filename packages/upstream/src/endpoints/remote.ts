@@ -1,3 +1,4 @@
+import type { AuthConfig } from '../auth/index.ts'
 import type { CommonServerConfig, InstanceConfig } from '../server-config.ts'
 import type { EndpointKind } from './endpoint-kind.ts'
 import type { OpenTransport } from './remote-endpoint.ts'
@@ -13,6 +14,8 @@ export interface RemoteServerConfig extends CommonServerConfig {
   readonly url: string
   /** Headers of every HTTP request, and of the opening request of a WebSocket. */
   readonly headers: Readonly<Record<string, string>>
+  /** How the tokens for the server are got; absent: it gets the headers alone. */
+  readonly auth?: AuthConfig
   /** Several addresses that share the requests, with the differences of each. */
   readonly instances?: readonly RemoteInstance[]
 }

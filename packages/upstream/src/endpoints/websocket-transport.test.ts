@@ -302,3 +302,20 @@ test('a message that is too long ends the connection', async () => {
   await closed
   expect(transport.closeReason).toBe('sent a message of more than 1000 bytes')
 })
+
+test('the opening request has the token of this moment', async () => {
+  const { server, url } = await listen()
+  const { intake } = testIntake()
+  const auth = { token: () => Promise.resolve('a-token') }
+  const transport = new WebSocketTransport(url, {
+    headers: { 'X-One': '1' },
+    intake,
+    proxyFor,
+    auth,
+  })
+  const connected = once(server, 'connection')
+  await transport.start()
+  const [, { headers }] = await connected
+  expect(headers).toMatchObject({ authorization: 'Bearer a-token', 'x-one': '1' })
+  await transport.close()
+})

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { connect as connectSecure, type ConnectionOptions } from 'node:tls'
 
 import {
+  type AuthProvider,
   type JSONRPCMessage,
   type MessageExtraInfo,
   parseJSONRPCMessage,
@@ -34,6 +35,8 @@ export interface WebSocketOptions {
   readonly headers: Readonly<Record<string, string>>
   readonly intake: Intake
   readonly proxyFor: ProxyFor
+  /** Gives the token of the opening request. */
+  readonly auth?: AuthProvider | undefined
 }
 
 type ConnectOptions = TcpNetConnectOpts & ConnectionOptions
@@ -67,9 +70,10 @@ export class WebSocketTransport implements Transport {
 
   /** Resolves once the socket is open; throws when it cannot be opened. */
   async start(): Promise<void> {
-    const { headers, intake } = this.#options
+    const { headers, intake, auth } = this.#options
+    const token = await auth?.token()
     const socket = new WebSocket(this.#url, SUBPROTOCOL, {
-      headers,
+      headers: token === undefined ? headers : { ...headers, Authorization: `Bearer ${token}` },
       maxPayload: intake.limits.messageBytes,
       // Text that is no UTF-8 is received as over stdio.
       skipUTF8Validation: true,

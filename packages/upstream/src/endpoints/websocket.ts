@@ -1,9 +1,15 @@
+import { authProviderOf } from '../auth/index.ts'
 import { remote } from './remote.ts'
 import { WebSocketTransport } from './websocket-transport.ts'
 
 /** A WebSocket, which the protocol does not have, but some servers do. */
 export const websocket = remote(
   'WebSocket',
-  ({ intake, proxyFor }, { url, headers }) =>
-    new WebSocketTransport(new URL(url), { headers, intake, proxyFor }),
+  ({ intake, onToken, proxyFor }, { url, headers, auth }) =>
+    new WebSocketTransport(new URL(url), {
+      headers,
+      intake,
+      proxyFor,
+      auth: authProviderOf(auth, { onToken }),
+    }),
 )

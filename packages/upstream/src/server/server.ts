@@ -15,6 +15,7 @@ import { backoffMs } from '../policies/backoff.ts'
 import { HealthScore } from '../policies/health-score.ts'
 import { RestartPolicy } from '../policies/restart.ts'
 import { type Mask, maskError, maskSecrets } from '../errors/mask-secrets.ts'
+import { GrowingMask } from '../errors/growing-mask.ts'
 import type { EndpointDeps } from '../endpoints/endpoint.ts'
 import type { EndpointKind } from '../endpoints/endpoint-kind.ts'
 import { kindOf, type ServerConfig } from '../endpoints/index.ts'
@@ -37,7 +38,7 @@ const SERVER_FAULT = 500
 /** The rate of failures from which a further one makes the host check the connection: one of late. */
 const FAILING = 0.2
 
-export interface ServerDeps extends Omit<EndpointDeps, 'output'> {
+export interface ServerDeps extends Omit<EndpointDeps, 'output' | 'onToken'> {
   readonly inbox: LiveServerDeps['inbox']
   readonly onListed: LiveServerDeps['onListed']
   readonly now: LiveServerDeps['now']
@@ -78,6 +79,7 @@ export class Server {
   readonly #options: ServerOptions
   readonly #restartPolicy: RestartPolicy
   readonly #output: ProcessOutput
+  readonly #secrets: GrowingMask
   /** Log lines about messages that the server sent. */
   readonly #receivedLogger: Logger
   /** Masks the secrets of the server in failures and log lines. */
@@ -119,7 +121,8 @@ export class Server {
     this.#logger = bindLogger(deps.logger, { component: 'server', server: name })
     this.#kind = kindOf(config)
     const [secrets, shown] = this.#kind.secrets(config)
-    this.mask = maskSecrets({ ...config.secrets, ...secrets }, shown)
+    this.#secrets = new GrowingMask(maskSecrets({ ...config.secrets, ...secrets }, shown))
+    this.mask = this.#secrets.mask
     const quota = new LineQuota({
       onLines: (lines) => deps.onLeftOut('lines', lines),
       onLeftOut: (lines) => {
@@ -311,6 +314,7 @@ export class Server {
           logger: this.#receivedLogger,
           mask: this.mask,
           output: this.#output,
+          onToken: (token) => this.#secrets.add('token', token),
           onListed: (list) => {
             // The first lists are reported with the state.
             if (this.#state !== 'ready') return

@@ -1,5 +1,7 @@
-/** The contradiction between `instances` and other fields of a server, if there is one. */
-export function checkInstances({
+/** A contradiction between fields of a server, if there is one. */
+export function findContradiction({
+  auth,
+  headers,
   instances,
   balance,
   scope,
@@ -15,5 +17,13 @@ export function checkInstances({
       'contradicts "scope": "session", with which each session has a process of its own'
     return { field: 'instances', message, remedy: 'Remove one of the two.' }
   }
+  if (auth !== undefined && hasAuthorization(headers)) {
+    const message = 'contradicts the header "Authorization", which the token is sent in'
+    return { field: 'auth', message, remedy: 'Remove one of the two.' }
+  }
   return undefined
+}
+
+function hasAuthorization(headers: unknown): boolean {
+  return Object.keys(Object(headers)).some((name) => name.toLowerCase() === 'authorization')
 }

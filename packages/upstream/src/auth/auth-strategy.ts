@@ -1,0 +1,15 @@
+import type { AuthProvider } from '@modelcontextprotocol/client'
+
+export interface AuthDeps {
+  /** Called with every token before its first use, so that it can be masked in errors and logs. */
+  readonly onToken: (token: string) => void
+}
+
+/**
+ * A way to get the tokens for a remote server. A further strategy is a file such as `bearer.ts`, and its line in
+ * `index.ts`.
+ */
+export interface AuthStrategy<Config extends { readonly type: string }> {
+  /** The provider of tokens for one connection. Its tokens are bearer tokens (RFC 6750). */
+  open(config: Config, deps: AuthDeps): AuthProvider
+}

@@ -1,0 +1,19 @@
+import type { AuthProvider } from '@modelcontextprotocol/client'
+
+import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
+import { bearer } from './bearer.ts'
+
+const STRATEGIES = { bearer }
+
+type ConfigOf<Strategy> = Strategy extends AuthStrategy<infer Config> ? Config : never
+
+/** How the tokens for a remote server are got. */
+export type AuthConfig = ConfigOf<(typeof STRATEGIES)[keyof typeof STRATEGIES]>
+
+/** The provider of tokens for one connection; `undefined` without a strategy: the server gets its `headers` alone. */
+export function authProviderOf(
+  config: AuthConfig | undefined,
+  deps: AuthDeps,
+): AuthProvider | undefined {
+  return config && STRATEGIES[config.type].open(config, deps)
+}
