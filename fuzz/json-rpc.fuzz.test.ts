@@ -1,10 +1,9 @@
+import { classify, JsonRpcError } from '@mcp-host/mcp-endpoint'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MCP_METHODS } from '../services/gateway/src/events.ts'
 import type { FakeGateway } from '../services/gateway/src/http/__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from '../services/gateway/src/http/__fixtures__/start-fake-gateway.ts'
-import { classify } from '../services/gateway/src/mcp/core/classify.ts'
-import { JsonRpcError } from '../services/gateway/src/mcp/core/json-rpc.ts'
 import { anyJson, anyText, bytesLike, nearly } from './arbitraries.ts'
 
 let gateway: FakeGateway

@@ -3,13 +3,9 @@ import * as fc from 'fast-check'
 import { ArgumentValidator, Tool } from '@mcp-host/upstream'
 import { LineSplitter } from '@mcp-host/process'
 import { joinToolNames, safeToolNames } from '@mcp-host/mcp'
+import { eventIds, readEventId, StateSeal } from '@mcp-host/mcp-endpoint'
+import { newSession, readSession } from '@mcp-host/mcp-endpoint/testing'
 import { expect, test } from 'vitest'
-import { eventIds, readEventId } from '../services/gateway/src/mcp/core/event-id.ts'
-import {
-  newSession,
-  readSession,
-} from '../services/gateway/src/mcp/core/__fixtures__/test-sessions.ts'
-import { StateSeal } from '../services/gateway/src/mcp/core/state-seal.ts'
 import { ToolCallSplitter } from '../services/llm-worker/src/json-tools/tool-call-splitter.ts'
 import { anyJson, anyText } from './arbitraries.ts'
 

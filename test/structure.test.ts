@@ -108,7 +108,7 @@ describe('sizes', () => {
         'packages/upstream/src/server/server.ts': 505,
         'packages/upstream/src/endpoints/stdio-transport.ts': 414,
         'services/gateway/src/mcp/bus-upstream.ts': 433,
-        'services/gateway/src/mcp/core/endpoint.ts': 478,
+        'packages/mcp-endpoint/src/endpoint.ts': 493,
         'services/mcp-supervisor/src/mcp-requests/request-forwarder.ts': 411,
       }),
     ).toEqual([])
@@ -126,7 +126,6 @@ describe('sizes', () => {
         'packages/web/src/parts': 25,
         'packages/web/src/state': 75,
         'packages/web/src/thread': 25,
-        'services/gateway/src/mcp/core': 51,
         tools: 22,
         'tools/host': 34,
       }),

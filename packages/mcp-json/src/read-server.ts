@@ -54,7 +54,7 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   }
   if (!faults.isStrict) splitCommandField(node, path, fields, context)
   const kind = serverKind(fields)
-  const { entry, toConfig } = ENTRY_KINDS[kind]
+  const { entry } = ENTRY_KINDS[kind]
   for (const problem of findProblems(entry, fields)) {
     addProblem(problem, { node, path, kind, faults, renamed })
   }
@@ -65,7 +65,7 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   const listed = value['dependencies']
   const dependencies = Array.isArray(listed) ? listed.map(nameOrJson) : []
   if (faults.count > countBefore) return { config: undefined, dependencies }
-  const config = toConfig(entry.parse(value), { folder, fileEnv })
+  const config = ENTRY_KINDS[kind].toConfig(entry.parse(value), { folder, fileEnv })
   return { config: withSecrets(config, filled), dependencies }
 }
 

@@ -23,12 +23,14 @@ import { followPolicy } from './mcp/follow-policy.ts'
 import { followBundles } from './mcp/follow-bundles.ts'
 import { BusClients } from './mcp/bus-clients.ts'
 import { BusClientListings } from './mcp/bus-client-listings.ts'
-import { Approvals } from './mcp/core/approvals.ts'
 import { JsonRpcCode } from '@mcp-host/mcp'
-import { JsonRpcError } from './mcp/core/json-rpc.ts'
-import { AccessPolicy } from './mcp/core/access-policy.ts'
-import { StateSeal } from './mcp/core/state-seal.ts'
-import { ClientVirtualServers } from './mcp/core/client-virtual-servers.ts'
+import {
+  AccessPolicy,
+  Approvals,
+  ClientVirtualServers,
+  JsonRpcError,
+  StateSeal,
+} from '@mcp-host/mcp-endpoint'
 import { VirtualServers } from './mcp/virtual-servers.ts'
 import type { Connection } from './connection/connection.ts'
 import { serveSocket } from './socket/socket.ts'

@@ -28,6 +28,6 @@ export const authObject = field(all.map(({ object }) => object))
 /** `folder` is the base of relative paths. */
 export function toAuthConfig(entry: z.infer<typeof authEntry>, folder: string): AuthConfig {
   // The schema of the file has checked the type.
-  const { toConfig, entry: schema } = STRATEGIES[entry['type'] as AuthConfig['type']]
-  return toConfig(schema.parse(entry), folder)
+  const strategy = STRATEGIES[entry['type'] as AuthConfig['type']]
+  return strategy.toConfig(strategy.entry.parse(entry), folder)
 }

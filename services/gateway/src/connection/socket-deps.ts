@@ -1,11 +1,11 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Principal } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
+import type { SignSession } from '@mcp-host/mcp-endpoint'
 import type { GatewayEvents } from '../events.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
 import type { GatewayLimits } from '../limits/gateway-limits.ts'
 import type { MaintenanceState } from '../maintenance-state.ts'
-import type { SignSession } from '../mcp/core/signed-id.ts'
 import type { Connection } from './connection.ts'
 
 /** Dependencies of chat sockets and their frame handlers. */

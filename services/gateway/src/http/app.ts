@@ -5,6 +5,16 @@ import type { CatalogView } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
 import { BusError, isConfigured, NOBODY, presentSupervisors } from '@mcp-host/contracts'
 import { pauseServer, requestFields, VERSION } from '@mcp-host/service'
+import {
+  type AccessPolicy,
+  type Approvals,
+  type Clients,
+  type ClientVirtualServers,
+  McpEndpoint,
+  type OnRead,
+  SharedUpstream,
+  type SignSession,
+} from '@mcp-host/mcp-endpoint'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -28,14 +38,6 @@ import type { MaintenanceState } from '../maintenance-state.ts'
 import { auditForeignSession } from '../session/audit-foreign-session.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { BusUpstream } from '../mcp/bus-upstream.ts'
-import { SharedUpstream } from '../mcp/core/shared-upstream.ts'
-import type { Approvals } from '../mcp/core/approvals.ts'
-import type { AccessPolicy } from '../mcp/core/access-policy.ts'
-import type { Clients } from '../mcp/core/clients.ts'
-import type { OnRead } from '../mcp/core/forward-route.ts'
-import { McpEndpoint } from '../mcp/core/endpoint.ts'
-import type { SignSession } from '../mcp/core/signed-id.ts'
-import type { ClientVirtualServers } from '../mcp/core/client-virtual-servers.ts'
 import { McpHttp } from '../mcp/mcp-http.ts'
 import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
 import { addMcpSockets } from '../mcp/mcp-socket-routes.ts'

@@ -1,6 +1,6 @@
+import { MAX_REQUEST_BYTES } from '@mcp-host/mcp-endpoint'
 import type { WebSocketServer } from 'ws'
 import type { IsMcp } from '../edge/paced-upgrades.ts'
-import { MAX_REQUEST_BYTES } from '../mcp/core/limits.ts'
 import { MAX_FRAME_BYTES } from '../socket/read-frame.ts'
 
 /** A frame up to this multiple of the limit is answered with an error. A larger one closes the socket (1009). */

@@ -1,8 +1,8 @@
 // Every kind of item that the policy denies, at every entrance.
 import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
 import { PolicyFile } from '@mcp-host/policy'
+import { AccessPolicy } from '@mcp-host/mcp-endpoint'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { AccessPolicy } from '../mcp/core/access-policy.ts'
 import { callersDoor, headersOf } from './__fixtures__/callers.ts'
 import type { FakeGateway } from './__fixtures__/start-fake-gateway.ts'
 import { startFakeGateway } from './__fixtures__/start-fake-gateway.ts'

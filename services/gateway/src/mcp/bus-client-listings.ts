@@ -1,8 +1,7 @@
 import type { Bus, CatalogView, McpClientView } from '@mcp-host/bus'
 import { ChangeEmitter, readLists } from '@mcp-host/bus'
 import { newEnvelope, readClientLists } from '@mcp-host/contracts'
-import type { ServerListing } from './core/server-listing.ts'
-import type { ClientListings } from './core/client-virtual-servers.ts'
+import type { ClientListings, ServerListing } from '@mcp-host/mcp-endpoint'
 import { toServerListing } from './virtual-servers.ts'
 
 /** The time limit for a supervisor, which answers without asking the process. */

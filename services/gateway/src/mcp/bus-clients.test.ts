@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
+import { nothing } from '@mcp-host/mcp-endpoint/testing'
 import { expect, test } from 'vitest'
-import { nothing } from './core/__fixtures__/no-clients.ts'
 import { BusClients } from './bus-clients.ts'
 
 test('a cancel reaches all requests with its id, until each has ended', () => {

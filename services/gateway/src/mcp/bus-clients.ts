@@ -2,10 +2,8 @@ import type { Bus, McpClientView } from '@mcp-host/bus'
 import type { McpClientRecord } from '@mcp-host/contracts'
 import { BusError, clientCancel } from '@mcp-host/contracts'
 import { SlotMap } from '@mcp-host/async'
-import type { Clients } from './core/clients.ts'
-import type { JsonRpcId } from './core/json-rpc.ts'
 import { JsonRpcCode } from '@mcp-host/mcp'
-import { JsonRpcError } from './core/json-rpc.ts'
+import { type Clients, JsonRpcError, type JsonRpcId } from '@mcp-host/mcp-endpoint'
 
 type ClientsBus = Pick<Bus, 'emit' | 'listen' | 'mcpClients'>
 

@@ -3,16 +3,16 @@ import type { McpRequestHead, McpReplyHead, ResumeHead } from '@mcp-host/contrac
 import { BusError, mcpRequestControl, mcpRequest, resumeRequest } from '@mcp-host/contracts'
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
+import {
+  type ForwardedReply,
+  type ForwardedRequest,
+  MOVED,
+  type ReplyListener,
+  type ResumedRequest,
+  type ResumePoint,
+} from '@mcp-host/mcp-endpoint'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
-import type {
-  ResumePoint,
-  ForwardedReply,
-  ForwardedRequest,
-  ReplyListener,
-  ResumedRequest,
-} from './core/upstream.ts'
-import { MOVED } from './core/upstream.ts'
 
 let broker: Broker
 let supervisor: Bus

@@ -1,8 +1,8 @@
 import type { Bus } from '@mcp-host/bus'
 import { BusError, mcpRequest, resumeRequest } from '@mcp-host/contracts'
+import type { JsonRpcError } from '@mcp-host/mcp-endpoint'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { BusUpstream } from './bus-upstream.ts'
-import type { JsonRpcError } from './core/json-rpc.ts'
 
 const never = (): never => {
   throw new Error('nothing may be sent')

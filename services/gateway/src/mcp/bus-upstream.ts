@@ -15,21 +15,21 @@ import {
   watchClientResources,
   watchResources,
 } from '@mcp-host/contracts'
-import type { Params } from './core/json-rpc.ts'
 import { isObject } from '@mcp-host/json'
 import { JsonRpcCode } from '@mcp-host/mcp'
-import { JsonRpcError } from './core/json-rpc.ts'
-import type {
-  ServerMessage,
-  ResumePoint,
-  ForwardedReply,
-  ForwardedRequest,
-  ResumedRequest,
-  ServerLog,
-  Upstream,
-  WatchRequest,
-} from './core/upstream.ts'
-import { MOVED } from './core/upstream.ts'
+import {
+  type ForwardedReply,
+  type ForwardedRequest,
+  JsonRpcError,
+  MOVED,
+  type Params,
+  type ResumedRequest,
+  type ResumePoint,
+  type ServerLog,
+  type ServerMessage,
+  type Upstream,
+  type WatchRequest,
+} from '@mcp-host/mcp-endpoint'
 import { isAnySilent } from './is-any-silent.ts'
 import { PendingRequest } from './pending-request.ts'
 

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '@mcp-host/service'
 import { eventually, testFolder } from '@mcp-host/testkit'
+import type { Bundle } from '@mcp-host/mcp-endpoint'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import type { Bundle } from './core/bundle.ts'
 import { followBundles } from './follow-bundles.ts'
 
 let path: string

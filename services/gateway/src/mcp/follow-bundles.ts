@@ -1,7 +1,7 @@
 import type { FileFaultDeps } from '@mcp-host/service'
 import { followDataFile } from '@mcp-host/service'
+import type { Bundle } from '@mcp-host/mcp-endpoint'
 import { BundlesFile } from './bundles-file.ts'
-import type { Bundle } from './core/bundle.ts'
 
 /** Reads the bundles, and reads them again whenever the file changes. Throws `ConfigError`. */
 export function followBundles(

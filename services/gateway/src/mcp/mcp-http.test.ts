@@ -9,6 +9,14 @@ import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
 import { catalogKey, LOCAL } from '@mcp-host/contracts'
 import { InFlight } from '@mcp-host/async'
 import { eventually } from '@mcp-host/testkit'
+import {
+  AccessPolicy,
+  type ForwardedReply,
+  type ForwardedRequest,
+  MAX_REQUEST_BYTES,
+  McpEndpoint,
+} from '@mcp-host/mcp-endpoint'
+import { newSession, noClients, nothing, signSession } from '@mcp-host/mcp-endpoint/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GatewayAudit } from '../gateway-audit.ts'
 import { UNLIMITED } from '../limits/unlimited.ts'
@@ -16,12 +24,6 @@ import { BodyReader } from '../edge/body-reader.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { openDoor } from '../auth/authenticator.ts'
 import { originGuard } from '../edge/origin.ts'
-import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
-import { newSession, signSession } from './core/__fixtures__/test-sessions.ts'
-import { McpEndpoint } from './core/endpoint.ts'
-import { MAX_REQUEST_BYTES } from './core/limits.ts'
-import { AccessPolicy } from './core/access-policy.ts'
-import type { ForwardedReply, ForwardedRequest } from './core/upstream.ts'
 import { McpHttp } from './mcp-http.ts'
 import { VirtualServers } from './virtual-servers.ts'
 

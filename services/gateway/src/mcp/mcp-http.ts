@@ -21,18 +21,22 @@ import type { OriginGuard } from '../edge/origin.ts'
 import { originHeaders, preflightHeaders, refuseSecondHost } from '../edge/origin.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { Cancellation } from '@mcp-host/async'
-import type { EndpointReply, WholeReply } from './core/endpoint-reply.ts'
-import { failed, JSON_TYPE } from './core/endpoint-reply.ts'
-import type { EndpointRequest } from './core/endpoint-request.ts'
-import type { McpEndpoint } from './core/endpoint.ts'
-import { idOf } from './core/classify.ts'
-import { parseMessage } from './core/parse-message.ts'
-import { MAX_REQUEST_BYTES } from './core/limits.ts'
-import type { AccessPolicy } from './core/access-policy.ts'
-import type { VirtualServer } from './core/virtual-server.ts'
 import { isObject } from '@mcp-host/json'
 import { JsonRpcCode } from '@mcp-host/mcp'
-import { JsonRpcError } from './core/json-rpc.ts'
+import {
+  type AccessPolicy,
+  type EndpointReply,
+  type EndpointRequest,
+  failed,
+  idOf,
+  JSON_TYPE,
+  JsonRpcError,
+  MAX_REQUEST_BYTES,
+  type McpEndpoint,
+  parseMessage,
+  type VirtualServer,
+  type WholeReply,
+} from '@mcp-host/mcp-endpoint'
 import type { VirtualServers } from './virtual-servers.ts'
 
 export interface McpHttpDeps {

@@ -1,15 +1,12 @@
 import { LOCAL } from '@mcp-host/contracts'
+import { type ForwardedReply, McpEndpoint, MergedListing } from '@mcp-host/mcp-endpoint'
+import { noClients, nothing, signSession } from '@mcp-host/mcp-endpoint/testing'
 import { EventEmitter, once } from 'node:events'
 import { Registry } from 'prom-client'
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { WebSocket } from 'ws'
 import { gatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
-import { noClients, nothing } from './core/__fixtures__/no-clients.ts'
-import { McpEndpoint } from './core/endpoint.ts'
-import { MergedListing } from './core/merged-listing.ts'
-import type { ForwardedReply } from './core/upstream.ts'
-import { signSession } from './core/__fixtures__/test-sessions.ts'
 import { serveMcpSocket } from './mcp-socket.ts'
 
 const MIB = 1024 * 1024

@@ -1,10 +1,9 @@
+import { DuplexSession, type DuplexSessionDeps } from '@mcp-host/mcp-endpoint'
 import type { WebSocket } from 'ws'
 import type { GatewayEvents } from '../events.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
 import { startHeartbeat } from '../edge/heartbeat.ts'
 import { takesFrames } from '../edge/takes-frames.ts'
-import type { DuplexSessionDeps } from './core/duplex-session.ts'
-import { DuplexSession } from './core/duplex-session.ts'
 
 export interface McpSocketDeps extends Pick<
   DuplexSessionDeps,

@@ -2,7 +2,7 @@ import type { Bus, CallOptions, Frame, OpaqueReplyListener } from '@mcp-host/bus
 import type { Caller, McpReplyHead } from '@mcp-host/contracts'
 import { BusError, mcpRequestControl, newEnvelope, NOBODY } from '@mcp-host/contracts'
 import type { CancelSignal } from '@mcp-host/async'
-import type { ResumePoint, ReplyListener } from './core/upstream.ts'
+import type { ReplyListener, ResumePoint } from '@mcp-host/mcp-endpoint'
 
 /** The period of silence after which the supervisor is pinged. */
 const PING_MS = 1_500

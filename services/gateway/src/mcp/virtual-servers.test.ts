@@ -1,8 +1,7 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { catalogKey } from '@mcp-host/contracts'
+import { mayBeListedLater, retryUntilListed, routeRequest } from '@mcp-host/mcp-endpoint'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { mayBeListedLater, routeRequest } from './core/route-request.ts'
-import { retryUntilListed } from './core/retry-until-listed.ts'
 import { VirtualServers } from './virtual-servers.ts'
 
 let entries: Map<string, CatalogEntry>

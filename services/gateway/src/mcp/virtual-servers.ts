@@ -2,14 +2,17 @@ import type { CatalogView } from '@mcp-host/bus'
 import { ChangeEmitter } from '@mcp-host/bus'
 import type { CatalogEntry, ServerEntry, ServerView } from '@mcp-host/contracts'
 import { isConfigured, ownValue, unreportedServers, viewServers } from '@mcp-host/contracts'
-import type { ServerListing, ItemAddress } from './core/server-listing.ts'
-import type { Bundle } from './core/bundle.ts'
-import { bundleListing } from './core/bundle.ts'
-import { privately } from './core/list-caching.ts'
-import { listedNames } from './core/listed-names.ts'
-import type { VirtualServer } from './core/virtual-server.ts'
-import { MergedListing } from './core/merged-listing.ts'
 import { isObject } from '@mcp-host/json'
+import {
+  type Bundle,
+  bundleListing,
+  type ItemAddress,
+  listedNames,
+  MergedListing,
+  privately,
+  type ServerListing,
+  type VirtualServer,
+} from '@mcp-host/mcp-endpoint'
 import type { AbsentServer } from './absent-server.ts'
 import { absentServer } from './absent-server.ts'
 

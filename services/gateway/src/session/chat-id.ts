@@ -1,6 +1,5 @@
 import type { Principal, SessionId } from '@mcp-host/contracts'
-import type { SignSession } from '../mcp/core/signed-id.ts'
-import { isSigned, signedId } from '../mcp/core/signed-id.ts'
+import { isSigned, signedId, type SignSession } from '@mcp-host/mcp-endpoint'
 
 type Maker = Pick<Principal, 'id'>
 

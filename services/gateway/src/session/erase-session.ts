@@ -1,7 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, SessionId } from '@mcp-host/contracts'
 import { BusError, childEnvelope, deleteSession } from '@mcp-host/contracts'
-import type { SignSession } from '../mcp/core/signed-id.ts'
+import type { SignSession } from '@mcp-host/mcp-endpoint'
 import { isChatIdOf } from './chat-id.ts'
 import { ownerOf } from './check-session.ts'
 

@@ -4,12 +4,12 @@ import type { CatalogEntry, ServerName } from '@mcp-host/contracts'
 import { approvalRule } from '@mcp-host/contracts'
 import { PolicyFile } from '@mcp-host/policy'
 import { testFolder } from '@mcp-host/testkit'
+import { AccessPolicy } from '@mcp-host/mcp-endpoint'
 import type { FastifyInstance } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { AccessPolicy } from '../../mcp/core/access-policy.ts'
 import { addExplainCall } from './explain-call.ts'
 
 let app: FastifyInstance

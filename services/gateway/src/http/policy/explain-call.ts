@@ -3,10 +3,10 @@ import type { CatalogView } from '@mcp-host/bus'
 import { JsonObject, PrincipalId, RoleName, viewServers } from '@mcp-host/contracts'
 import { Effect, ITEM_KINDS, ruleName } from '@mcp-host/policy'
 import { elementLines } from '@mcp-host/service'
+import type { AccessPolicy } from '@mcp-host/mcp-endpoint'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
-import type { AccessPolicy } from '../../mcp/core/access-policy.ts'
 
 const name = z.string().min(1).max(500)
 

@@ -1,9 +1,11 @@
-import type { MergedListing } from '../core/merged-listing.ts'
-import type { ServerListing } from '../core/server-listing.ts'
-import type { Route } from '../core/route-request.ts'
-import { routeRequest } from '../core/route-request.ts'
 import { JsonRpcCode } from '@mcp-host/mcp'
-import { JsonRpcError } from '../core/json-rpc.ts'
+import {
+  JsonRpcError,
+  type MergedListing,
+  type Route,
+  routeRequest,
+  type ServerListing,
+} from '@mcp-host/mcp-endpoint'
 import { RestFault } from './rest-fault.ts'
 
 export interface RestRequest {

@@ -1,6 +1,5 @@
 import type { Principal } from '@mcp-host/contracts'
-import type { AccessPolicy } from '../core/access-policy.ts'
-import type { VirtualServer } from '../core/virtual-server.ts'
+import type { AccessPolicy, VirtualServer } from '@mcp-host/mcp-endpoint'
 import type { VirtualServers } from '../virtual-servers.ts'
 import { RestFault } from './rest-fault.ts'
 

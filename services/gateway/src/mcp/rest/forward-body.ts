@@ -3,17 +3,19 @@ import { callerAt, OPTIONS_META_KEY } from '@mcp-host/contracts'
 import type { Decision } from '@mcp-host/policy'
 import type { InFlight } from '@mcp-host/async'
 import type { FastifyReply } from 'fastify'
-import type { OnRead } from '../core/forward-route.ts'
-import { forwardRoute } from '../core/forward-route.ts'
-import { JsonRpcError } from '../core/json-rpc.ts'
-import { MAX_REQUEST_BYTES } from '../core/limits.ts'
-import type { MergedListing } from '../core/merged-listing.ts'
-import { retryUntilListed } from '../core/retry-until-listed.ts'
-import type { Route } from '../core/route-request.ts'
 import { sentArguments } from '@mcp-host/upstream/arguments'
-import { sentRoute } from '../core/sent-route.ts'
-import type { AccessPolicy } from '../core/access-policy.ts'
-import type { Upstream } from '../core/upstream.ts'
+import {
+  type AccessPolicy,
+  forwardRoute,
+  JsonRpcError,
+  MAX_REQUEST_BYTES,
+  type MergedListing,
+  type OnRead,
+  retryUntilListed,
+  type Route,
+  sentRoute,
+  type Upstream,
+} from '@mcp-host/mcp-endpoint'
 import type { ApprovalQueue } from '../../approvals/approval-queue.ts'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import type { RestRequest } from './find-route.ts'

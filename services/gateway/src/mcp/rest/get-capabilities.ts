@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { CatalogView } from '@mcp-host/bus'
 import { ServerEntry, unreportedServers, viewServers } from '@mcp-host/contracts'
+import {
+  type AccessPolicy,
+  LEGACY_VERSIONS,
+  type ListName,
+  MAX_REQUEST_BYTES,
+  type MergedListing,
+  MODERN_VERSIONS,
+  type Params,
+} from '@mcp-host/mcp-endpoint'
 import { z } from 'zod'
 import type { ModelList } from '../../status-summary.ts'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
-import type { MergedListing } from '../core/merged-listing.ts'
-import type { AccessPolicy } from '../core/access-policy.ts'
-import type { ListName } from '../core/server-listing.ts'
-import type { Params } from '../core/json-rpc.ts'
-import { LEGACY_VERSIONS, MODERN_VERSIONS } from '../core/versions.ts'
-import { MAX_REQUEST_BYTES } from '../core/limits.ts'
 import type { VirtualServers } from '../virtual-servers.ts'
 import { MAX_TIMEOUT_MS } from './rest-schemas.ts'
 

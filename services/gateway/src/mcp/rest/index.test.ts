@@ -8,16 +8,19 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { replyError } from '../../edge/error-reply.ts'
 import { BodyReader } from '../../edge/body-reader.ts'
 import { readBodies } from '../../edge/read-bodies.ts'
-import { nothing } from '../core/__fixtures__/no-clients.ts'
 import { ApprovalQueue } from '../../approvals/approval-queue.ts'
 import { addApprovalRoutes } from '../../approvals/approval-routes.ts'
 import { GatewayAudit } from '../../gateway-audit.ts'
 import { FakeBus } from '../../http/__fixtures__/fake-bus.ts'
 import { UNLIMITED } from '../../limits/unlimited.ts'
-import { AccessPolicy } from '../core/access-policy.ts'
 import { JsonRpcCode } from '@mcp-host/mcp'
-import { JsonRpcError } from '../core/json-rpc.ts'
-import type { ForwardedReply, ForwardedRequest } from '../core/upstream.ts'
+import {
+  AccessPolicy,
+  type ForwardedReply,
+  type ForwardedRequest,
+  JsonRpcError,
+} from '@mcp-host/mcp-endpoint'
+import { nothing } from '@mcp-host/mcp-endpoint/testing'
 import { VirtualServers } from '../virtual-servers.ts'
 import { addRestRoutes } from './index.ts'
 

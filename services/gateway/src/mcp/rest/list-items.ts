@@ -1,7 +1,7 @@
+import type { ListName } from '@mcp-host/mcp-endpoint'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { jsonAnswer } from '../../edge/api.ts'
-import type { ListName } from '../core/server-listing.ts'
 import type { FindServersDeps } from './find-servers.ts'
 import { findServers } from './find-servers.ts'
 import { RestFault } from './rest-fault.ts'

@@ -1,10 +1,9 @@
 import { BusError, ErrorCode } from '@mcp-host/contracts'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import type { ItemAddress } from '../core/server-listing.ts'
-import type { JsonRpcError } from '../core/json-rpc.ts'
 import { isObject } from '@mcp-host/json'
 import { JsonRpcCode } from '@mcp-host/mcp'
+import type { ItemAddress, JsonRpcError } from '@mcp-host/mcp-endpoint'
 
 const RestFailure = z.object({
   code: z

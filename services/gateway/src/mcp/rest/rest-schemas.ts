@@ -1,7 +1,7 @@
 import { Priority, RetryOptions } from '@mcp-host/contracts'
+import { MAX_REQUEST_BYTES } from '@mcp-host/mcp-endpoint'
 import { z } from 'zod'
 import { jsonAnswer } from '../../edge/api.ts'
-import { MAX_REQUEST_BYTES } from '../core/limits.ts'
 import { RestErrorReply } from './rest-fault.ts'
 
 /** The longest time that a caller may wait. */

@@ -1,0 +1,2 @@
+export { noClients, nothing } from './no-clients.ts'
+export { newSession, readSession, signSession } from './test-sessions.ts'
