@@ -89,7 +89,6 @@ beforeEach(() => {
     },
     limits: {
       request: () => takeRequest(),
-      toolCall: () => undefined,
       stream: () => undefined,
     },
     upstream: {

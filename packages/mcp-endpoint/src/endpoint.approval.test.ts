@@ -57,7 +57,7 @@ beforeEach(() => {
   timeoutMs = 10_000
   answer = () => ({ content: [] })
   answers = []
-  policy = new AccessPolicy(approvalRule(['@destructive', 'files.named']))
+  policy = new AccessPolicy({ needsApproval: approvalRule(['@destructive', 'files.named']) })
   const secret = crypto.getRandomValues(new Uint8Array(32))
   gateways = Array.from({ length: 2 }, () => {
     return new McpEndpoint({

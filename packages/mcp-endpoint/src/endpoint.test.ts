@@ -64,7 +64,6 @@ beforeEach(() => {
     signSession,
     limits: {
       request: () => takeRequest(),
-      toolCall: () => undefined,
       stream: () => undefined,
     },
     serverInfo: { name: 'us', version: '1' },

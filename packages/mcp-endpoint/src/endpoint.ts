@@ -1,5 +1,4 @@
-import { type Caller, callerAt } from '@mcp-host/contracts'
-import type { Decision } from '@mcp-host/policy'
+import type { Caller } from '@mcp-host/contracts'
 import { Cancellation } from '@mcp-host/async'
 import {
   classify,
@@ -11,7 +10,7 @@ import {
   type McpHeaders,
 } from './messages/classify.ts'
 import { SubscriptionCount } from './messages/check-subscriptions.ts'
-import type { Approvals } from './route/approvals.ts'
+import { admit, type AdmitDeps } from './route/admit.ts'
 import { clientOf, type Clients } from './sessions/clients.ts'
 import { ClientSessions } from './sessions/client-sessions.ts'
 import {
@@ -47,11 +46,8 @@ import { answerLocally, type ServerInfo } from './route/answer-locally.ts'
 import type { ClientVirtualServers } from './listing/client-virtual-servers.ts'
 import { mayBeListedLater, type Route, routeRequest } from './route/route-request.ts'
 import { checkDepth, parseMessage } from './messages/parse-message.ts'
-import { forwardRoute, type OnRead } from './route/forward-route.ts'
 import { checkParameters } from './messages/parameter-headers.ts'
-import { policyListener } from './route/policy-listener.ts'
 import { resumedStream } from './streams/resumed-stream.ts'
-import type { AccessPolicy } from './route/access-policy.ts'
 import { RequestStream } from './streams/request-stream.ts'
 import { isJsonRpcId, JsonRpcError, type JsonRpcId, type Params } from './messages/json-rpc.ts'
 import { isObject } from '@mcp-host/json'
@@ -60,30 +56,17 @@ import { type ClientSession, SESSION_HEADER } from './sessions/session.ts'
 import type { SignSession } from './messages/signed-id.ts'
 import { changeSession, isSessionRequest } from './sessions/session-requests.ts'
 import { retryUntilListed } from './route/retry-until-listed.ts'
-import {
-  CANCELLED,
-  type ForwardedReply,
-  type ForwardedRequest,
-  MOVED,
-  type ServerLog,
-  type Upstream,
-} from './upstream.ts'
+import { CANCELLED, MOVED, type ServerLog } from './upstream.ts'
 
-export interface EndpointDeps {
-  readonly upstream: Upstream
+export interface EndpointDeps extends AdmitDeps {
   readonly clients: Clients
   readonly serverInfo: ServerInfo
   /** Signs the ids of sessions, so that ids made up by clients are recognised and need no state. */
   readonly signSession: SignSession
-  /** The policy for the items that principals see and use. Default: all items. */
-  readonly policy?: AccessPolicy
   /** The limits of principals. Default: none. */
   readonly limits?: EndpointLimits
-  /** Asks users about calls that need an approval by the policy. */
-  readonly approvals?: Approvals | undefined
   /** The virtual servers of clients with dedicated processes. */
   readonly clientVirtualServers?: ClientVirtualServers
-  readonly onRead?: OnRead | undefined
   /** Called once per answered request; batches count as none. */
   readonly onAnswered?: (method: string, isError: boolean, seconds: number) => void
 }
@@ -91,7 +74,6 @@ export interface EndpointDeps {
 /** Each method throws, or rejects with, `exhausted`. `undefined`: allowed without waiting. */
 export interface EndpointLimits extends StreamLimits {
   request(caller: Caller): Promise<void> | undefined
-  toolCall(caller: Caller, allowedBy: Decision): Promise<void> | undefined
 }
 
 export interface EndpointOptions {
@@ -241,7 +223,7 @@ export class McpEndpoint {
       return this.#stream(route, request, exchange, listing, session)
     }
     const of = { client: session && clientOf(session, this.#deps.clients) }
-    return answered(request, this.#forward(route, request, exchange, listing, of))
+    return answered(request, admit(this.#deps, route, { request, exchange, listing, ...of }))
   }
 
   #answerLocally(
@@ -291,7 +273,10 @@ export class McpEndpoint {
         return queue
       },
     })
-    const forwarded = this.#forward(route, request, exchange, listing, {
+    const admitted = admit(this.#deps, route, {
+      request,
+      exchange,
+      listing,
       client: session && clientOf(session, clients),
       signal,
       listener: stream,
@@ -301,7 +286,7 @@ export class McpEndpoint {
       let answer: WholeReply
       let isOver = true
       try {
-        answer = answerWith(request, await forwarded)
+        answer = answerWith(request, await admitted)
       } catch (error) {
         answer = failed(id, error)
         isOver = error !== MOVED
@@ -354,60 +339,14 @@ export class McpEndpoint {
             return success(request.id, bytes.encode(own))
           }
           const of = { client: session && clientOf(session, this.#deps.clients) }
-          return toMessage(request.id, await this.#forward(route, request, exchange, listing, of))
+          const reply = await admit(this.#deps, route, { request, exchange, listing, ...of })
+          return toMessage(request.id, reply)
         } catch (error) {
           return failed(request.id, error).body
         }
       }),
     )
     return { status: 200, headers: JSON_TYPE, body: joined('[', answers, ']') }
-  }
-
-  #forward(
-    route: Route,
-    { method, era }: JsonRpcRequest,
-    exchange: EndpointRequest,
-    listing: MergedListing,
-    {
-      client,
-      signal,
-      listener,
-      isResumable,
-    }: Pick<ForwardedRequest, 'client' | 'signal' | 'listener' | 'isResumable'>,
-  ): Promise<ForwardedReply> {
-    // A modern client cancels by closing the stream. For a legacy client, a broken HTTP connection has no meaning.
-    const mayLeave = era === 'modern' || exchange.message !== undefined
-    const about = {
-      method,
-      era,
-      traceparent: exchange.header('traceparent'),
-      caller: callerAt(exchange.message === undefined ? 'mcp' : 'mcp-ws', exchange.principal),
-      client,
-      signal: signal ?? (mayLeave ? exchange.signal : undefined),
-      listener,
-      isResumable,
-    }
-    const { upstream, approvals, policy, limits, onRead } = this.#deps
-    const { principal } = exchange
-    const forward = (): Promise<ForwardedReply> =>
-      forwardRoute({ upstream, listing, onRead }, route, about)
-    if (method !== 'tools/call' || policy === undefined || approvals === undefined) return forward()
-    const decision = policy.check(principal, route, listing)
-    const runAllowed = (allowed: Route, confirm?: string): Promise<ForwardedReply> => {
-      const { server } = allowed.place
-      const asked =
-        listener === undefined || client === undefined
-          ? listener
-          : policyListener(
-              { upstream, policy, listener },
-              { principal, server, client: client.id, listing },
-            )
-      return forwardRoute({ upstream, listing }, allowed, { ...about, confirm, listener: asked })
-    }
-    const run = (): Promise<ForwardedReply> =>
-      decision.effect === 'allow' ? forward() : approvals.pass(route, listing, about, runAllowed)
-    const permitted = limits?.toolCall(principal, decision)
-    return permitted === undefined ? run() : permitted.then(run)
   }
 
   /** Forwards the answer to a question, which only the session that was asked can give. */

@@ -1,4 +1,6 @@
-export type { Decision, ItemUse, ToolUse } from './decide.ts'
+export type { CallLimit, CallRules, Verdict } from './admit-call.ts'
+export { admitCall, judgeCall } from './admit-call.ts'
+export type { Decision, ItemUse, ToolCall, ToolUse } from './decide.ts'
 export { decide, isAboutAll, isHidden, isServerHidden } from './decide.ts'
 export type { RuleVerdict } from './explain.ts'
 export { explain, ruleName } from './explain.ts'

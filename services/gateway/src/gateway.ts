@@ -30,6 +30,7 @@ import {
   ClientVirtualServers,
   JsonRpcError,
   StateSeal,
+  type VirtualServer,
 } from '@mcp-host/mcp-endpoint'
 import { VirtualServers } from './mcp/virtual-servers.ts'
 import type { Connection } from './connection/connection.ts'
@@ -71,14 +72,16 @@ export async function createGateway(
     { bus, logger, metrics, catalog, onChange: () => policy.refresh() },
     { isRecorder: true },
   )
-  const policy: AccessPolicy = new AccessPolicy(
-    approvalRule(config.toolApproval),
-    (...denied) => {
+  const limits = new GatewayLimits(new RateLimits({ bus, logger, metrics }), config)
+  const policy: AccessPolicy = new AccessPolicy({
+    needsApproval: approvalRule(config.toolApproval),
+    onDenied(...denied) {
       events.callDenied()
       audit.callDenied(...denied)
     },
-    pins,
-  )
+    quarantine: pins,
+    limit: (...call) => limits.toolCall(...call),
+  })
   const setPolicy = (read: Policy): void => {
     policy.set(read)
     pins.setMode(read.pin)
@@ -86,10 +89,8 @@ export async function createGateway(
   }
   const policyFile = followPolicy(config.policyConfig, setPolicy, { bus, logger })
   const able = capabilities(catalog)
-  const visibleTo = (principal: Principal): VisibleTools => {
-    const { servers } = policy.view(principal, virtualServers.all()).listing
-    return (name) => servers.find(({ server }) => server === name)?.tools.length
-  }
+  const visibleTo = (principal: Principal) =>
+    visibleTools(policy.view(principal, virtualServers.all()))
   const hiddenFrom = (principal: Principal) => (server: string) =>
     policy.isServerHidden(principal, server)
   const connections = new Set<Connection>()
@@ -132,7 +133,7 @@ export async function createGateway(
     queue,
     audit,
     pins,
-    limits: new GatewayLimits(new RateLimits({ bus, logger, metrics }), config),
+    limits,
     maintenance,
     signSession: (text: string) => createHmac('sha256', secret).update(text).digest('hex'),
     logger,
@@ -241,4 +242,9 @@ function approvalsOf(
     pageUrl: `${publicUrl}/#/approvals`,
     onAnswered: (...answer) => audit.approvalAnswered(...answer),
   })
+}
+
+/** The number of visible tools of each server. */
+function visibleTools({ listing }: VirtualServer): VisibleTools {
+  return (name) => listing.servers.find(({ server }) => server === name)?.tools.length
 }

@@ -30,7 +30,7 @@ const listing = new MergedListing(
 const virtualServer = { listing, onChange: () => nothing }
 
 function policyOf(rules: object[]): AccessPolicy {
-  const policy = new AccessPolicy((_server, tool) => tool === 'read')
+  const policy = new AccessPolicy({ needsApproval: (_server, tool) => tool === 'read' })
   policy.set(PolicyFile.parse({ rules }))
   return policy
 }
@@ -51,7 +51,9 @@ function check(policy: AccessPolicy, caller: Caller, name: string, args: object 
   const { listing: seen } = policy.view(caller, virtualServer)
   const route = routeRequest(request, seen)
   if (route === undefined) throw new Error('the gateway answers it')
-  return policy.check(caller, route, seen).effect
+  const verdict = policy.admitCall(caller, route, seen)
+  if (verdict instanceof Promise) throw new Error('no limit is set')
+  return verdict.effect
 }
 
 const rules = [
@@ -84,11 +86,13 @@ describe('a tool whose calls are all denied', () => {
 
 test('a view of an open policy follows a later denial and a later quarantine', () => {
   let quarantined = ''
-  const policy = new AccessPolicy(undefined, undefined, {
-    get hasQuarantined() {
-      return quarantined !== ''
+  const policy = new AccessPolicy({
+    quarantine: {
+      get hasQuarantined() {
+        return quarantined !== ''
+      },
+      isQuarantined: (_server, tool) => tool === quarantined,
     },
-    isQuarantined: (_server, tool) => tool === quarantined,
   })
   const view = policy.view(ann, virtualServer)
   const has = (name: string): boolean => view.listing.tool(name) !== undefined

@@ -1,11 +1,21 @@
 import type { ApprovalRule, Caller, CatalogTool } from '@mcp-host/contracts'
-import type { Decision, ItemUse, Policy, RuleVerdict } from '@mcp-host/policy'
+import type {
+  CallLimit,
+  CallRules,
+  Decision,
+  ItemUse,
+  Policy,
+  RuleVerdict,
+  ToolCall,
+  Verdict,
+} from '@mcp-host/policy'
 import {
-  decide,
+  admitCall,
   explain,
   isAboutAll,
   isHidden,
   isServerHidden,
+  judgeCall,
   OPEN_POLICY,
 } from '@mcp-host/policy'
 import { JsonRpcCode } from '@mcp-host/mcp'
@@ -41,9 +51,18 @@ export interface ExplainedDecision extends Decision {
   readonly verdicts: readonly RuleVerdict[]
 }
 
+export interface AccessPolicyDeps {
+  /** The calls that need a user's approval although the policy allows them. Default: none. */
+  readonly needsApproval?: ApprovalRule
+  readonly onDenied?: OnDenied
+  readonly quarantine?: Quarantine
+  /** Counts the calls that the policy allows. Default: no limit. */
+  readonly limit?: CallLimit<Caller>
+}
+
 /** Decides the items of servers that principals may see and use, by the policy and by `TOOL_APPROVAL`. */
 export class AccessPolicy {
-  #policy: Policy = OPEN_POLICY
+  #rules: CallRules
   #namesUsers = false
   /** Whether the policy hides nothing from anybody. */
   #isOpen = true
@@ -52,24 +71,21 @@ export class AccessPolicy {
   #views = new WeakMap<MergedListing, Map<string, MergedListing>>()
   /** The latest view of each caller, with the listing that it is a view of. */
   #latest = new WeakMap<Caller, readonly [MergedListing, MergedListing]>()
-  readonly #needsApproval: ApprovalRule
-  readonly #onDenied: OnDenied
+  readonly #deps: AccessPolicyDeps
   readonly #quarantine: Quarantine
   readonly #listeners = new Set<() => void>()
 
-  /** `needsApproval`: calls that need a user's approval although the policy allows them. */
-  constructor(
-    needsApproval: ApprovalRule = () => false,
-    onDenied: OnDenied = () => undefined,
-    quarantine: Quarantine = NO_QUARANTINE,
-  ) {
+  constructor(deps: AccessPolicyDeps = {}) {
+    const { needsApproval = () => false, quarantine = NO_QUARANTINE } = deps
+    this.#deps = deps
     this.#quarantine = quarantine
-    this.#needsApproval = needsApproval
-    this.#onDenied = onDenied
+    const isQuarantined = (server: string, tool: string): boolean =>
+      quarantine.isQuarantined(server, tool)
+    this.#rules = { policy: OPEN_POLICY, needsApproval, isQuarantined }
   }
 
   set(policy: Policy): void {
-    this.#policy = policy
+    this.#rules = { ...this.#rules, policy }
     const { rules, default: fallback } = policy
     this.#namesUsers = rules.some(({ users }) => users !== undefined)
     const denials = rules.filter(({ effect }) => effect === 'deny')
@@ -88,7 +104,7 @@ export class AccessPolicy {
 
   /** Whether the policy denies the caller everything of a server, so that it reads as unknown. */
   isServerHidden(caller: Caller, server: string): boolean {
-    return !this.#isOpen && isServerHidden(this.#policy, { principal: caller, server })
+    return !this.#isOpen && isServerHidden(this.#rules.policy, { principal: caller, server })
   }
 
   /** Whether a tool is in quarantine, or the policy denies the caller every call of it. */
@@ -99,7 +115,7 @@ export class AccessPolicy {
   ): boolean {
     if (this.#quarantine.isQuarantined(server, tool)) return true
     const use = { principal, server, tool, annotations: () => annotations }
-    return !this.#isOpen && isHidden(this.#policy, use)
+    return !this.#isOpen && isHidden(this.#rules.policy, use)
   }
 
   /** The virtual server of an address, unless it is that of a hidden server. */
@@ -119,47 +135,36 @@ export class AccessPolicy {
     })
   }
 
-  /**
-   * Whether a call runs at once or needs a user's approval, and the rule for that. Throws `JsonRpcError` for a denied
-   * call.
-   */
-  check(caller: Caller, route: Route, listing: MergedListing): Decision {
-    const { server, name: tool } = route.place
-    const annotations = () => listing.annotationsOf(server, tool)
-    const call = {
-      principal: caller,
-      server,
-      tool,
-      annotations,
-      arguments: route.params['arguments'] ?? {},
-      inputSchema: () => listing.inputSchemaOf(server, tool),
-    }
-    const decision = decide(this.#policy, call)
-    const { effect, rule, reason: why = rule?.reason } = decision
-    if (effect === 'deny') {
-      const reason = why ?? 'the policy of this host does not allow it'
-      this.#onDenied(caller, { server, tool, arguments: call.arguments }, reason)
-      const message = `the tool "${tool}" of the server "${server}" may not be called with these arguments: ${reason}`
-      throw new JsonRpcError(JsonRpcCode.invalidParams, message, {
-        data: { reason: 'denied', server, tool, retryable: false },
-      })
-    }
-    const isAsked = effect === 'allow' && this.#needsApproval(server, tool, annotations)
-    return isAsked ? { ...decision, effect: 'approve' } : decision
+  /** The verdict about a call, which is counted against the limits. Throws `JsonRpcError` for a denied call. */
+  admitCall(caller: Caller, route: Route, listing: MergedListing): Verdict | Promise<Verdict> {
+    const call = toCall(caller, route, listing)
+    const verdict = admitCall(this.#rules, call, this.#deps.limit)
+    if (!(verdict instanceof Promise)) this.#refuseDenied(call, verdict)
+    return verdict
+  }
+
+  /** Throws `JsonRpcError` for a call that is denied by now. Nothing is counted. */
+  checkCall(caller: Caller, route: Route, listing: MergedListing): void {
+    const call = toCall(caller, route, listing)
+    this.#refuseDenied(call, judgeCall(this.#rules, call))
   }
 
   /** Explains the decision about the use of an item. Nothing is recorded, and the item is not used. */
   explain(use: ItemUse): ExplainedDecision {
-    const decision = explain(this.#policy, use)
-    if ('tool' in use) {
-      const { server, tool, annotations } = use
-      if (this.#quarantine.isQuarantined(server, tool)) {
-        return { effect: 'deny', decidedBy: 'quarantine', verdicts: decision.verdicts }
-      }
-      const isAsked = decision.effect === 'allow' && this.#needsApproval(server, tool, annotations)
-      if (isAsked) return { ...decision, effect: 'approve', decidedBy: 'tool-approval' }
-    }
-    return { ...decision, decidedBy: decision.rule === undefined ? 'default' : 'rule' }
+    const { verdicts, ...decision } = explain(this.#rules.policy, use)
+    const verdict: Verdict = 'tool' in use ? judgeCall(this.#rules, use) : decision
+    const { decidedBy = verdict.rule === undefined ? 'default' : 'rule' } = verdict
+    return { ...verdict, decidedBy, verdicts }
+  }
+
+  #refuseDenied(call: Call, { effect, reason = '' }: Verdict): void {
+    if (effect !== 'deny') return
+    const { principal, server, tool } = call
+    this.#deps.onDenied?.(principal, { server, tool, arguments: call.arguments }, reason)
+    const message = `the tool "${tool}" of the server "${server}" may not be called with these arguments: ${reason}`
+    throw new JsonRpcError(JsonRpcCode.invalidParams, message, {
+      data: { reason: 'denied', server, tool, retryable: false },
+    })
   }
 
   #visible(caller: Caller, listing: MergedListing): MergedListing {
@@ -185,7 +190,7 @@ export class AccessPolicy {
   }
 
   #filter(caller: Caller, listing: MergedListing): MergedListing {
-    const policy = this.#policy
+    const policy = this.#rules.policy
     const itemsOf = (whole: ServerListing): ServerListing => {
       const use = { principal: caller, server: whole.server }
       const canRead = (resource: string): boolean => !isHidden(policy, { ...use, resource })
@@ -246,5 +251,21 @@ class PolicyView implements VirtualServer {
     watched.use(this.#whole.onChange(listener))
     watched.use(this.#deps.onChange(listener))
     return watched
+  }
+}
+
+interface Call extends ToolCall {
+  readonly principal: Caller
+}
+
+function toCall(principal: Caller, { place, params }: Route, listing: MergedListing): Call {
+  const { server, name: tool } = place
+  return {
+    principal,
+    server,
+    tool,
+    annotations: () => listing.annotationsOf(server, tool),
+    arguments: params['arguments'] ?? {},
+    inputSchema: () => listing.inputSchemaOf(server, tool),
   }
 }

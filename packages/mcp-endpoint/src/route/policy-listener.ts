@@ -6,7 +6,7 @@ import type { ReplyListener, Upstream } from '../upstream.ts'
 
 export interface PolicyListenerDeps {
   readonly upstream: Pick<Upstream, 'answer'>
-  readonly policy?: Pick<AccessPolicy, 'check' | 'isToolHidden'> | undefined
+  readonly policy?: Pick<AccessPolicy, 'checkCall' | 'isToolHidden'> | undefined
   readonly listener: ReplyListener
 }
 
@@ -27,7 +27,7 @@ export function policyListener(
     if (policy?.isToolHidden(principal, server, { name, annotations }) === true) return false
     try {
       const route = { place: { server, name }, params: { ...call }, isReadOnly: false }
-      policy?.check(principal, route, listing)
+      policy?.checkCall(principal, route, listing)
       return true
     } catch {
       // The call is denied, which the policy reports.

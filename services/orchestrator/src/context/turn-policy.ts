@@ -6,8 +6,8 @@ import type {
   ToolCallBlock,
 } from '@mcp-host/contracts'
 import { BusError, LOCAL } from '@mcp-host/contracts'
-import type { Decision, Policy } from '@mcp-host/policy'
-import { decide, isHidden, OPEN_POLICY, PolicyFile } from '@mcp-host/policy'
+import type { CallRules, Policy, ToolCall, Verdict } from '@mcp-host/policy'
+import { admitCall, isHidden, judgeCall, OPEN_POLICY, PolicyFile } from '@mcp-host/policy'
 import type { AllowedBy, FileFaultDeps, ToolPins } from '@mcp-host/service'
 import { followDataFile } from '@mcp-host/service'
 import type { Tools, TurnPolicy } from '../turn/turn.ts'
@@ -41,39 +41,36 @@ export function followTurnPolicy(
   const file = followDataFile(options, set, deps)
   const annotationsOf = (server: string, tool: string) => (): CatalogTool['annotations'] =>
     tools.definitionOf(server, tool)?.annotations
-  const decisionOf = (
-    caller: Envelope,
-    { server, tool, arguments: given }: ToolCallBlock,
-  ): Decision => {
-    // A call of an unknown tool is refused elsewhere, with another reason.
-    if (server === undefined || tool === undefined) return { effect: 'allow' }
-    if (pins.isQuarantined(server, tool)) return { effect: 'deny' }
-    const annotations = annotationsOf(server, tool)
-    const call = {
+  const isQuarantined = (server: string, tool: string): boolean => pins.isQuarantined(server, tool)
+  const rules = (): CallRules => ({ policy, isQuarantined, needsApproval })
+  /** The call of a known tool. A call of another is refused elsewhere, with another reason. */
+  const toCall = (caller: Envelope, block: ToolCallBlock): ToolCall | undefined => {
+    const { server, tool, arguments: given } = block
+    if (server === undefined || tool === undefined) return undefined
+    return {
       principal: callerOf(caller),
       server,
       tool,
-      annotations,
+      annotations: annotationsOf(server, tool),
       arguments: given,
       inputSchema: () => tools.definitionOf(server, tool)?.inputSchema,
     }
-    const decision = decide(policy, call)
-    const isAsked = decision.effect === 'allow' && needsApproval(server, tool, annotations)
-    return isAsked ? { ...decision, effect: 'approve' } : decision
+  }
+  const verdictOf = (caller: Envelope, block: ToolCallBlock): Verdict => {
+    const call = toCall(caller, block)
+    return call === undefined ? { effect: 'allow' } : judgeCall(rules(), call)
   }
   return {
-    effectOf: (caller, call) => decisionOf(caller, call).effect,
+    effectOf: (caller, call) => verdictOf(caller, call).effect,
     denialOf(caller, call) {
-      const { effect, rule, reason = rule?.reason } = decisionOf(caller, call)
-      if (effect !== 'deny') return undefined
-      const { server = '', tool = '' } = call
-      return pins.isQuarantined(server, tool)
-        ? 'its definition has changed, and no admin has accepted it'
-        : (reason ?? 'the policy of this host does not allow it')
+      const { effect, reason } = verdictOf(caller, call)
+      return effect === 'deny' ? reason : undefined
     },
-    async refusalOf(caller, call) {
+    async refusalOf(caller, block) {
       try {
-        await permit(caller.principal, decisionOf(caller, call))
+        const call = toCall(caller, block)
+        if (call !== undefined)
+          await admitCall(rules(), call, ({ id }, verdict) => permit(id, verdict))
         return undefined
       } catch (error) {
         return BusError.from(error).message

@@ -45,9 +45,9 @@ beforeEach(async () => {
   const policyFile = join(folder.path, 'policy.json')
   const lines = RULES.map((rule) => JSON.stringify(rule)).join(',\n')
   await writeFile(policyFile, `{ "rules": [\n${lines}\n] }`)
-  const policy = new AccessPolicy(approvalRule(['files.read']), () => undefined, {
-    hasQuarantined: true,
-    isQuarantined: (_, tool) => tool === 'changed',
+  const policy = new AccessPolicy({
+    needsApproval: approvalRule(['files.read']),
+    quarantine: { hasQuarantined: true, isQuarantined: (_, tool) => tool === 'changed' },
   })
   policy.set(PolicyFile.parse({ rules: RULES }))
   app = fastify()

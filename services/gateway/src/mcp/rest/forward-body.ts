@@ -1,12 +1,12 @@
 import type { Principal } from '@mcp-host/contracts'
 import { callerAt, OPTIONS_META_KEY } from '@mcp-host/contracts'
-import type { Decision } from '@mcp-host/policy'
+import type { Verdict } from '@mcp-host/policy'
 import type { InFlight } from '@mcp-host/async'
 import type { FastifyReply } from 'fastify'
 import { sentArguments } from '@mcp-host/upstream/arguments'
 import {
   type AccessPolicy,
-  forwardRoute,
+  sendRoute,
   JsonRpcError,
   MAX_REQUEST_BYTES,
   type MergedListing,
@@ -17,7 +17,6 @@ import {
   type Upstream,
 } from '@mcp-host/mcp-endpoint'
 import type { ApprovalQueue } from '../../approvals/approval-queue.ts'
-import type { GatewayLimits } from '../../limits/gateway-limits.ts'
 import type { RestRequest } from './find-route.ts'
 import { findRoute, mayBeListedLater } from './find-route.ts'
 import type { FindServersDeps } from './find-servers.ts'
@@ -31,7 +30,6 @@ import { untilDisconnected } from './until-disconnected.ts'
 export interface ForwardDeps extends FindServersDeps {
   readonly upstream: Upstream
   readonly onRead?: OnRead | undefined
-  readonly limits: Pick<GatewayLimits, 'toolCall'>
   readonly queue: Pick<ApprovalQueue, 'ask' | 'use'>
   /** Requests in flight, which a drain waits for. */
   readonly passing: InFlight
@@ -47,7 +45,7 @@ export async function forwardBody(
   body: RestRequest['params'] & Handling & { readonly approval?: string | undefined },
 ): Promise<FastifyReply> {
   try {
-    const { upstream, passing, limits, policy, onRead } = deps
+    const { upstream, passing, policy, onRead } = deps
     const { headers, principal } = reply.request
     const request = toRequest(method, body)
     checkSize(request)
@@ -55,9 +53,8 @@ export async function forwardBody(
     const { server } = asked.place
     let route = asked
     if (method === 'tools/call') {
-      const decision = checkPolicy(policy, principal, route, listing)
-      await limits.toolCall(principal, decision)
-      if (decision.effect === 'approve') {
+      const { effect } = await admitCall(policy, principal, route, listing)
+      if (effect === 'approve') {
         route = await sentRoute(sentArguments, asked, listing)
         await checkApproval(deps, principal, route, body.approval)
       }
@@ -66,7 +63,7 @@ export async function forwardBody(
     const trace = typeof traceparent === 'string' ? { traceparent } : {}
     const { timeoutMs } = body
     const forwarded = await untilDisconnected(reply, { passing, timeoutMs }, (signal) =>
-      forwardRoute({ upstream, listing, onRead }, route, {
+      sendRoute({ upstream, listing, onRead }, route, {
         method,
         era: 'legacy',
         caller: callerAt('rest', principal),
@@ -101,15 +98,15 @@ function toRequest(
   return { method, params: { ...params, ...meta } }
 }
 
-/** The decision of the policy. Throws `RestFault` for a denied call. */
-function checkPolicy(
+/** The verdict about a call. Throws `RestFault` for a denied call. */
+async function admitCall(
   policy: AccessPolicy,
   principal: Principal,
   route: Route,
   listing: MergedListing,
-): Decision {
+): Promise<Verdict> {
   try {
-    return policy.check(principal, route, listing)
+    return await policy.admitCall(principal, route, listing)
   } catch (error) {
     if (!(error instanceof JsonRpcError)) throw error
     throw new RestFault(403, `name: ${error.message}`, { field: 'name' })

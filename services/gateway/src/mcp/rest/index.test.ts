@@ -89,7 +89,7 @@ beforeEach(() => {
       { bus: new FakeBus().asBus(), audit: new GatewayAudit(undefined) },
       { timeoutMs: 60_000 },
     ),
-    policy: new AccessPolicy((...call) => approvalRule(rules)(...call)),
+    policy: new AccessPolicy({ needsApproval: (...call) => approvalRule(rules)(...call) }),
     models: () => ({ providers: [], default: { provider: 'demo', model: 'one' } }),
     upstream: {
       resume: () => Promise.reject(new Error('no request is resumable')),

@@ -43,7 +43,7 @@ const READS: ReadonlyMap<string, 'prompt' | 'resource'> = new Map([
 /**
  * Forwards a request to its server. Not an async function, since most requests pass here. Throws as `Upstream.forward`.
  */
-export function forwardRoute(
+export function sendRoute(
   deps: ForwardRouteDeps,
   route: Route,
   about: About,
@@ -97,7 +97,7 @@ async function passInTurn(
     try {
       // The caller could resume only one of these requests.
       const alone = { ...about, isResumable: false }
-      const forwarded = await forwardRoute(deps, { ...route, place: each, others: [] }, alone)
+      const forwarded = await sendRoute(deps, { ...route, place: each, others: [] }, alone)
       if (forwarded.type === 'result') return forwarded
       if (!UNKNOWN.has(forwarded.code)) failure ??= forwarded
     } catch (error) {
