@@ -24,6 +24,7 @@ import { CatalogPublisher } from './catalog/catalog-publisher.ts'
 import { exposeToolMetrics } from './tool-metrics.ts'
 import { withToolUse } from './catalog/tool-use.ts'
 import { withRestarts } from './with-restarts.ts'
+import { callSteps } from './serve/steps/index.ts'
 
 /** Creates a supervisor, which runs the MCP servers of `mcp.json` and takes requests to them from the bus. */
 export async function createSupervisor(
@@ -135,6 +136,7 @@ export async function createSupervisor(
       logger,
       events: supervisorEvents(metrics),
       audit,
+      steps: callSteps({ audit }),
       calls,
       resumable,
       catalog: view,

@@ -1,5 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { LogFact, ServerName, SessionId, ToolCallId } from '@mcp-host/contracts'
+import type { CallStep } from '../serve/serve-call.ts'
 import { newEnvelope } from '@mcp-host/contracts'
 import { createLogger } from '@mcp-host/service'
 import { eventually } from '@mcp-host/testkit'
@@ -49,7 +50,8 @@ test('a call that is cancelled while its server starts ends at once and is not s
   const subjects = bindSubjects(bus)
   const calls = new RunningCalls()
   const openUpstream = (): Upstream => upstream
-  const deps = { bus, subjects, logger, events, calls, resumable, openUpstream }
+  const steps: CallStep[] = []
+  const deps = { bus, subjects, logger, events, steps, calls, resumable, openUpstream }
   const name = 'it' as ServerName
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
   const server = new HostedServer(deps, { name, config, answers })
@@ -92,8 +94,8 @@ test("a client's own lists see every state of its process and are withdrawn befo
       // HostedServer uses only these members without a running process.
     }) as unknown as Upstream
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
-  // A server without requests uses only this member.
-  const deps = { openUpstream } as unknown as HostedServerDeps
+  // A server without requests uses only these members.
+  const deps = { openUpstream, steps: [] } as unknown as HostedServerDeps
   const name = 'it' as ServerName
   const server = new HostedServer(deps, { name, config, answers, clientLists })
   await eventually(() => steps.length === 2)
@@ -111,8 +113,8 @@ test('a change of instances that changes no state is reported', async () => {
     adapt: () => true,
     // HostedServer uses only these members.
   } as unknown as Upstream
-  // A server without requests uses only this member.
-  const deps = { openUpstream: () => upstream } as unknown as HostedServerDeps
+  // A server without requests uses only these members.
+  const deps = { openUpstream: () => upstream, steps: [] } as unknown as HostedServerDeps
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
   const name = 'it' as ServerName
   let reports = 0
@@ -154,6 +156,7 @@ test('the parameters of a request are read by the digest that it gives', async (
     subjects: bindSubjects(bus),
     resumable: new ResumableRequests({ bus }),
     openUpstream: () => upstream,
+    steps: [],
     // A request uses only these members.
   } as unknown as HostedServerDeps
   const name = 'it' as ServerName

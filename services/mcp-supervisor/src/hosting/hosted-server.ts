@@ -1,5 +1,4 @@
 import { JsonRpcCode } from '@mcp-host/mcp'
-import type { AuditLog } from '@mcp-host/audit'
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
 import { BusError, clientMessage, resourceUpdated } from '@mcp-host/contracts'
@@ -22,6 +21,7 @@ import type {
 } from '../mcp-requests/request-forwarder.ts'
 import type { ResumableRequests } from '../mcp-requests/resumable-requests.ts'
 import { WatchedResources } from '../mcp-requests/watched-resources.ts'
+import { type CallStep, type ServeCall, serveThrough } from '../serve/serve-call.ts'
 import type { Subjects } from '../subjects.ts'
 import { startToolCall } from '../tool-calls/run-tool.ts'
 import type { RunningCalls } from '../tool-calls/running-calls.ts'
@@ -31,8 +31,8 @@ export interface HostedServerDeps {
   readonly subjects: Subjects
   readonly logger: Logger
   readonly events: SupervisorEvents
-  /** The audit log; absent when it is off. */
-  readonly audit?: AuditLog | undefined
+  /** The steps of every tool call. */
+  readonly steps: readonly CallStep[]
   readonly calls: RunningCalls
   readonly resumable: Pick<ResumableRequests, 'run'>
   readonly openUpstream: OpenUpstream
@@ -58,6 +58,7 @@ interface HostedServerOptions {
 export class HostedServer implements AsyncDisposable {
   readonly name: ServerName
   readonly #deps: HostedServerDeps
+  readonly #serve: ServeCall
   readonly #upstream: Upstream
   readonly #options: HostedServerOptions
   readonly #watched: WatchedResources
@@ -89,8 +90,10 @@ export class HostedServer implements AsyncDisposable {
     this.#started = upstream.start().catch(ignore)
     this.#changed()
     this.#watched = this.#listening.use(new WatchedResources(upstream))
+    this.#serve = serveThrough(deps.steps)
     this.#target = {
       upstream,
+      serve: this.#serve,
       ready: () => (this.#isStarted ? undefined : this.#started),
       era: () => this.#era,
       track: (work) => void this.#counted(work).catch(ignore),
@@ -193,6 +196,7 @@ export class HostedServer implements AsyncDisposable {
     const deps = {
       ...this.#deps,
       upstream: this.#upstream,
+      serve: this.#serve,
       started: this.#started,
       closed: this.#closing.signal,
       running: this.#running,

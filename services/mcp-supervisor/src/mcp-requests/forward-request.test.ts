@@ -1,4 +1,6 @@
-import type { AuditRecord } from '@mcp-host/audit'
+import type { AuditLog, AuditRecord } from '@mcp-host/audit'
+import { serveThrough } from '../serve/serve-call.ts'
+import { audited } from '../serve/steps/audited.ts'
 import type { McpClient, McpRequestHead } from '@mcp-host/contracts'
 import { newEnvelope, traceId } from '@mcp-host/contracts'
 import type { ForwardOptions } from '@mcp-host/upstream'
@@ -56,15 +58,17 @@ async function forward(
     more,
   }: Partial<Options> = {},
 ): Promise<McpReply> {
+  const audit: AuditLog = {
+    record(record) {
+      records.push(record)
+      return recorded
+    },
+  }
   const deps: ForwardRequestDeps = {
     server: 's',
     era: server,
-    audit: {
-      record(record) {
-        records.push(record)
-        return recorded
-      },
-    },
+    audit,
+    serve: serveThrough([audited(audit)]),
     ...(ask === undefined ? {} : { ask }),
     async askPolicy(call) {
       expect(forwarded).toEqual([])

@@ -5,7 +5,8 @@ import type { Envelope, McpRequestHead, McpReplyHead } from '@mcp-host/contracts
 import { BusError, traceId } from '@mcp-host/contracts'
 import type { ForwardOptions, Upstream } from '@mcp-host/upstream'
 import { ValidationError } from '@mcp-host/upstream'
-import { auditedCall, recordApproval } from '../audited-call.ts'
+import type { ServeCall } from '../serve/serve-call.ts'
+import { recordApproval } from '../serve/steps/audited.ts'
 import { truncate } from '../truncate.ts'
 import { MAX_INLINE_BYTES, MAX_RESULT_BYTES } from '../tool-calls/call-result.ts'
 import { encodeResult } from '../tool-calls/encode-result.ts'
@@ -29,6 +30,8 @@ export interface ForwardRequestDeps {
   readonly bus: Pick<Bus, 'blobs'>
   readonly upstream: Pick<Upstream, 'request'>
   readonly server: string
+  /** Serves calls of tools. */
+  readonly serve: ServeCall
   /** The audit log; absent when it is off. */
   readonly audit?: AuditLog | undefined
   /** The era of the server. */
@@ -87,9 +90,9 @@ export function toError({ code, message, data }: JsonRpcFailure): McpReply {
 async function run(
   deps: ForwardRequestDeps,
   request: ForwardedRequest,
-  send: SendPart,
+  sendPart: SendPart,
 ): Promise<object> {
-  const { server, audit, era, ask, askPolicy } = deps
+  const { server, audit, serve, era, ask, askPolicy } = deps
   const { head, params, envelope } = request
   const { method, progress = false, client } = head
   const eras = { caller: head.era, server: era }
@@ -103,30 +106,34 @@ async function run(
     // A legacy caller without a session cannot be asked. The host answers the server as far as it can.
     allowInputRequired: head.era === 'modern' || ask !== undefined,
     onProgress: wantsProgress
-      ? (progressed: object) => send(PROGRESS, JSON.stringify(progressed))
+      ? (progressed: object) => sendPart(PROGRESS, JSON.stringify(progressed))
       : undefined,
   }
-  const forward = (): Promise<unknown> => forwardAnswered(deps, request, options)
+  const send = (): Promise<unknown> => sendAnswered(deps, request, options)
   const { name, arguments: args } = params
-  const audited = { envelope, server, tool: String(name), call: head.id, session: client?.id }
+  const call = {
+    envelope,
+    server,
+    tool: String(name),
+    call: head.id,
+    session: client?.id,
+    arguments: args,
+  }
   if (head.confirm !== undefined) {
     const isConfirmed = await isAllowed(ask, head.confirm)
-    recordApproval(audit, { ...audited, arguments: args }, isConfirmed)
+    recordApproval(audit, call, isConfirmed)
     if (!isConfirmed) return refusal(NOT_ALLOWED)
     const isDecided = head.isDecidedAgain === true
     if (isDecided && !(await askPolicy({ name, arguments: args }))) return refusal(DENIED)
   }
-  const result =
-    method === 'tools/call'
-      ? await auditedCall(audit, { ...audited, arguments: args }, forward)
-      : await forward()
+  const result = method === 'tools/call' ? await serve({ ...call, send }) : await send()
   const answer = resultFor(method, result as object, eras)
   const isOlderCall = head.era === 'legacy' && method === 'tools/call'
   return isOlderCall ? withLegacyOutput(answer, head.isOutputWrapped === true) : answer
 }
 
 /** The server's result. Input that the server requests is asked of a legacy caller first. */
-async function forwardAnswered(
+async function sendAnswered(
   { upstream, ask }: ForwardRequestDeps,
   { head, params }: ForwardedRequest,
   options: ForwardOptions,

@@ -1,4 +1,5 @@
 import type { McpClient, McpLogLevel, McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
+import { serveThrough } from '../serve/serve-call.ts'
 import { clientMessage, newEnvelope, POLICY_METHOD, serverLog } from '@mcp-host/contracts'
 import type { ForwardOptions, ServerRequest } from '@mcp-host/upstream'
 import { ProtocolError } from '@mcp-host/upstream'
@@ -103,6 +104,7 @@ function forward(head: Partial<McpRequestHead>, params: Json = { name: 't' }): P
   const { id = 'a' } = head
   const to: RequestTarget = {
     upstream,
+    serve: serveThrough([]),
     ready: () => ready,
     era: () => era,
     track: (work) => void tracked.push(work),

@@ -13,6 +13,7 @@ import { SuspendedRequest } from './suspended-request.ts'
 import type { McpReply, ForwardedRequest } from './forward-request.ts'
 import { forwardRequest, toError } from './forward-request.ts'
 import { invalidParams, toJsonRpcFailure } from './json-rpc-failure.ts'
+import type { ServeCall } from '../serve/serve-call.ts'
 import type { ClientAnswer } from '../subjects.ts'
 import type { WatchedResources } from './watched-resources.ts'
 
@@ -34,6 +35,7 @@ export interface RequestForwarderDeps {
 /** The server that requests are forwarded to. */
 export interface RequestTarget {
   readonly upstream: Pick<Upstream, 'request' | 'abort' | 'setLoggingLevel'>
+  readonly serve: ServeCall
   /** Resolves when the process has started or has failed to start; `undefined` when it has already. */
   readonly ready: () => Promise<void> | undefined
   /** The era of the server, once it is known. */
@@ -258,7 +260,8 @@ export class RequestForwarder {
       const answer = await this.#askLegacy(running, POLICY_METHOD, call, signal)
       return isObject(answer) && answer['isAllowed'] === true
     }
-    const deps = { bus, server, audit, upstream: to.upstream, era, ask, askPolicy }
+    const { upstream, serve } = to
+    const deps = { bus, server, audit, upstream, serve, era, ask, askPolicy }
     return forwardRequest(deps, request, (...part) => running.send(...part))
   }
 

@@ -1,3 +1,4 @@
+import type { AuditLog } from '@mcp-host/audit'
 import type { Lease } from '@mcp-host/bus'
 import type { ServerEntry, ServerName, SessionId } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
@@ -18,6 +19,8 @@ export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly publisher: CatalogPublisher
   readonly slots: ProcessSlots
   readonly pauses: Pick<ServerPauses, 'until' | 'end'>
+  /** The audit log; absent when it is off. */
+  readonly audit?: AuditLog | undefined
   /** Called when a removed server has ended. */
   readonly onRemoved: (server: ServerName) => void
   /** The time limit for a client's answer. */

@@ -37,6 +37,7 @@ beforeEach(() => {
     },
     events: { callStarted: () => undefined, callEnded: () => undefined },
     openUpstream,
+    steps: [],
     onRemoved: (server: string) => removed.push(server),
   } as unknown as PlacementDeps
   placement = new Placement(deps)

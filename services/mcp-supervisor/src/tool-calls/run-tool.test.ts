@@ -1,4 +1,6 @@
 import type { AuditRecord } from '@mcp-host/audit'
+import { serveThrough } from '../serve/serve-call.ts'
+import { audited } from '../serve/steps/audited.ts'
 import type { Bus } from '@mcp-host/bus'
 import type { LogEntry, LogFact, RunToolRequest, SessionId, ToolCallId } from '@mcp-host/contracts'
 import { newEnvelope, traceId } from '@mcp-host/contracts'
@@ -89,6 +91,7 @@ beforeEach(() => {
     bus,
     subjects: bindSubjects(bus),
     upstream,
+    serve: serveThrough([]),
     started: Promise.resolve(),
     logger,
     events,
@@ -317,7 +320,7 @@ describe('in the audit log', () => {
       records.push(each)
       return stored
     }
-    deps = { ...deps, audit: { record } }
+    deps = { ...deps, serve: serveThrough([audited({ record })]) }
   })
 
   test('a call has its start and its end, with its session and arguments', async () => {

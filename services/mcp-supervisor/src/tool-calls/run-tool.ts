@@ -1,4 +1,3 @@
-import type { AuditLog } from '@mcp-host/audit'
 import type { Bus, ServedRequest } from '@mcp-host/bus'
 import type { ModelUsage, RunToolRequest, ToolFact, ToolFinished } from '@mcp-host/contracts'
 import {
@@ -14,7 +13,7 @@ import type { InFlight } from '@mcp-host/async'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
 import type { Upstream } from '@mcp-host/upstream'
-import { auditedCall } from '../audited-call.ts'
+import type { ServeCall } from '../serve/serve-call.ts'
 import type { SupervisorEvents } from '../events.ts'
 import type { Subjects } from '../subjects.ts'
 import type { RunningCalls } from './running-calls.ts'
@@ -29,8 +28,7 @@ export interface RunToolDeps {
   readonly started: Promise<void>
   readonly logger: Logger
   readonly events: SupervisorEvents
-  /** The audit log; absent when it is off. */
-  readonly audit?: AuditLog | undefined
+  readonly serve: ServeCall
   /** Aborts when the server ends at this supervisor. The outcomes of its calls are then unknown. */
   readonly closed: AbortSignal
   /** Calls in flight, which a drain waits for. */
@@ -121,7 +119,7 @@ async function wonStart(
 }
 
 async function callTool(
-  { bus, upstream, started, logger, calls, audit }: RunToolDeps,
+  { bus, upstream, started, logger, calls, serve }: RunToolDeps,
   server: string,
   served: ServedRequest<RunToolRequest>,
   cancelled: AbortSignal,
@@ -150,9 +148,11 @@ async function callTool(
     correlationId: traceId(envelope),
     onProgress: (report: Parameters<ProgressReporter['push']>[0]) => progress.push(report),
   }
-  const audited = { envelope, server, tool, call, session, arguments: args }
+  const send = (): ReturnType<typeof upstream.callTool> =>
+    upstream.callTool(tool, args, callOptions)
+  const sent = { envelope, server, tool, call, session, arguments: args, send }
   const outcome = await unlessAborted(started, cancelled)
-    .then(() => auditedCall(audit, audited, () => upstream.callTool(tool, args, callOptions)))
+    .then(() => serve(sent))
     .finally(() => ended.abort())
     .then((result) => fromResult(result, store))
     .catch(fromError)

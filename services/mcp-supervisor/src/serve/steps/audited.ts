@@ -1,31 +1,26 @@
 import type { AuditLog, AuditRecord } from '@mcp-host/audit'
-import type { Envelope } from '@mcp-host/contracts'
 import { BusError, traceId } from '@mcp-host/contracts'
 import { ServerUnavailableError, ValidationError } from '@mcp-host/upstream'
 import { isObject } from '@mcp-host/json'
-import { truncate } from './truncate.ts'
+import type { CallStep, ServeCall, ServedCall } from '../serve-call.ts'
+import { truncate } from '../../truncate.ts'
 
-/** A tool call, with the fields of its audit entries. */
-export interface AuditedCall {
-  readonly envelope: Envelope
-  readonly server: string
-  readonly tool: string
-  readonly call: string
-  /** The session of the chat or of the MCP client. */
-  readonly session: string | undefined
-  readonly arguments: unknown
-}
+/** A call, with the fields of its audit entries. */
+type AuditedCall = Omit<ServedCall<unknown>, 'send'>
 
 /**
- * Runs a tool call with an entry of its start and one of its end in the audit log. Throws `ServerUnavailableError`, and
- * does not run the call, when entries are required and the start cannot be stored.
+ * Writes an entry of the start and one of the end of a call. Throws `ServerUnavailableError`, and does not run the call,
+ * when entries are required and the start cannot be stored.
  */
-export async function auditedCall<T>(
-  audit: AuditLog | undefined,
-  call: AuditedCall,
-  run: () => Promise<T>,
-): Promise<T> {
-  if (audit === undefined) return run()
+export function audited(audit: AuditLog): CallStep {
+  return (next) => (call) => serveAudited(audit, call, next)
+}
+
+async function serveAudited<Result>(
+  audit: AuditLog,
+  call: ServedCall<Result>,
+  next: ServeCall,
+): Promise<Result> {
   const about = fieldsOf(call)
   let outcome = 'error'
   let detail: { readonly error: string } | undefined
@@ -40,7 +35,7 @@ export async function auditedCall<T>(
       })
       begin = performance.now()
     }
-    const result = await run()
+    const result = await next(call)
     outcome = outcomeOf(result)
     return result
   } catch (error) {

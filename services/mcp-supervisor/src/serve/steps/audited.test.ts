@@ -2,7 +2,8 @@ import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import { BusError, newEnvelope, traceId } from '@mcp-host/contracts'
 import { ServerUnavailableError, ValidationError } from '@mcp-host/upstream'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { auditedCall } from './audited-call.ts'
+import { serveThrough } from '../serve-call.ts'
+import { audited } from './audited.ts'
 
 const envelope = newEnvelope({ id: 'user:ann', roles: ['user'], scopes: [], entrance: 'rest' })
 const call = {
@@ -36,10 +37,13 @@ beforeEach(() => {
   }
 })
 
+const serve = <Result>(send: () => Promise<Result>): Promise<Result> =>
+  serveThrough([audited(audit)])({ ...call, send })
+
 test('a call has an entry of its start, with the arguments, and one of its end', async () => {
   const result = { content: [] }
   expect(
-    await auditedCall(audit, call, async () => {
+    await serve(async () => {
       expect(records).toHaveLength(1)
       return result
     }),
@@ -61,7 +65,7 @@ describe('the entry of the end has the outcome', () => {
     ['error', { content: [], isError: true }],
     ['input-required', { resultType: 'input_required' }],
   ])('%s of a result', async (outcome, result) => {
-    await auditedCall(audit, call, async () => result)
+    await serve(async () => result)
     expect(records[1]).toMatchObject({ outcome })
   })
 
@@ -73,7 +77,7 @@ describe('the entry of the end has the outcome', () => {
     ['cancelled', new BusError('cancelled', 'the call was cancelled')],
     ['cancelled', new DOMException('This operation was aborted', 'AbortError')],
   ])('%s of a failure, with its message', async (outcome, error) => {
-    await expect(auditedCall(audit, call, () => Promise.reject(error))).rejects.toBe(error)
+    await expect(serve(() => Promise.reject(error))).rejects.toBe(error)
     expect(records[1]).toMatchObject({ outcome, detail: { error: error.message } })
   })
 })
@@ -83,7 +87,7 @@ describe('where entries are required', () => {
     const storing = Promise.withResolvers<void>()
     stored = storing.promise
     let hasRun = false
-    const done = auditedCall(audit, call, async () => (hasRun = true))
+    const done = serve(async () => (hasRun = true))
     await Promise.resolve()
     expect(hasRun).toBe(false)
     storing.resolve()
@@ -94,7 +98,7 @@ describe('where entries are required', () => {
   test('a call whose start cannot be stored does not run, and says why', async () => {
     stored = Promise.reject(new BusError('unavailable', 'away'))
     let hasRun = false
-    const done = auditedCall(audit, call, async () => (hasRun = true))
+    const done = serve(async () => (hasRun = true))
     await expect(done).rejects.toMatchObject({
       code: 'server-unavailable',
       server: 'files',
@@ -104,8 +108,4 @@ describe('where entries are required', () => {
     expect(hasRun).toBe(false)
     expect(records[1]).toMatchObject({ action: 'tool-finished', outcome: 'not-run' })
   })
-})
-
-test('a call runs without entries where the audit log is off', async () => {
-  expect(await auditedCall(undefined, call, async () => 'done')).toBe('done')
 })

@@ -1,0 +1,28 @@
+import type { Envelope } from '@mcp-host/contracts'
+
+/** A tool call of a chat or of an MCP client, at the supervisor that has its server. */
+export interface ServedCall<Result> {
+  readonly envelope: Envelope
+  readonly server: string
+  readonly tool: string
+  readonly call: string
+  /** The session of the chat or of the MCP client. */
+  readonly session: string | undefined
+  readonly arguments: unknown
+  /** Asks the server. */
+  readonly send: () => Promise<Result>
+}
+
+/** Serves a call. Throws what the server, or a step before it, throws. */
+export type ServeCall = <Result>(call: ServedCall<Result>) => Promise<Result>
+
+/** What happens around every tool call, such as its audit entries. A step knows nothing of its neighbours. */
+export type CallStep = (next: ServeCall) => ServeCall
+
+/** Puts the steps around the request to the server, the first outermost. For the start of a server, not for each call. */
+export function serveThrough(steps: readonly CallStep[]): ServeCall {
+  return steps.reduceRight<ServeCall>(
+    (next, step) => step(next),
+    ({ send }) => send(),
+  )
+}
