@@ -6,11 +6,11 @@ import { ClientLists } from '../catalog/client-lists.ts'
 import { toEntry } from '../catalog/to-entry.ts'
 import { HostedServer } from '../hosting/hosted-server.ts'
 import { RequestForwarder } from '../mcp-requests/request-forwarder.ts'
-import type { ProcessClient } from './client-processes.ts'
-import { ClientProcesses } from './client-processes.ts'
+import type { UpstreamClient } from './caller-keys.ts'
+import { ClientRequests } from './client-requests.ts'
 import type { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
-import { SessionProcesses } from './session-processes.ts'
+import { SessionCalls } from './session-calls.ts'
 
 const DEFAULT_IDLE_MS = 300_000
 /** The period of attempts to list the tools of a server that is not ready. */
@@ -24,8 +24,8 @@ const ANSWERABLE = ['sampling', 'elicitation', 'roots'] as const
  */
 export class PerSessionPolicy implements PlacementPolicy {
   readonly #context: PlacementContext
-  readonly #sessions: SessionProcesses
-  readonly #clients: ClientProcesses
+  readonly #sessions: SessionCalls
+  readonly #clients: ClientRequests
   #rediscover = new AbortController()
   /** The server that lists the tools. It may have ended. */
   #lister: HostedServer | undefined
@@ -37,10 +37,10 @@ export class PerSessionPolicy implements PlacementPolicy {
     const { idleTimeoutMs = DEFAULT_IDLE_MS } = config
     const shared = { bus, peers, slots, idleTimeoutMs, warn: this.#warn }
     const startSession = (session: SessionId): HostedServer => this.#startSession(session)
-    const startClient = (client: ProcessClient, onLeave: () => void): HostedServer =>
+    const startClient = (client: UpstreamClient, onLeave: () => void): HostedServer =>
       this.#startClient(client, onLeave)
-    this.#sessions = new SessionProcesses({ ...shared, start: startSession }, name)
-    this.#clients = new ClientProcesses({ ...shared, start: startClient }, name)
+    this.#sessions = new SessionCalls({ ...shared, start: startSession }, name)
+    this.#clients = new ClientRequests({ ...shared, start: startClient }, name)
   }
 
   async run(): Promise<void> {
@@ -70,7 +70,7 @@ export class PerSessionPolicy implements PlacementPolicy {
   }
 
   async restart(): Promise<void> {
-    await Promise.all([this.#sessions.restart(), this.#clients.restart()])
+    await Promise.all([this.#sessions.upstreams.restart(), this.#clients.upstreams.restart()])
     this.#rediscover.abort()
   }
 
@@ -84,7 +84,7 @@ export class PerSessionPolicy implements PlacementPolicy {
   }
 
   stats(): Partial<ServerStats> {
-    return { sessions: this.#sessions.size + this.#clients.size }
+    return { sessions: this.#sessions.upstreams.size + this.#clients.upstreams.size }
   }
 
   end(): Promise<void> {
@@ -92,7 +92,10 @@ export class PerSessionPolicy implements PlacementPolicy {
   }
 
   async #close(options: { isGraceful: boolean }): Promise<void> {
-    await Promise.all([this.#sessions.close(options), this.#clients.close(options)])
+    await Promise.all([
+      this.#sessions.upstreams.close(options),
+      this.#clients.upstreams.close(options),
+    ])
   }
 
   readonly #warn = (err: unknown): void => {
@@ -109,7 +112,7 @@ export class PerSessionPolicy implements PlacementPolicy {
     return new HostedServer(deps, { name, config, answers })
   }
 
-  #startClient(client: ProcessClient, onLeave: () => void): HostedServer {
+  #startClient(client: UpstreamClient, onLeave: () => void): HostedServer {
     const { deps, name: server, config } = this.#context
     const { bus, subjects, audit, inputTimeoutMs } = deps
     const { name, capabilities, hasSession } = client

@@ -6,35 +6,35 @@ import { isObject } from '@mcp-host/json'
 import type { McpReply } from '../mcp-requests/forward-request.ts'
 import type { IncomingRequest } from '../mcp-requests/request-forwarder.ts'
 import type { HostedServer } from '../hosting/hosted-server.ts'
-import type { DedicatedProcessesDeps, Use } from './dedicated-processes.ts'
-import { DedicatedProcesses } from './dedicated-processes.ts'
+import { type ClientCaller, clientKey, type UpstreamClient } from './caller-keys.ts'
+import { CallerUpstreams, type CallerUpstreamsDeps, type Use } from './caller-upstreams.ts'
 
-/** The only client of a process. */
-export interface ProcessClient {
-  /** The client's name on the bus. */
-  readonly name: string
-  readonly capabilities: object
-  /** Whether the client has a session. Without one, each request uses the process exclusively. */
-  readonly hasSession: boolean
-}
-
-interface ClientProcessesDeps extends DedicatedProcessesDeps {
-  readonly start: (client: ProcessClient, onLeave: () => void) => HostedServer
+interface ClientRequestsDeps extends CallerUpstreamsDeps {
+  /** Starts the upstream of a client, which it leaves at the end of its session. */
+  readonly start: (client: UpstreamClient, onLeave: () => void) => HostedServer
 }
 
 /**
- * The dedicated processes of MCP clients for one server. A client with a session has its own process, reached by its
- * name. A request without a session uses a process until the request ends; then a request of another client with the
+ * The requests of MCP clients at a server with an upstream for each client. A client with a session has its own, reached
+ * by its name. A request without a session uses one until the request ends; then a request of another client with the
  * same principal and capabilities may use it.
  */
-export class ClientProcesses extends DedicatedProcesses<string> {
-  readonly #start: ClientProcessesDeps['start']
-  /** The names of processes without a request, by the JSON of the client's principal and capabilities. */
+export class ClientRequests {
+  readonly upstreams: CallerUpstreams<ClientCaller>
+  /** The names of upstreams without a request, by the JSON of the client's principal and capabilities. */
   readonly #free = new Map<string, string[]>()
 
-  constructor(deps: ClientProcessesDeps, server: ServerName) {
-    super(deps, server)
-    this.#start = deps.start
+  constructor({ start, ...deps }: ClientRequestsDeps, server: ServerName) {
+    this.upstreams = new CallerUpstreams(deps, {
+      server,
+      key: clientKey,
+      start: ({ client }, use) => {
+        const { name } = client
+        const started = start(client, () => void this.upstreams.end(name))
+        started.serveClient(name, use)
+        return started
+      },
+    })
   }
 
   /** Takes a request from the queue. Throws `unavailable` when the process of the client is at another supervisor. */
@@ -65,22 +65,17 @@ export class ClientProcesses extends DedicatedProcesses<string> {
 
   #forgetEnded(): void {
     for (const [key, names] of this.#free) {
-      const left = names.filter((each) => this.has(each))
+      const left = names.filter((each) => this.upstreams.has(each))
       if (left.length > 0) this.#free.set(key, left)
       else this.#free.delete(key)
     }
   }
 
   async #locateClient(
-    client: ProcessClient,
+    client: UpstreamClient,
     { envelope }: Pick<IncomingRequest, 'envelope'>,
   ): Promise<Use> {
-    const { name } = client
-    const located = await this.locate(name, envelope.principal, (use) => {
-      const server = this.#start(client, () => void this.end(name))
-      server.serveClient(name, use)
-      return server
-    })
+    const located = await this.upstreams.locate({ client, principal: envelope.principal })
     if (!('peer' in located)) return located
     throw new BusError('unavailable', 'the client has its process elsewhere; try again')
   }

@@ -4,17 +4,17 @@ import { newEnvelope } from '@mcp-host/contracts'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { McpReply } from '../mcp-requests/forward-request.ts'
 import type { IncomingRequest } from '../mcp-requests/request-forwarder.ts'
-import type { ProcessClient } from './client-processes.ts'
-import { ClientProcesses } from './client-processes.ts'
+import type { UpstreamClient } from './caller-keys.ts'
+import { ClientRequests } from './client-requests.ts'
 import type { HostedServer } from '../hosting/hosted-server.ts'
-import type { Use } from './dedicated-processes.ts'
+import type { Use } from './caller-upstreams.ts'
 import type { Peers } from './peers.ts'
 import { ProcessSlots } from './process-slots.ts'
 
 const IDLE_MS = 1_000
 
 /** The state of a process that tests observe and control. */
-interface Process extends ProcessClient {
+interface Process extends UpstreamClient {
   /** Ids of the requests that the process ran. */
   readonly ran: string[]
   /** Requests in flight, including those that continue after their answer. */
@@ -30,7 +30,7 @@ interface Process extends ProcessClient {
 /** Holders of leases by key. */
 let holders: Map<string, string>
 let processes: Process[]
-let clients: ClientProcesses
+let clients: ClientRequests
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -51,22 +51,22 @@ beforeEach(() => {
         return holder === undefined ? undefined : { holder, revision: 1 }
       },
     },
-    // ClientProcesses uses only these members.
+    // ClientRequests uses only these members.
   } as unknown as Bus
-  // ClientProcesses uses only this method.
+  // ClientRequests uses only this method.
   const peers = { isGone: async () => false } as unknown as Peers
   const slots = new ProcessSlots(3)
   const warn = (error: unknown): never => {
     throw error
   }
-  clients = new ClientProcesses(
+  clients = new ClientRequests(
     { bus, peers, slots, start, idleTimeoutMs: IDLE_MS, warn },
     'own' as ServerName,
   )
 })
 afterEach(() => void vi.useRealTimers())
 
-function start(client: ProcessClient, leave: () => void): HostedServer {
+function start(client: UpstreamClient, leave: () => void): HostedServer {
   let done = Promise.withResolvers<void>()
   const process: Process = {
     ...client,
@@ -103,7 +103,7 @@ function start(client: ProcessClient, leave: () => void): HostedServer {
       process.hasEnded = true
     },
   }
-  // ClientProcesses uses only these members.
+  // ClientRequests uses only these members.
   return server as unknown as HostedServer
 }
 
@@ -151,7 +151,7 @@ test('the requests of a session run on its dedicated process', async () => {
     { name: 'a', capabilities, hasSession: true, ran: ['1', '2', '4', '5'] },
     { name: 'b', capabilities: {}, hasSession: true, ran: ['3'] },
   ])
-  expect(clients.size).toBe(2)
+  expect(clients.upstreams.size).toBe(2)
 })
 
 test('a request to the name of a process resets its idle timeout', async () => {
@@ -217,7 +217,7 @@ test('a process that has ended is not reused', async () => {
   await forward({ id: '1' })
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS)
-  expect(clients.size).toBe(0)
+  expect(clients.upstreams.size).toBe(0)
   await forward({ id: '2' })
   expect(processes).toMatchObject([{ hasEnded: true }, { ran: ['2'] }])
   expect(processes[1]?.name).not.toBe(processes[0]?.name)
@@ -239,7 +239,9 @@ test.each<['restart' | 'close', boolean]>([
 ])('a %s ends all processes; later requests run: %s', async (action, mayBegin) => {
   await Promise.all([forward({ id: '1', session: 'a' }), forward({ id: '2' })])
   await processes[1]?.finish()
-  await (action === 'restart' ? clients.restart() : clients.close({ isGraceful: false }))
+  await (action === 'restart'
+    ? clients.upstreams.restart()
+    : clients.upstreams.close({ isGraceful: false }))
   expect(processes).toMatchObject([{ hasEnded: true }, { hasEnded: true }])
   expect(holders.size).toBe(0)
   const next = [forward({ id: '3', session: 'a' }), forward({ id: '4' })]

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { HostedServer } from '../hosting/hosted-server.ts'
 import type { Peers } from './peers.ts'
 import { ProcessSlots } from './process-slots.ts'
-import { SessionProcesses } from './session-processes.ts'
+import { SessionCalls } from './session-calls.ts'
 
 const IDLE_MS = 1_000
 
@@ -26,8 +26,8 @@ interface Process {
 }
 let processes: Process[]
 let slots: ProcessSlots
-let deps: ConstructorParameters<typeof SessionProcesses>[0]
-let sessions: SessionProcesses
+let deps: ConstructorParameters<typeof SessionCalls>[0]
+let sessions: SessionCalls
 /** Whether starting, and ending, a process throws. */
 let startFails: boolean
 let endFails: boolean
@@ -86,12 +86,12 @@ beforeEach(() => {
       forwarded.push(request)
       return { supervisor }
     },
-    // SessionProcesses uses only these members.
+    // SessionCalls uses only these members.
   } as unknown as Bus
-  // SessionProcesses uses only this method.
+  // SessionCalls uses only this method.
   const peers = { isGone: async (id: string) => dead.has(id) } as unknown as Peers
   deps = { bus, peers, slots, start: startProcess, idleTimeoutMs: IDLE_MS, warn: () => undefined }
-  sessions = new SessionProcesses(deps, 'own' as ServerName)
+  sessions = new SessionCalls(deps, 'own' as ServerName)
 })
 afterEach(() => void vi.useRealTimers())
 
@@ -131,7 +131,7 @@ function startProcess(session: SessionId): HostedServer {
       process.hasEnded = true
       if (endFails) throw new Error('cannot end')
     },
-    // SessionProcesses uses only these members.
+    // SessionCalls uses only these members.
   } as unknown as HostedServer
 }
 
@@ -171,7 +171,7 @@ test('an idle process is ended, and its slot and lease are released', async () =
   expect(processes[0]?.hasEnded).toBe(false)
   await vi.advanceTimersByTimeAsync(1)
   expect(processes[0]?.hasEnded).toBe(true)
-  expect(sessions.size).toBe(0)
+  expect(sessions.upstreams.size).toBe(0)
   expect(holders.size).toBe(0)
 })
 
@@ -186,7 +186,7 @@ test('a call resets the idle timeout of its process', async () => {
 
 test('the sessions of one principal leave processes to those of others', async () => {
   deps = { ...deps, slots: new ProcessSlots(8) }
-  sessions = new SessionProcesses(deps, 'own' as ServerName)
+  sessions = new SessionCalls(deps, 'own' as ServerName)
   const mine = (session: string) => sessions.run(call(session, 'user:mal'))
   await Promise.all(['a', 'b', 'c', 'd'].map(mine))
   await expect(mine('e')).rejects.toMatchObject({
@@ -253,7 +253,7 @@ test('a process that cannot be started releases its lease and slot', async () =>
 test('a process that ends with an error releases its lease and slot', async () => {
   await Promise.all([sessions.run(call('a')), sessions.run(call('b'))])
   endFails = true
-  await sessions.restart()
+  await sessions.upstreams.restart()
   expect(holders.size).toBe(0)
   await Promise.all([sessions.run(call('c')), sessions.run(call('d'))])
 })
@@ -264,7 +264,7 @@ test('a lease that is acquired after the end of its process is released', async 
   leaseGate = gate.promise
   holders.clear()
   lost.get(keyOf('a'))?.abort()
-  await sessions.restart()
+  await sessions.upstreams.restart()
   gate.resolve()
   await vi.advanceTimersByTimeAsync(0)
   expect(holders.size).toBe(0)
@@ -324,7 +324,7 @@ test('a process whose lease a peer has acquired is ended', async () => {
 
 test('a close waits for calls in flight, ends all processes and refuses new calls', async () => {
   await sessions.run(call('a'))
-  const closed = sessions.close({ isGraceful: true })
+  const closed = sessions.upstreams.close({ isGraceful: true })
   await vi.advanceTimersByTimeAsync(5_000)
   expect(processes[0]?.hasEnded).toBe(false)
   await processes[0]?.finish()
