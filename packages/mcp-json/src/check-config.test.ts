@@ -61,7 +61,7 @@ test.each([
   [
     'a type',
     { web: { ...http, type: 'pipe' } },
-    'web.type: must be "stdio", "http", "sse", "websocket" or',
+    'web.type: must be "stdio", "http", "sse", "websocket"',
   ],
   ['an inherited name as type', { web: { type: 'constructor' } }, 'web.type: must be "stdio"'],
   ['an empty command', { web: { ...stdio, command: '' } }, 'web.command: must not be empty'],

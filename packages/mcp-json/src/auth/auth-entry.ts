@@ -7,6 +7,9 @@ import type { AuthConfig } from '@mcp-host/upstream'
  * line in `index.ts`.
  */
 export interface AuthEntry<Config extends AuthConfig, Entry extends z.ZodObject> {
+  /** What it does: the rest of a sentence that begins with its name. */
+  readonly description: string
+  readonly example: z.infer<Entry>
   /** The schema in a file, after variables are expanded. */
   readonly entry: Entry
   /** The schema in an object. */

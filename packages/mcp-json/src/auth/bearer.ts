@@ -18,6 +18,8 @@ const Entry = fields({
 
 /** A token in a file. */
 export const bearer: AuthEntry<BearerAuthConfig, typeof Entry> = {
+  description: 'sends the token in a file',
+  example: { type: 'bearer', tokenFile: '/var/run/secrets/notes/token' },
   entry: Entry,
   object: fields({ type, tokenFile: absolutePath } satisfies Record<
     keyof BearerAuthConfig,

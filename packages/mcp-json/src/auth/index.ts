@@ -1,29 +1,34 @@
 import * as z from 'zod'
 
 import type { AuthConfig } from '@mcp-host/upstream'
-import { optional } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
 import { bearer } from './bearer.ts'
 
 const STRATEGIES: Readonly<Record<AuthConfig['type'], AuthEntry<AuthConfig, z.ZodObject>>> = {
   bearer,
 }
-const all = Object.values(STRATEGIES)
-const types = Object.keys(STRATEGIES).map((type) => `"${type}"`)
-const FAULT = `must be an object with a "type" of ${types.join(' or ')}`
+const all = Object.entries(STRATEGIES)
+const types = all.map(([type]) => `"${type}"`).join(' or ')
+const what = all.map(([type, { description }]) => `"${type}" ${description}`).join(', ')
 
 const field = (schemas: readonly z.ZodObject[]) =>
-  optional(
+  z
     // Each strategy has its own `type`.
-    z.discriminatedUnion('type', schemas as readonly [z.ZodObject], FAULT),
-    'How the host gets the token that it sends to the server: "bearer" reads it from a file.',
-    { type: 'bearer', tokenFile: '/var/run/secrets/notes/token' },
-  )
+    .discriminatedUnion(
+      'type',
+      schemas as readonly [z.ZodObject],
+      `must be an object with a "type" of ${types}`,
+    )
+    .exactOptional()
+    .meta({
+      description: `How the host gets the token that it sends to the server: ${what}.`,
+      examples: all.map(([, { example }]) => example),
+    })
 
 /** The field `auth` in a file. */
-export const authEntry = field(all.map(({ entry }) => entry))
+export const authEntry = field(all.map(([, { entry }]) => entry))
 /** The field `auth` in an object. */
-export const authObject = field(all.map(({ object }) => object))
+export const authObject = field(all.map(([, { object }]) => object))
 
 /** `folder` is the base of relative paths. */
 export function toAuthConfig(entry: z.infer<typeof authEntry>, folder: string): AuthConfig {

@@ -1,6 +1,10 @@
 import type { AuthProvider } from '@modelcontextprotocol/client'
 
+import type { Environment } from '@mcp-host/process'
+
 export interface AuthDeps {
+  /** The environment of the host. */
+  readonly env: Environment
   /** Called with every token before its first use, so that it can be masked in errors and logs. */
   readonly onToken: (token: string) => void
 }

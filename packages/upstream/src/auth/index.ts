@@ -15,5 +15,10 @@ export function authProviderOf(
   config: AuthConfig | undefined,
   deps: AuthDeps,
 ): AuthProvider | undefined {
-  return config && STRATEGIES[config.type].open(config, deps)
+  return config && strategyOf(config).open(config, deps)
+}
+
+/** The strategy of a configuration. It takes configurations of that type. */
+function strategyOf({ type }: Pick<AuthConfig, 'type'>): AuthStrategy<AuthConfig> {
+  return STRATEGIES[type]
 }

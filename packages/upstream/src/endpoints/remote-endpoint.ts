@@ -15,12 +15,13 @@ const SESSION_END_LIMIT_MS = 2000
 /** The endpoint of a server that is no process of this host. */
 export function openRemote<Config>(
   {
+    env,
     limits,
     logger,
     onLeftOut,
     onToken,
     proxyFor,
-  }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut' | 'onToken' | 'proxyFor'>,
+  }: Pick<EndpointDeps, 'env' | 'limits' | 'logger' | 'onLeftOut' | 'onToken' | 'proxyFor'>,
   config: Config,
   openTransport: OpenTransport<Config>,
 ): Endpoint {
@@ -30,7 +31,10 @@ export function openRemote<Config>(
     onLeftOut,
     onExceeded: (reason) => endpoint.fail(reason),
   })
-  const endpoint = new RemoteEndpoint(intake, openTransport({ intake, onToken, proxyFor }, config))
+  const endpoint = new RemoteEndpoint(
+    intake,
+    openTransport({ intake, env, onToken, proxyFor }, config),
+  )
   return endpoint
 }
 
@@ -55,7 +59,7 @@ interface RequestConfig {
 
 /** The options of a transport by HTTP: its requests are within the limits of the server's messages. */
 export function requestOptions(
-  deps: Pick<TransportDeps, 'intake' | 'onToken'>,
+  deps: Pick<TransportDeps, 'intake' | keyof AuthDeps>,
   { headers, auth }: RequestConfig,
 ): {
   readonly requestInit: RequestInit

@@ -5,11 +5,11 @@ import { WebSocketTransport } from './websocket-transport.ts'
 /** A WebSocket, which the protocol does not have, but some servers do. */
 export const websocket = remote(
   'WebSocket',
-  ({ intake, onToken, proxyFor }, { url, headers, auth }) =>
+  ({ intake, proxyFor, ...deps }, { url, headers, auth }) =>
     new WebSocketTransport(new URL(url), {
       headers,
       intake,
       proxyFor,
-      auth: authProviderOf(auth, { onToken }),
+      auth: authProviderOf(auth, deps),
     }),
 )
