@@ -99,3 +99,9 @@ test('under all-or-nothing a host does not start with a faulty server, but may b
   await expect(host.initialize(file)).rejects.toThrow(ConfigurationError)
   await host.initialize({ servers: {} })
 })
+
+test('a configuration that was read before keeps the faults of its servers', async () => {
+  const before = parseMcpConfig(JSON.stringify({ servers: { bad: { command: 7 } } }))
+  await using host = new MCPHost({ startPolicy: 'all-or-nothing' })
+  await expect(host.initialize(before)).rejects.toThrow(ConfigurationError)
+})

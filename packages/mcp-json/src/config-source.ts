@@ -101,7 +101,7 @@ export class ConfigSource implements Disposable {
 }
 
 /** A copy that later changes do not reach. Functions stay the same. */
-function copyOf({ servers }: McpConfig): McpConfig {
+function copyOf({ servers, ...others }: McpConfig): McpConfig {
   const copies = Object.entries(servers).map(([name, server]) => {
     const functions = functionsOf(server)
     const data = Object.entries(server).filter(([field]) => !Object.hasOwn(functions, field))
@@ -109,5 +109,5 @@ function copyOf({ servers }: McpConfig): McpConfig {
     const copy = { ...structuredClone(Object.fromEntries(data)), ...functions } as ServerConfig
     return [name, copy] as const
   })
-  return { servers: Object.fromEntries(copies) }
+  return { ...structuredClone(others), servers: Object.fromEntries(copies) }
 }

@@ -3,6 +3,7 @@ import { ENTRY_KINDS } from './entries/index.ts'
 
 type Type = ServerConfig['type']
 
+// The keys of the table are the types.
 const ALL = Object.entries(ENTRY_KINDS) as readonly [Type, (typeof ENTRY_KINDS)[Type]][]
 /** The types by their names in a file. */
 const TYPES: ReadonlyMap<unknown, Type> = new Map(
