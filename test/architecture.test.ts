@@ -110,6 +110,20 @@ const services: Readonly<Record<string, Allowance>> = {
     ],
     outside: ['@modelcontextprotocol/server', 'rolldown', 'workerd'],
   },
+  '@mcp-host/mcp-bus': {
+    own: [
+      ...everyService.own,
+      '@mcp-host/async',
+      '@mcp-host/audit',
+      '@mcp-host/json',
+      '@mcp-host/mcp',
+      '@mcp-host/mcp-endpoint',
+      '@mcp-host/process',
+      '@mcp-host/session-state',
+      '@mcp-host/upstream',
+    ],
+    outside: ['prom-client'],
+  },
   '@mcp-host/gateway': {
     own: [
       ...everyService.own,
@@ -121,6 +135,7 @@ const services: Readonly<Record<string, Allowance>> = {
       '@mcp-host/limits',
       '@mcp-host/policy',
       '@mcp-host/session-state',
+      '@mcp-host/mcp-bus',
       '@mcp-host/mcp-endpoint',
       '@mcp-host/upstream',
     ],
@@ -151,14 +166,13 @@ const services: Readonly<Record<string, Allowance>> = {
   '@mcp-host/mcp-supervisor': {
     own: [
       ...everyService.own,
+      '@mcp-host/mcp-bus',
       '@mcp-host/async',
       '@mcp-host/json',
       '@mcp-host/mcp',
       '@mcp-host/process',
       '@mcp-host/audit',
       '@mcp-host/limits',
-      '@mcp-host/session-state',
-      'mcp-host',
       '@mcp-host/mcp-json',
       '@mcp-host/upstream',
     ],
@@ -252,7 +266,9 @@ describe('what answers MCP clients', () => {
 
 describe('import directions', () => {
   test('in a supervisor: one file answers everything on the bus', () => {
-    const files = productSources.filter(({ path }) => path.startsWith('services/mcp-supervisor/'))
+    const files = productSources.filter(({ path }) =>
+      /^(services\/mcp-supervisor\/|packages\/mcp-bus\/src\/(?!call\/))/.test(path),
+    )
     const lines = findLines(files, /\bbus\.(serve|serveOpaque|listen)\(/)
     expect(lines.length).toBeGreaterThan(1)
     expect(lines.filter((line) => !line.includes('/src/subjects.ts:'))).toEqual([])

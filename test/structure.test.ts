@@ -107,9 +107,9 @@ describe('sizes', () => {
         'packages/upstream/src/requests/request-path.ts': 428,
         'packages/upstream/src/server/server.ts': 505,
         'packages/upstream/src/endpoints/stdio-transport.ts': 414,
-        'services/gateway/src/mcp/bus-upstream.ts': 433,
+        'packages/mcp-bus/src/call/bus-upstream.ts': 433,
         'packages/mcp-endpoint/src/endpoint.ts': 432,
-        'services/mcp-supervisor/src/mcp-requests/request-forwarder.ts': 411,
+        'packages/mcp-bus/src/requests/request-forwarder.ts': 411,
       }),
     ).toEqual([])
   })

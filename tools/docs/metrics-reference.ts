@@ -19,7 +19,7 @@ const DECLARATION =
 
 /** The metrics that the sources declare, by name. A test compares them with those of a running host. */
 export function declaredMetrics(): DeclaredMetric[] {
-  const files = globSync('{services/*,packages/service}/src/**/*.ts', {
+  const files = globSync('{services/*,packages/{mcp-bus,service}}/src/**/*.ts', {
     cwd: root,
     exclude: ['**/*.test.ts'],
   })
@@ -56,6 +56,7 @@ Labels have a limited number of values: names from the configuration, routes, an
 
 const SECTIONS: readonly (readonly [title: string, place: string])[] = [
   ...SERVICES.map((name) => [name, `services/${name}`] as const),
+  ['Services that host MCP servers', 'packages/mcp-bus'],
   ['Several services', 'packages/service'],
 ]
 

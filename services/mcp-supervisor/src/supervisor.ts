@@ -9,22 +9,24 @@ import type { Sandbox } from '@mcp-host/upstream'
 import { ConfigurationError, describeFault, loadMcpConfig } from '@mcp-host/mcp-json'
 import { MetricsRegistry, openSandbox } from '@mcp-host/upstream'
 import { findNameClashes } from '@mcp-host/mcp'
+import {
+  answerServerRequest,
+  bindSubjects,
+  callSteps,
+  CatalogPublisher,
+  exposeToolMetrics,
+  openUpstreams,
+  ResumableRequests,
+  RunningCalls,
+  supervisorEvents,
+  withToolUse,
+} from '@mcp-host/mcp-bus/serve'
 import type { SupervisorConfig } from './config.ts'
-import { supervisorEvents } from './events.ts'
-import { bindSubjects } from './subjects.ts'
-import { openUpstreams } from './hosting/open-upstream.ts'
-import { answerServerRequest } from './server-requests/answer-server-request.ts'
-import { RunningCalls } from './tool-calls/running-calls.ts'
-import { ResumableRequests } from './mcp-requests/resumable-requests.ts'
 import { Peers } from './placement/peers.ts'
 import { Placement } from './placement/placement.ts'
 import { ProcessSlots } from './placement/process-slots.ts'
 import { ServerPauses } from './placement/server-pauses.ts'
-import { CatalogPublisher } from './catalog/catalog-publisher.ts'
-import { exposeToolMetrics } from './tool-metrics.ts'
-import { withToolUse } from './catalog/tool-use.ts'
 import { withRestarts } from './with-restarts.ts'
-import { callSteps } from './serve/steps/index.ts'
 
 /** Creates a supervisor, which runs the MCP servers of `mcp.json` and takes requests to them from the bus. */
 export async function createSupervisor(

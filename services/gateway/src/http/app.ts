@@ -15,6 +15,7 @@ import {
   SharedUpstream,
   type SignSession,
 } from '@mcp-host/mcp-endpoint'
+import { BusUpstream } from '@mcp-host/mcp-bus/call'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -37,7 +38,6 @@ import type { GatewayAudit } from '../gateway-audit.ts'
 import type { MaintenanceState } from '../maintenance-state.ts'
 import { auditForeignSession } from '../session/audit-foreign-session.ts'
 import { MAINTENANCE } from '../standard-messages.ts'
-import { BusUpstream } from '../mcp/bus-upstream.ts'
 import { McpHttp } from '../mcp/mcp-http.ts'
 import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
 import { addMcpSockets } from '../mcp/mcp-socket-routes.ts'

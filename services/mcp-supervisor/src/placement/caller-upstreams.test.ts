@@ -1,9 +1,9 @@
 // A type of callers that the product does not have: with another, only a key is written.
 import type { Bus, Lease } from '@mcp-host/bus'
 import type { ServerName } from '@mcp-host/contracts'
+import type { HostedServer } from '@mcp-host/mcp-bus/serve'
 import { beforeEach, expect, test } from 'vitest'
 
-import type { HostedServer } from '../hosting/hosted-server.ts'
 import type { CallerKey } from './caller-upstreams.ts'
 import { CallerUpstreams } from './caller-upstreams.ts'
 import type { Peers } from './peers.ts'

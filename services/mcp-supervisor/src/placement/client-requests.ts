@@ -1,11 +1,8 @@
 import { MetaKey } from '@mcp-host/mcp'
 import type { ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import type { SendReply } from '../mcp-requests/reply-replay-buffer.ts'
 import { isObject } from '@mcp-host/json'
-import type { McpReply } from '../mcp-requests/forward-request.ts'
-import type { IncomingRequest } from '../mcp-requests/request-forwarder.ts'
-import type { HostedServer } from '../hosting/hosted-server.ts'
+import type { HostedServer, IncomingRequest, McpReply, SendReply } from '@mcp-host/mcp-bus/serve'
 import { type ClientCaller, clientKey, type UpstreamClient } from './caller-keys.ts'
 import { CallerUpstreams, type CallerUpstreamsDeps, type Use } from './caller-upstreams.ts'
 

@@ -1,6 +1,6 @@
 import type { Lease } from '@mcp-host/bus'
-import type { HostedServer } from '../hosting/hosted-server.ts'
 import { aborted } from '@mcp-host/async'
+import type { HostedServer } from '@mcp-host/mcp-bus/serve'
 import { SharedPolicy } from './shared-policy.ts'
 
 /** The policy by which one supervisor at a time, the holder of the lease, runs the server. */

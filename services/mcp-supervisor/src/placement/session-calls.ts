@@ -1,7 +1,7 @@
 import type { ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerName, SessionId } from '@mcp-host/contracts'
 import { BusError, childEnvelope, runSessionTool } from '@mcp-host/contracts'
-import type { HostedServer } from '../hosting/hosted-server.ts'
+import type { HostedServer } from '@mcp-host/mcp-bus/serve'
 import { type SessionCaller, sessionKey } from './caller-keys.ts'
 import type { CallerUpstreamsDeps } from './caller-upstreams.ts'
 import { CallerUpstreams } from './caller-upstreams.ts'

@@ -1,8 +1,7 @@
 import type { ServerStats } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { differInInstances, type ServerConfig } from '@mcp-host/upstream'
-import { HostedServer } from '../hosting/hosted-server.ts'
-import { RequestForwarder } from '../mcp-requests/request-forwarder.ts'
+import { HostedServer, RequestForwarder } from '@mcp-host/mcp-bus/serve'
 import type { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
 

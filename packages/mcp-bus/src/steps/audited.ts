@@ -2,8 +2,8 @@ import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import { BusError, traceId } from '@mcp-host/contracts'
 import { ServerUnavailableError, ValidationError } from '@mcp-host/upstream'
 import { isObject } from '@mcp-host/json'
-import type { CallStep, ServeCall, ServedCall } from '../serve-call.ts'
-import { truncate } from '../../truncate.ts'
+import type { CallStep, ServeCall, ServedCall } from './serve-call.ts'
+import { truncate } from '../truncate.ts'
 
 /** A call, with the fields of its audit entries. */
 type AuditedCall = Omit<ServedCall<unknown>, 'send'>

@@ -13,7 +13,7 @@ import { SuspendedRequest } from './suspended-request.ts'
 import type { McpReply, ForwardedRequest } from './forward-request.ts'
 import { forwardRequest, toError } from './forward-request.ts'
 import { invalidParams, toJsonRpcFailure } from './json-rpc-failure.ts'
-import type { ServeCall } from '../serve/serve-call.ts'
+import type { ServeCall } from '../steps/serve-call.ts'
 import type { ClientAnswer } from '../subjects.ts'
 import type { WatchedResources } from './watched-resources.ts'
 

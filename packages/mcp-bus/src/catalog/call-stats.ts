@@ -1,5 +1,5 @@
 import type { ServerStats } from '@mcp-host/contracts'
-import type { EndedCall } from '../events.ts'
+import type { EndedCall } from '../tool-calls/events.ts'
 
 /** The number of latest calls whose latencies count. */
 const MAX_LATENCIES = 500

@@ -1,5 +1,5 @@
 import type { AuditLog } from '@mcp-host/audit'
-import type { CallStep } from '../serve-call.ts'
+import type { CallStep } from './serve-call.ts'
 import { audited } from './audited.ts'
 
 /** The steps of every tool call, the outermost first. `audit`: absent when it is off. */

@@ -2,7 +2,7 @@ import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import { BusError, newEnvelope, traceId } from '@mcp-host/contracts'
 import { ServerUnavailableError, ValidationError } from '@mcp-host/upstream'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { serveThrough } from '../serve-call.ts'
+import { serveThrough } from './serve-call.ts'
 import { audited } from './audited.ts'
 
 const envelope = newEnvelope({ id: 'user:ann', roles: ['user'], scopes: [], entrance: 'rest' })

@@ -1,6 +1,6 @@
 import type { AuditLog, AuditRecord } from '@mcp-host/audit'
-import { serveThrough } from '../serve/serve-call.ts'
-import { audited } from '../serve/steps/audited.ts'
+import { serveThrough } from '../steps/serve-call.ts'
+import { audited } from '../steps/audited.ts'
 import type { McpClient, McpRequestHead } from '@mcp-host/contracts'
 import { newEnvelope, traceId } from '@mcp-host/contracts'
 import type { ForwardOptions } from '@mcp-host/upstream'

@@ -1,5 +1,5 @@
 import type { McpClient, McpLogLevel, McpRequestHead, McpReplyHead } from '@mcp-host/contracts'
-import { serveThrough } from '../serve/serve-call.ts'
+import { serveThrough } from '../steps/serve-call.ts'
 import { clientMessage, newEnvelope, POLICY_METHOD, serverLog } from '@mcp-host/contracts'
 import type { ForwardOptions, ServerRequest } from '@mcp-host/upstream'
 import { ProtocolError } from '@mcp-host/upstream'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 
 import type { CallStep } from './serve-call.ts'
 import { serveThrough } from './serve-call.ts'
-import { callSteps } from './steps/index.ts'
+import { callSteps } from './index.ts'
 
 const call = {
   envelope: newEnvelope('local'),

@@ -1,0 +1,1 @@
+export { BusUpstream } from './bus-upstream.ts'
