@@ -107,9 +107,9 @@ describe('sizes', () => {
         'packages/upstream/src/requests/request-path.ts': 428,
         'packages/upstream/src/server/server.ts': 505,
         'packages/upstream/src/endpoints/stdio-transport.ts': 414,
-        'packages/mcp-bus/src/call/bus-upstream.ts': 433,
+        'packages/mcp-bus/src/call/bus-servers.ts': 433,
         'packages/mcp-endpoint/src/endpoint.ts': 432,
-        'packages/mcp-bus/src/requests/request-forwarder.ts': 411,
+        'packages/mcp-bus/src/requests/served-requests.ts': 411,
       }),
     ).toEqual([])
   })

@@ -32,7 +32,7 @@ export interface ClientAnswer {
     | undefined
 }
 
-type ForwardRequest = OpaqueCallHandler<McpRequestHead, McpReplyHead>
+type ServeRequest = OpaqueCallHandler<McpRequestHead, McpReplyHead>
 type Accepted = { supervisor: string } | Promise<{ supervisor: string }>
 type RunTool = (served: ServedRequest<RunToolRequest>) => Accepted
 type WatchResources = (uris: readonly string[]) => Promise<object>
@@ -48,7 +48,7 @@ interface SupervisorHandlers {
 
 interface QueueHandlers {
   readonly runTool: RunTool
-  readonly forward: ForwardRequest
+  readonly serveRequest: ServeRequest
   readonly watch?: WatchResources
 }
 
@@ -73,16 +73,21 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'li
         bus.serveOpaque(resumeRequest, { supervisor: bus.id }, resume),
       ),
     /** Requests to a server. One of the supervisors that take its queue gets each. */
-    queue: (server: ServerName, { runTool: run, forward, watch }: QueueHandlers) =>
+    queue: (server: ServerName, { runTool: run, serveRequest, watch }: QueueHandlers) =>
       together(
         bus.serve(runTool, { server }, run),
-        bus.serveOpaque(mcpRequest, { server }, forward),
+        bus.serveOpaque(mcpRequest, { server }, serveRequest),
         watch && bus.serve(watchResources, { server }, ({ request }) => watch(request.uris)),
       ),
     /** Requests to the dedicated process of a client. */
-    client: (server: ServerName, client: string, forward: ForwardRequest, watch: WatchResources) =>
+    client: (
+      server: ServerName,
+      client: string,
+      serveRequest: ServeRequest,
+      watch: WatchResources,
+    ) =>
       together(
-        bus.serveOpaque(mcpClientRequest, { server, client }, forward),
+        bus.serveOpaque(mcpClientRequest, { server, client }, serveRequest),
         bus.serve(watchClientResources, { server, client }, ({ request }) => watch(request.uris)),
       ),
     clientLists: (server: ServerName, client: string, read: () => Promise<ServerEntry>) =>

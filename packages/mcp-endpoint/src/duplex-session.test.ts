@@ -8,7 +8,7 @@ import { McpEndpoint } from './endpoint.ts'
 import type { ServerListing } from './listing/server-listing.ts'
 import { MergedListing } from './listing/merged-listing.ts'
 import { signSession } from '../test/test-sessions.ts'
-import type { ServerMessage, ForwardedReply, ForwardedRequest } from './upstream.ts'
+import type { ServerMessage, ServerReply, OutgoingRequest } from './servers.ts'
 
 const own: ServerListing = {
   server: 'own',
@@ -29,7 +29,7 @@ const own: ServerListing = {
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const OK: ForwardedReply = { type: 'result', json: bytes.encode('{"content":[]}') }
+const OK: ServerReply = { type: 'result', json: bytes.encode('{"content":[]}') }
 const modern = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' },
@@ -39,8 +39,8 @@ const modern = {
 let changed: Set<() => void>
 let listing: MergedListing
 let records: Map<string, McpClientRecord>
-let forwarded: ForwardedRequest[]
-let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
+let requests: OutgoingRequest[]
+let answer: (request: OutgoingRequest) => Promise<ServerReply> | ServerReply
 let answers: unknown[]
 /** Notices to supervisors. */
 let notices: unknown[]
@@ -55,7 +55,7 @@ beforeEach(() => {
   changed = new Set()
   listing = new MergedListing([own], ({ name }) => name)
   records = new Map()
-  forwarded = []
+  requests = []
   answer = () => OK
   answers = []
   notices = []
@@ -91,9 +91,9 @@ beforeEach(() => {
       request: () => takeRequest(),
       stream: () => undefined,
     },
-    upstream: {
-      async forward(_, request) {
-        forwarded.push(request)
+    servers: {
+      async send(_, request) {
+        requests.push(request)
         const left = Promise.withResolvers<never>()
         request.signal?.addEventListener('abort', () => left.reject(request.signal?.reason))
         return Promise.race([answer(request), left.promise])
@@ -141,14 +141,14 @@ describe('legacy clients', () => {
     await initialize()
     expect(sent).toMatchObject([{ id: 0, result: { protocolVersion: '2025-11-25' } }])
     await ask(1, 'tools/call', { name: 'ask' })
-    expect(forwarded).toMatchObject([{ client: { capabilities: { elicitation: {} } } }])
+    expect(requests).toMatchObject([{ client: { capabilities: { elicitation: {} } } }])
     expect(sent[1]).toEqual({ jsonrpc: '2.0', id: 1, result: { content: [] } })
   })
 
   test('a request that is sent before the answer to initialize has the session', async () => {
     const initialized = initialize()
     await Promise.all([initialized, ask(1, 'tools/call', { name: 'ask' })])
-    expect(forwarded).toMatchObject([{ client: { capabilities: { elicitation: {} } } }])
+    expect(requests).toMatchObject([{ client: { capabilities: { elicitation: {} } } }])
   })
 
   test('a second initialize is refused', async () => {
@@ -160,7 +160,7 @@ describe('legacy clients', () => {
 
   test('server requests and progress are sent during a call', async () => {
     await initialize()
-    const reply = Promise.withResolvers<ForwardedReply>()
+    const reply = Promise.withResolvers<ServerReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/progress', '{"progress":1}')
       listener?.onAsk('own.q1', 'elicitation/create', '{"message":"Who?"}')
@@ -208,7 +208,7 @@ describe('legacy clients', () => {
     await notify('notifications/cancelled', { requestId: 1 })
     await called
     expect(cancelled).toEqual([1])
-    expect(forwarded[0]?.signal?.aborted).toBe(true)
+    expect(requests[0]?.signal?.aborted).toBe(true)
     expect(sent).toHaveLength(1)
     expect(duplex.isIdle).toBe(true)
   })
@@ -220,14 +220,14 @@ describe('legacy clients', () => {
     void ask(1, 'tools/call', { name: 'ask' })
     await settled()
     await duplex.leave()
-    expect(forwarded[0]?.signal?.aborted).toBe(true)
+    expect(requests[0]?.signal?.aborted).toBe(true)
     expect(notices).toEqual([['own', 'leave']])
     expect([...records.values()]).toEqual([{ isOver: true }])
     expect([listeners.size, changed.size]).toEqual([0, 0])
   })
 
   test('a request that has sent notices can be cancelled', async () => {
-    const reply = Promise.withResolvers<ForwardedReply>()
+    const reply = Promise.withResolvers<ServerReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/message', '{"data":"hi"}')
       return reply.promise
@@ -246,9 +246,9 @@ describe('legacy clients', () => {
     void ask(2, 'tools/call', { name: 'ask' })
     await settled()
     await notify('notifications/cancelled', { requestId: 1 })
-    expect(forwarded.map(({ signal }) => signal?.aborted)).toEqual([true, false])
+    expect(requests.map(({ signal }) => signal?.aborted)).toEqual([true, false])
     await duplex.leave()
-    expect(forwarded[1]?.signal?.aborted).toBe(true)
+    expect(requests[1]?.signal?.aborted).toBe(true)
   })
 
   test('a client that leaves without a session leaves no record', async () => {
@@ -263,7 +263,7 @@ describe('modern clients', () => {
   test('a modern request needs no headers', async () => {
     await ask(1, 'tools/call', { name: 'ask', arguments: { city: 'Oslo' }, _meta: modern })
     expect(sent).toEqual([{ jsonrpc: '2.0', id: 1, result: { content: [] } }])
-    expect(forwarded).toMatchObject([{ era: 'modern', params: { arguments: { city: 'Oslo' } } }])
+    expect(requests).toMatchObject([{ era: 'modern', params: { arguments: { city: 'Oslo' } } }])
   })
 
   test('a modern request is cancelled by a notification', async () => {
@@ -271,10 +271,10 @@ describe('modern clients', () => {
     const called = ask('a', 'tools/call', { name: 'ask', _meta: modern })
     await settled()
     await notify('notifications/cancelled', { requestId: 'b' })
-    expect(forwarded[0]?.signal?.aborted).toBe(false)
+    expect(requests[0]?.signal?.aborted).toBe(false)
     await notify('notifications/cancelled', { requestId: 'a' })
     await called
-    expect(forwarded[0]?.signal?.aborted).toBe(true)
+    expect(requests[0]?.signal?.aborted).toBe(true)
     expect(sent).toEqual([])
   })
 
@@ -307,7 +307,7 @@ describe('modern clients', () => {
     void ask(1, 'tools/call', { name: 'ask', _meta: modern })
     await settled()
     await duplex.leave()
-    expect(forwarded[0]?.signal?.aborted).toBe(true)
+    expect(requests[0]?.signal?.aborted).toBe(true)
     expect([sent, notices]).toEqual([[], []])
   })
 })
@@ -331,7 +331,7 @@ describe('invalid messages', () => {
     await duplex.take(bytes.encode(message))
     const error = { code: -32_600, message: 'the message is nested more than 256 levels deep' }
     expect(sent).toMatchObject([{ id: 1, error }])
-    expect(forwarded).toEqual([])
+    expect(requests).toEqual([])
   })
 
   test('the error for a message that is not JSON has a null id', async () => {
@@ -343,7 +343,7 @@ describe('invalid messages', () => {
     await ask(1, 'tools/call', { name: 'ask', arguments: 'x'.repeat(8 * 1024 * 1024) })
     const message = expect.stringContaining('at most 8388608 bytes')
     expect(sent).toMatchObject([{ id: 1, error: { code: -32_600, message } }])
-    expect(forwarded).toEqual([])
+    expect(requests).toEqual([])
   })
 
   test('a request with the id of one in flight is refused', async () => {
@@ -392,8 +392,8 @@ test('each message counts as a request, also a ping', async () => {
 })
 
 test('a batch is answered in one message', async () => {
-  const requests = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
-  const done = sendToGateway([...requests, { jsonrpc: '2.0', method: 'notifications/x' }])
+  const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' }))
+  const done = sendToGateway([...batch, { jsonrpc: '2.0', method: 'notifications/x' }])
   expect(duplex.isIdle).toBe(false)
   await done
   expect(sent).toEqual([[1, 2].map((id) => ({ jsonrpc: '2.0', id, result: {} }))])

@@ -10,7 +10,7 @@ import { MergedListing } from './listing/merged-listing.ts'
 import type { Params } from './messages/json-rpc.ts'
 import { AccessPolicy } from './route/access-policy.ts'
 import { StateSeal } from './messages/state-seal.ts'
-import type { ForwardedRequest } from './upstream.ts'
+import type { OutgoingRequest } from './servers.ts'
 
 const inputSchema = { type: 'object' }
 const serverListing = {
@@ -34,7 +34,7 @@ const modern = (elicitation?: object) => ({
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-let forwarded: ForwardedRequest[]
+let sent: OutgoingRequest[]
 /** Answers to questions of supervisors. */
 let answers: unknown[]
 let policy: AccessPolicy
@@ -49,7 +49,7 @@ let answer: () => object
 let gateways: McpEndpoint[]
 let timeoutMs: number
 beforeEach(() => {
-  forwarded = []
+  sent = []
   queued = []
   isAllowed = false
   principal = LOCAL
@@ -81,15 +81,15 @@ beforeEach(() => {
           spend: async (_caller, _call, question) => used.size < used.add(question).size,
         },
       }),
-      upstream: {
+      servers: {
         resume: () => Promise.reject(new Error('no request is resumable')),
         answer: (...given) => void answers.push(given),
         tell: () => undefined,
         watch: () => nothing,
         listen: () => nothing,
         onLog: () => nothing,
-        async forward(_, request) {
-          forwarded.push(request)
+        async send(_, request) {
+          sent.push(request)
           return { type: 'result', json: bytes.encode(JSON.stringify(answer())) }
         },
       },
@@ -145,13 +145,13 @@ test('a modern client is asked by input_required, and its retry runs at any gate
     },
     requestState: expect.any(String),
   })
-  expect(forwarded).toEqual([])
+  expect(sent).toEqual([])
   const { requestState: state } = result
   // The order of the keys of arguments does not matter.
   const reordered = { path: '/a', deep: { y: 2, x: 1 } }
   const allowed = { ...asking, arguments: reordered, requestState: state, ...accepted }
   expect((await call(allowed, gateways[1])).result).toEqual({ content: [] })
-  expect(forwarded.map(({ params }) => params)).toEqual([
+  expect(sent.map(({ params }) => params)).toEqual([
     { name: 'delete', arguments: reordered, _meta: asking._meta },
   ])
 })
@@ -164,11 +164,11 @@ test.each(['modern', 'legacy'])(
       progressToken: 1,
       traceparent: '00-1-2-01',
     }
-    const sent = { ...deletion, _meta: { ...known, 'x.example/also': 'delete /b' } }
+    const asked = { ...deletion, _meta: { ...known, 'x.example/also': 'delete /b' } }
     isAllowed = era === 'legacy'
-    const answered = era === 'modern' && { requestState: await requestState(sent), ...accepted }
-    await call({ ...sent, ...answered })
-    expect(forwarded.map(({ params }) => params['_meta'])).toEqual([known])
+    const answered = era === 'modern' && { requestState: await requestState(asked), ...accepted }
+    await call({ ...asked, ...answered })
+    expect(sent.map(({ params }) => params['_meta'])).toEqual([known])
   },
 )
 
@@ -183,7 +183,7 @@ test('an approval is valid only for the same tool and arguments', async () => {
     const { result } = await call({ ...other, requestState: state, ...accepted })
     expect(result).toMatchObject({ resultType: 'input_required' })
   }
-  expect(forwarded).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test.each([
@@ -202,14 +202,14 @@ test.each([
   const state = await make(String(await requestState()))
   const { result } = await call({ ...asking, requestState: state, ...accepted })
   expect(result).toMatchObject({ resultType: 'input_required' })
-  expect(forwarded).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test('an approval after its time limit is requested again', async () => {
   timeoutMs = 0
   const { result } = await call({ ...asking, requestState: await requestState(), ...accepted })
   expect(result).toMatchObject({ resultType: 'input_required' })
-  expect(forwarded).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test.each(['decline', 'cancel'])(
@@ -218,7 +218,7 @@ test.each(['decline', 'cancel'])(
     const inputResponses = { approval: { action } }
     const { result } = await call({ ...asking, requestState: await requestState(), inputResponses })
     expect(result).toMatchObject({ resultType: 'complete', isError: true })
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   },
 )
 
@@ -232,7 +232,7 @@ test('input that the server requires in an approved call needs no second approva
   answer = () => ({ content: [] })
   const third = await call({ ...asking, requestState: second.result.requestState })
   expect(third.result).toEqual({ content: [] })
-  const states = forwarded.map(({ params }) => [params['requestState'], params['inputResponses']])
+  const states = sent.map(({ params }) => [params['requestState'], params['inputResponses']])
   expect(states).toEqual([
     [undefined, undefined],
     ['its', inputResponses],
@@ -258,17 +258,17 @@ test.each([[undefined], [{ url: {} }]])(
         },
       },
     })
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   },
 )
 
 const data = { reason: 'approval-required', server: 'files', tool: 'delete', retryable: false }
 
-test('the call of a legacy client with a session is forwarded with the approval to request', async () => {
+test('the call of a legacy client with a session is sent with the approval to request', async () => {
   const session = newSession({ elicitation: {} })
   await send(request(deletion), session)
   await send(request({ name: 'files__read' }), session)
-  expect(forwarded.map(({ confirm }) => confirm)).toEqual([
+  expect(sent.map(({ confirm }) => confirm)).toEqual([
     'May files.delete be called with {"path":"/a","deep":{"x":1,"y":2}}?',
     undefined,
   ])
@@ -279,7 +279,7 @@ test.each([
   ['these arguments', { arguments: { path: '/a' } }],
 ])('a policy that denies %s while the user is asked is followed', async (_, rule) => {
   await send(request(deletion), newSession({ elicitation: {} }))
-  const { listener, client } = forwarded[0]!
+  const { listener, client } = sent[0]!
   const body = JSON.stringify({ name: 'delete', arguments: deletion.arguments })
   listener?.onAsk('files.1', POLICY_METHOD, body)
   policy.set(PolicyFile.parse({ rules: [{ ...rule, effect: 'deny' }] }))
@@ -294,7 +294,7 @@ test('an approved call of a modern client reports its progress', async () => {
   const params = { ...asking, _meta: { ...asking._meta, progressToken: 'p' } }
   const state = await requestState(params)
   await call({ ...params, requestState: state, ...accepted })
-  expect(forwarded.map(({ listener }) => listener)).toEqual([expect.anything()])
+  expect(sent.map(({ listener }) => listener)).toEqual([expect.anything()])
 })
 
 test('a legacy call without elicitation, without a session or in a batch is refused', async () => {
@@ -303,7 +303,7 @@ test('a legacy call without elicitation, without a session or in a batch is refu
   expect(await send(request(deletion))).toMatchObject(refused)
   const batch = await send([request(deletion)], newSession({ elicitation: {} }))
   expect(batch[0]).toMatchObject({ error: { code: -32_000, data } })
-  expect(forwarded).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test('a client that cannot ask is told the page where its call waits, and the call runs once it was allowed there', async () => {
@@ -322,10 +322,10 @@ test('a client that cannot ask is told the page where its call waits, and the ca
       message: expect.stringContaining('waits for the user at http://host/#/approvals; once'),
       data: { reason: 'approval-required', approval },
     })
-    expect([queued, forwarded]).toEqual([[asked], []])
+    expect([queued, sent]).toEqual([[asked], []])
     isAllowed = true
     expect((await call(params)).result).toEqual({ content: [] })
-    expect(forwarded.splice(0)).toHaveLength(1)
+    expect(sent.splice(0)).toHaveLength(1)
   }
 })
 
@@ -339,17 +339,17 @@ describe('a client without the scope decide', () => {
   ])('is not asked as %s: its call waits in the queue', async (_, params, session) => {
     principal = program
     expect((await send(request(params), session)).error).toMatchObject(waits)
-    expect([queued.length, forwarded]).toEqual([1, []])
+    expect([queued.length, sent]).toEqual([1, []])
     isAllowed = true
     expect((await send(request(params), session)).result).toEqual({ content: [] })
-    expect(forwarded.map(({ confirm }) => confirm)).toEqual([undefined])
+    expect(sent.map(({ confirm }) => confirm)).toEqual([undefined])
   })
 
   test('cannot answer the question to another client of its user', async () => {
     const state = await requestState()
     principal = program
     expect((await call({ ...asking, requestState: state, ...accepted })).error).toMatchObject(waits)
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   })
 
   test('answers what the server requires in its allowed call', async () => {
@@ -362,13 +362,13 @@ describe('a client without the scope decide', () => {
     const inputResponses = { q: { action: 'accept' } }
     const second = await call({ ...asking, ...first.result, inputResponses })
     expect(second.result).toEqual({ content: [] })
-    expect(forwarded[1]?.params).toMatchObject({ requestState: 'its', inputResponses })
+    expect(sent[1]?.params).toMatchObject({ requestState: 'its', inputResponses })
   })
 })
 
 test('tools that no rule matches need no approval', async () => {
   await call({ name: 'files__read', _meta: modern() })
-  expect(forwarded).toHaveLength(1)
+  expect(sent).toHaveLength(1)
 })
 
 const questionIn = ({ result }: { result: { inputRequests: Params } }): string =>
@@ -394,21 +394,18 @@ test.each([
     const { error } = await send(request({ ...params, arguments: long }), session)
     expect(error.message).toContain('its arguments are too long for a question')
     expect(error.data).toMatchObject({ reason: 'approval-required', approval: { id: 'a1' } })
-    expect([queued, forwarded]).toEqual([
-      [{ server: 'files', tool: 'delete', arguments: long }],
-      [],
-    ])
+    expect([queued, sent]).toEqual([[{ server: 'files', tool: 'delete', arguments: long }], []])
   },
 )
 
 test('an approval is good for one call, at any gateway', async () => {
   const allowed = { ...asking, requestState: await requestState(), ...accepted }
   await call(allowed)
-  expect(forwarded).toHaveLength(1)
+  expect(sent).toHaveLength(1)
   for (const gateway of gateways) {
     expect((await call(allowed, gateway)).result).toMatchObject({ resultType: 'input_required' })
   }
-  expect(forwarded).toHaveLength(1)
+  expect(sent).toHaveLength(1)
 })
 
 test('a refused call cannot be allowed with the same state', async () => {
@@ -420,7 +417,7 @@ test('a refused call cannot be allowed with the same state', async () => {
   })
   const { result } = await call({ ...asking, requestState: state, ...accepted })
   expect(result).toMatchObject({ resultType: 'input_required' })
-  expect(forwarded).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test('the continuation of an approved call runs once', async () => {
@@ -429,7 +426,7 @@ test('the continuation of an approved call runs once', async () => {
   const continued = { ...asking, ...first.result, inputResponses: { q: { action: 'accept' } } }
   await call(continued)
   expect((await call(continued)).result.inputRequests).toHaveProperty('approval')
-  expect(forwarded).toHaveLength(2)
+  expect(sent).toHaveLength(2)
 })
 
 test('a tool that is called with call_tool needs the same approval', async () => {

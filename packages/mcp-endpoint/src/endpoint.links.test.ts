@@ -8,7 +8,7 @@ import { MergedListing } from './listing/merged-listing.ts'
 import type { Params } from './messages/json-rpc.ts'
 import { JsonRpcError } from './messages/json-rpc.ts'
 import { signSession } from '../test/test-sessions.ts'
-import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
+import type { ServerReply, OutgoingRequest } from './servers.ts'
 
 const inputSchema = { type: 'object' }
 const serverListing = (server: string, more: Partial<ServerListing> = {}): ServerListing => ({
@@ -32,38 +32,38 @@ const named = ({ server, name }: { server: string; name: string }): string => `$
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const result = (value: object, more: Partial<ForwardedReply> = {}): ForwardedReply => ({
+const result = (value: object, more: Partial<ServerReply> = {}): ServerReply => ({
   type: 'result',
   json: bytes.encode(JSON.stringify(value)),
   ...more,
 })
-const failure = (code: number): ForwardedReply => ({
+const failure = (code: number): ServerReply => ({
   type: 'error',
   code,
   json: bytes.encode(JSON.stringify({ code, message: 'a message of the server' })),
 })
 
-let forwarded: [string, Params][]
-let answer: (server: string, request: ForwardedRequest) => ForwardedReply
+let sent: [string, Params][]
+let answer: (server: string, request: OutgoingRequest) => ServerReply
 let listing: MergedListing
 let endpoint: McpEndpoint
 beforeEach(() => {
-  forwarded = []
+  sent = []
   answer = () => result({ contents: [] })
   listing = new MergedListing(serverListings, named)
   endpoint = new McpEndpoint({
     signSession,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
-    upstream: {
+    servers: {
       resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
       onLog: () => nothing,
-      async forward(server, request) {
-        forwarded.push([server, request.params])
+      async send(server, request) {
+        sent.push([server, request.params])
         return answer(server, request)
       },
     },
@@ -117,7 +117,7 @@ test.each([
   expect(plain).toEqual({ type: 'text', text: uri })
   answer = () => result({ contents: [] })
   await ask('resources/read', { uri: expected })
-  expect(forwarded.slice(1)).toEqual([['a', { uri }]])
+  expect(sent.slice(1)).toEqual([['a', { uri }]])
 })
 
 test('a link to a resource of another server is read at the server that returned the link', async () => {
@@ -176,7 +176,7 @@ test('templates of several servers are distinct, readable and completable', asyn
   await ask('resources/read', { uri: 'mcp://b/mem://1%2F2/x' })
   const ref = { type: 'ref/resource', uri: 'mcp://b/mem://{id}/x' }
   await ask('completion/complete', { ref })
-  expect(forwarded).toEqual([
+  expect(sent).toEqual([
     ['b', { uri: 'mem://1%2F2/x' }],
     ['b', { ref: { ...ref, uri: 'mem://{id}/x' } }],
   ])
@@ -185,7 +185,7 @@ test('templates of several servers are distinct, readable and completable', asyn
 test('an unlisted URI is read at one server after another', async () => {
   answer = (server) => (server === 'b' ? result({ contents: ['b'] }) : failure(-32_002))
   expect((await ask('resources/read', { uri: 'new://x' })).result).toEqual({ contents: ['b'] })
-  expect(forwarded.map(([server]) => server)).toEqual(['a', 'b'])
+  expect(sent.map(([server]) => server)).toEqual(['a', 'b'])
   answer = () => failure(-32_602)
   expect(await ask('resources/read', { uri: 'new://x' })).toMatchObject({
     error: { code: -32_002, message: 'there is no resource "new://x"', data: { uri: 'new://x' } },

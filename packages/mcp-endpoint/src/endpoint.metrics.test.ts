@@ -6,7 +6,7 @@ import { McpEndpoint } from './endpoint.ts'
 import { MergedListing } from './listing/merged-listing.ts'
 import { JsonRpcError } from './messages/json-rpc.ts'
 import { signSession } from '../test/test-sessions.ts'
-import type { ForwardedReply, ForwardedRequest } from './upstream.ts'
+import type { ServerReply, OutgoingRequest } from './servers.ts'
 
 const bytes = new TextEncoder()
 const tools = [{ name: 'add', inputSchema: { type: 'object' } }]
@@ -14,15 +14,15 @@ const listing = new MergedListing(
   [{ server: 'a', tools, prompts: [], resources: [], resourceTemplates: [] }],
   ({ name }) => name,
 )
-const RESULT: ForwardedReply = { type: 'result', json: bytes.encode('{"content":[]}') }
-const ERROR: ForwardedReply = {
+const RESULT: ServerReply = { type: 'result', json: bytes.encode('{"content":[]}') }
+const ERROR: ServerReply = {
   type: 'error',
   json: bytes.encode('{"code":-32000,"message":"no"}'),
 }
 
 let answered: [method: string, isError: boolean][]
 let seconds: number[]
-let answer: (request: ForwardedRequest) => Promise<ForwardedReply>
+let answer: (request: OutgoingRequest) => Promise<ServerReply>
 let endpoint: McpEndpoint
 beforeEach(() => {
   answered = []
@@ -36,8 +36,8 @@ beforeEach(() => {
       answered.push([method, isError])
       seconds.push(took)
     },
-    upstream: {
-      forward: (_, request) => answer(request),
+    servers: {
+      send: (_, request) => answer(request),
       resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
@@ -84,7 +84,7 @@ test('an answered request is reported once with its method and outcome', async (
 })
 
 test('a request that becomes a stream is reported at the end of the stream', async () => {
-  const end = Promise.withResolvers<ForwardedReply>()
+  const end = Promise.withResolvers<ServerReply>()
   answer = ({ listener }) => {
     listener?.onNotice('notifications/progress', '{"progress":1}')
     return end.promise

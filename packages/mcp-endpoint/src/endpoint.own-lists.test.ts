@@ -10,7 +10,7 @@ import { newSession, readSession, signSession } from '../test/test-sessions.ts'
 import { MergedListing } from './listing/merged-listing.ts'
 import { ClientVirtualServers } from './listing/client-virtual-servers.ts'
 import { AccessPolicy } from './route/access-policy.ts'
-import type { ForwardedReply } from './upstream.ts'
+import type { ServerReply } from './servers.ts'
 
 const own: ServerListing = {
   server: 'own',
@@ -27,7 +27,7 @@ const annListing: ServerListing = {
 }
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const OK: ForwardedReply = { type: 'result', json: bytes.encode('{}') }
+const OK: ServerReply = { type: 'result', json: bytes.encode('{}') }
 const [ann, bob] = [newSession({}), newSession({})]
 const annId = readSession(ann)?.id ?? ''
 const listing = new MergedListing([own], ({ name }) => name)
@@ -37,7 +37,7 @@ let record: McpClientRecord
 /** Whether the process of `ann` has changed its lists. */
 let isChanged: boolean
 let changed: Set<() => void>
-let forwarded: string[]
+let sent: string[]
 let watched: (readonly string[])[]
 let endpoint: McpEndpoint
 let policy: AccessPolicy
@@ -45,7 +45,7 @@ beforeEach(() => {
   record = {}
   isChanged = false
   changed = new Set()
-  forwarded = []
+  sent = []
   watched = []
   const onChange = (listener: () => void): Disposable => {
     changed.add(listener)
@@ -72,9 +72,9 @@ beforeEach(() => {
       cancel: () => undefined,
       onCancel: () => nothing,
     },
-    upstream: {
-      async forward(_, { method, params }) {
-        forwarded.push(`${method} ${String(params['name'] ?? params['uri'])}`)
+    servers: {
+      async send(_, { method, params }) {
+        sent.push(`${method} ${String(params['name'] ?? params['uri'])}`)
         return OK
       },
       resume: () => Promise.reject(new Error('no request is resumable')),
@@ -127,7 +127,7 @@ test('own lists are listed, called, read and watched only by their client', asyn
     { result: {} },
   ])
   await ask(ann, request('resources/subscribe', { uri: 'mine://one' }))
-  expect(forwarded).toEqual([
+  expect(sent).toEqual([
     'tools/call secret',
     'resources/read mine://one',
     'tools/call secret',
@@ -140,7 +140,7 @@ test('own lists are listed, called, read and watched only by their client', asyn
   expect((await ask(bob, list)).result.tools).toMatchObject([{ name: 'login' }])
   expect(await ask(bob, call)).toMatchObject(unknown)
   expect(await ask(bob, [call])).toMatchObject([unknown])
-  expect(forwarded).toHaveLength(4)
+  expect(sent).toHaveLength(4)
 })
 
 test('own lists are those that the policy lets their client see', async () => {
@@ -166,7 +166,7 @@ test('own lists are those that the policy lets their client see', async () => {
   const { body } = await exchange(ann, 'GET')
   await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
   await new Promise((resolve) => setImmediate(resolve))
-  expect([forwarded, watched]).toEqual([[], []])
+  expect([sent, watched]).toEqual([[], []])
 })
 
 test('a stream receives changes of own lists and watches their resources', async () => {

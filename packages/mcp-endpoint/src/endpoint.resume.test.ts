@@ -11,26 +11,26 @@ import { JsonRpcCode } from '@mcp-host/mcp'
 import { JsonRpcError } from './messages/json-rpc.ts'
 import type {
   ResumePoint,
-  ForwardedReply,
-  ForwardedRequest,
+  ServerReply,
+  OutgoingRequest,
   ResumedRequest,
-  Upstream,
-} from './upstream.ts'
+  Servers,
+} from './servers.ts'
 import { AccessPolicy } from './route/access-policy.ts'
-import { MOVED } from './upstream.ts'
+import { MOVED } from './servers.ts'
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const OK: ForwardedReply = { type: 'result', json: bytes.encode('{"content":[]}') }
+const OK: ServerReply = { type: 'result', json: bytes.encode('{"content":[]}') }
 const kept: ResumePoint = { supervisor: 'sup-1', server: 's', id: 'gateway-1-0' }
 const nothing: Disposable = { [Symbol.dispose]: () => undefined }
 const sessionId = newSession({})
 const client = readSession(sessionId)?.id ?? ''
 
-let forwarded: ForwardedRequest[]
+let sent: OutgoingRequest[]
 let answered: unknown[]
 let resumed: [ResumePoint, ResumedRequest][]
-let settled: PromiseWithResolvers<ForwardedReply>
+let settled: PromiseWithResolvers<ServerReply>
 /** Cancel listeners by client and request. */
 let cancels: Map<string, () => void>
 let closing: AbortController
@@ -38,15 +38,15 @@ let policy: AccessPolicy
 let endpoint: McpEndpoint
 let make: (streamMs: number) => McpEndpoint
 beforeEach(() => {
-  forwarded = []
+  sent = []
   resumed = []
   answered = []
   settled = Promise.withResolvers()
   cancels = new Map()
   closing = new AbortController()
-  const upstream: Upstream = {
-    forward(_, request) {
-      forwarded.push(request)
+  const servers: Servers = {
+    send(_, request) {
+      sent.push(request)
       return settled.promise
     },
     resume(...request) {
@@ -68,7 +68,7 @@ beforeEach(() => {
   }
   const serverInfo = { name: 'us', version: '1' }
   policy = new AccessPolicy()
-  const deps = { upstream, clients, serverInfo, signSession, policy }
+  const deps = { servers, clients, serverInfo, signSession, policy }
   make = (streamMs) => new McpEndpoint(deps, { streamMs })
   endpoint = make(0)
 })
@@ -135,12 +135,12 @@ const answer = { id: 7, result: { content: [] } }
 
 test('a resumable request becomes a stream at once, with an id and a retry time', async () => {
   const reply = call()
-  forwarded[0]?.listener?.onResumable(kept)
+  sent[0]?.listener?.onResumable(kept)
   const next = read(await reply)
   expect(await next()).toBe(`id: ${idOf?.(0)}\nretry: 1500\ndata: \n\n`)
-  forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
+  sent[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await next()).toBe(progressOf(1, 1))
-  forwarded[0]?.listener?.onAsk('s.1', 'roots/list', '{}', 2)
+  sent[0]?.listener?.onAsk('s.1', 'roots/list', '{}', 2)
   const serverRequest = { id: 's.1', method: 'roots/list', params: {} }
   expect(await next()).toBe(eventOf(idOf?.(2), serverRequest))
   settled.resolve(OK)
@@ -150,14 +150,14 @@ test('a resumable request becomes a stream at once, with an id and a retry time'
 
 test('the stream of a client of 2025-06-18 begins with the first message', async () => {
   const reply = call(oldHeaders)
-  forwarded[0]?.listener?.onResumable(kept)
-  forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
+  sent[0]?.listener?.onResumable(kept)
+  sent[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await read(await reply)()).toBe(progressOf(1, 1))
 })
 
 test('a client of 2025-06-18 gets JSON when no message precedes the answer', async () => {
   const reply = call(oldHeaders)
-  forwarded[0]?.listener?.onResumable(kept)
+  sent[0]?.listener?.onResumable(kept)
   settled.resolve(OK)
   expect(JSON.parse(text.decode((await reply).body as Uint8Array))).toMatchObject(answer)
 })
@@ -169,13 +169,13 @@ test.each<[string, object, boolean]>([
 ])('a request of a client that %s is not resumable', async (_, headers, isSocket) => {
   settled.resolve(OK)
   await call(headers, isSocket)
-  expect(forwarded).toHaveLength(1)
-  expect(forwarded[0]?.isResumable).not.toBe(true)
+  expect(sent).toHaveLength(1)
+  expect(sent[0]?.isResumable).not.toBe(true)
 })
 
 test('a stream that another connection has resumed ends without an answer', async () => {
   const reply = call()
-  forwarded[0]?.listener?.onResumable(kept)
+  sent[0]?.listener?.onResumable(kept)
   settled.reject(MOVED)
   const next = read(await reply)
   await next()
@@ -186,10 +186,10 @@ test('a stream with a time limit is resumed repeatedly', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   endpoint = make(1_000)
   const reply = call()
-  forwarded[0]?.listener?.onResumable(kept)
+  sent[0]?.listener?.onResumable(kept)
   const first = read(await reply)
   await first()
-  forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
+  sent[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   vi.advanceTimersByTime(1_000)
   expect(await first()).toBe(progressOf(1, 1))
   expect(await first()).toBeUndefined()
@@ -208,8 +208,8 @@ test('a stream with a time limit is resumed repeatedly', async () => {
 
 test('a request with a long id has events without ids', async () => {
   const reply = exchange('POST', {}, { ...request, id: 'x'.repeat(1_000) })
-  forwarded[0]?.listener?.onResumable(kept)
-  forwarded[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
+  sent[0]?.listener?.onResumable(kept)
+  sent[0]?.listener?.onNotice('notifications/progress', '{"progress":1}', 1)
   expect(await read(await reply)()).toBe(progressOf(1))
 })
 
@@ -306,13 +306,13 @@ test.each([7, 'sieben', 'ä "€"'])('event ids contain the id of their request:
 
 test('a stopping gateway ends the streams of clients that can resume', async () => {
   const [primed, earlier] = [call(), call(oldHeaders)]
-  for (const { listener } of forwarded) listener?.onResumable(kept)
+  for (const { listener } of sent) listener?.onResumable(kept)
   const next = read(await primed)
   expect(await next()).toContain('retry: ')
   closing.abort()
   expect(await next()).toBeUndefined()
   // A server request has an event id, after which the client can resume.
-  forwarded[1]?.listener?.onAsk('s.1', 'roots/list', '{}', 1)
+  sent[1]?.listener?.onAsk('s.1', 'roots/list', '{}', 1)
   const nextEvent = read(await earlier)
   expect(await nextEvent()).toContain('roots/list')
   expect(await nextEvent()).toBeUndefined()
@@ -320,7 +320,7 @@ test('a stopping gateway ends the streams of clients that can resume', async () 
 
 test('a stopping gateway answers a client that cannot resume', async () => {
   const reply = call(oldHeaders)
-  forwarded[0]?.listener?.onResumable(kept)
+  sent[0]?.listener?.onResumable(kept)
   closing.abort()
   settled.resolve(OK)
   expect(await reply).toMatchObject({ status: 200 })

@@ -13,12 +13,12 @@ import { newSession, readSession, signSession } from '../test/test-sessions.ts'
 import { MergedListing } from './listing/merged-listing.ts'
 import { AccessPolicy } from './route/access-policy.ts'
 import type {
-  ForwardedReply,
-  ForwardedRequest,
+  ServerReply,
+  OutgoingRequest,
   ServerLog,
   ServerMessage,
   WatchRequest,
-} from './upstream.ts'
+} from './servers.ts'
 
 const shared: ServerListing = {
   server: 'shared',
@@ -47,7 +47,7 @@ const own: ServerListing = {
 
 const text = new TextDecoder()
 const bytes = new TextEncoder()
-const OK: ForwardedReply = { type: 'result', json: bytes.encode('{"content":[]}') }
+const OK: ServerReply = { type: 'result', json: bytes.encode('{"content":[]}') }
 
 let listing: MergedListing
 let records: Map<string, McpClientRecord>
@@ -55,8 +55,8 @@ let records: Map<string, McpClientRecord>
 let reading: Promise<void> | undefined
 let changed: Set<() => void>
 let cancels: Map<string, () => void>
-let forwarded: { server: string; request: ForwardedRequest }[]
-let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
+let sent: { server: string; request: OutgoingRequest }[]
+let answer: (request: OutgoingRequest) => Promise<ServerReply> | ServerReply
 let answers: unknown[]
 /** Notices to supervisors. */
 let notices: unknown[]
@@ -80,7 +80,7 @@ beforeEach(() => {
   reading = undefined
   changed = new Set()
   cancels = new Map()
-  forwarded = []
+  sent = []
   answer = () => OK
   answers = []
   notices = []
@@ -110,9 +110,9 @@ beforeEach(() => {
       onCancel: (client, requestId, listener) =>
         addEntry(cancels, `${client} ${requestId}`, listener),
     },
-    upstream: {
-      async forward(server, request) {
-        forwarded.push({ server, request })
+    servers: {
+      async send(server, request) {
+        sent.push({ server, request })
         return answer(request)
       },
       resume: () => Promise.reject(new Error('no request is resumable')),
@@ -197,18 +197,18 @@ describe('sessions of legacy clients', () => {
     expect(readSession(headers['mcp-session-id'] ?? '')?.capabilities).toEqual(capabilities)
   })
 
-  test('requests are forwarded with their session', async () => {
+  test('requests are sent with their session', async () => {
     records.set(id, { logLevel: 'error' })
     await ask('tools/call', { name: 'own__ask' })
     await ask('tools/call', { name: 'shared__add' })
-    expect(forwarded).toMatchObject([
+    expect(sent).toMatchObject([
       {
         server: 'own',
         request: { isOwn: true, client: { id, capabilities, logLevel: 'error' } },
       },
       { server: 'shared', request: { client: { id } } },
     ])
-    expect(forwarded[1]?.request.isOwn).toBe(false)
+    expect(sent[1]?.request.isOwn).toBe(false)
   })
 
   test.each([
@@ -248,13 +248,11 @@ describe('sessions of legacy clients', () => {
     await ask('resources/subscribe', { uri: 'own://one' })
     await ask('resources/subscribe', { uri: 'mem://one' })
     expect(records.get(id)?.subscriptions).toEqual(['own://one', 'mem://one'])
-    expect(forwarded.map(({ server, request }) => [server, request.params, request.isOwn])).toEqual(
-      [
-        ['shared', { uri: 'mem://one' }, undefined],
-        ['own', { uri: 'own://one' }, true],
-        ['shared', { uri: 'mem://one' }, undefined],
-      ],
-    )
+    expect(sent.map(({ server, request }) => [server, request.params, request.isOwn])).toEqual([
+      ['shared', { uri: 'mem://one' }, undefined],
+      ['own', { uri: 'own://one' }, true],
+      ['shared', { uri: 'mem://one' }, undefined],
+    ])
     await ask('resources/unsubscribe', { uri: 'mem://one' })
     expect(records.get(id)?.subscriptions).toEqual(['own://one'])
     answer = () => ({ type: 'error', json: bytes.encode('{"code":-32002,"message":"no"}') })
@@ -297,7 +295,7 @@ describe('sessions of legacy clients', () => {
     expect(await ask('resources/subscribe', { uri: 'mem://one' })).toMatchObject({
       error: { code: -32_602, message: expect.stringContaining('end some first') },
     })
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   })
 
   test.each(['logging/setLevel', 'resources/subscribe'])(
@@ -325,7 +323,7 @@ describe('sessions of legacy clients', () => {
     const cancel = { method: 'notifications/cancelled', params: { requestId: 1 } }
     await send(cancel, other)
     await send({ method: 'notifications/cancelled', params: { requestId: 2 } })
-    expect(forwarded[0]?.request.signal?.aborted).toBe(false)
+    expect(sent[0]?.request.signal?.aborted).toBe(false)
     await send(cancel)
     expect(await called).toMatchObject({ error: { message: 'the request was cancelled' } })
     expect(cancels.size).toBe(0)
@@ -334,7 +332,7 @@ describe('sessions of legacy clients', () => {
 
 describe('requests of sessions', () => {
   test('a request becomes a stream when its server sends a message', async () => {
-    const ended = Promise.withResolvers<ForwardedReply>()
+    const ended = Promise.withResolvers<ServerReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/message', '{"level":"info","data":1}')
       listener?.onNotice('notifications/progress', '{"progress":1}')
@@ -390,12 +388,12 @@ describe('requests of sessions', () => {
   })
 })
 
-test('a batch of a session is forwarded with its session', async () => {
+test('a batch of a session is sent with its session', async () => {
   const call = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'own__ask' } }
   const batch = [1, 2].map((each) => ({ ...call, id: each }))
   const { status } = await exchange('POST', batch, inSession)
   expect(status).toBe(200)
-  expect(forwarded.map(({ request }) => request.client?.id)).toEqual([id, id])
+  expect(sent.map(({ request }) => request.client?.id)).toEqual([id, id])
 })
 
 describe('notification streams of sessions', () => {
@@ -674,7 +672,7 @@ test.each<[number, string, string | undefined, unknown]>([
     const headers: Record<string, string> = header === undefined ? {} : { 'mcp-param-city': header }
     const reply = await sendModern('tools/call', params, headers)
     expect(reply.status).toBe(status)
-    expect(forwarded).toHaveLength(status === 200 ? 1 : 0)
+    expect(sent).toHaveLength(status === 200 ? 1 : 0)
     if (status === 400) expect(text.decode(reply.body as Uint8Array)).toContain('-32020')
   },
 )

@@ -8,7 +8,7 @@ import type { ServerListing } from './listing/server-listing.ts'
 import { MergedListing } from './listing/merged-listing.ts'
 import { JsonRpcError } from './messages/json-rpc.ts'
 import { signSession } from '../test/test-sessions.ts'
-import type { ForwardedReply, ForwardedRequest, Upstream } from './upstream.ts'
+import type { ServerReply, OutgoingRequest, Servers } from './servers.ts'
 
 const inputSchema = { type: 'object', 'x-unknown': [1] }
 const serverListings: ServerListing[] = [
@@ -42,7 +42,7 @@ const modernMeta = {
 const text = new TextDecoder()
 const bytes = new TextEncoder()
 
-const noUpstream: Omit<Upstream, 'forward'> = {
+const noUpstream: Omit<Servers, 'send'> = {
   resume: () => Promise.reject(new Error('no request is resumable')),
   answer: () => undefined,
   tell: () => undefined,
@@ -51,13 +51,13 @@ const noUpstream: Omit<Upstream, 'forward'> = {
   onLog: () => nothing,
 }
 
-let forwarded: { server: string; request: ForwardedRequest }[]
-let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
+let sent: { server: string; request: OutgoingRequest }[]
+let answer: (request: OutgoingRequest) => Promise<ServerReply> | ServerReply
 let takeRequest: () => undefined
 let endpoint: McpEndpoint
 let listing: MergedListing
 beforeEach(() => {
-  forwarded = []
+  sent = []
   answer = () => ({ type: 'result', json: bytes.encode('{"content":[],"x-new":1}') })
   takeRequest = () => undefined
   endpoint = new McpEndpoint({
@@ -68,10 +68,10 @@ beforeEach(() => {
     },
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
-    upstream: {
+    servers: {
       ...noUpstream,
-      async forward(server, request) {
-        forwarded.push({ server, request })
+      async send(server, request) {
+        sent.push({ server, request })
         return answer(request)
       },
     },
@@ -128,7 +128,7 @@ describe.each(['legacy', 'modern'] as const)('requests of a %s client', (era) =>
     const params = { name: 'b__add', arguments: { a: 1 }, 'x-more': true }
     const { status, result } = await ask('tools/call', params, era)
     expect([status, result]).toEqual([200, { content: [], 'x-new': 1 }])
-    expect(forwarded).toMatchObject([
+    expect(sent).toMatchObject([
       { server: 'b', request: { method: 'tools/call', params: { ...params, name: 'add' }, era } },
     ])
   })
@@ -155,9 +155,9 @@ describe.each(['legacy', 'modern'] as const)('requests of a %s client', (era) =>
       { ref: { type: 'ref/resource', uri: 'mem://{id}/x' } },
       { ref: { type: 'ref/resource', uri: 'mem://{id}/x' } },
     ],
-  ])('%s with %j is routed to its server', async (method, params, sent) => {
+  ])('%s with %j is routed to its server', async (method, params, expected) => {
     expect(await ask(method, params, era)).toMatchObject({ status: 200, result: {} })
-    expect(forwarded).toMatchObject([{ server: 'a', request: { method, params: sent } }])
+    expect(sent).toMatchObject([{ server: 'a', request: { method, params: expected } }])
   })
 
   test('lists have the items of all servers as these describe them', async () => {
@@ -201,7 +201,7 @@ describe.each(['legacy', 'modern'] as const)('requests of a %s client', (era) =>
       id: 1,
       error: { code, message: expect.stringMatching(message) },
     })
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   })
 
   test('a list with an empty cursor begins at its first page', async () => {
@@ -265,7 +265,7 @@ test('only the latest unread progress is kept', async () => {
     for (let index = 0; index < 10_000; index++) {
       listener?.onNotice('notifications/progress', `{"progress":${index}}`)
     }
-    return Promise.withResolvers<ForwardedReply>().promise
+    return Promise.withResolvers<ServerReply>().promise
   }
   const _meta = { progressToken: 1 }
   const params = { name: 'a__add', _meta }
@@ -274,11 +274,11 @@ test('only the latest unread progress is kept', async () => {
   expect(text.decode((await events.next()).value)).toContain('"progress":9900}')
 })
 
-test('the trace of the caller is forwarded', async () => {
+test('the trace of the caller is sent', async () => {
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a__add' } }
   await send(call, { traceparent: 'theirs' })
   await send(call)
-  expect(forwarded.map(({ request }) => request.traceparent)).toEqual(['theirs', undefined])
+  expect(sent.map(({ request }) => request.traceparent)).toEqual(['theirs', undefined])
 })
 
 test('requests are marked as read-only by their method and annotations', async () => {
@@ -291,7 +291,7 @@ test('requests are marked as read-only by their method and annotations', async (
   for (const name of ['look', 'do']) await ask('tools/call', { name })
   await ask('resources/read', { uri: 'mem://one' })
   await ask('prompts/get', { name: 'greet' })
-  expect(forwarded.map(({ request }) => request.isReadOnly)).toEqual([true, false, true, true])
+  expect(sent.map(({ request }) => request.isReadOnly)).toEqual([true, false, true, true])
 })
 
 test('a progress token without progress leads to a JSON answer', async () => {
@@ -344,7 +344,7 @@ test('only a modern request is cancelled when its client leaves', async () => {
     { signal: left.signal },
   )
   left.abort()
-  expect(forwarded.map(({ request }) => request.signal?.aborted)).toEqual([undefined, false, true])
+  expect(sent.map(({ request }) => request.signal?.aborted)).toEqual([undefined, false, true])
 })
 
 test('notifications and responses are accepted with 202', async () => {
@@ -386,9 +386,9 @@ test('each message of a batch counts as a request, and none runs beyond the limi
       })),
     )
   expect((await batch(3)).status).toBe(200)
-  expect(forwarded).toHaveLength(3)
+  expect(sent).toHaveLength(3)
   expect(JSON.parse(await bodyOf(await batch(3)))).toMatchObject({ error: {} })
-  expect(forwarded).toHaveLength(3)
+  expect(sent).toHaveLength(3)
 })
 
 test('a list of some thousand tools is one page', async () => {
@@ -536,7 +536,7 @@ test.each(malformed)('a request with %s is refused', async (_, body, headers, st
   expect({ status: reply.status, code: parsed.error?.code }).toEqual({ status, code })
   expect(parsed).toMatchObject({ jsonrpc: '2.0', error: { message: expect.stringMatching(/./) } })
   expect('id' in parsed).toBe(true)
-  expect(forwarded).toEqual([])
+  expect(sent).toEqual([])
 })
 
 test.each(['GET', 'DELETE', 'PUT'])('a %s request without a session is refused', async (method) => {
@@ -556,5 +556,5 @@ test('an output that is not an object is wrapped for legacy clients', async () =
   expect(await listed('legacy')).toEqual({ type: 'object', properties, required: ['result'] })
   await ask('tools/call', { name: 'a__list' })
   await ask('tools/call', { name: 'b__add' })
-  expect(forwarded.map(({ request }) => request.isOutputWrapped)).toEqual([true, false])
+  expect(sent.map(({ request }) => request.isOutputWrapped)).toEqual([true, false])
 })

@@ -56,7 +56,7 @@ import { type ClientSession, SESSION_HEADER } from './sessions/session.ts'
 import type { SignSession } from './messages/signed-id.ts'
 import { changeSession, isSessionRequest } from './sessions/session-requests.ts'
 import { retryUntilListed } from './route/retry-until-listed.ts'
-import { CANCELLED, MOVED, type ServerLog } from './upstream.ts'
+import { CANCELLED, MOVED, type ServerLog } from './servers.ts'
 
 export interface EndpointDeps extends AdmitDeps {
   readonly clients: Clients
@@ -202,9 +202,9 @@ export class McpEndpoint {
   ): Promise<EndpointReply> {
     const { era, method, params } = request
     if (era === 'modern' && method === 'subscriptions/listen') {
-      const { upstream, limits } = this.#deps
+      const { servers, limits } = this.#deps
       const open = (): EventQueue => this.#queues.open(exchange.principal.id)
-      const of = { upstream, limits, subscriptions: this.#subscriptions, open }
+      const of = { servers, limits, subscriptions: this.#subscriptions, open }
       const events = subscriptionStream(of, exchange, virtualServer, request)
       return Promise.resolve(streamed(events))
     }
@@ -349,9 +349,9 @@ export class McpEndpoint {
     return { status: 200, headers: JSON_TYPE, body: joined('[', answers, ']') }
   }
 
-  /** Forwards the answer to a question, which only the session that was asked can give. */
+  /** Sends the answer to a question, which only the session that was asked can give. */
   #takeAnswer({ id, message }: JsonRpcResponse, session: ClientSession | undefined): void {
-    if (session !== undefined) this.#deps.upstream.answer(String(id), session.id, message)
+    if (session !== undefined) this.#deps.servers.answer(String(id), session.id, message)
   }
 
   /** Takes a notification of a client with a session. */
@@ -360,13 +360,13 @@ export class McpEndpoint {
     { id }: ClientSession,
     listing: MergedListing,
   ): void {
-    const { upstream, clients } = this.#deps
+    const { servers, clients } = this.#deps
     const { requestId } = params
     const isCancel = method === 'notifications/cancelled'
     if (isCancel && isJsonRpcId(requestId)) clients.cancel(id, requestId)
     if (method !== 'notifications/roots/list_changed') return
     for (const { server, isOwn } of listing.servers) {
-      if (isOwn === true) upstream.tell(server, id, 'roots-changed')
+      if (isOwn === true) servers.tell(server, id, 'roots-changed')
     }
   }
 
@@ -403,10 +403,10 @@ export class McpEndpoint {
   async #endSession(exchange: EndpointRequest, { listing }: VirtualServer): Promise<EndpointReply> {
     const session = this.#sessions.find(exchange)
     if (session === undefined) throw notAllowed()
-    const { upstream, clients } = this.#deps
+    const { servers, clients } = this.#deps
     await clients.change(session.id, (record) => ({ ...record, isOver: true }))
     for (const { server, isOwn } of listing.servers) {
-      if (isOwn === true) upstream.tell(server, session.id, 'leave')
+      if (isOwn === true) servers.tell(server, session.id, 'leave')
     }
     return { status: 204, headers: {} }
   }

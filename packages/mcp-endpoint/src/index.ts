@@ -28,20 +28,20 @@ export { retryUntilListed } from './route/retry-until-listed.ts'
 export type { Route } from './route/route-request.ts'
 export { mayBeListedLater, routeRequest } from './route/route-request.ts'
 export { sentRoute } from './route/sent-route.ts'
-export { SharedUpstream } from './route/shared-upstream.ts'
+export { SharedRequests } from './route/shared-requests.ts'
 export type { Clients } from './sessions/clients.ts'
 export type { EndpointReply, WholeReply } from './streams/endpoint-reply.ts'
 export { JSON_TYPE, failed } from './streams/endpoint-reply.ts'
 export { eventIds, readEventId } from './streams/event-id.ts'
 export type {
-  ForwardedReply,
-  ForwardedRequest,
+  ServerReply,
+  OutgoingRequest,
   ReplyListener,
   ResumePoint,
   ResumedRequest,
   ServerLog,
   ServerMessage,
-  Upstream,
+  Servers,
   WatchRequest,
-} from './upstream.ts'
-export { MOVED } from './upstream.ts'
+} from './servers.ts'
+export { MOVED } from './servers.ts'

@@ -27,9 +27,9 @@ const handle = webHandler({
     serverInfo: { name: 'worker', version: '1' },
     clients: noClients,
     signSession,
-    upstream: {
+    servers: {
       /** Echoes the arguments; with "wait" as arguments it ends only when the caller leaves. */
-      async forward(_, { params, listener, signal }) {
+      async send(_, { params, listener, signal }) {
         const args = JSON.stringify(params['arguments'])
         listener?.onNotice('notifications/progress', '{"progress":1}')
         if (args !== '"wait"') {

@@ -146,7 +146,7 @@ export class Upstream implements AsyncDisposable {
   ): Promise<unknown> {
     const tool = method === 'tools/call' ? String(params['name']) : undefined
     return this.#abortably(options, (request) =>
-      this.#member.client.request(request, (one, own) => one.forward(method, params, own), tool),
+      this.#member.client.request(request, (one, own) => one.request(method, params, own), tool),
     )
   }
 

@@ -18,7 +18,7 @@ export const clientMessage = defineEvent('mcpc.{client}.down', {
   }),
 })
 
-/** Cancels a request of a client, at the gateway that forwarded it. */
+/** Cancels a request of a client, at the gateway that sent it. */
 export const clientCancel = defineEvent('mcpc.cancel', {
   from: ['gateway'],
   to: ['gateway'],

@@ -9,7 +9,7 @@ import { McpClient } from './mcp-client.ts'
 export const POLICY_METHOD = 'mcp-host/policy'
 
 /**
- * The head of a forwarded MCP request; its body is the `params`. Their `_meta` may have `RequestOptions` under
+ * The head of an MCP request; its body is the `params`. Their `_meta` may have `RequestOptions` under
  * `mcp-host/options`.
  */
 export const McpRequestHead = z.object({
@@ -42,7 +42,7 @@ const number = z.number().int().positive().optional()
 const hasLinks = z.boolean().optional()
 
 /**
- * The head of one reply to a forwarded request, by `type`:
+ * The head of one reply to an MCP request, by `type`:
  * - `result`, `error`: the last; the body is the server's result, or a JSON-RPC error object.
  * - `stored`: the last; the result is too large for a message and is in the object store under `key`.
  * - `notice`: the body is the `params` of a notification.
@@ -78,7 +78,7 @@ export const McpReplyHead = z.discriminatedUnion('type', [
 export type McpReplyHead = z.infer<typeof McpReplyHead>
 
 /**
- * Forwards a request of an MCP client to any supervisor that runs the server. Errors: `unavailable` when none does,
+ * Sends a request of an MCP client to any supervisor that runs the server. Errors: `unavailable` when none does,
  * so that nothing was started.
  */
 export const mcpRequest = defineOpaqueCall('mcp.{server}.req', {
@@ -90,7 +90,7 @@ export const mcpRequest = defineOpaqueCall('mcp.{server}.req', {
 })
 
 /**
- * Forwards a request of an MCP client to the process that serves this client alone. Errors: `unavailable` while it has
+ * Sends a request of an MCP client to the process that serves this client alone. Errors: `unavailable` while it has
  * none.
  */
 export const mcpClientRequest = defineOpaqueCall('mcp.{server}.{client}.req', {
@@ -102,7 +102,7 @@ export const mcpClientRequest = defineOpaqueCall('mcp.{server}.{client}.req', {
 })
 
 /**
- * Controls a forwarded request or the process of a client; supervisors that do not run it ignore the message.
+ * Controls a request or the process of a client; supervisors that do not run it ignore the message.
  * `cancel` ends the request. `ping` asks for the reply `running`. `answer` is the answer of the client to a question of
  * the server. By client id: `roots-changed`, and `leave` at the end of its session.
  */

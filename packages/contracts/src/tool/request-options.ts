@@ -43,5 +43,5 @@ export const RequestOptions = z.object({
 })
 export type RequestOptions = z.infer<typeof RequestOptions>
 
-/** The field of a request's `_meta` with its `RequestOptions`, which is not forwarded to the server. */
+/** The field of a request's `_meta` with its `RequestOptions`, which is not sent to the server. */
 export const OPTIONS_META_KEY = 'mcp-host/options'

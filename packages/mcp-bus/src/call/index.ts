@@ -1,1 +1,1 @@
-export { BusUpstream } from './bus-upstream.ts'
+export { BusServers } from './bus-servers.ts'

@@ -23,7 +23,7 @@ export interface PendingRequestOptions {
 type CallBus = Pick<Bus, 'emit' | 'blobs'>
 
 /**
- * A forwarded request, until its answer. A single object handles all events: closures and promises for each step would
+ * A request that was sent, until its answer. A single object handles all events: closures and promises for each step would
  * take several times its memory and time.
  */
 export class PendingRequest implements OpaqueReplyListener<McpReplyHead> {

@@ -16,7 +16,7 @@ const CACHEABLE = new Set(['resources/read'])
 export type Json = Readonly<Record<string, unknown>>
 
 /**
- * The `_meta` of a forwarded request: the caller's fields that the server's era knows, and the trace. For a modern
+ * The `_meta` of a request to a server: the caller's fields that the server's era knows, and the trace. For a modern
  * server it includes the declarations of a legacy client at `initialize`.
  */
 export function metaFor(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { McpReply } from './forward-request.ts'
+import type { McpReply } from './serve-request.ts'
 import { ReplyReplayBuffer } from './reply-replay-buffer.ts'
 
 let sinceOutageMs: number

@@ -1,5 +1,5 @@
 import type { Bus } from '@mcp-host/bus'
-import type { McpReply } from './forward-request.ts'
+import type { McpReply } from './serve-request.ts'
 
 /** The time after an outage in which gateways reconnect. */
 const SETTLING_MS = 2_000

@@ -1,6 +1,6 @@
 import type { McpReplyHead } from '@mcp-host/contracts'
 import type { SendPart } from './client-questions.ts'
-import type { McpReply } from './forward-request.ts'
+import type { McpReply } from './serve-request.ts'
 
 /** The overhead of one part besides its text. */
 const PART_BYTES = 200

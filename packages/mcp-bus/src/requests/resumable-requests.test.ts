@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SendPart } from './client-questions.ts'
 import type { ResumableRequestsDeps } from './resumable-requests.ts'
 import { ResumableRequests } from './resumable-requests.ts'
-import type { McpReply } from './forward-request.ts'
+import type { McpReply } from './serve-request.ts'
 
 const LIMITS = { requestBytes: 3_000, bytes: 8_000, storedBytes: 10_000 }
 const OK: McpReply = { head: { type: 'result' }, body: '{}' }

@@ -3,7 +3,7 @@ import type { McpRequestHead, ResumeHead } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import type { SendPart } from './client-questions.ts'
 import { ResumableRequest } from './resumable-request.ts'
-import type { McpReply } from './forward-request.ts'
+import type { McpReply } from './serve-request.ts'
 
 export interface ResumableRequestsDeps {
   readonly bus: Pick<Bus, 'id' | 'blobs'>

@@ -1,7 +1,7 @@
 import { ownValue } from '@mcp-host/contracts'
 import type { Json } from './eras.ts'
 import { isObject } from '@mcp-host/json'
-import type { McpReply } from './forward-request.ts'
+import type { McpReply } from './serve-request.ts'
 
 /** The time in which concurrent questions of a server arrive one after another. */
 const TOGETHER_MS = 10

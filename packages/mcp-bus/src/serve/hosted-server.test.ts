@@ -12,7 +12,7 @@ import { ResumableRequests } from '../requests/resumable-requests.ts'
 import type { HostedServerDeps } from './hosted-server.ts'
 import type { OpenUpstream } from './open-upstream.ts'
 import { HostedServer } from './hosted-server.ts'
-import type { IncomingRequest, RequestForwarder } from '../requests/request-forwarder.ts'
+import type { IncomingRequest, ServedRequests } from '../requests/served-requests.ts'
 import type { ClientLists } from '../catalog/client-lists.ts'
 
 const answers = { callback: () => undefined, kinds: [] }
@@ -143,13 +143,13 @@ test('the parameters of a request are read by the digest that it gives', async (
     sinceOutageMs: () => Infinity,
   } as unknown as Bus
   const bodies: unknown[] = []
-  const forwarder = {
-    run: async (_: unknown, { body }: IncomingRequest) => {
+  const requests = {
+    serve: async (_: unknown, { body }: IncomingRequest) => {
       bodies.push(body)
       return { head: { type: 'result' }, body: '' }
     },
     // A request uses only this member.
-  } as unknown as RequestForwarder
+  } as unknown as ServedRequests
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
   const deps = {
     bus,
@@ -160,8 +160,11 @@ test('the parameters of a request are read by the digest that it gives', async (
     // A request uses only these members.
   } as unknown as HostedServerDeps
   const name = 'it' as ServerName
-  const server = new HostedServer(deps, { name, config, answers, forwarder })
+  const server = new HostedServer(deps, { name, config, answers, requests })
   const head = { method: 'tools/list', id: 'i', era: 'modern', stored: 'k', digest: 'd' } as const
-  await server.forward({ head, body: new Uint8Array(), envelope: newEnvelope('local') }, () => {})
+  await server.serveRequest(
+    { head, body: new Uint8Array(), envelope: newEnvelope('local') },
+    () => {},
+  )
   expect(bodies).toEqual([bytes])
 })

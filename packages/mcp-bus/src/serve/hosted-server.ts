@@ -11,14 +11,10 @@ import type { EndedCall, SupervisorEvents } from '../tool-calls/events.ts'
 import type { OpenUpstream, UpstreamAnswers } from './open-upstream.ts'
 import type { SendPart } from '../requests/client-questions.ts'
 import type { Era } from '../requests/eras.ts'
-import type { McpReply } from '../requests/forward-request.ts'
+import type { McpReply } from '../requests/serve-request.ts'
 import type { SendReply } from '../requests/reply-replay-buffer.ts'
 import { ReplyReplayBuffer } from '../requests/reply-replay-buffer.ts'
-import type {
-  IncomingRequest,
-  RequestForwarder,
-  RequestTarget,
-} from '../requests/request-forwarder.ts'
+import type { IncomingRequest, ServedRequests, RequestTarget } from '../requests/served-requests.ts'
 import type { ResumableRequests } from '../requests/resumable-requests.ts'
 import { WatchedResources } from '../requests/watched-resources.ts'
 import { type CallStep, type ServeCall, serveThrough } from '../steps/serve-call.ts'
@@ -46,7 +42,7 @@ interface HostedServerOptions {
   /**
    * Runs the requests of MCP clients, and provides the callback of the server; absent when it takes no such requests.
    */
-  readonly forwarder?: RequestForwarder
+  readonly requests?: ServedRequests
   /** The client of a dedicated process, by its id. */
   readonly client?: string
   readonly clientLists?: ClientLists | undefined
@@ -80,7 +76,7 @@ export class HostedServer implements AsyncDisposable {
 
   /** Starts the server. The state shows a failure. */
   constructor(deps: HostedServerDeps, options: HostedServerOptions) {
-    const { name, config, answers, forwarder } = options
+    const { name, config, answers, requests } = options
     this.#deps = deps
     this.#options = options
     this.name = name
@@ -100,7 +96,7 @@ export class HostedServer implements AsyncDisposable {
       watched: this.#watched,
     }
     this.#replay = new ReplyReplayBuffer(deps.bus)
-    if (forwarder !== undefined) this.#listen(forwarder)
+    if (requests !== undefined) this.#listen(requests)
   }
 
   /** The current state. `onChange` is called a little later. */
@@ -131,7 +127,7 @@ export class HostedServer implements AsyncDisposable {
     }
     return this.#deps.subjects.queue(this.name, {
       runTool: (served) => checked().runTool(served),
-      forward: (request, send) => checked().forward(request, send),
+      serveRequest: (request, send) => checked().serveRequest(request, send),
       watch: (uris) => checked().watch(uris),
     })
   }
@@ -144,25 +140,25 @@ export class HostedServer implements AsyncDisposable {
       this.#deps.subjects.client(
         this.name,
         client,
-        (request, send) => use((server) => server.forward(request, send)),
+        (request, send) => use((server) => server.serveRequest(request, send)),
         (uris) => use((server) => server.watch(uris)),
       ),
     )
   }
 
   /** Runs a request of an MCP client. Failures also become replies. */
-  async forward(request: IncomingRequest, send: SendReply): Promise<McpReply> {
+  async serveRequest(request: IncomingRequest, send: SendReply): Promise<McpReply> {
     const { resumable } = this.#deps
     const { head } = request
-    const reply = await resumable.run(head, send, (sendPart) => this.#forward(request, sendPart))
+    const reply = await resumable.run(head, send, (sendPart) => this.#serveNow(request, sendPart))
     this.#replay.keep(head.id, reply, send)
     return reply
   }
 
-  async #forward(request: IncomingRequest, send: SendPart): Promise<McpReply> {
+  async #serveNow(request: IncomingRequest, send: SendPart): Promise<McpReply> {
     const { bus, events } = this.#deps
-    const { forwarder } = this.#options
-    if (forwarder === undefined) throw new Error('this server takes no requests of MCP clients')
+    const { requests } = this.#options
+    if (requests === undefined) throw new Error('this server takes no requests of MCP clients')
     const { method, stored, digest } = request.head
     const isCall = method === 'tools/call'
     const begin = performance.now()
@@ -174,7 +170,7 @@ export class HostedServer implements AsyncDisposable {
         stored === undefined
           ? request
           : { ...request, body: await bus.blobs.get(stored, { digest }) }
-      const reply = await forwarder.run(this.#target, complete, send)
+      const reply = await requests.serve(this.#target, complete, send)
       if (reply.head.type !== 'error') outcome = 'ok'
       else if (reply.head.code === JsonRpcCode.cancelled) outcome = 'cancelled'
       return reply
@@ -229,7 +225,7 @@ export class HostedServer implements AsyncDisposable {
 
   /** Ends the suspended requests. */
   abandon(): void {
-    this.#options.forwarder?.abandon({ upstream: this.#upstream })
+    this.#options.requests?.abandon({ upstream: this.#upstream })
   }
 
   /** Ends the server; calls in flight fail. */
@@ -250,7 +246,7 @@ export class HostedServer implements AsyncDisposable {
     return await work
   }
 
-  #listen(forwarder: RequestForwarder): void {
+  #listen(requests: ServedRequests): void {
     const { subjects } = this.#deps
     const { name: server, client, onLeave } = this.#options
     const upstream = this.#upstream
@@ -258,12 +254,12 @@ export class HostedServer implements AsyncDisposable {
       subjects.control(server, (control) => {
         switch (control.action) {
           case 'cancel':
-            return forwarder.cancel({ upstream }, control.id)
+            return requests.cancel({ upstream }, control.id)
           case 'ping':
-            forwarder.ping(control.id)
+            requests.ping(control.id)
             return this.#replay.send(control.id)
           case 'answer':
-            return forwarder.answer(control.ask, control.client, control)
+            return requests.answer(control.ask, control.client, control)
           case 'roots-changed':
             // A server that is not ready requests the roots once it is ready.
             if (control.client === client) void upstream.rootsChanged().catch(ignore)
@@ -280,12 +276,12 @@ export class HostedServer implements AsyncDisposable {
 
   #events(): UpstreamEvents {
     const { bus } = this.#deps
-    const { name: server, client, forwarder } = this.#options
+    const { name: server, client, requests } = this.#options
     const method = 'notifications/elicitation/complete'
     return {
       changed: () => this.#changed(),
       resourceUpdated: (uri) => {
-        if (forwarder !== undefined) bus.emit(resourceUpdated, { server }, { uri, client })
+        if (requests !== undefined) bus.emit(resourceUpdated, { server }, { uri, client })
       },
       elicitationComplete: (elicitationId) => {
         if (client === undefined) return

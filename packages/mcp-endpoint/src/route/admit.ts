@@ -2,7 +2,7 @@ import { callerAt } from '@mcp-host/contracts'
 import type { JsonRpcRequest } from '../messages/classify.ts'
 import type { EndpointRequest } from '../messages/endpoint-request.ts'
 import type { MergedListing } from '../listing/merged-listing.ts'
-import type { ForwardedReply, ForwardedRequest, Upstream } from '../upstream.ts'
+import type { ServerReply, OutgoingRequest, Servers } from '../servers.ts'
 import type { AccessPolicy } from './access-policy.ts'
 import type { Approvals } from './approvals.ts'
 import { policyListener } from './policy-listener.ts'
@@ -11,7 +11,7 @@ import type { OnRead } from './send-route.ts'
 import { sendRoute } from './send-route.ts'
 
 export interface AdmitDeps {
-  readonly upstream: Upstream
+  readonly servers: Servers
   /** The policy for the items that principals see and use. Default: all items. */
   readonly policy?: AccessPolicy
   /** Asks users about calls that need an approval by the policy. */
@@ -20,7 +20,7 @@ export interface AdmitDeps {
 }
 
 export interface AdmittedRequest extends Pick<
-  ForwardedRequest,
+  OutgoingRequest,
   'client' | 'signal' | 'listener' | 'isResumable'
 > {
   readonly request: JsonRpcRequest
@@ -30,10 +30,10 @@ export interface AdmittedRequest extends Pick<
 
 /** Sends a request to its server. A tool call is sent once the policy, the limits and, where needed, its user allow it. */
 export function admit(
-  { upstream, approvals, policy, onRead }: AdmitDeps,
+  { servers, approvals, policy, onRead }: AdmitDeps,
   route: Route,
   { request, exchange, listing, client, signal, listener, isResumable }: AdmittedRequest,
-): Promise<ForwardedReply> {
+): Promise<ServerReply> {
   const { method, era } = request
   const { principal } = exchange
   // A modern client cancels by closing the stream. For a legacy client, a broken HTTP connection has no meaning.
@@ -48,20 +48,20 @@ export function admit(
     listener,
     isResumable,
   }
-  const send = (): Promise<ForwardedReply> => sendRoute({ upstream, listing, onRead }, route, about)
+  const send = (): Promise<ServerReply> => sendRoute({ servers, listing, onRead }, route, about)
   if (method !== 'tools/call' || policy === undefined || approvals === undefined) return send()
-  const sendAllowed = (allowed: Route, confirm?: string): Promise<ForwardedReply> => {
+  const sendAllowed = (allowed: Route, confirm?: string): Promise<ServerReply> => {
     const { server } = allowed.place
     const asked =
       listener === undefined || client === undefined
         ? listener
         : policyListener(
-            { upstream, policy, listener },
+            { servers, policy, listener },
             { principal, server, client: client.id, listing },
           )
-    return sendRoute({ upstream, listing }, allowed, { ...about, confirm, listener: asked })
+    return sendRoute({ servers, listing }, allowed, { ...about, confirm, listener: asked })
   }
-  const pass = ({ effect }: { readonly effect: string }): Promise<ForwardedReply> =>
+  const pass = ({ effect }: { readonly effect: string }): Promise<ServerReply> =>
     effect === 'allow' ? send() : approvals.pass(route, listing, about, sendAllowed)
   const verdict = policy.admitCall(principal, route, listing)
   return verdict instanceof Promise ? verdict.then(pass) : pass(verdict)

@@ -9,7 +9,7 @@ import type { MergedListing } from '../listing/merged-listing.ts'
 import type { SentArguments } from './sent-route.ts'
 import { sentRoute } from './sent-route.ts'
 import type { StateSeal } from '../messages/state-seal.ts'
-import type { ForwardedReply, ForwardedRequest } from '../upstream.ts'
+import type { ServerReply, OutgoingRequest } from '../servers.ts'
 import type { Era } from '../messages/versions.ts'
 import { visible } from './visible.ts'
 
@@ -46,12 +46,12 @@ export interface ApprovalsOptions {
 }
 
 /** The caller of a tool, and the means to ask it. */
-export interface Caller extends Pick<ForwardedRequest, 'client' | 'listener' | 'caller'> {
+export interface Caller extends Pick<OutgoingRequest, 'client' | 'listener' | 'caller'> {
   readonly era: Era
 }
 
-/** Forwards a call. `confirm`: the question that the supervisor asks a legacy client first. */
-type Run = (route: Route, confirm?: string) => Promise<ForwardedReply>
+/** Sends a call. `confirm`: the question that the supervisor asks a legacy client first. */
+type Run = (route: Route, confirm?: string) => Promise<ServerReply>
 
 /** The key of the question in an `input_required` result. */
 const QUESTION = 'approval'
@@ -85,7 +85,7 @@ export class Approvals {
     listing: MergedListing,
     { era, client, listener, caller }: Caller,
     run: Run,
-  ): Promise<ForwardedReply> {
+  ): Promise<ServerReply> {
     const route = withoutUnseen(await sentRoute(this.#options.sentArguments, given, listing))
     if (era === 'modern') return this.#passModern(route, caller, run)
     const question = questionOf(route)
@@ -104,7 +104,7 @@ export class Approvals {
     route: Route,
     caller: CallingPrincipal | undefined,
     run: Run,
-  ): Promise<ForwardedReply> {
+  ): Promise<ServerReply> {
     const { seal, queue, onAnswered } = this.#options
     const { requestState, inputResponses, ...params } = route.params
     const asked = { ...route, params }
@@ -150,7 +150,7 @@ export class Approvals {
     caller: CallingPrincipal | undefined,
     run: Run,
     refuse: (about: About) => JsonRpcError,
-  ): Promise<ForwardedReply> {
+  ): Promise<ServerReply> {
     if (caller === undefined) throw refuse(about(route))
     const { queue } = this.#options
     const call = callOf(route)
@@ -162,7 +162,7 @@ export class Approvals {
     })
   }
 
-  async #ask(message: string, subject: string): Promise<ForwardedReply> {
+  async #ask(message: string, subject: string): Promise<ServerReply> {
     const params = { message, requestedSchema: NO_FIELDS }
     return toResult({
       resultType: 'input_required',
@@ -172,11 +172,10 @@ export class Approvals {
   }
 
   /** Runs an allowed call. Input requests of the server belong to it. */
-  async #run(route: Route, subject: string, run: Run): Promise<ForwardedReply> {
-    const forwarded = await run(route)
-    const result: unknown =
-      forwarded.type === 'result' ? JSON.parse(text.decode(forwarded.json)) : {}
-    if (!isObject(result) || result['resultType'] !== 'input_required') return forwarded
+  async #run(route: Route, subject: string, run: Run): Promise<ServerReply> {
+    const answer = await run(route)
+    const result: unknown = answer.type === 'result' ? JSON.parse(text.decode(answer.json)) : {}
+    if (!isObject(result) || result['resultType'] !== 'input_required') return answer
     const { requestState: inner } = result
     const requestState = await this.#seal({ subject, isAllowed: true, inner })
     return toResult({ ...result, requestState })
@@ -262,6 +261,6 @@ function refusedByUser({ place: { server, name } }: Route): object {
   return { resultType: 'complete', content, isError: true }
 }
 
-function toResult(result: object): ForwardedReply {
+function toResult(result: object): ServerReply {
   return { type: 'result', json: bytes.encode(JSON.stringify(result)) }
 }

@@ -2,17 +2,17 @@ import { POLICY_METHOD } from '@mcp-host/contracts'
 import type { Caller } from '@mcp-host/contracts'
 import type { MergedListing } from '../listing/merged-listing.ts'
 import type { AccessPolicy } from './access-policy.ts'
-import type { ReplyListener, Upstream } from '../upstream.ts'
+import type { ReplyListener, Servers } from '../servers.ts'
 
 export interface PolicyListenerDeps {
-  readonly upstream: Pick<Upstream, 'answer'>
+  readonly servers: Pick<Servers, 'answer'>
   readonly policy?: Pick<AccessPolicy, 'checkCall' | 'isToolHidden'> | undefined
   readonly listener: ReplyListener
 }
 
 /** The listener of a request of a session that also answers whether the policy still lets an accepted call run. */
 export function policyListener(
-  { upstream, policy, listener }: PolicyListenerDeps,
+  { servers, policy, listener }: PolicyListenerDeps,
   about: {
     readonly principal: Caller
     readonly server: string
@@ -39,7 +39,7 @@ export function policyListener(
     onResumable: (kept) => listener.onResumable(kept),
     onAsk(ask, method, params, number) {
       if (method !== POLICY_METHOD) return listener.onAsk(ask, method, params, number)
-      upstream.answer(ask, client, { result: { isAllowed: mayRun(JSON.parse(params)) } })
+      servers.answer(ask, client, { result: { isAllowed: mayRun(JSON.parse(params)) } })
     },
   }
 }

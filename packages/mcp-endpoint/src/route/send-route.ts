@@ -7,10 +7,10 @@ import { noResource } from './route-request.ts'
 import { renameLinks } from '../listing/result-links.ts'
 import { JsonRpcCode } from '@mcp-host/mcp'
 import { JsonRpcError } from '../messages/json-rpc.ts'
-import type { ForwardedReply, ForwardedRequest, Upstream } from '../upstream.ts'
-import { MOVED } from '../upstream.ts'
+import type { ServerReply, OutgoingRequest, Servers } from '../servers.ts'
+import { MOVED } from '../servers.ts'
 
-type About = Omit<ForwardedRequest, 'params' | 'isReadOnly' | 'isOutputWrapped' | 'isOwn'>
+type About = Omit<OutgoingRequest, 'params' | 'isReadOnly' | 'isOutputWrapped' | 'isOwn'>
 
 /** The errors of servers for a missing resource. */
 const UNKNOWN = new Set<number | undefined>([
@@ -18,8 +18,8 @@ const UNKNOWN = new Set<number | undefined>([
   JsonRpcCode.invalidParams,
 ])
 
-export interface ForwardRouteDeps {
-  readonly upstream: Pick<Upstream, 'forward'>
+export interface SendRouteDeps {
+  readonly servers: Pick<Servers, 'send'>
   readonly listing: MergedListing
   readonly onRead?: OnRead | undefined
 }
@@ -41,19 +41,15 @@ const READS: ReadonlyMap<string, 'prompt' | 'resource'> = new Map([
 ])
 
 /**
- * Forwards a request to its server. Not an async function, since most requests pass here. Throws as `Upstream.forward`.
+ * Sends a request to its server. Not an async function, since most requests pass here. Throws as `Servers.send`.
  */
-export function sendRoute(
-  deps: ForwardRouteDeps,
-  route: Route,
-  about: About,
-): Promise<ForwardedReply> {
-  const { upstream, listing, onRead } = deps
+export function sendRoute(deps: SendRouteDeps, route: Route, about: About): Promise<ServerReply> {
+  const { servers, listing, onRead } = deps
   const { place, params, isReadOnly, isOutputWrapped, others = [] } = route
   if (others.length > 0) return passInTurn(deps, route, about)
   const { server } = place
   const isOwn = listing.isOwn(server)
-  const forwarded = upstream.forward(server, {
+  const answer = servers.send(server, {
     ...about,
     params,
     isReadOnly,
@@ -64,42 +60,38 @@ export function sendRoute(
   if (kind !== undefined) {
     const tell = (outcome: Parameters<OnRead>[2]): void =>
       onRead?.(about.caller, { kind, place, params }, outcome)
-    forwarded.then(
+    answer.then(
       ({ type }) => tell(type === 'result' ? 'ok' : 'error'),
       (error: unknown) => tell(error === MOVED ? 'unknown' : 'error'),
     )
   }
   return listing.servers.length === 1
-    ? forwarded
-    : forwarded.then((each) => withLinks(each, listing, server))
+    ? answer
+    : answer.then((each) => withLinks(each, listing, server))
 }
 
 /** Replaces the links of a result by the names in the listing. */
 export function withLinks(
-  forwarded: ForwardedReply,
+  answer: ServerReply,
   { resourceNames }: MergedListing,
   server: string,
-): ForwardedReply {
-  if (forwarded.hasLinks !== true) return forwarded
-  const json = renameLinks(forwarded.json, (uri) => resourceNames.nameOf(server, uri))
-  return { ...forwarded, json }
+): ServerReply {
+  if (answer.hasLinks !== true) return answer
+  const json = renameLinks(answer.json, (uri) => resourceNames.nameOf(server, uri))
+  return { ...answer, json }
 }
 
 /** Requests a resource from several servers in turn, since any of them may have it. */
-async function passInTurn(
-  deps: ForwardRouteDeps,
-  route: Route,
-  about: About,
-): Promise<ForwardedReply> {
+async function passInTurn(deps: SendRouteDeps, route: Route, about: About): Promise<ServerReply> {
   const { place, others = [] } = route
-  let failure: ForwardedReply | JsonRpcError | undefined
+  let failure: ServerReply | JsonRpcError | undefined
   for (const each of [place, ...others]) {
     try {
       // The caller could resume only one of these requests.
       const alone = { ...about, isResumable: false }
-      const forwarded = await sendRoute(deps, { ...route, place: each, others: [] }, alone)
-      if (forwarded.type === 'result') return forwarded
-      if (!UNKNOWN.has(forwarded.code)) failure ??= forwarded
+      const answer = await sendRoute(deps, { ...route, place: each, others: [] }, alone)
+      if (answer.type === 'result') return answer
+      if (!UNKNOWN.has(answer.code)) failure ??= answer
     } catch (error) {
       const isAway = error instanceof JsonRpcError && error !== MOVED
       if (!isAway || about.signal?.aborted === true) throw error

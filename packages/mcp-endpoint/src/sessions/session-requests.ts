@@ -9,14 +9,14 @@ import { routeResource } from '../route/route-request.ts'
 import { JsonRpcCode } from '@mcp-host/mcp'
 import { JsonRpcError } from '../messages/json-rpc.ts'
 import type { ClientSession } from './session.ts'
-import type { ForwardedReply, Upstream } from '../upstream.ts'
+import type { ServerReply, Servers } from '../servers.ts'
 
 export interface SessionRequestDeps {
-  readonly upstream: Upstream
+  readonly servers: Servers
   readonly clients: Clients
 }
 
-const DONE: ForwardedReply = { type: 'result', json: new TextEncoder().encode('{}') }
+const DONE: ServerReply = { type: 'result', json: new TextEncoder().encode('{}') }
 const METHODS = new Set(['logging/setLevel', 'resources/subscribe', 'resources/unsubscribe'])
 
 /** Whether a request changes the notifications of a session. */
@@ -26,11 +26,11 @@ export function isSessionRequest({ method, era }: JsonRpcRequest): boolean {
 
 /** Changes the notifications of a session. Throws `JsonRpcError`, or returns the error of a server. */
 export async function changeSession(
-  { upstream, clients }: SessionRequestDeps,
+  { servers, clients }: SessionRequestDeps,
   request: JsonRpcRequest,
   { listing }: VirtualServer,
   session: ClientSession | undefined,
-): Promise<ForwardedReply> {
+): Promise<ServerReply> {
   const { method, params } = request
   if (session === undefined) {
     const message = `${method} needs the session that initialize began: send its Mcp-Session-Id`
@@ -53,14 +53,14 @@ export async function changeSession(
   }
   checkSubscriptions([...without(clients.record(id), uri), uri], 'uri')
   const { server, name } = routeResource(request, listing)
-  const forwarded = await upstream.forward(server, {
+  const answer = await servers.send(server, {
     method,
     params: { ...params, uri: name },
     era: 'legacy',
     client: clientOf(session, clients),
     ...(listing.isOwn(server) ? { isOwn: true } : {}),
   })
-  if (forwarded.type === 'error') return forwarded
+  if (answer.type === 'error') return answer
   await clients.change(id, (record) => ({
     ...record,
     subscriptions: [...without(record, uri), uri],

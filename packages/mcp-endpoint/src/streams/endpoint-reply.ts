@@ -5,7 +5,7 @@ import type { JsonRpcId } from '../messages/json-rpc.ts'
 import { JsonRpcCode } from '@mcp-host/mcp'
 import { JsonRpcError } from '../messages/json-rpc.ts'
 import { failure, toMessage } from './messages.ts'
-import type { ForwardedReply } from '../upstream.ts'
+import type { ServerReply } from '../servers.ts'
 
 /** The endpoint's reply in terms of HTTP. A stream body consists of server-sent events. */
 export interface EndpointReply {
@@ -34,22 +34,22 @@ export function streamed(body: EventQueue): EndpointReply {
 export type WholeReply = EndpointReply & { readonly body: Uint8Array }
 
 /** The reply to a request that a server answered. */
-export function answerWith({ id, era }: JsonRpcRequest, forwarded: ForwardedReply): WholeReply {
-  const { code } = forwarded
+export function answerWith({ id, era }: JsonRpcRequest, answer: ServerReply): WholeReply {
+  const { code } = answer
   // For a newer client the HTTP status names the missing capability.
   const isFaulty = era === 'modern' && code === JsonRpcCode.missingCapability
   const status = isFaulty ? 400 : 200
-  const isError = forwarded.type === 'error'
-  return { status, isError, headers: JSON_TYPE, body: toMessage(id, forwarded) }
+  const isError = answer.type === 'error'
+  return { status, isError, headers: JSON_TYPE, body: toMessage(id, answer) }
 }
 
 /** Like `answerWith`, but an error becomes the reply. */
 export async function answered(
   request: JsonRpcRequest,
-  forwarded: Promise<ForwardedReply>,
+  answer: Promise<ServerReply>,
 ): Promise<EndpointReply> {
   try {
-    return answerWith(request, await forwarded)
+    return answerWith(request, await answer)
   } catch (error) {
     return failed(request.id, error)
   }

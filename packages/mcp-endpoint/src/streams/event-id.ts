@@ -1,7 +1,7 @@
 import { fromBase64Url, toBase64Url } from '../messages/base64-url.ts'
 import type { JsonRpcId } from '../messages/json-rpc.ts'
 import { isJsonRpcId } from '../messages/json-rpc.ts'
-import type { ResumePoint } from '../upstream.ts'
+import type { ResumePoint } from '../servers.ts'
 
 /** A request whose events have ids. The ids contain everything that another gateway needs to continue it. */
 export interface EventSource {

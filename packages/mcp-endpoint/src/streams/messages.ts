@@ -1,10 +1,10 @@
 import type { JsonRpcError, JsonRpcId } from '../messages/json-rpc.ts'
-import type { ForwardedReply } from '../upstream.ts'
+import type { ServerReply } from '../servers.ts'
 
 const bytes = new TextEncoder()
 
 /** The response to a request, with the result or error of a server. */
-export function toMessage(id: JsonRpcId, { type, json }: ForwardedReply): Uint8Array {
+export function toMessage(id: JsonRpcId, { type, json }: ServerReply): Uint8Array {
   return type === 'result' ? success(id, json) : wrapped(id, 'error', json)
 }
 

@@ -1,14 +1,14 @@
 import type { VirtualServer } from '../listing/virtual-server.ts'
 import type { MergedListing } from '../listing/merged-listing.ts'
 import type { ListName } from '../listing/server-listing.ts'
-import type { ClientMessage, Upstream } from '../upstream.ts'
+import type { ClientMessage, Servers } from '../servers.ts'
 
 /** A list by its name in notifications. */
 export type ChangingList = 'tools' | 'prompts' | 'resources'
 
 export interface NotificationStreamOptions {
   readonly virtualServer: VirtualServer
-  readonly upstream: Upstream
+  readonly servers: Servers
   /** Lists whose changes are sent. */
   readonly lists: readonly ChangingList[]
   /** The client whose dedicated processes are watched. */
@@ -41,7 +41,7 @@ export class NotificationStream implements Disposable {
 
   /** Watches these resources, by the client's names, and no others. */
   watch(uris: readonly string[]): void {
-    const { upstream, client, send, virtualServer } = this.#options
+    const { servers, client, send, virtualServer } = this.#options
     this.#uris = uris
     const places = uris.flatMap((uri) => {
       const [place, ...others] = virtualServer.listing.resourceNames.find(uri)
@@ -54,7 +54,7 @@ export class NotificationStream implements Disposable {
     const byServer = Map.groupBy(places, ({ server }) => server)
     this.#watches = Array.from(byServer, ([server, each]) => {
       const isOwn = virtualServer.listing.isOwn(server)
-      return upstream.watch(server, {
+      return servers.watch(server, {
         uris: each.map(({ name }) => name),
         ...(isOwn && client !== undefined ? { client } : {}),
         onUpdated(name) {

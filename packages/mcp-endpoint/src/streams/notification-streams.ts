@@ -17,7 +17,7 @@ import { isObject } from '@mcp-host/json'
 import { JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import { JsonRpcError } from '../messages/json-rpc.ts'
 import type { ClientSession } from '../sessions/session.ts'
-import type { ClientMessage, ServerLog, Upstream } from '../upstream.ts'
+import type { ClientMessage, ServerLog, Servers } from '../servers.ts'
 
 export interface StreamLimits {
   /** Counts an endless stream over HTTP until disposed. Throws `exhausted`. `undefined`: there is no limit. */
@@ -25,7 +25,7 @@ export interface StreamLimits {
 }
 
 export interface FeedStreamDeps {
-  readonly upstream: Upstream
+  readonly servers: Servers
   readonly clients: Clients
   readonly clientVirtualServers?: ClientVirtualServers
   readonly limits?: StreamLimits | undefined
@@ -50,7 +50,7 @@ const bytes = new TextEncoder()
 
 /** The stream of notifications for a legacy client outside of its requests. */
 export function sessionStream(
-  { upstream, clients, clientVirtualServers, limits, see, open, logEvents }: FeedStreamDeps,
+  { servers, clients, clientVirtualServers, limits, see, open, logEvents }: FeedStreamDeps,
   ends: Ends,
   shared: VirtualServer,
   { id }: ClientSession,
@@ -65,7 +65,7 @@ export function sessionStream(
         : stack.use(clientVirtualServers.follow(id, shared)),
     )
     const stream = stack.use(
-      new NotificationStream({ virtualServer, upstream, lists: ALL_LISTS, client: id, send }),
+      new NotificationStream({ virtualServer, servers, lists: ALL_LISTS, client: id, send }),
     )
     const update = (): void => {
       const { isOver = false, subscriptions = [] } = clients.record(id)
@@ -75,12 +75,12 @@ export function sessionStream(
     const isSeen = (server: string): boolean =>
       virtualServer.listing.servers.some((each) => each.server === server)
     stack.use(
-      upstream.listen(id, (message) => {
+      servers.listen(id, (message) => {
         if (isSeen(message.server)) send(message)
       }),
     )
     stack.use(
-      upstream.onLog((log) => {
+      servers.onLog((log) => {
         const { server, level, params } = log
         if (!isSeen(server)) return
         const { logLevel = 'debug' } = clients.record(id)
@@ -99,11 +99,11 @@ export function sessionStream(
 /** The stream of changes that a modern client subscribes to. Throws `JsonRpcError`. */
 export function subscriptionStream(
   {
-    upstream,
+    servers,
     open,
     limits,
     subscriptions,
-  }: Pick<FeedStreamDeps, 'upstream' | 'open' | 'limits'> & {
+  }: Pick<FeedStreamDeps, 'servers' | 'open' | 'limits'> & {
     readonly subscriptions: SubscriptionCount
   },
   ends: Ends,
@@ -129,7 +129,7 @@ export function subscriptionStream(
       method: 'notifications/subscriptions/acknowledged',
       params: { notifications: accepted },
     })
-    stack.use(new NotificationStream({ virtualServer, upstream, lists, send })).watch(uris)
+    stack.use(new NotificationStream({ virtualServer, servers, lists, send })).watch(uris)
     const result = bytes.encode(JSON.stringify({ resultType: 'complete', _meta }))
     const end = (): void => queue.put(event(success(id, result)))
     ends.closing.addEventListener('abort', end)

@@ -2,7 +2,7 @@ import type { EventSource } from './event-id.ts'
 import { eventIds } from './event-id.ts'
 import type { EventQueue } from './event-queue.ts'
 import { event, outgoing, priming, progress } from './messages.ts'
-import type { ReplyListener } from '../upstream.ts'
+import type { ReplyListener } from '../servers.ts'
 
 export interface RequestStreamOptions extends Omit<EventSource, 'kept'> {
   /** Whether the client accepts events without a message: it can then reconnect before the first message. */

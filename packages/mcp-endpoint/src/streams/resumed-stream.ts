@@ -13,12 +13,12 @@ import { policyListener } from '../route/policy-listener.ts'
 import { RequestStream } from './request-stream.ts'
 import type { ClientSession } from '../sessions/session.ts'
 import type { AccessPolicy } from '../route/access-policy.ts'
-import type { Upstream } from '../upstream.ts'
-import { CANCELLED, MOVED } from '../upstream.ts'
+import type { Servers } from '../servers.ts'
+import { CANCELLED, MOVED } from '../servers.ts'
 import type { VirtualServer } from '../listing/virtual-server.ts'
 
 export interface ResumedStreamDeps {
-  readonly upstream: Upstream
+  readonly servers: Servers
   readonly clients: Clients
   readonly policy?: AccessPolicy | undefined
   readonly streamMs: number
@@ -27,7 +27,7 @@ export interface ResumedStreamDeps {
 
 /** Resumes the stream of a request for a client that reconnects with its last event id. Throws `JsonRpcError`. */
 export function resumedStream(
-  { upstream, clients, policy, streamMs, open }: ResumedStreamDeps,
+  { servers, clients, policy, streamMs, open }: ResumedStreamDeps,
   last: LastEvent,
   { header, closing, principal }: EndpointRequest,
   { listing }: VirtualServer,
@@ -54,13 +54,13 @@ export function resumedStream(
   stream.onResumable(kept, after)
   const { server } = kept
   const listener = policyListener(
-    { upstream, policy, listener: stream },
+    { servers, policy, listener: stream },
     { principal, server, client, listing },
   )
-  upstream
+  servers
     .resume(kept, { client, caller: principal, after, signal, listener })
     .then(
-      (forwarded) => stream.end(toMessage(id, withLinks(forwarded, listing, kept.server))),
+      (answer) => stream.end(toMessage(id, withLinks(answer, listing, kept.server))),
       (error: unknown) => (error === MOVED ? stream.stop() : stream.end(failed(id, error).body)),
     )
     .finally(() => cancel[Symbol.dispose]())

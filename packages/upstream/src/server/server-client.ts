@@ -139,8 +139,8 @@ export class ServerClient {
     return received
   }
 
-  /** Forwards a request with all its parameters, and returns the result as received. Throws as `callTool`. */
-  forward(
+  /** Sends a request with all its parameters, and returns the result as received. Throws as `callTool`. */
+  request(
     method: string,
     params: Readonly<Record<string, unknown>>,
     options: ForwardOptions,

@@ -12,10 +12,10 @@ import {
   type ClientVirtualServers,
   McpEndpoint,
   type OnRead,
-  SharedUpstream,
+  SharedRequests,
   type SignSession,
 } from '@mcp-host/mcp-endpoint'
-import { BusUpstream } from '@mcp-host/mcp-bus/call'
+import { BusServers } from '@mcp-host/mcp-bus/call'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -154,8 +154,8 @@ export async function buildApp(
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, refusing } = deps
   const { clients, clientVirtualServers, approvals, signSession } = deps
-  const upstream = new SharedUpstream(
-    new BusUpstream({
+  const servers = new SharedRequests(
+    new BusServers({
       bus: deps.bus,
       isConfigured: (server) => isConfigured(deps.catalog.entries.values(), server),
       supervisors: () => presentSupervisors(deps.catalog.entries.values()),
@@ -168,7 +168,7 @@ export async function buildApp(
   const serverInfo = { name: 'mcp-host', version: VERSION }
   const endpoint = new McpEndpoint(
     {
-      upstream,
+      servers,
       clients,
       clientVirtualServers,
       policy: deps.policy,
@@ -190,7 +190,7 @@ export async function buildApp(
   const bodies = new BodyReader(budget, { ownerOf })
   const checkOrigin = originGuard([...settings.allowedOrigins, ...deps.auth.origins])
   const guard = new ConnectionGuard(deps.auth)
-  const mcp = { ...deps, endpoint, upstream, onRead, checkOrigin, bodies, guard }
+  const mcp = { ...deps, endpoint, servers, onRead, checkOrigin, bodies, guard }
   const mcpHttp = new McpHttp(mcp)
   const app = fastify({
     serverFactory(others) {

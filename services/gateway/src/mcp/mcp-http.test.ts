@@ -11,8 +11,8 @@ import { InFlight } from '@mcp-host/async'
 import { eventually } from '@mcp-host/testkit'
 import {
   AccessPolicy,
-  type ForwardedReply,
-  type ForwardedRequest,
+  type ServerReply,
+  type OutgoingRequest,
   MAX_REQUEST_BYTES,
   McpEndpoint,
 } from '@mcp-host/mcp-endpoint'
@@ -46,7 +46,7 @@ let draining: AbortController
 let refusing: AbortController
 /** Answers of clients to server requests. */
 let answers: unknown[]
-let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
+let answer: (request: OutgoingRequest) => Promise<ServerReply> | ServerReply
 let server: Server
 /** The agent of clients with keep-alive. */
 let agent: Agent
@@ -62,8 +62,8 @@ beforeEach(async () => {
     clients: noClients,
     signSession,
     serverInfo: { name: 'mcp-host', version: '1' },
-    upstream: {
-      forward: async (_, forwarded) => answer(forwarded),
+    servers: {
+      send: async (_, asked) => answer(asked),
       resume: () => Promise.reject(new Error('no request is resumable')),
       answer: (...args) => void answers.push(args),
       tell: () => undefined,
@@ -106,7 +106,7 @@ afterEach(() => {
 })
 
 const bytes = new TextEncoder()
-const result = (value: object): ForwardedReply => ({
+const result = (value: object): ServerReply => ({
   type: 'result',
   json: bytes.encode(JSON.stringify(value)),
 })
@@ -191,13 +191,13 @@ describe('paths', () => {
 describe('request bodies', () => {
   test('a body may come in several pieces', async () => {
     const text = 'ä'.repeat(300_000)
-    let forwardedParams: unknown
+    let sentParams: unknown
     answer = ({ params }) => {
-      forwardedParams = params
+      sentParams = params
       return result({ content: [] })
     }
     await post({ ...call, params: { name: 'a__add', arguments: { text } } })
-    expect(forwardedParams).toEqual({ name: 'add', arguments: { text } })
+    expect(sentParams).toEqual({ name: 'add', arguments: { text } })
   })
 
   test.each([1, 2 * MAX_REQUEST_BYTES])(
@@ -329,9 +329,9 @@ describe('pages', () => {
 })
 
 test('the request of a client that leaves is aborted', async () => {
-  let signal: ForwardedRequest['signal']
-  answer = (forwarded) => {
-    ;({ signal } = forwarded)
+  let signal: OutgoingRequest['signal']
+  answer = (asked) => {
+    ;({ signal } = asked)
     return new Promise((_, reject) => {
       signal?.addEventListener('abort', () => reject(signal?.reason))
     })
@@ -359,7 +359,7 @@ test('the request of a client that leaves is aborted', async () => {
 
 describe('stopping gateways', () => {
   test('a draining gateway answers requests in flight and late ones, and closes their connections', async () => {
-    const go = Promise.withResolvers<ForwardedReply>()
+    const go = Promise.withResolvers<ServerReply>()
     answer = () => go.promise
     const early = post(call)
     await eventually(() => passing.count === 1, { what: 'the request' })
@@ -375,7 +375,7 @@ describe('stopping gateways', () => {
   test('a draining gateway closes the connection of a stream at its end', async () => {
     // Without this an idle connection would be closed by its timeout.
     server.keepAliveTimeout = 0
-    const go = Promise.withResolvers<ForwardedReply>()
+    const go = Promise.withResolvers<ServerReply>()
     answer = ({ listener }) => {
       listener?.onNotice('notifications/progress', '{"progress":1}')
       return go.promise

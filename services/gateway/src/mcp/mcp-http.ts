@@ -189,12 +189,12 @@ export class McpHttp {
     const refusal = refusing.aborted ? refusalOf(method, body) : undefined
     if (refusal !== undefined) return send(response, headers, refusal)
     const exchange = new HttpExchange(method, principal, headers, body, draining)
-    const forwarded = passing.begin()
+    const passed = passing.begin()
     response.on('close', () => {
       if (!response.writableFinished) exchange.signal.cancel()
       // Later requests go to a successor, over a new connection.
       if (draining.aborted) socket.end()
-      forwarded[Symbol.dispose]()
+      passed[Symbol.dispose]()
     })
     void endpoint.handle(exchange, virtualServer).then((reply) => {
       // The client must not use the connection again.

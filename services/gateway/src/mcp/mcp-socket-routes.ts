@@ -33,13 +33,13 @@ export async function addMcpSockets(
   ): void {
     if (virtualServer === undefined)
       return socket.close(1008, 'there is no such MCP server or bundle')
-    const forwarded = passing.begin()
+    const passed = passing.begin()
     const over = serveMcpSocket(
       { endpoint, virtualServer, principal, draining, events },
       socket,
       settings,
     )
-    void over.finally(() => forwarded[Symbol.dispose]())
+    void over.finally(() => passed[Symbol.dispose]())
   }
 
   async function begin(

@@ -1,5 +1,5 @@
 import { LOCAL } from '@mcp-host/contracts'
-import { type ForwardedReply, McpEndpoint, MergedListing } from '@mcp-host/mcp-endpoint'
+import { type ServerReply, McpEndpoint, MergedListing } from '@mcp-host/mcp-endpoint'
 import { noClients, nothing, signSession } from '@mcp-host/mcp-endpoint/testing'
 import { EventEmitter, once } from 'node:events'
 import { Registry } from 'prom-client'
@@ -52,7 +52,7 @@ class FakeSocket extends EventEmitter {
 let socket: FakeSocket
 let draining: AbortController
 let metrics: Registry
-let answer: () => Promise<ForwardedReply> | ForwardedReply
+let answer: () => Promise<ServerReply> | ServerReply
 beforeEach(() => {
   socket = new FakeSocket()
   draining = new AbortController()
@@ -71,8 +71,8 @@ function serve(heartbeatMs = 60_000): Promise<void> {
     signSession,
     serverInfo: { name: 'us', version: '1' },
     clients: noClients,
-    upstream: {
-      forward: async () => answer(),
+    servers: {
+      send: async () => answer(),
       resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
@@ -139,7 +139,7 @@ test('a single large message does not close its socket', async () => {
 })
 
 test('a draining gateway waits for requests in flight, then closes its sockets', async () => {
-  const reply = Promise.withResolvers<ForwardedReply>()
+  const reply = Promise.withResolvers<ServerReply>()
   answer = () => reply.promise
   const closed = serve()
   socket.ask(1, 'tools/call', { name: 'do' })

@@ -82,14 +82,14 @@ function start(client: UpstreamClient, leave: () => void): HostedServer {
   }
   processes.push(process)
   const server = {
-    forward({ head }: IncomingRequest) {
+    serveRequest({ head }: IncomingRequest) {
       process.ran.push(head.id)
       process.inFlight++
       return Promise.resolve({ head: { type: 'result' }, body: '{}' })
     },
     serveClient(name: string, use: Use) {
       expect(name).toBe(client.name)
-      process.byName = (id) => use((each) => each.forward(requestOf({ id }), () => undefined))
+      process.byName = (id) => use((each) => each.serveRequest(requestOf({ id }), () => undefined))
     },
     abandon: () => undefined,
     drained: () => (process.inFlight === 0 ? Promise.resolve() : done.promise),
@@ -131,19 +131,19 @@ function requestOf({
   }
 }
 
-const forward = (options: RequestOptions): Promise<McpReply> =>
-  clients.forward(requestOf(options), () => undefined)
+const serveRequest = (options: RequestOptions): Promise<McpReply> =>
+  clients.serveRequest(requestOf(options), () => undefined)
 
 test('the requests of a session run on its dedicated process', async () => {
   const capabilities = { roots: {} }
   const answers = await Promise.all([
-    forward({ id: '1', session: 'a', capabilities }),
-    forward({ id: '2', session: 'a', capabilities }),
-    forward({ id: '3', session: 'b' }),
+    serveRequest({ id: '1', session: 'a', capabilities }),
+    serveRequest({ id: '2', session: 'a', capabilities }),
+    serveRequest({ id: '3', session: 'b' }),
   ])
   expect(answers).toMatchObject(answers.map(() => ({ head: { type: 'result' } })))
   await processes[0]?.finish()
-  await forward({ id: '4', session: 'a', capabilities })
+  await serveRequest({ id: '4', session: 'a', capabilities })
   await processes[0]?.byName('5')
   expect(processes).toMatchObject([
     { name: 'a', capabilities, hasSession: true, ran: ['1', '2', '4', '5'] },
@@ -153,7 +153,7 @@ test('the requests of a session run on its dedicated process', async () => {
 })
 
 test('a request to the name of a process resets its idle timeout', async () => {
-  await forward({ id: '1', session: 'a' })
+  await serveRequest({ id: '1', session: 'a' })
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS - 1)
   await processes[0]?.byName('2')
@@ -166,13 +166,18 @@ test('a request to the name of a process resets its idle timeout', async () => {
 
 test('a request of a session whose process is at a peer is refused as unavailable', async () => {
   holders.set('session.own.a', 'peer')
-  await expect(forward({ id: '1', session: 'a' })).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(serveRequest({ id: '1', session: 'a' })).rejects.toMatchObject({
+    code: 'unavailable',
+  })
   expect(processes).toEqual([])
 })
 
 test('concurrent requests without a session run on separate processes', async () => {
   const capabilities = { sampling: {} }
-  await Promise.all([forward({ id: '1', capabilities }), forward({ id: '2', capabilities })])
+  await Promise.all([
+    serveRequest({ id: '1', capabilities }),
+    serveRequest({ id: '2', capabilities }),
+  ])
   expect(processes).toMatchObject([
     { ran: ['1'], capabilities, hasSession: false },
     { ran: ['2'], capabilities, hasSession: false },
@@ -182,52 +187,55 @@ test('concurrent requests without a session run on separate processes', async ()
 })
 
 test('a process is reused once no request is in flight, not with the first answer', async () => {
-  await forward({ id: '1' })
+  await serveRequest({ id: '1' })
   // The answer was input_required: the first request is still in flight.
-  await forward({ id: '2' })
+  await serveRequest({ id: '2' })
   expect(processes).toMatchObject([{ ran: ['1'] }, { ran: ['2'] }])
   await processes[0]?.byName('1, retried')
   await processes[0]?.finish()
-  await forward({ id: '3' })
+  await serveRequest({ id: '3' })
   expect(processes).toMatchObject([{ ran: ['1', '1, retried', '3'] }, { ran: ['2'] }])
-  await forward({ id: '4' })
+  await serveRequest({ id: '4' })
   expect(processes[2]).toMatchObject({ ran: ['4'] })
 })
 
 test('a process is reused only for clients with equal capabilities', async () => {
-  await forward({ id: '1', capabilities: { sampling: {} } })
+  await serveRequest({ id: '1', capabilities: { sampling: {} } })
   await processes[0]?.finish()
-  await forward({ id: '2', capabilities: { sampling: {}, roots: {} } })
-  await forward({ id: '3' })
-  await forward({ id: '4', capabilities: { sampling: {} } })
+  await serveRequest({ id: '2', capabilities: { sampling: {}, roots: {} } })
+  await serveRequest({ id: '3' })
+  await serveRequest({ id: '4', capabilities: { sampling: {} } })
   expect(processes.map(({ ran }) => ran)).toEqual([['1', '4'], ['2'], ['3']])
 })
 
 test('a process is reused only by its principal, whose processes it counts among', async () => {
-  await forward({ id: '1', principal: 'user:ann' })
+  await serveRequest({ id: '1', principal: 'user:ann' })
   await processes[0]?.finish()
-  await forward({ id: '2', principal: 'user:bob' })
-  await forward({ id: '3', principal: 'user:ann' })
+  await serveRequest({ id: '2', principal: 'user:bob' })
+  await serveRequest({ id: '3', principal: 'user:ann' })
   expect(processes.map(({ ran }) => ran)).toEqual([['1', '3'], ['2']])
 })
 
 test('a process that has ended is not reused', async () => {
-  await forward({ id: '1' })
+  await serveRequest({ id: '1' })
   await processes[0]?.finish()
   await vi.advanceTimersByTimeAsync(IDLE_MS)
   expect(clients.upstreams.size).toBe(0)
-  await forward({ id: '2' })
+  await serveRequest({ id: '2' })
   expect(processes).toMatchObject([{ hasEnded: true }, { ran: ['2'] }])
   expect(processes[1]?.name).not.toBe(processes[0]?.name)
 })
 
 test('the process of a client that leaves is ended, and its lease released', async () => {
-  await Promise.all([forward({ id: '1', session: 'a' }), forward({ id: '2', session: 'b' })])
+  await Promise.all([
+    serveRequest({ id: '1', session: 'a' }),
+    serveRequest({ id: '2', session: 'b' }),
+  ])
   processes[0]?.leave()
   await vi.advanceTimersByTimeAsync(0)
   expect(processes).toMatchObject([{ hasEnded: true }, { hasEnded: false }])
   expect(Array.from(holders.keys())).toEqual(['session.own.b'])
-  await forward({ id: '3', session: 'a' })
+  await serveRequest({ id: '3', session: 'a' })
   expect(processes[2]).toMatchObject({ name: 'a', ran: ['3'] })
 })
 
@@ -235,14 +243,14 @@ test.each<['restart' | 'close', boolean]>([
   ['restart', true],
   ['close', false],
 ])('a %s ends all processes; later requests run: %s', async (action, mayBegin) => {
-  await Promise.all([forward({ id: '1', session: 'a' }), forward({ id: '2' })])
+  await Promise.all([serveRequest({ id: '1', session: 'a' }), serveRequest({ id: '2' })])
   await processes[1]?.finish()
   await (action === 'restart'
     ? clients.upstreams.restart()
     : clients.upstreams.close({ isGraceful: false }))
   expect(processes).toMatchObject([{ hasEnded: true }, { hasEnded: true }])
   expect(holders.size).toBe(0)
-  const next = [forward({ id: '3', session: 'a' }), forward({ id: '4' })]
+  const next = [serveRequest({ id: '3', session: 'a' }), serveRequest({ id: '4' })]
   const outcomes = (await Promise.allSettled(next)).map(({ status }) => status)
   expect(outcomes).toEqual(next.map(() => (mayBegin ? 'fulfilled' : 'rejected')))
 })

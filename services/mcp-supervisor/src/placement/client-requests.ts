@@ -35,23 +35,23 @@ export class ClientRequests {
   }
 
   /** Takes a request from the queue. Throws `unavailable` when the process of the client is at another supervisor. */
-  async forward(request: IncomingRequest, send: SendReply): Promise<McpReply> {
+  async serveRequest(request: IncomingRequest, send: SendReply): Promise<McpReply> {
     const { client } = request.head
-    if (client === undefined) return this.#forwardAlone(request, send)
+    if (client === undefined) return this.#serveAlone(request, send)
     const { id: name, capabilities } = client
     const use = await this.#locateClient({ name, capabilities, hasSession: true }, request)
-    return use((server) => server.forward(request, send))
+    return use((server) => server.serveRequest(request, send))
   }
 
   /** Uses a free process with the same principal and capabilities, or starts one. */
-  async #forwardAlone(request: IncomingRequest, send: SendReply): Promise<McpReply> {
+  async #serveAlone(request: IncomingRequest, send: SendReply): Promise<McpReply> {
     const capabilities = capabilitiesIn(request)
     const key = JSON.stringify([request.envelope.principal, capabilities])
     this.#forgetEnded()
     const name = this.#free.get(key)?.pop() ?? `r${crypto.randomUUID()}`
     const use = await this.#locateClient({ name, capabilities, hasSession: false }, request)
     return use((server) => {
-      const answer = server.forward(request, send)
+      const answer = server.serveRequest(request, send)
       // A request that asks its caller continues after its reply.
       void server.drained().then(() => {
         this.#free.set(key, [...(this.#free.get(key) ?? []), name])

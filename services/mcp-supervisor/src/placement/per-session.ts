@@ -2,7 +2,7 @@ import type { Lease, ServedRequest } from '@mcp-host/bus'
 import type { RunToolRequest, ServerStats, SessionId } from '@mcp-host/contracts'
 import type { ServerRequestCallback } from '@mcp-host/upstream'
 import { aborted, pause } from '@mcp-host/async'
-import { ClientLists, HostedServer, RequestForwarder, toEntry } from '@mcp-host/mcp-bus/serve'
+import { ClientLists, HostedServer, ServedRequests, toEntry } from '@mcp-host/mcp-bus/serve'
 import type { UpstreamClient } from './caller-keys.ts'
 import { ClientRequests } from './client-requests.ts'
 import type { PlacementContext } from './placement-context.ts'
@@ -44,7 +44,7 @@ export class PerSessionPolicy implements PlacementPolicy {
     const { deps, name, signal } = this.#context
     const queue = deps.subjects.queue(name, {
       runTool: (served) => this.#sessions.run(served),
-      forward: (request, send) => this.#clients.forward(request, send),
+      serveRequest: (request, send) => this.#clients.serveRequest(request, send),
     })
     try {
       for (;;) {
@@ -114,17 +114,17 @@ export class PerSessionPolicy implements PlacementPolicy {
     const { bus, subjects, audit, inputTimeoutMs } = deps
     const { name, capabilities, hasSession } = client
     const own = { process: name, hasSession, capabilities }
-    const forwarder = new RequestForwarder({ bus, audit, server, inputTimeoutMs, ...own })
+    const requests = new ServedRequests({ bus, audit, server, inputTimeoutMs, ...own })
     const answerable = ANSWERABLE.filter((each) => Object.hasOwn(capabilities, each))
     const kinds = [...answerable, 'log'] as const
-    const answers = { callback: forwarder.callback, kinds, capabilities, sessionId: name }
+    const answers = { callback: requests.callback, kinds, capabilities, sessionId: name }
     const clientLists = hasSession
       ? new ClientLists(
           { bus, subjects, warn: this.#warn },
           { server, client: name, toEntry: (snapshot) => toEntry(bus.id, config, snapshot) },
         )
       : undefined
-    const options = { name: server, config, answers, forwarder }
+    const options = { name: server, config, answers, requests }
     return new HostedServer(deps, { ...options, client: name, clientLists, onLeave })
   }
 

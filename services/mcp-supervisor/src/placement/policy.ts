@@ -14,7 +14,7 @@ export interface PlacementPolicy {
   /** Restarts the processes at this supervisor. Throws `not-found` when there is none. */
   restart(): Promise<void>
   /**
-   * Takes a call that another supervisor forwarded. Throws `not-found` when sessions have no dedicated processes of the
+   * Takes a call that another supervisor passed on. Throws `not-found` when sessions have no dedicated processes of the
    * server.
    */
   runSessionTool(served: ServedRequest<RunToolRequest>): Promise<{ supervisor: string }>

@@ -14,7 +14,7 @@ let holders: Map<string, string>
 let lost: Map<string, AbortController>
 let isBrokerDown: boolean
 let dead: Set<string>
-let forwarded: unknown[]
+let passedOn: unknown[]
 /** The state of a process that tests observe and control. */
 interface Process {
   readonly session: SessionId
@@ -42,7 +42,7 @@ beforeEach(() => {
   lost = new Map()
   isBrokerDown = false
   dead = new Set()
-  forwarded = []
+  passedOn = []
   processes = []
   slots = new ProcessSlots(2)
   startFails = false
@@ -83,7 +83,7 @@ beforeEach(() => {
       },
     },
     async call(_: unknown, { supervisor }: { supervisor: string }, request: unknown) {
-      forwarded.push(request)
+      passedOn.push(request)
       return { supervisor }
     },
     // SessionCalls uses only these members.
@@ -281,14 +281,14 @@ test('an unavailable process is ended after its call, and the next call starts a
   expect(processes).toHaveLength(2)
 })
 
-test('a call of a session whose process is at a peer is forwarded', async () => {
+test('a call of a session whose process is at a peer is passed on', async () => {
   holders.set(keyOf('a'), 'peer')
   expect(await sessions.run(call('a'))).toEqual({ supervisor: 'peer' })
-  expect(forwarded).toMatchObject([{ session: 'a', server: 'own', tool: 'echo' }])
+  expect(passedOn).toMatchObject([{ session: 'a', server: 'own', tool: 'echo' }])
   expect(processes).toEqual([])
 })
 
-test('a forwarded call is not forwarded again', async () => {
+test('a call that was passed on is not passed on again', async () => {
   holders.set(keyOf('a'), 'peer')
   await expect(sessions.runSessionTool(call('a'))).rejects.toMatchObject({ code: 'unavailable' })
 })

@@ -6,7 +6,7 @@ import { type SessionCaller, sessionKey } from './caller-keys.ts'
 import type { CallerUpstreamsDeps } from './caller-upstreams.ts'
 import { CallerUpstreams } from './caller-upstreams.ts'
 
-const FORWARD_TIMEOUT_MS = 1_500
+const PASS_ON_TIMEOUT_MS = 1_500
 
 interface SessionCallsDeps extends CallerUpstreamsDeps {
   /** Starts the upstream of a session. */
@@ -40,7 +40,7 @@ export class SessionCalls {
     if (!('peer' in located)) return located((server) => server.runTool(served))
     const options = {
       envelope: childEnvelope(envelope),
-      timeoutMs: FORWARD_TIMEOUT_MS,
+      timeoutMs: PASS_ON_TIMEOUT_MS,
       expires: true,
     }
     const call = { ...request, server: this.#server }

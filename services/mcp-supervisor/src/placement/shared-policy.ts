@@ -1,7 +1,7 @@
 import type { ServerStats } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
 import { differInInstances, type ServerConfig } from '@mcp-host/upstream'
-import { HostedServer, RequestForwarder } from '@mcp-host/mcp-bus/serve'
+import { HostedServer, ServedRequests } from '@mcp-host/mcp-bus/serve'
 import type { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
 
@@ -65,13 +65,13 @@ export abstract class SharedPolicy implements PlacementPolicy {
     const { context } = this
     const { name, config, deps } = context
     const { bus, audit, inputTimeoutMs } = deps
-    const forwarder = new RequestForwarder({ bus, audit, server: name, inputTimeoutMs })
+    const requests = new ServedRequests({ bus, audit, server: name, inputTimeoutMs })
     this.hosted = new HostedServer(deps, {
       name,
       config,
       // All callers share the process, so the server cannot ask any of them.
-      answers: { callback: forwarder.callback, kinds: ['log'] },
-      forwarder,
+      answers: { callback: requests.callback, kinds: ['log'] },
+      requests,
       onChange: (snapshot) => {
         context.publish(snapshot)
         onChange()

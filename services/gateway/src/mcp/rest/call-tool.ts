@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { jsonAnswer } from '../../edge/api.ts'
 import { ContentBlocks } from '../../projection/answer-parts.ts'
-import type { ForwardDeps } from './forward-body.ts'
-import { forwardBody } from './forward-body.ts'
+import type { SendBodyDeps } from './send-body.ts'
+import { sendBody } from './send-body.ts'
 import { bodyLimit, handling, restFaults } from './rest-schemas.ts'
 
 const Body = z.object({
@@ -26,7 +26,7 @@ const Result = z
   })
   .meta({ id: 'ToolResult', description: 'Result of a tool, in the form of MCP.' })
 
-export function addCallTool(api: Api, deps: ForwardDeps): void {
+export function addCallTool(api: Api, deps: SendBodyDeps): void {
   api.post(
     '/mcp/tools/call',
     {
@@ -41,6 +41,6 @@ export function addCallTool(api: Api, deps: ForwardDeps): void {
         response: { 200: jsonAnswer('The result of the tool.', Result), ...restFaults('servers') },
       },
     },
-    ({ body }, reply) => forwardBody(deps, reply, 'tools/call', body),
+    ({ body }, reply) => sendBody(deps, reply, 'tools/call', body),
   )
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { jsonAnswer } from '../../edge/api.ts'
-import type { ForwardDeps } from './forward-body.ts'
-import { forwardBody } from './forward-body.ts'
+import type { SendBodyDeps } from './send-body.ts'
+import { sendBody } from './send-body.ts'
 import { bodyLimit, handling, restFaults } from './rest-schemas.ts'
 
 const Body = z.object({
@@ -28,7 +28,7 @@ const Result = z
   })
   .meta({ id: 'PromptResult', description: 'A prompt, as MCP has it.' })
 
-export function addGetPrompt(api: Api, deps: ForwardDeps): void {
+export function addGetPrompt(api: Api, deps: SendBodyDeps): void {
   api.post(
     '/mcp/prompts/get',
     {
@@ -41,6 +41,6 @@ export function addGetPrompt(api: Api, deps: ForwardDeps): void {
         response: { 200: jsonAnswer('The prompt.', Result), ...restFaults('servers') },
       },
     },
-    ({ body }, reply) => forwardBody(deps, reply, 'prompts/get', body),
+    ({ body }, reply) => sendBody(deps, reply, 'prompts/get', body),
   )
 }

@@ -16,8 +16,8 @@ import { UNLIMITED } from '../../limits/unlimited.ts'
 import { JsonRpcCode } from '@mcp-host/mcp'
 import {
   AccessPolicy,
-  type ForwardedReply,
-  type ForwardedRequest,
+  type ServerReply,
+  type OutgoingRequest,
   JsonRpcError,
 } from '@mcp-host/mcp-endpoint'
 import { nothing } from '@mcp-host/mcp-endpoint/testing'
@@ -54,13 +54,13 @@ const catalog: readonly CatalogEntry[] = [
   entry('c', { state: 'unavailable', error: 'it ended', tools: [], resources: [] }),
 ]
 
-interface Forwarded {
+interface Sent {
   readonly server: string
-  readonly request: ForwardedRequest
+  readonly request: OutgoingRequest
 }
 
-let forwarded: Forwarded[]
-let answer: (request: ForwardedRequest) => Promise<ForwardedReply> | ForwardedReply
+let sent: Sent[]
+let answer: (request: OutgoingRequest) => Promise<ServerReply> | ServerReply
 let passing: InFlight
 let bodies: BodyReader
 let rules: string[]
@@ -70,7 +70,7 @@ let principal: Principal
 const JSON_TYPE = { 'content-type': 'application/json' }
 beforeEach(() => {
   principal = LOCAL
-  forwarded = []
+  sent = []
   answer = () => result({ content: [], 'x-new': 1 })
   passing = new InFlight()
   bodies = new BodyReader()
@@ -91,15 +91,15 @@ beforeEach(() => {
     ),
     policy: new AccessPolicy({ needsApproval: (...call) => approvalRule(rules)(...call) }),
     models: () => ({ providers: [], default: { provider: 'demo', model: 'one' } }),
-    upstream: {
+    servers: {
       resume: () => Promise.reject(new Error('no request is resumable')),
       answer: () => undefined,
       tell: () => undefined,
       watch: () => nothing,
       listen: () => nothing,
       onLog: () => nothing,
-      async forward(server: string, request: ForwardedRequest) {
-        forwarded.push({ server, request })
+      async send(server: string, request: OutgoingRequest) {
+        sent.push({ server, request })
         return answer(request)
       },
     },
@@ -116,11 +116,11 @@ afterEach(async () => {
   await app.close()
 })
 
-const result = (value: object): ForwardedReply => ({
+const result = (value: object): ServerReply => ({
   type: 'result',
   json: bytes.encode(JSON.stringify(value)),
 })
-const error = (value: object): ForwardedReply => ({
+const error = (value: object): ServerReply => ({
   type: 'error',
   json: bytes.encode(JSON.stringify(value)),
 })
@@ -167,7 +167,7 @@ describe('a call that needs an approval', () => {
       { server: 'b', tool: 'add', arguments: call.arguments, state: 'pending' },
     ])
     expect(approvals[0].hash).toMatch(/^[0-9a-f]{64}$/)
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
     expect((await post('resources/read', { uri: 'mcp://b/mem%3A%2F%2Fboth' })).statusCode).toBe(200)
   })
 
@@ -181,8 +181,8 @@ describe('a call that needs an approval', () => {
     const statuses = both.map(({ statusCode }) => statusCode)
     expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 409])
     expect((await post('tools/call', again)).statusCode).toBe(409)
-    expect(forwarded).toMatchObject([{ request: { params: { arguments: reordered } } }])
-    expect(forwarded[0]?.request.params).not.toHaveProperty('approval')
+    expect(sent).toMatchObject([{ request: { params: { arguments: reordered } } }])
+    expect(sent[0]?.request.params).not.toHaveProperty('approval')
     expect((await decide(id, 'decline')).statusCode).toBe(409)
   })
 
@@ -196,7 +196,7 @@ describe('a call that needs an approval', () => {
     await decide(second, 'decline')
     const again = await post('tools/call', { ...call, arguments: {}, approval: second })
     expect([again.statusCode, again.json().error.code]).toEqual([403, 'denied'])
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   })
 
   test('reads as not found to other principals, and is seen by admins', async () => {
@@ -267,7 +267,7 @@ describe('listed items', () => {
     await post('prompts/get', { name: 'a__greet', arguments: { who: 'Ann' } })
     await post('resources/read', { uri: 'mcp://b/mem%3A%2F%2Fboth' })
     await post('resources/read', { uri: 'mem://7/x' })
-    expect(forwarded).toMatchObject([
+    expect(sent).toMatchObject([
       {
         server: 'b',
         request: {
@@ -283,13 +283,13 @@ describe('listed items', () => {
       { server: 'b', request: { method: 'resources/read', params: { uri: 'mem://both' } } },
       { server: 'a', request: { method: 'resources/read', params: { uri: 'mem://7/x' } } },
     ])
-    expect(forwarded.map(({ request }) => request.era)).toEqual(Array(4).fill('legacy'))
+    expect(sent.map(({ request }) => request.era)).toEqual(Array(4).fill('legacy'))
   })
 
-  test('priority and retries of a request are forwarded as its options', async () => {
+  test('priority and retries of a request are sent as its options', async () => {
     const options = { priority: 'low', retry: { maxRetries: 1, isSafeToRepeat: true } }
     await post('tools/call', { name: 'b__add', ...options, timeoutMs: 9000 })
-    expect(forwarded[0]?.request.params).toEqual({
+    expect(sent[0]?.request.params).toEqual({
       name: 'add',
       _meta: { 'mcp-host/options': options },
     })
@@ -315,29 +315,29 @@ describe('items of one server', () => {
     await post('resources/read', { server: 'b', uri: 'mem://both' })
     // Other servers have it; of this one nothing is known.
     await post('resources/read', { server: 'b', uri: 'mem://one' })
-    expect(forwarded).toMatchObject([
+    expect(sent).toMatchObject([
       { server: 'b', request: { params: { name: 'add' } } },
       { server: 'b', request: { params: { uri: 'mem://both' } } },
       { server: 'b', request: { params: { uri: 'mem://one' } } },
     ])
-    for (const { request } of forwarded) expect(request.params).not.toHaveProperty('server')
+    for (const { request } of sent) expect(request.params).not.toHaveProperty('server')
   })
 
   test.each(['a__add', 'a.add', 'a.b__add'])('do not include %s of another one', async (name) => {
     const response = await post('tools/call', { server: 'b', name })
     expect([response.statusCode, response.json().error.field]).toEqual([404, 'name'])
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   })
 
   test('include no resource that is named with another one', async () => {
     await post('resources/read', { server: 'b', uri: 'mcp://a/mem%3A%2F%2Fone' })
-    expect(forwarded.filter(({ server }) => server !== 'b')).toEqual([])
+    expect(sent.filter(({ server }) => server !== 'b')).toEqual([])
   })
 
   test('need the approvals that they need under their joined names', async () => {
     rules = ['b.*']
     expect((await post('tools/call', { server: 'b', name: 'add' })).statusCode).toBe(409)
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   })
 
   test.each(['tools/list', 'tools/call', 'resources/read'])(
@@ -423,7 +423,7 @@ describe('invalid requests', () => {
         },
       },
     ])
-    expect(forwarded).toEqual([])
+    expect(sent).toEqual([])
   })
 })
 
@@ -431,7 +431,7 @@ test('arguments that are too large when serialized are refused', async () => {
   const numbers = Array(450_000).fill('1e20').join()
   const response = await post('tools/call', `{"name":"a__add","arguments":{"a":[${numbers}]}}`)
   expect([response.statusCode, response.json().error.field]).toEqual([413, 'arguments'])
-  expect(forwarded).toEqual([])
+  expect(sent).toEqual([])
 })
 
 describe('unknown items', () => {
@@ -447,7 +447,7 @@ describe('unknown items', () => {
         404,
         { code: 'not-found', field, message: expect.stringContaining(reason) },
       ])
-      expect(forwarded).toEqual([])
+      expect(sent).toEqual([])
     },
   )
 
@@ -459,7 +459,7 @@ describe('unknown items', () => {
       404,
       { code: 'not-found', field: 'uri', message: 'uri: there is no resource "x://y"' },
     ])
-    expect(forwarded.map(({ server }) => server)).toEqual(['a', 'b'])
+    expect(sent.map(({ server }) => server)).toEqual(['a', 'b'])
   })
 
   test('a tool of a server that is not ready is answered with 503', async () => {
@@ -480,12 +480,12 @@ describe('failures of requests', () => {
   const thrown = (code: number, data: object) => (): never => {
     throw new JsonRpcError(code, 'the reason', { data: { server: 'a', ...data } })
   }
-  const failing = (code: number, data?: object) => (): ForwardedReply =>
+  const failing = (code: number, data?: object) => (): ServerReply =>
     error({ code, message: 'the reason', ...(data === undefined ? {} : { data }) })
   const own = (code: number, data: object) => failing(code, { server: 'a', ...data })
   const upstream = (code: number): object => ({ upstream: { code, message: 'the reason' } })
 
-  test.each<[string, () => ForwardedReply, number, object, string?]>([
+  test.each<[string, () => ServerReply, number, object, string?]>([
     [
       'no supervisor serves the server',
       thrown(JsonRpcCode.unavailable, { reason: 'unavailable', retryable: true }),
@@ -605,7 +605,7 @@ describe('failures of requests', () => {
 })
 
 /** Never answers; rejects as the bus does when its signal aborts. */
-function never({ signal }: ForwardedRequest): Promise<ForwardedReply> {
+function never({ signal }: OutgoingRequest): Promise<ServerReply> {
   return new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error))
   })
@@ -618,8 +618,8 @@ test('a request beyond its timeoutMs is cancelled and answered with 504', async 
     504,
     { code: 'deadline', field: 'timeoutMs', reason: 'unknown-outcome' },
   ])
-  expect(forwarded[0]?.request.signal?.aborted).toBe(true)
-  expect(forwarded[0]?.request.params).toEqual({ name: 'add' })
+  expect(sent[0]?.request.signal?.aborted).toBe(true)
+  expect(sent[0]?.request.params).toEqual({ name: 'add' })
 })
 
 test('a request is in flight until its caller leaves, then cancelled', async () => {
@@ -632,11 +632,11 @@ test('a request is in flight until its caller leaves, then cancelled', async () 
     body: JSON.stringify({ name: 'a__add' }),
     signal: caller.signal,
   })
-  await expect.poll(() => forwarded.length).toBe(1)
+  await expect.poll(() => sent.length).toBe(1)
   expect(passing.count).toBe(1)
   caller.abort()
   await expect(left).rejects.toThrow()
-  await expect.poll(() => forwarded[0]?.request.signal?.reason).toBeInstanceOf(BusError)
+  await expect.poll(() => sent[0]?.request.signal?.reason).toBeInstanceOf(BusError)
   expect(passing.count).toBe(0)
 })
 

@@ -1,6 +1,6 @@
 import type { Api } from '../../edge/api.ts'
 import { addCallTool } from './call-tool.ts'
-import type { ForwardDeps } from './forward-body.ts'
+import type { SendBodyDeps } from './send-body.ts'
 import { addGetPrompt } from './get-prompt.ts'
 import { addReadResource } from './read-resource.ts'
 import { addListItems } from './list-items.ts'
@@ -8,7 +8,7 @@ import type { CapabilitiesDeps } from './get-capabilities.ts'
 import { addGetCapabilities } from './get-capabilities.ts'
 
 /** The tools, prompts and resources of all MCP servers over plain HTTP and JSON. */
-export function addRestRoutes(api: Api, deps: ForwardDeps & CapabilitiesDeps): void {
+export function addRestRoutes(api: Api, deps: SendBodyDeps & CapabilitiesDeps): void {
   addGetCapabilities(api, deps)
   addListItems(api, deps)
   addCallTool(api, deps)

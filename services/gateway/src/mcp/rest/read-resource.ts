@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { jsonAnswer } from '../../edge/api.ts'
-import type { ForwardDeps } from './forward-body.ts'
-import { forwardBody } from './forward-body.ts'
+import type { SendBodyDeps } from './send-body.ts'
+import { sendBody } from './send-body.ts'
 import { bodyLimit, handling, restFaults } from './rest-schemas.ts'
 
 const Body = z.object({
@@ -18,7 +18,7 @@ const Result = z
   })
   .meta({ id: 'ReadResult', description: 'Content of a resource, in the form of MCP.' })
 
-export function addReadResource(api: Api, deps: ForwardDeps): void {
+export function addReadResource(api: Api, deps: SendBodyDeps): void {
   api.post(
     '/mcp/resources/read',
     {
@@ -34,6 +34,6 @@ export function addReadResource(api: Api, deps: ForwardDeps): void {
         },
       },
     },
-    ({ body }, reply) => forwardBody(deps, reply, 'resources/read', body),
+    ({ body }, reply) => sendBody(deps, reply, 'resources/read', body),
   )
 }

@@ -36,11 +36,11 @@ export interface ResumedRequest {
 }
 
 /** A request on its way to a server. */
-export interface ForwardedRequest {
+export interface OutgoingRequest {
   readonly method: string
   readonly params: Params
   readonly era: Era
-  /** The principal on whose behalf it is forwarded. */
+  /** The principal on whose behalf it is sent. */
   readonly caller?: Caller | undefined
   /** Whether the server has a dedicated process for each client. */
   readonly isOwn?: boolean | undefined
@@ -50,7 +50,7 @@ export interface ForwardedRequest {
   readonly isReadOnly?: boolean | undefined
   /** Whether a legacy caller gets the output of the tool as `{ result: … }`. */
   readonly isOutputWrapped?: boolean | undefined
-  /** A question for the caller's user. The request is forwarded only when the user accepts. */
+  /** A question for the caller's user. The request is sent only when the user accepts. */
   readonly confirm?: string | undefined
   /** The caller's trace context, in the format of W3C. */
   readonly traceparent?: string | undefined
@@ -62,7 +62,7 @@ export interface ForwardedRequest {
 }
 
 /** The server's result or error object, as JSON. */
-export interface ForwardedReply {
+export interface ServerReply {
   readonly type: 'result' | 'error'
   readonly json: Uint8Array
   /** The code of an error. */
@@ -108,12 +108,12 @@ export interface ServerLog {
 }
 
 /** The connection to the servers. */
-export interface Upstream {
-  /** Forwards a request. Throws `JsonRpcError` when there is no answer, including `MOVED`, or the signal's reason. */
-  forward(server: string, request: ForwardedRequest): Promise<ForwardedReply>
-  /** Resumes a request and gets its remaining replies. Throws as `forward`. */
-  resume(kept: ResumePoint, request: ResumedRequest): Promise<ForwardedReply>
-  /** Forwards a session's answer to a question. `message` is a JSON-RPC response. */
+export interface Servers {
+  /** Sends a request. Throws `JsonRpcError` when there is no answer, including `MOVED`, or the signal's reason. */
+  send(server: string, request: OutgoingRequest): Promise<ServerReply>
+  /** Resumes a request and gets its remaining replies. Throws as `send`. */
+  resume(kept: ResumePoint, request: ResumedRequest): Promise<ServerReply>
+  /** Sends a session's answer to a question. `message` is a JSON-RPC response. */
   answer(ask: string, client: string, message: Params): void
   /** Sends a notification of a client. */
   tell(server: string, client: string, what: 'roots-changed' | 'leave'): void

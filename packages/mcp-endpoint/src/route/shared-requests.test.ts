@@ -1,28 +1,28 @@
 import { beforeEach, expect, test } from 'vitest'
-import { SharedUpstream } from './shared-upstream.ts'
-import type { ForwardedReply, ForwardedRequest, Upstream } from '../upstream.ts'
+import { SharedRequests } from './shared-requests.ts'
+import type { ServerReply, OutgoingRequest, Servers } from '../servers.ts'
 
-const OK: ForwardedReply = { type: 'result', json: new Uint8Array() }
+const OK: ServerReply = { type: 'result', json: new Uint8Array() }
 const ignore = (): void => undefined
 
-let forwarded: ForwardedRequest[]
-let replies: PromiseWithResolvers<ForwardedReply>[]
-let upstream: SharedUpstream
+let sent: OutgoingRequest[]
+let replies: PromiseWithResolvers<ServerReply>[]
+let servers: SharedRequests
 beforeEach(() => {
-  forwarded = []
+  sent = []
   replies = []
-  // SharedUpstream uses only this method.
-  upstream = new SharedUpstream({
-    forward(_: string, request: ForwardedRequest) {
-      forwarded.push(request)
+  // SharedRequests uses only this method.
+  servers = new SharedRequests({
+    send(_: string, request: OutgoingRequest) {
+      sent.push(request)
       replies.push(Promise.withResolvers())
       return replies.at(-1)!.promise
     },
-  } as Partial<Upstream> as Upstream)
+  } as Partial<Servers> as Servers)
 })
 
-const read = (more: Partial<ForwardedRequest> = {}, server = 's'): Promise<ForwardedReply> =>
-  upstream.forward(server, {
+const read = (more: Partial<OutgoingRequest> = {}, server = 's'): Promise<ServerReply> =>
+  servers.send(server, {
     method: 'resources/read',
     params: { uri: 'mem://1' },
     era: 'modern',
@@ -32,11 +32,11 @@ const read = (more: Partial<ForwardedRequest> = {}, server = 's'): Promise<Forwa
 
 test('identical concurrent reads are coalesced', async () => {
   const all = [read(), read(), read()]
-  expect(forwarded).toHaveLength(1)
+  expect(sent).toHaveLength(1)
   replies[0]?.resolve(OK)
   expect(await Promise.all(all)).toEqual([OK, OK, OK])
   void read()
-  expect(forwarded).toHaveLength(2)
+  expect(sent).toHaveLength(2)
 })
 
 test('the error of coalesced reads rejects all and is not cached', async () => {
@@ -47,10 +47,10 @@ test('the error of coalesced reads rejects all and is not cached', async () => {
     { status: 'rejected' },
   ])
   void read()
-  expect(forwarded).toHaveLength(2)
+  expect(sent).toHaveLength(2)
 })
 
-test.each<[string, Partial<ForwardedRequest>, string?]>([
+test.each<[string, Partial<OutgoingRequest>, string?]>([
   ['another resource', { params: { uri: 'mem://2' } }],
   ['another server', {}, 'other'],
   ['another method', { method: 'prompts/get' }],
@@ -67,7 +67,7 @@ test.each<[string, Partial<ForwardedRequest>, string?]>([
   void read()
   void read(more, server)
   void read(more, server)
-  expect(forwarded.length).toBeGreaterThan(1)
+  expect(sent.length).toBeGreaterThan(1)
 })
 
 test('a coalesced read is aborted when its last caller has left', async () => {
@@ -76,12 +76,12 @@ test('a coalesced read is aborted when its last caller has left', async () => {
   const second = read({ signal: other.signal })
   one.abort(new Error('left'))
   await expect(first).rejects.toThrow('left')
-  expect(forwarded[0]?.signal?.aborted).toBe(false)
+  expect(sent[0]?.signal?.aborted).toBe(false)
   other.abort(new Error('left, too'))
   await expect(second).rejects.toThrow('left, too')
-  expect(forwarded[0]?.signal?.aborted).toBe(true)
+  expect(sent[0]?.signal?.aborted).toBe(true)
   void read()
-  expect(forwarded).toHaveLength(2)
+  expect(sent).toHaveLength(2)
 })
 
 test('a coalesced read with a caller that cannot leave is not aborted', async () => {
@@ -90,7 +90,7 @@ test('a coalesced read with a caller that cannot leave is not aborted', async ()
   const second = read()
   one.abort(new Error('left'))
   await expect(first).rejects.toThrow('left')
-  expect(forwarded[0]?.signal?.aborted).toBe(false)
+  expect(sent[0]?.signal?.aborted).toBe(false)
   replies[0]?.resolve(OK)
   expect(await second).toBe(OK)
 })

@@ -18,8 +18,8 @@ import {
 import { isObject } from '@mcp-host/json'
 import { JsonRpcCode } from '@mcp-host/mcp'
 import {
-  type ForwardedReply,
-  type ForwardedRequest,
+  type ServerReply,
+  type OutgoingRequest,
   JsonRpcError,
   MOVED,
   type Params,
@@ -27,7 +27,7 @@ import {
   type ResumePoint,
   type ServerLog,
   type ServerMessage,
-  type Upstream,
+  type Servers,
   type WatchRequest,
 } from '@mcp-host/mcp-endpoint'
 import { isAnySilent } from './is-any-silent.ts'
@@ -52,7 +52,7 @@ type UpstreamBus = Pick<
   'id' | 'callOpaque' | 'call' | 'emit' | 'listen' | 'blobs' | 'sinceOutageMs'
 >
 
-export interface BusUpstreamDeps {
+export interface BusServersDeps {
   readonly bus: UpstreamBus
   /** Whether an absent server may return. */
   readonly isConfigured: (server: string) => boolean
@@ -62,19 +62,19 @@ export interface BusUpstreamDeps {
   readonly pauseServer: (server: string) => void
 }
 
-/** Forwards requests over the bus to the supervisors of their servers. */
-export class BusUpstream implements Upstream {
-  readonly #deps: BusUpstreamDeps
+/** Sends requests over the bus to the supervisors of their servers. */
+export class BusServers implements Servers {
+  readonly #deps: BusServersDeps
   readonly #logListeners = new Set<(log: ServerLog) => void>()
   /** Set while there are listeners. */
   #logs: Disposable | undefined
   #count = 0
 
-  constructor(deps: BusUpstreamDeps) {
+  constructor(deps: BusServersDeps) {
     this.#deps = deps
   }
 
-  async forward(server: string, request: ForwardedRequest): Promise<ForwardedReply> {
+  async send(server: string, request: OutgoingRequest): Promise<ServerReply> {
     const {
       method,
       params,
@@ -120,8 +120,8 @@ export class BusUpstream implements Upstream {
       } catch (error) {
         answer = await this.#askAgain(call, question, request, error)
       }
-      const forwarded = this.#forwarded(call, answer)
-      return forwarded instanceof Promise ? await forwarded : forwarded
+      const reply = this.#replyOf(call, answer)
+      return reply instanceof Promise ? await reply : reply
     } finally {
       call.end()
       if (stored !== undefined) this.#deps.bus.blobs.remove(stored.key).catch(() => undefined)
@@ -131,7 +131,7 @@ export class BusUpstream implements Upstream {
   async resume(
     kept: ResumePoint,
     { client, after, ...request }: ResumedRequest,
-  ): Promise<ForwardedReply> {
+  ): Promise<ServerReply> {
     const call = new PendingRequest(this.#deps.bus, { ...kept, ...request })
     call.kept = kept
     call.number = after
@@ -140,7 +140,7 @@ export class BusUpstream implements Upstream {
     try {
       const answer = await this.#takeUp(call, kept, client, PATIENCE_MS)
       if (answer === undefined) throw unknownOutcome(call.server, GONE)
-      return await this.#forwarded(call, answer)
+      return await this.#replyOf(call, answer)
     } finally {
       call.end()
     }
@@ -212,10 +212,10 @@ export class BusUpstream implements Upstream {
     }
   }
 
-  #forwarded(
+  #replyOf(
     call: PendingRequest,
     { head, body }: Frame<McpReplyHead>,
-  ): ForwardedReply | Promise<ForwardedReply> {
+  ): ServerReply | Promise<ServerReply> {
     if (head.type === 'moved') throw MOVED
     if (head.type === 'error') return { type: 'error', json: body, code: head.code }
     const hasLinks = 'hasLinks' in head && head.hasLinks === true
@@ -228,7 +228,7 @@ export class BusUpstream implements Upstream {
     call: PendingRequest,
     { key, digest }: Extract<McpReplyHead, { type: 'stored' }>,
     hasLinks: boolean,
-  ): Promise<ForwardedReply> {
+  ): Promise<ServerReply> {
     try {
       return { type: 'result', json: await this.#deps.bus.blobs.get(key, { digest }), hasLinks }
     } catch (error) {
@@ -246,7 +246,7 @@ export class BusUpstream implements Upstream {
   async #askAgain(
     call: PendingRequest,
     question: Question,
-    { client, isReadOnly }: ForwardedRequest,
+    { client, isReadOnly }: OutgoingRequest,
     error: unknown,
   ): Promise<Frame<McpReplyHead>> {
     const askedAt = performance.now()
@@ -389,7 +389,7 @@ function isTooLarge(body: string): boolean {
 /** The process of the caller's session, or the process with the suspended request that the caller resumes. */
 function processOf(
   { requestState }: Params,
-  client: ForwardedRequest['client'],
+  client: OutgoingRequest['client'],
 ): string | undefined {
   if (client !== undefined) return client.id
   if (typeof requestState !== 'string') return undefined

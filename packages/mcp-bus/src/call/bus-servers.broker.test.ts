@@ -4,23 +4,23 @@ import { BusError, mcpRequestControl, mcpRequest, resumeRequest } from '@mcp-hos
 import type { Broker } from '@mcp-host/testkit'
 import { eventually, startBroker } from '@mcp-host/testkit'
 import {
-  type ForwardedReply,
-  type ForwardedRequest,
+  type ServerReply,
+  type OutgoingRequest,
   MOVED,
   type ReplyListener,
   type ResumedRequest,
   type ResumePoint,
 } from '@mcp-host/mcp-endpoint'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { BusUpstream } from './bus-upstream.ts'
+import { BusServers } from './bus-servers.ts'
 
 let broker: Broker
 let supervisor: Bus
-let upstream: BusUpstream
+let servers: BusServers
 beforeAll(async () => {
   broker = await startBroker()
   supervisor = await broker.connect('supervisor')
-  upstream = new BusUpstream({
+  servers = new BusServers({
     bus: await broker.connect('gateway'),
     isConfigured: () => true,
     supervisors: () => [],
@@ -34,7 +34,7 @@ type Handler<Head> = (
   send: (head: McpReplyHead, body: string) => void,
 ) => Promise<{ readonly head: McpReplyHead; readonly body: string }>
 
-let forward: Handler<McpRequestHead>
+let serveRequest: Handler<McpRequestHead>
 let resume: Handler<ResumeHead>
 let resumed: ResumeHead[]
 let controls: unknown[]
@@ -43,7 +43,9 @@ beforeEach(async () => {
   resumed = []
   controls = []
   served = new DisposableStack()
-  served.use(supervisor.serveOpaque(mcpRequest, { server: 's' }, (...args) => forward(...args)))
+  served.use(
+    supervisor.serveOpaque(mcpRequest, { server: 's' }, (...args) => serveRequest(...args)),
+  )
   const params = { supervisor: supervisor.id }
   served.use(
     supervisor.serveOpaque(resumeRequest, params, (...args) => {
@@ -75,8 +77,8 @@ const listener: ReplyListener = {
   onAsk: () => undefined,
   onResumable: (kept) => void resumePoints.push(kept),
 }
-const ask = (more: Partial<ForwardedRequest> = {}): Promise<ForwardedReply> =>
-  upstream.forward('s', {
+const ask = (more: Partial<OutgoingRequest> = {}): Promise<ServerReply> =>
+  servers.send('s', {
     method: 'tools/call',
     params: {},
     era: 'legacy',
@@ -85,8 +87,8 @@ const ask = (more: Partial<ForwardedRequest> = {}): Promise<ForwardedReply> =>
     isResumable: true,
     ...more,
   })
-const resumeAt = (kept: ResumePoint, more: Partial<ResumedRequest> = {}): Promise<ForwardedReply> =>
-  upstream.resume(kept, {
+const resumeAt = (kept: ResumePoint, more: Partial<ResumedRequest> = {}): Promise<ServerReply> =>
+  servers.resume(kept, {
     client: 'ann',
     after: 2,
     signal: new AbortController().signal,
@@ -97,7 +99,7 @@ const resumePoint = (): ResumePoint => ({ supervisor: supervisor.id, server: 's'
 
 test('a resumable request is marked as such, and its resume point is reported', async () => {
   const heads: McpRequestHead[] = []
-  forward = async ({ head }, send) => {
+  serveRequest = async ({ head }, send) => {
     heads.push(head)
     send(resumable(), '')
     send(notice(1), '{}')
@@ -137,7 +139,7 @@ test.each<[string, Handler<McpRequestHead>]>([
     },
   ],
 ])('a lost message of a resumable request is fetched again: %s', async (_, handler) => {
-  forward = handler
+  serveRequest = handler
   resume = async (_request, send) => {
     send({ type: 'running' }, '')
     send(notice(2), '{}')
@@ -150,7 +152,7 @@ test.each<[string, Handler<McpRequestHead>]>([
 })
 
 test('a lost request that is not resumable has an unknown outcome', async () => {
-  forward = async () => {
+  serveRequest = async () => {
     throw new BusError('deadline', 'silence')
   }
   await expect(ask()).rejects.toMatchObject({ data: { reason: 'unknown-outcome' } })
@@ -161,7 +163,7 @@ test('a stored result is kept for a resumable request, else removed', async () =
   const json = new TextEncoder().encode('{"a":1}')
   const [kept, read] = await Promise.all([supervisor.blobs.put(json), supervisor.blobs.put(json)])
   for (const { key, bytes } of [kept, read]) {
-    forward = async (_, send) => {
+    serveRequest = async (_, send) => {
       if (key === kept.key) send(resumable(), '')
       return { head: { type: 'stored', key, bytes }, body: '' }
     }
@@ -174,7 +176,7 @@ test('a stored result is kept for a resumable request, else removed', async () =
 test('a stored result that was replaced is not taken for the result', async () => {
   const { key, bytes } = await supervisor.blobs.put(Buffer.from('{"a":1}'))
   const { digest } = await supervisor.blobs.put(Buffer.from('{"a":2}'))
-  forward = async () => ({ head: { type: 'stored', key, bytes, digest }, body: '' })
+  serveRequest = async () => ({ head: { type: 'stored', key, bytes, digest }, body: '' })
   await expect(ask()).rejects.toThrow(`there is no stored result "${key}" with the digest`)
 })
 

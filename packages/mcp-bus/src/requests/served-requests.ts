@@ -10,14 +10,14 @@ import { checkCapability, ClientQuestions, ClientRefusal, refused } from './clie
 import type { Era, Json } from './eras.ts'
 import { isObject } from '@mcp-host/json'
 import { SuspendedRequest } from './suspended-request.ts'
-import type { McpReply, ForwardedRequest } from './forward-request.ts'
-import { forwardRequest, toError } from './forward-request.ts'
+import type { McpReply, ParsedRequest } from './serve-request.ts'
+import { serveRequest, toError } from './serve-request.ts'
 import { invalidParams, toJsonRpcFailure } from './json-rpc-failure.ts'
 import type { ServeCall } from '../steps/serve-call.ts'
 import type { ClientAnswer } from '../subjects.ts'
 import type { WatchedResources } from './watched-resources.ts'
 
-export interface RequestForwarderDeps {
+export interface ServedRequestsDeps {
   readonly bus: Pick<Bus, 'blobs' | 'emit'>
   readonly server: string
   /** The audit log; absent when it is off. */
@@ -32,7 +32,7 @@ export interface RequestForwarderDeps {
   readonly capabilities?: object
 }
 
-/** The server that requests are forwarded to. */
+/** The server that the requests are for. */
 export interface RequestTarget {
   readonly upstream: Pick<Upstream, 'request' | 'abort' | 'setLoggingLevel'>
   readonly serve: ServeCall
@@ -89,12 +89,12 @@ const text = new TextDecoder()
 const OVER = new Error('the request is over')
 
 /**
- * Runs the requests of MCP clients at one host, and forwards requests of its server to them. A legacy client is asked
+ * Serves the requests of MCP clients at one server, and passes requests of its server to them. A legacy client is asked
  * during the request. A modern client gets the question as the result, and retries with the answer, while the request
  * continues at the server.
  */
-export class RequestForwarder {
-  readonly #deps: RequestForwarderDeps
+export class ServedRequests {
+  readonly #deps: ServedRequestsDeps
   readonly #questions: ClientQuestions
   readonly #waiting = new SlotMap<Waiting>()
   #turn = 0
@@ -103,13 +103,13 @@ export class RequestForwarder {
   /** The log level of the session at its last request. */
   #sessionLevel: McpLogLevel | undefined
 
-  constructor(deps: RequestForwarderDeps) {
+  constructor(deps: ServedRequestsDeps) {
     this.#deps = deps
     this.#questions = new ClientQuestions(deps.server)
   }
 
-  /** Runs a request. Failures also become replies. Throws when the message is not a request. */
-  run(to: RequestTarget, question: IncomingRequest, send: SendPart): Promise<McpReply> {
+  /** Serves a request. Failures also become replies. Throws when the message is not a request. */
+  serve(to: RequestTarget, question: IncomingRequest, send: SendPart): Promise<McpReply> {
     const { head, envelope } = question
     const params: unknown = JSON.parse(text.decode(question.body))
     if (!isObject(params)) throw new Error('params are no object')
@@ -119,7 +119,7 @@ export class RequestForwarder {
     if (suspended !== undefined) return this.#resume(suspended, question, params, send)
     this.#sessionLevel = head.client?.logLevel
     const running = this.#begin(question, params, send)
-    const ended = this.#run(to, running, { head, params, envelope })
+    const ended = this.#serveTo(to, running, { head, params, envelope })
     if (running.suspended === undefined) return ended
     this.#suspended.add(running)
     to.track(ended)
@@ -211,15 +211,15 @@ export class RequestForwarder {
     }
   }
 
-  async #run(
+  async #serveTo(
     to: RequestTarget,
     running: RunningRequest,
-    request: ForwardedRequest,
+    request: ParsedRequest,
   ): Promise<McpReply> {
     // From here on, control messages find the request, even before its process has started.
     const key = this.#wait(request.head, running)
     try {
-      const reply = await this.#forward(to, running, request)
+      const reply = await this.#serveNow(to, running, request)
       const isAbandoned = running.abandoned !== undefined && reply.head.type === 'error'
       return isAbandoned ? toError(toJsonRpcFailure(running.abandoned)) : reply
     } finally {
@@ -228,10 +228,10 @@ export class RequestForwarder {
     }
   }
 
-  async #forward(
+  async #serveNow(
     to: RequestTarget,
     running: RunningRequest,
-    request: ForwardedRequest,
+    request: ParsedRequest,
   ): Promise<McpReply> {
     const { bus, server, audit } = this.#deps
     const { head, params } = request
@@ -262,7 +262,7 @@ export class RequestForwarder {
     }
     const { upstream, serve } = to
     const deps = { bus, server, audit, upstream, serve, era, ask, askPolicy }
-    return forwardRequest(deps, request, (...part) => running.send(...part))
+    return serveRequest(deps, request, (...part) => running.send(...part))
   }
 
   /** Continues a suspended request with its caller's answers. */

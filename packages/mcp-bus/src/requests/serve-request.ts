@@ -26,7 +26,7 @@ const NOT_ALLOWED = 'The user has not allowed this call.'
 const DENIED = 'The policy of this host does not allow this call any more.'
 const PROGRESS = { type: 'notice', method: 'notifications/progress' } as const
 
-export interface ForwardRequestDeps {
+export interface ServeRequestDeps {
   readonly bus: Pick<Bus, 'blobs'>
   readonly upstream: Pick<Upstream, 'request'>
   readonly server: string
@@ -42,7 +42,7 @@ export interface ForwardRequestDeps {
   readonly askPolicy: (params: Json) => Promise<boolean>
 }
 
-export interface ForwardedRequest {
+export interface ParsedRequest {
   readonly head: McpRequestHead
   readonly params: Json
   readonly envelope: Envelope
@@ -54,9 +54,9 @@ export interface McpReply {
 }
 
 /** Runs a request of an MCP client. Failures also become replies. */
-export async function forwardRequest(
-  deps: ForwardRequestDeps,
-  request: ForwardedRequest,
+export async function serveRequest(
+  deps: ServeRequestDeps,
+  request: ParsedRequest,
   send: SendPart,
 ): Promise<McpReply> {
   try {
@@ -88,8 +88,8 @@ export function toError({ code, message, data }: JsonRpcFailure): McpReply {
 }
 
 async function run(
-  deps: ForwardRequestDeps,
-  request: ForwardedRequest,
+  deps: ServeRequestDeps,
+  request: ParsedRequest,
   sendPart: SendPart,
 ): Promise<object> {
   const { server, audit, serve, era, ask, askPolicy } = deps
@@ -134,8 +134,8 @@ async function run(
 
 /** The server's result. Input that the server requests is asked of a legacy caller first. */
 async function sendAnswered(
-  { upstream, ask }: ForwardRequestDeps,
-  { head, params }: ForwardedRequest,
+  { upstream, ask }: ServeRequestDeps,
+  { head, params }: ParsedRequest,
   options: ForwardOptions,
 ): Promise<unknown> {
   const { method } = head
@@ -157,7 +157,7 @@ async function sendAnswered(
 }
 
 /** Asks the caller whether the call may run. Throws `ClientRefusal` when it cannot be asked. */
-async function isAllowed(ask: ForwardRequestDeps['ask'], message: string): Promise<boolean> {
+async function isAllowed(ask: ServeRequestDeps['ask'], message: string): Promise<boolean> {
   if (ask === undefined) throw new ClientRefusal(refused('elicitation/create'))
   const requestedSchema = { type: 'object', properties: {} }
   const answer = await ask('elicitation/create', { message, requestedSchema })
@@ -175,7 +175,7 @@ function isInputRequired(result: unknown): result is Json {
 /** The caller's answers to all input requests of a modern server. */
 async function answers(
   inputRequests: unknown,
-  ask: NonNullable<ForwardRequestDeps['ask']>,
+  ask: NonNullable<ServeRequestDeps['ask']>,
 ): Promise<Json> {
   const asked = Object.entries(isObject(inputRequests) ? inputRequests : {})
   const said = asked.map(async ([key, question]) => {
@@ -186,7 +186,7 @@ async function answers(
 }
 
 /** Converts a result to a reply. A result that is too large for a message goes to the object store. */
-function toAnswer(deps: ForwardRequestDeps, result: object): McpReply | Promise<McpReply> {
+function toAnswer(deps: ServeRequestDeps, result: object): McpReply | Promise<McpReply> {
   const body = encodeResult(result)
   const links = hasLinks(result) ? { hasLinks: true } : {}
   const isSmall = body instanceof Uint8Array && body.length <= MAX_INLINE_BYTES
@@ -194,7 +194,7 @@ function toAnswer(deps: ForwardRequestDeps, result: object): McpReply | Promise<
 }
 
 async function toStored(
-  { bus }: ForwardRequestDeps,
+  { bus }: ServeRequestDeps,
   encoded: Uint8Array | Promise<Uint8Array>,
   links: { readonly hasLinks?: boolean },
 ): Promise<McpReply> {

@@ -2,28 +2,28 @@ import type { Bus } from '@mcp-host/bus'
 import { BusError, mcpRequest, resumeRequest } from '@mcp-host/contracts'
 import type { JsonRpcError } from '@mcp-host/mcp-endpoint'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { BusUpstream } from './bus-upstream.ts'
+import { BusServers } from './bus-servers.ts'
 
 const never = (): never => {
   throw new Error('nothing may be sent')
 }
 
-/** An upstream over a fake bus that has only the members which the test uses. */
-const upstreamOver = (
+/** An servers over a fake bus that has only the members which the test uses. */
+const serversOver = (
   bus: object,
   isConfigured = (_server: string): boolean => true,
   supervisors = (): readonly string[] => [],
   pauseServer = (_server: string): void => undefined,
-): BusUpstream => new BusUpstream({ bus: bus as Bus, isConfigured, supervisors, pauseServer })
-const upstream = upstreamOver({ id: 'gateway-1', pass: never })
+): BusServers => new BusServers({ bus: bus as Bus, isConfigured, supervisors, pauseServer })
+const servers = serversOver({ id: 'gateway-1', pass: never })
 
-const forward = (args: unknown): Promise<unknown> =>
-  upstream.forward('s', { method: 'tools/call', params: { arguments: args }, era: 'legacy' })
+const send = (args: unknown): Promise<unknown> =>
+  servers.send('s', { method: 'tools/call', params: { arguments: args }, era: 'legacy' })
 
 test('parameters that cannot be serialized are refused', async () => {
   let deep: unknown = 1
   for (let depth = 0; depth < 100_000; depth++) deep = [deep]
-  await expect(forward(deep)).rejects.toMatchObject({
+  await expect(send(deep)).rejects.toMatchObject({
     code: -32_602,
     message: expect.stringContaining('nested too deeply'),
   })
@@ -54,7 +54,7 @@ describe('parameters that are too large for a message of the bus', () => {
         listener.onAnswer({ head: { type: 'result' }, body: new Uint8Array() })
       },
     }
-    await upstreamOver(bus).forward('s', request)
+    await serversOver(bus).send('s', request)
     expect(stored).toEqual([{ numbers }])
     expect(sent).toMatchObject([{ head: { stored: 'k1', digest: 'd1' }, body: '' }, []])
     expect(removed).toEqual(['k1'])
@@ -63,7 +63,7 @@ describe('parameters that are too large for a message of the bus', () => {
   test('large parameters that cannot be stored fail with a retryable error', async () => {
     const blobs = { put: () => Promise.reject(new BusError('unavailable', 'no broker')), remove }
     const bus = { id: 'gateway-1', blobs, pass: never }
-    await expect(upstreamOver(bus).forward('s', request)).rejects.toMatchObject({
+    await expect(serversOver(bus).send('s', request)).rejects.toMatchObject({
       code: -32_000,
       data: { retryable: true },
     })
@@ -80,9 +80,9 @@ test('a request for a server that was removed from the configuration is refused 
       listener.onFailure(new BusError('unavailable', 'nobody answers'))
     },
   }
-  const to = upstreamOver(bus, (server) => server !== 's')
+  const to = serversOver(bus, (server) => server !== 's')
   await expect(
-    to.forward('s', { method: 'tools/call', params: {}, era: 'legacy' }),
+    to.send('s', { method: 'tools/call', params: {}, era: 'legacy' }),
   ).rejects.toMatchObject({
     code: -32_602,
     data: { reason: 'removed', retryable: false },
@@ -107,17 +107,17 @@ test.each<[string, readonly string[], number, string]>([
       else listener.onFailure(new BusError('unavailable', 'nobody answers'))
     },
   }
-  const forwarded = upstreamOver(
+  const reply = serversOver(
     bus,
     () => true,
     () => supervisors,
   )
-    .forward('s', { method: 'tools/call', params: {}, era: 'legacy' })
+    .send('s', { method: 'tools/call', params: {}, era: 'legacy' })
     .then(
       ({ type }) => type,
       (error: JsonRpcError) => (error.data as { reason: string }).reason,
     )
-  expect(await forwarded).toBe(outcome)
+  expect(await reply).toBe(outcome)
 })
 
 describe('requests whose supervisor is silent', () => {
@@ -125,7 +125,7 @@ describe('requests whose supervisor is silent', () => {
 
   const answered = { head: { type: 'result' }, body: new TextEncoder().encode('{}') }
 
-  /** An upstream that loses the first requests. */
+  /** An servers that loses the first requests. */
   function losing(lost: number) {
     const requests: unknown[] = []
     const bus = {
@@ -138,13 +138,13 @@ describe('requests whose supervisor is silent', () => {
         else listener.onFailure(new BusError('deadline', 'no answer in time'))
       },
     }
-    return { requests, bus, upstream: upstreamOver(bus) }
+    return { requests, bus, servers: serversOver(bus) }
   }
   const call = { method: 'tools/call', params: {}, era: 'legacy' } as const
 
   test('a request that may change something is not retried', async () => {
-    const { requests, upstream: to } = losing(1)
-    await expect(to.forward('s', call)).rejects.toMatchObject(fault)
+    const { requests, servers: to } = losing(1)
+    await expect(to.send('s', call)).rejects.toMatchObject(fault)
     expect(requests).toHaveLength(1)
   })
 
@@ -164,20 +164,20 @@ describe('requests whose supervisor is silent', () => {
       },
     }
     const inSession = { ...call, client: { id: 'c', capabilities: {} } }
-    const to = upstreamOver(bus)
-    expect((await to.forward('s', { ...inSession, isReadOnly: true })).type).toBe('result')
+    const to = serversOver(bus)
+    expect((await to.send('s', { ...inSession, isReadOnly: true })).type).toBe('result')
     expect(subjects).toEqual([mcpRequest.subject, resumeRequest.subject, mcpRequest.subject])
     subjects.length = 0
-    await expect(to.forward('s', inSession)).rejects.toMatchObject(fault)
+    await expect(to.send('s', inSession)).rejects.toMatchObject(fault)
     expect(subjects).toEqual([mcpRequest.subject, resumeRequest.subject])
   })
 
   test('a read-only request is retried once', async () => {
-    const { requests, upstream: to } = losing(1)
-    const forwarded = await to.forward('s', { ...call, isReadOnly: true })
-    expect([forwarded.type, requests.length]).toEqual(['result', 2])
-    const { requests: retried, upstream: silent } = losing(2)
-    await expect(silent.forward('s', { ...call, isReadOnly: true })).rejects.toMatchObject({
+    const { requests, servers: to } = losing(1)
+    const reply = await to.send('s', { ...call, isReadOnly: true })
+    expect([reply.type, requests.length]).toEqual(['result', 2])
+    const { requests: retried, servers: silent } = losing(2)
+    await expect(silent.send('s', { ...call, isReadOnly: true })).rejects.toMatchObject({
       ...fault,
       message: expect.stringContaining('and again when the request was repeated'),
     })
@@ -192,8 +192,8 @@ describe('requests whose supervisor is silent', () => {
     async (_, outageMs, paused) => {
       const pauses: string[] = []
       const bus = { ...losing(2).bus, sinceOutageMs: () => outageMs }
-      const to = upstreamOver(bus, undefined, undefined, (server) => pauses.push(server))
-      await expect(to.forward('s', { ...call, isReadOnly: true })).rejects.toMatchObject(fault)
+      const to = serversOver(bus, undefined, undefined, (server) => pauses.push(server))
+      await expect(to.send('s', { ...call, isReadOnly: true })).rejects.toMatchObject(fault)
       expect(pauses).toEqual(paused)
     },
   )
@@ -212,16 +212,14 @@ describe('requests whose supervisor is silent', () => {
         if (supervisor === 's1') throw new BusError(code, 'no answer')
         return {}
       }
-      const to = upstreamOver(
+      const to = serversOver(
         { ...bus, call: probe },
         () => true,
         () => ['s1', 's2'],
       )
-      const forwarded = to
-        .forward('s', { ...call, isReadOnly: true })
-        .catch((error: unknown) => error)
-      if (code === 'deadline') expect(await forwarded).toMatchObject(fault)
-      else expect(await forwarded).toMatchObject({ type: 'result' })
+      const reply = to.send('s', { ...call, isReadOnly: true }).catch((error: unknown) => error)
+      if (code === 'deadline') expect(await reply).toMatchObject(fault)
+      else expect(await reply).toMatchObject({ type: 'result' })
       expect(requests).toHaveLength(times)
     },
   )

@@ -5,9 +5,9 @@ import type { ForwardOptions, ServerRequest } from '@mcp-host/upstream'
 import { ProtocolError } from '@mcp-host/upstream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Era } from './eras.ts'
-import type { McpReply } from './forward-request.ts'
-import type { RequestForwarderDeps, RequestTarget } from './request-forwarder.ts'
-import { RequestForwarder } from './request-forwarder.ts'
+import type { McpReply } from './serve-request.ts'
+import type { ServedRequestsDeps, RequestTarget } from './served-requests.ts'
+import { ServedRequests } from './served-requests.ts'
 
 const LIMIT_MS = 1_000
 /** Longer than the time in which requests of a server are collected into one round. */
@@ -22,7 +22,7 @@ interface Call {
   readonly signal: AbortSignal
 }
 
-let forwarder: RequestForwarder
+let requests: ServedRequests
 /** The principal of the requests. */
 let principal: string
 /** How the server answers a request. */
@@ -55,21 +55,21 @@ beforeEach(() => {
   sent = []
   streamed = []
   principal = 'ann'
-  createForwarder({ process: 'p' })
+  createRequests({ process: 'p' })
 })
 afterEach(() => void vi.useRealTimers())
 
-type ProcessOptions = Pick<RequestForwarderDeps, 'process' | 'hasSession' | 'capabilities'>
+type ProcessOptions = Pick<ServedRequestsDeps, 'process' | 'hasSession' | 'capabilities'>
 const SHARED: ProcessOptions = {}
 const answerable = { sampling: {}, roots: {}, elicitation: { form: {} } }
 const SESSION: ProcessOptions = { process: 'p', hasSession: true, capabilities: answerable }
 
-function createForwarder(options: ProcessOptions): void {
-  // RequestForwarder uses only this method.
+function createRequests(options: ProcessOptions): void {
+  // ServedRequests uses only this method.
   const bus = {
     emit: (...event: unknown[]) => void streamed.push(event),
-  } as unknown as RequestForwarderDeps['bus']
-  forwarder = new RequestForwarder({ bus, server: 's', inputTimeoutMs: LIMIT_MS, ...options })
+  } as unknown as ServedRequestsDeps['bus']
+  requests = new ServedRequests({ bus, server: 's', inputTimeoutMs: LIMIT_MS, ...options })
 }
 
 const controls = new Map<string, AbortController>()
@@ -99,8 +99,11 @@ const session = (capabilities: object, logLevel?: McpLogLevel): McpClient => ({
   ...(logLevel === undefined ? {} : { logLevel }),
 })
 
-/** Forwards a request of a legacy client, which has a session if `client` is given. */
-function forward(head: Partial<McpRequestHead>, params: Json = { name: 't' }): Promise<McpReply> {
+/** Sends a request of a legacy client, which has a session if `client` is given. */
+function serveLegacy(
+  head: Partial<McpRequestHead>,
+  params: Json = { name: 't' },
+): Promise<McpReply> {
   const { id = 'a' } = head
   const to: RequestTarget = {
     upstream,
@@ -118,7 +121,7 @@ function forward(head: Partial<McpRequestHead>, params: Json = { name: 't' }): P
   const stream = head.client === undefined ? {} : { progress: true }
   const full: McpRequestHead = { method: 'tools/call', era: 'legacy', ...stream, ...head, id }
   const body = new TextEncoder().encode(JSON.stringify(params))
-  return forwarder.run(
+  return requests.serve(
     to,
     { head: full, body, envelope: newEnvelope(principal) },
     (part, content) => {
@@ -127,11 +130,11 @@ function forward(head: Partial<McpRequestHead>, params: Json = { name: 't' }): P
   )
 }
 
-/** Forwards a request of a modern client with all capabilities. */
-function forwardModern(more: Json = {}, head: Partial<McpRequestHead> = {}): Promise<McpReply> {
+/** Sends a request of a modern client with all capabilities. */
+function serveModern(more: Json = {}, head: Partial<McpRequestHead> = {}): Promise<McpReply> {
   const capabilities = { sampling: {}, roots: {}, elicitation: { form: {}, url: {} } }
   const _meta = { [CAPABILITIES_KEY]: capabilities }
-  return forward({ era: 'modern', ...head }, { name: 't', _meta, ...more })
+  return serveLegacy({ era: 'modern', ...head }, { name: 't', _meta, ...more })
 }
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities'
 const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
@@ -162,13 +165,13 @@ function ask(
   const call = requestId === undefined ? {} : { call: { requestId } }
   const request = { kind, ...(params === undefined ? {} : { params }), ...call }
   // `kind` is a plain string here: the union of requests cannot be narrowed.
-  return forwarder.callback({ server: 's', signal, ...request } as unknown as ServerRequest)
+  return requests.callback({ server: 's', signal, ...request } as unknown as ServerRequest)
 }
 
 function log(level: McpLogLevel, requestId?: string): void {
   const call = requestId === undefined ? {} : { call: { requestId } }
   const message = { level, logger: 'l', data: 1, isOutsideCalls: requestId === undefined }
-  void forwarder.callback({ kind: 'log', server: 's', ...message, ...call })
+  void requests.callback({ kind: 'log', server: 's', ...message, ...call })
 }
 
 /** The id with which a sent server request is answered. */
@@ -183,17 +186,17 @@ test.each<[string, object, object]>([
 ])(
   'a server request reaches the legacy client during its call, and the %s goes to the server',
   async (_, reply, expected) => {
-    createForwarder(SESSION)
+    createRequests(SESSION)
     serve = async ({ requestId }) => {
       const [answer] = await Promise.allSettled([ask('elicitation', form('name'), requestId)])
       expect(answer).toMatchObject(expected)
       return { done: 1 }
     }
-    const answer = forward({ client: session({ elicitation: {} }) })
+    const answer = serveLegacy({ client: session({ elicitation: {} }) })
     await vi.waitFor(() => expect(sent).toHaveLength(1))
     const part = { type: 'ask', ask: expect.any(String), method: 'elicitation/create' }
     expect(sent).toEqual([['a', part, form('name')]])
-    forwarder.answer(askIdOf(0), 'p', reply)
+    requests.answer(askIdOf(0), 'p', reply)
     expect(await answer).toMatchObject({ head: { type: 'result' } })
     expect(await bodyOf(answer)).toEqual({ done: 1 })
   },
@@ -203,11 +206,11 @@ test.each<[string, string, object?]>([
   ['sampling', 'sampling/createMessage', { messages: [] }],
   ['roots', 'roots/list'],
 ])('a %s request reaches a legacy client as %s', async (kind, method, params) => {
-  createForwarder(SESSION)
+  createRequests(SESSION)
   serve = async ({ requestId }) => ({ answer: await ask(kind, params, requestId) })
-  const answer = forward({ client: session({ [kind]: {} }) })
+  const answer = serveLegacy({ client: session({ [kind]: {} }) })
   await vi.waitFor(() => expect(sent).toMatchObject([['a', { type: 'ask', method }, params ?? {}]]))
-  forwarder.answer(askIdOf(0), 'p', { result: { n: 1 } })
+  requests.answer(askIdOf(0), 'p', { result: { n: 1 } })
   expect(await bodyOf(answer)).toEqual({ answer: { n: 1 } })
 })
 
@@ -217,16 +220,16 @@ test.each([
 ])('the gateway decides about an accepted call before it runs: %s', async (isAllowed, result) => {
   serve = async () => ({ done: 1 })
   const head = { client: session({ elicitation: {} }), confirm: 'May it?', isDecidedAgain: true }
-  const answer = forward(head, { name: 't', arguments: { a: 1 } })
+  const answer = serveLegacy(head, { name: 't', arguments: { a: 1 } })
   await vi.waitFor(() => expect(sent).toHaveLength(1))
-  forwarder.answer(askIdOf(0), 'p', { result: { action: 'accept' } })
+  requests.answer(askIdOf(0), 'p', { result: { action: 'accept' } })
   await vi.waitFor(() => expect(sent).toHaveLength(2))
   expect(sent[1]).toMatchObject([
     'a',
     { type: 'ask', method: POLICY_METHOD },
     { name: 't', arguments: { a: 1 } },
   ])
-  forwarder.answer(askIdOf(1), 'p', { result: { isAllowed } })
+  requests.answer(askIdOf(1), 'p', { result: { isAllowed } })
   expect(await bodyOf(answer)).toMatchObject(result)
 })
 
@@ -243,8 +246,8 @@ test.each<Era>(['legacy', 'modern'])(
     const capabilities = { elicitation: { form: {} }, roots: {} }
     const answer =
       caller === 'legacy'
-        ? forward({ client: session(capabilities) })
-        : forwardModern({ _meta: { [CAPABILITIES_KEY]: capabilities } })
+        ? serveLegacy({ client: session(capabilities) })
+        : serveModern({ _meta: { [CAPABILITIES_KEY]: capabilities } })
     expect(await bodyAfterRound(answer)).toMatchObject({ done: 1 })
     const reason = { name: 'ClientRefusal', code: -32_601 }
     expect(refusals).toMatchObject([{ reason }, { reason }])
@@ -253,11 +256,11 @@ test.each<Era>(['legacy', 'modern'])(
 )
 
 test('a server request to a legacy client without a session is refused', async () => {
-  createForwarder(SHARED)
+  createRequests(SHARED)
   serve = ({ requestId }) => ask('sampling', {}, requestId)
-  expect(await bodyOf(forward({}))).toMatchObject({ code: -32_601 })
+  expect(await bodyOf(serveLegacy({}))).toMatchObject({ code: -32_601 })
   serve = async ({ mayAsk }) => ({ mayAsk })
-  expect(await bodyOf(forward({}))).toEqual({ mayAsk: false })
+  expect(await bodyOf(serveLegacy({}))).toEqual({ mayAsk: false })
 })
 
 test('a modern client retries with the required input once per round', async () => {
@@ -265,7 +268,7 @@ test('a modern client retries with the required input once per round', async () 
     const first = await ask('elicitation', form('name'), requestId)
     return { first, second: await ask('sampling', { messages: [] }, requestId) }
   }
-  const first = await bodyAfterRound(forwardModern())
+  const first = await bodyAfterRound(serveModern())
   const requestState = expect.stringMatching(/^mcp-host\.p\.[\da-f-]{36}$/)
   expect(first).toEqual({
     resultType: 'input_required',
@@ -273,7 +276,7 @@ test('a modern client retries with the required input once per round', async () 
     requestState,
   })
   const retry = { requestState: first['requestState'], inputResponses: { name: { n: 1 } } }
-  const second = await bodyAfterRound(forwardModern(retry, { id: 'b' }))
+  const second = await bodyAfterRound(serveModern(retry, { id: 'b' }))
   expect(second).toEqual({
     resultType: 'input_required',
     inputRequests: { sampling: { method: 'sampling/createMessage', params: { messages: [] } } },
@@ -284,7 +287,7 @@ test('a modern client retries with the required input once per round', async () 
     requestState: second['requestState'],
     inputResponses: { sampling: { n: 2 } },
   }
-  expect(await bodyOf(forwardModern(secondRetry, { id: 'c' }))).toEqual({
+  expect(await bodyOf(serveModern(secondRetry, { id: 'c' }))).toEqual({
     resultType: 'complete',
     first: { n: 1 },
     second: { n: 2 },
@@ -292,7 +295,7 @@ test('a modern client retries with the required input once per round', async () 
   // The whole request is tracked once, until its end.
   await Promise.all(tracked)
   expect(tracked).toHaveLength(1)
-  forwarder.ping('a')
+  requests.ping('a')
   expect(sent).toEqual([])
 })
 
@@ -308,7 +311,7 @@ test('concurrent server requests are sent in one round under distinct keys', asy
   serve = async ({ requestId }) => ({
     answer: await Promise.all(asks.map((each) => ask(each[0], each[1], requestId))),
   })
-  const { inputRequests, requestState } = await bodyAfterRound(forwardModern())
+  const { inputRequests, requestState } = await bodyAfterRound(serveModern())
   expect(inputRequests).toEqual({
     name: { method: 'elicitation/create', params: form('name') },
     'name-2': { method: 'elicitation/create', params: form('name') },
@@ -320,7 +323,7 @@ test('concurrent server requests are sent in one round under distinct keys', asy
   const keys = Object.keys(inputRequests as object)
   const inputResponses = Object.fromEntries(keys.map((key) => [key, { key }]))
   const answers = keys.map((key) => ({ key }))
-  expect(await bodyOf(forwardModern({ requestState, inputResponses }))).toMatchObject({
+  expect(await bodyOf(serveModern({ requestState, inputResponses }))).toMatchObject({
     answer: answers,
   })
 })
@@ -333,7 +336,7 @@ test('server requests a few milliseconds apart are sent in one round', async () 
     })
     return Promise.all(each)
   }
-  const { inputRequests } = await bodyAfterRound(forwardModern())
+  const { inputRequests } = await bodyAfterRound(serveModern())
   expect(Object.keys(inputRequests as object)).toEqual(['a', 'b', 'c'])
 })
 
@@ -349,13 +352,13 @@ test.each<[string, unknown]>([
     await Promise.all([each('x'), each('y')])
     return {}
   }
-  let { requestState } = await bodyAfterRound(forwardModern())
+  let { requestState } = await bodyAfterRound(serveModern())
   const inputResponses = { x: invalid, y: { n: 1 } }
-  const second = await bodyAfterRound(forwardModern({ requestState, inputResponses }, { id: 'b' }))
+  const second = await bodyAfterRound(serveModern({ requestState, inputResponses }, { id: 'b' }))
   expect(Object.keys(second['inputRequests'] as object)).toEqual(['x'])
   expect(answers).toEqual([['y', { n: 1 }]])
   ;({ requestState } = second)
-  await bodyOf(forwardModern({ requestState, inputResponses: { x: { n: 2 } } }, { id: 'c' }))
+  await bodyOf(serveModern({ requestState, inputResponses: { x: { n: 2 } } }, { id: 'c' }))
   expect(answers).toEqual([
     ['y', { n: 1 }],
     ['x', { n: 2 }],
@@ -370,15 +373,15 @@ test('an unknown or used requestState is refused, and its request continues', as
   }
   const refused = { head: { type: 'error', code: -32_602 } }
   const inputResponses = { sampling: {} }
-  const { requestState: first } = await bodyAfterRound(forwardModern())
+  const { requestState: first } = await bodyAfterRound(serveModern())
   const wrong = { requestState: `mcp-host.p.${crypto.randomUUID()}`, inputResponses }
-  expect(await forwardModern(wrong)).toMatchObject(refused)
+  expect(await serveModern(wrong)).toMatchObject(refused)
   const { requestState } = await bodyAfterRound(
-    forwardModern({ requestState: first, inputResponses }),
+    serveModern({ requestState: first, inputResponses }),
   )
-  expect(await forwardModern({ requestState: first, inputResponses })).toMatchObject(refused)
-  expect(await bodyOf(forwardModern({ requestState, inputResponses }))).toMatchObject({ done: 1 })
-  expect(await forwardModern({ requestState, inputResponses })).toMatchObject(refused)
+  expect(await serveModern({ requestState: first, inputResponses })).toMatchObject(refused)
+  expect(await bodyOf(serveModern({ requestState, inputResponses }))).toMatchObject({ done: 1 })
+  expect(await serveModern({ requestState, inputResponses })).toMatchObject(refused)
 })
 
 test.each<[Json, Json]>([
@@ -389,21 +392,21 @@ test.each<[Json, Json]>([
   ],
 ])('a requestState that was issued for %j is refused for %j', async (subject, other) => {
   serve = async ({ requestId }) => ({ answer: await ask('sampling', {}, requestId) })
-  const { requestState } = await bodyAfterRound(forwardModern(subject))
+  const { requestState } = await bodyAfterRound(serveModern(subject))
   const retry = { requestState, inputResponses: { sampling: { n: 1 } } }
-  const refused = await forwardModern({ ...retry, ...other })
+  const refused = await serveModern({ ...retry, ...other })
   expect(refused).toMatchObject({ head: { type: 'error', code: -32_602 } })
-  expect(await bodyOf(forwardModern({ ...retry, ...subject }))).toMatchObject({ answer: { n: 1 } })
+  expect(await bodyOf(serveModern({ ...retry, ...subject }))).toMatchObject({ answer: { n: 1 } })
 })
 
 test('a requestState that was issued to one principal is refused for another', async () => {
   serve = async ({ requestId }) => ({ answer: await ask('sampling', {}, requestId) })
-  const { requestState } = await bodyAfterRound(forwardModern())
+  const { requestState } = await bodyAfterRound(serveModern())
   const retry = { requestState, inputResponses: { sampling: { n: 1 } } }
   principal = 'mal'
-  expect(await forwardModern(retry)).toMatchObject({ head: { type: 'error', code: -32_602 } })
+  expect(await serveModern(retry)).toMatchObject({ head: { type: 'error', code: -32_602 } })
   principal = 'ann'
-  expect(await bodyOf(forwardModern(retry))).toMatchObject({ answer: { n: 1 } })
+  expect(await bodyOf(serveModern(retry))).toMatchObject({ answer: { n: 1 } })
 })
 
 test.each<[Era, Era, string]>([
@@ -412,23 +415,23 @@ test.each<[Era, Era, string]>([
   ['modern', 'modern', 'mcp-host.p.x'],
   ['legacy', 'legacy', 'mcp-host.p.x'],
 ])(
-  'the requestState of a %s client is forwarded to its %s server: %s',
+  'the requestState of a %s client is sent to its %s server: %s',
   async (caller, server, requestState) => {
     era = server
     serve = async ({ params }) => ({ params })
-    const { params } = await bodyOf(forwardModern({ requestState }, { era: caller }))
+    const { params } = await bodyOf(serveModern({ requestState }, { era: caller }))
     expect(params).toMatchObject({ requestState })
   },
 )
 
 test('a requestState that this host did not issue is refused for a legacy server', async () => {
-  const refused = await forwardModern({ requestState: 'theirs' })
+  const refused = await serveModern({ requestState: 'theirs' })
   expect(refused).toMatchObject({ head: { type: 'error', code: -32_602 } })
 })
 
 describe('retries with input', () => {
   const retry = (requestState: unknown, ...keys: string[]): Promise<McpReply> =>
-    forwardModern({
+    serveModern({
       requestState,
       inputResponses: Object.fromEntries(keys.map((key) => [key, {}])),
     })
@@ -437,7 +440,7 @@ describe('retries with input', () => {
     serve = async ({ requestId }) => ({
       all: await Promise.all([ask('sampling', {}, requestId), ask('roots', {}, requestId)]),
     })
-    const first = await bodyAfterRound(forwardModern())
+    const first = await bodyAfterRound(serveModern())
     await vi.advanceTimersByTimeAsync(LIMIT_MS * 0.6)
     const second = await bodyAfterRound(retry(first['requestState'], 'sampling'))
     expect(Object.keys(second['inputRequests'] as object)).toEqual(['roots'])
@@ -451,7 +454,7 @@ describe('retries with input', () => {
       void ask('sampling', {}, requestId).catch(() => undefined)
       return done.promise
     }
-    const { requestState } = await bodyAfterRound(forwardModern())
+    const { requestState } = await bodyAfterRound(serveModern())
     done.resolve({ answer: 'without input' })
     await vi.advanceTimersByTimeAsync(ROUND_MS)
     expect(await bodyOf(retry(requestState, 'sampling'))).toMatchObject({ answer: 'without input' })
@@ -462,7 +465,7 @@ describe('retries with input', () => {
       void ask('sampling', {}, requestId).catch(() => undefined)
       return { answer: 'at once' }
     }
-    expect(await bodyAfterRound(forwardModern())).toMatchObject({ answer: 'at once' })
+    expect(await bodyAfterRound(serveModern())).toMatchObject({ answer: 'at once' })
   })
 
   test('input that the server has withdrawn is not required again', async () => {
@@ -474,7 +477,7 @@ describe('retries with input', () => {
       ])
       return ask('elicitation', form('name'), requestId)
     }
-    const { requestState } = await bodyAfterRound(forwardModern())
+    const { requestState } = await bodyAfterRound(serveModern())
     withdrawn.abort(new Error('withdrawn'))
     await vi.advanceTimersByTimeAsync(ROUND_MS)
     const { inputRequests } = await bodyAfterRound(retry(requestState, 'roots'))
@@ -487,7 +490,7 @@ describe('retries with input', () => {
       await ask('sampling', {}, requestId)
       return done.promise
     }
-    const { requestState } = await bodyAfterRound(forwardModern())
+    const { requestState } = await bodyAfterRound(serveModern())
     const first = retry(requestState, 'sampling')
     const second = await retry(requestState, 'sampling')
     expect(second).toMatchObject({ head: { type: 'error', code: -32_602 } })
@@ -499,7 +502,7 @@ describe('retries with input', () => {
 test('a server request is refused when its caller reads no stream', async () => {
   serve = async ({ requestId }) => ({ answer: await ask('sampling', {}, requestId) })
   const client = session({ sampling: {} })
-  const answer = await forward({ client, progress: false })
+  const answer = await serveLegacy({ client, progress: false })
   expect(answer).toMatchObject({ head: { type: 'error', code: -32_601 } })
   expect(sent).toEqual([])
 })
@@ -509,17 +512,17 @@ test('a request that is cancelled while its process starts does not run', async 
   ready = started.promise
   let runs = 0
   serve = async () => ({ runs: runs++ })
-  const answer = forward({ id: 'a' })
-  forwarder.ping('a')
+  const answer = serveLegacy({ id: 'a' })
+  requests.ping('a')
   expect(sent).toEqual([['a', { type: 'running' }, '']])
-  forwarder.cancel({ upstream }, 'a')
+  requests.cancel({ upstream }, 'a')
   started.resolve()
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   expect(runs).toBe(0)
 })
 
 test('a server request outside of calls without a matching capability is refused', async () => {
-  createForwarder(SESSION)
+  createRequests(SESSION)
   const url = { mode: 'url', url: 'https://example.com', message: 'm', elicitationId: 'e' }
   await expect(ask('elicitation', url)).rejects.toMatchObject({ code: -32_601 })
   expect(streamed).toEqual([])
@@ -530,13 +533,13 @@ test('a request without a retry in time is aborted at its server', async () => {
     await ask('sampling', {}, requestId).catch(() => undefined)
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   }
-  const { requestState } = await bodyAfterRound(forwardModern())
+  const { requestState } = await bodyAfterRound(serveModern())
   await vi.advanceTimersByTimeAsync(LIMIT_MS - ROUND_MS)
   expect(aborted).toEqual([])
   await vi.advanceTimersByTimeAsync(ROUND_MS)
   expect(aborted).toEqual(['a'])
   await Promise.all(tracked)
-  const late = forwardModern({ requestState, inputResponses: { sampling: {} } })
+  const late = serveModern({ requestState, inputResponses: { sampling: {} } })
   expect(await late).toMatchObject({ head: { type: 'error', code: -32_602 } })
 })
 
@@ -546,8 +549,8 @@ test('a request may run longer than the time limit for input after a retry', asy
     await ask('sampling', {}, requestId)
     return done.promise
   }
-  const { requestState } = await bodyAfterRound(forwardModern())
-  const answer = forwardModern({ requestState, inputResponses: { sampling: {} } })
+  const { requestState } = await bodyAfterRound(serveModern())
+  const answer = serveModern({ requestState, inputResponses: { sampling: {} } })
   await vi.advanceTimersByTimeAsync(LIMIT_MS * 2)
   expect(aborted).toEqual([])
   done.resolve({ done: 1 })
@@ -560,12 +563,12 @@ test('abandon aborts only requests that wait for a retry', async () => {
     if (requestId === 'waits' || requestId === 'retried') await ask('sampling', {}, requestId)
     return done.promise
   }
-  const busy = forwardModern({}, { id: 'busy' })
-  const { requestState } = await bodyAfterRound(forwardModern({}, { id: 'retried' }))
+  const busy = serveModern({}, { id: 'busy' })
+  const { requestState } = await bodyAfterRound(serveModern({}, { id: 'retried' }))
   const inputResponses = { sampling: {} }
-  const retry = forwardModern({ requestState, inputResponses }, { id: 'retry' })
-  await bodyAfterRound(forwardModern({}, { id: 'waits' }))
-  forwarder.abandon({ upstream })
+  const retry = serveModern({ requestState, inputResponses }, { id: 'retry' })
+  await bodyAfterRound(serveModern({}, { id: 'waits' }))
+  requests.abandon({ upstream })
   expect(aborted).toEqual(['waits'])
   done.resolve({ done: 1 })
   expect(await Promise.all([bodyOf(busy), bodyOf(retry)])).toMatchObject([{ done: 1 }, { done: 1 }])
@@ -573,15 +576,15 @@ test('abandon aborts only requests that wait for a retry', async () => {
 })
 
 test('abandon ends requests of legacy clients that are being asked, with the reason', async () => {
-  createForwarder(SHARED)
+  createRequests(SHARED)
   serve = async ({ requestId }) => {
     if (requestId === 'asks') await ask('elicitation', form('name'), requestId)
     return { done: 1 }
   }
   const client = session({ elicitation: {} })
-  const asking = forward({ id: 'asks', client })
+  const asking = serveLegacy({ id: 'asks', client })
   await vi.waitFor(() => expect(sent).toHaveLength(1))
-  forwarder.abandon({ upstream })
+  requests.abandon({ upstream })
   expect(aborted).toEqual(['asks'])
   expect((await asking).head).toMatchObject({ type: 'error' })
   expect(await bodyOf(asking)).toMatchObject({
@@ -589,7 +592,7 @@ test('abandon ends requests of legacy clients that are being asked, with the rea
     message: expect.stringContaining('moved to another process'),
     data: { reason: 'unknown-outcome' },
   })
-  expect(await bodyOf(forward({ id: 'other', client }))).toEqual({ done: 1 })
+  expect(await bodyOf(serveLegacy({ id: 'other', client }))).toEqual({ done: 1 })
 })
 
 test.each<[Era, McpLogLevel | undefined, McpLogLevel, boolean]>([
@@ -605,7 +608,7 @@ test.each<[Era, McpLogLevel | undefined, McpLogLevel, boolean]>([
 ])(
   'a %s client with the log level %s receives a log message of level %s: %s',
   async (caller, wanted, level, isReceived) => {
-    createForwarder(SHARED)
+    createRequests(SHARED)
     const client = session({}, wanted)
     const _meta = { [LOG_LEVEL_KEY]: wanted }
     serve = async ({ requestId }) => {
@@ -613,7 +616,7 @@ test.each<[Era, McpLogLevel | undefined, McpLogLevel, boolean]>([
       return {}
     }
     const send = (progress: boolean): Promise<McpReply> =>
-      caller === 'legacy' ? forward({ client, progress }) : forwardModern({ _meta }, { progress })
+      caller === 'legacy' ? serveLegacy({ client, progress }) : serveModern({ _meta }, { progress })
     // The caller reads no stream.
     await send(false)
     expect(sent).toEqual([])
@@ -625,9 +628,9 @@ test.each<[Era, McpLogLevel | undefined, McpLogLevel, boolean]>([
 )
 
 test('a legacy client without a session receives all log messages of its request', async () => {
-  createForwarder(SHARED)
+  createRequests(SHARED)
   serve = async ({ requestId }) => {
-    void forwarder.callback({
+    void requests.callback({
       kind: 'log',
       server: 's',
       level: 'debug',
@@ -637,14 +640,14 @@ test('a legacy client without a session receives all log messages of its request
     })
     return {}
   }
-  await forward({ progress: true })
+  await serveLegacy({ progress: true })
   expect(sent).toMatchObject([['a', { type: 'notice' }, { level: 'debug', data: 1 }]])
   expect(sent[0]?.[2]).not.toHaveProperty('logger')
 })
 
 test('logs and requests of a server outside of calls go to the notification stream of the session', async () => {
-  createForwarder(SESSION)
-  await forward({ client: session({ roots: {} }), progress: true })
+  createRequests(SESSION)
+  await serveLegacy({ client: session({ roots: {} }), progress: true })
   log('debug')
   const answer = ask('roots')
   const event = [clientMessage, { client: 'p' }]
@@ -658,37 +661,37 @@ test('logs and requests of a server outside of calls go to the notification stre
     [...event, { server: 's', ...rootsRequest }],
   ])
   const [, [, , message]] = streamed as [unknown, [unknown, unknown, { ask: string }]]
-  forwarder.answer(message.ask, 'p', { result: { roots: [] } })
+  requests.answer(message.ask, 'p', { result: { roots: [] } })
   expect(await answer).toEqual({ roots: [] })
   expect(sent).toEqual([])
 })
 
 test('a shared server broadcasts its logs outside of calls, and none of a chat', async () => {
-  createForwarder(SHARED)
+  createRequests(SHARED)
   log('debug')
   log('error', 'of a chat')
   expect(streamed).toEqual([[serverLog, {}, { server: 's', level: 'debug', logger: 'l', data: 1 }]])
 })
 
 test('logs of a request whose caller reads no stream go to the notification stream of its session', async () => {
-  createForwarder(SESSION)
+  createRequests(SESSION)
   serve = async ({ requestId }) => {
     log('info', requestId)
     return {}
   }
-  await forward({ client: session({}), progress: false })
+  await serveLegacy({ client: session({}), progress: false })
   expect(streamed).toMatchObject([[clientMessage, { client: 'p' }, { params: { level: 'info' } }]])
 })
 
 test.each(['a', undefined])(
   'a server request that is withdrawn leaves no timer (request: %s)',
   async (id) => {
-    createForwarder(SESSION)
+    createRequests(SESSION)
     const control = new AbortController()
     const roots = (): Promise<unknown> => ask('roots', undefined, id, control)
     serve = roots
     const client = session({ roots: {} })
-    const answer = id === undefined ? roots() : forward({ id, client })
+    const answer = id === undefined ? roots() : serveLegacy({ id, client })
     await vi.waitFor(() => expect([...sent, ...streamed]).toHaveLength(1))
     control.abort(new Error('withdrawn'))
     await (id === undefined ? expect(answer).rejects.toThrow('withdrawn') : answer)
@@ -697,10 +700,10 @@ test.each(['a', undefined])(
 )
 
 test('the notification stream of a session uses the latest log level of its client', async () => {
-  createForwarder(SESSION)
-  await forward({ client: session({}, 'warning') })
+  createRequests(SESSION)
+  await serveLegacy({ client: session({}, 'warning') })
   for (const level of ['notice', 'warning', 'error'] as const) log(level)
-  await forward({ client: session({}) })
+  await serveLegacy({ client: session({}) })
   log('debug')
   expect(streamed).toMatchObject(
     ['warning', 'error', 'debug'].map((level) => [{}, {}, { params: { level } }]),
@@ -711,13 +714,13 @@ test.each<[string, ProcessOptions]>([
   ['a shared process', SHARED],
   ['the process of a single request', { process: 'p' }],
 ])('a server request of %s is refused while no request runs', async (_, processOptions) => {
-  createForwarder(processOptions)
+  createRequests(processOptions)
   await expect(ask('roots')).rejects.toThrow('while a request of it is under way')
   expect(streamed).toEqual([])
 })
 
 test('a log message of the process of a single request is dropped while no request runs', () => {
-  createForwarder({ process: 'p' })
+  createRequests({ process: 'p' })
   log('emergency')
   expect(streamed).toEqual([])
 })
@@ -732,7 +735,7 @@ async function startTwo(): Promise<() => Promise<unknown>> {
     return done.promise
   }
   const client = session({ roots: {} })
-  const all = ['a', 'b'].map((id) => forward({ id, client, progress: true }))
+  const all = ['a', 'b'].map((id) => serveLegacy({ id, client, progress: true }))
   await both.promise
   return () => {
     done.resolve({})
@@ -741,7 +744,7 @@ async function startTwo(): Promise<() => Promise<unknown>> {
 }
 
 test('logs and requests of a shared process go only to the request that the server names', async () => {
-  createForwarder(SHARED)
+  createRequests(SHARED)
   const finish = await startTwo()
   log('error', 'a')
   log('error')
@@ -752,13 +755,13 @@ test('logs and requests of a shared process go only to the request that the serv
     ['a', 'notice'],
     ['b', 'ask'],
   ])
-  forwarder.answer(askIdOf(1), 'p', { result: { n: 1 } })
+  requests.answer(askIdOf(1), 'p', { result: { n: 1 } })
   expect(await answer).toEqual({ n: 1 })
   await finish()
 })
 
 test('unattributed logs of a dedicated process go to the latest request', async () => {
-  createForwarder(SESSION)
+  createRequests(SESSION)
   const finish = await startTwo()
   log('error')
   log('error', 'a')
@@ -770,14 +773,14 @@ test('unattributed logs of a dedicated process go to the latest request', async 
 })
 
 test('a ping is answered while a request runs, and a cancel aborts it', async () => {
-  createForwarder(SHARED)
+  createRequests(SHARED)
   const finish = await startTwo()
-  for (const id of ['unknown', 'a']) forwarder.ping(id)
+  for (const id of ['unknown', 'a']) requests.ping(id)
   expect(sent).toEqual([['a', { type: 'running' }, '']])
-  forwarder.cancel({ upstream }, 'a')
+  requests.cancel({ upstream }, 'a')
   expect(aborted).toEqual(['a'])
   await finish()
-  forwarder.ping('a')
+  requests.ping('a')
   expect(sent).toHaveLength(1)
 })
 
@@ -789,29 +792,29 @@ test('a retried request is addressed by the id of its retry', async () => {
     return done.promise
   }
   const logs = { [CAPABILITIES_KEY]: { sampling: {} }, [LOG_LEVEL_KEY]: 'info' }
-  const { requestState } = await bodyAfterRound(forwardModern({ _meta: logs }, { progress: true }))
+  const { requestState } = await bodyAfterRound(serveModern({ _meta: logs }, { progress: true }))
   const inputResponses = { sampling: {} }
   const retry = { requestState, inputResponses, _meta: logs }
-  const answer = forwardModern(retry, { id: 'b', progress: true })
+  const answer = serveModern(retry, { id: 'b', progress: true })
   await vi.waitFor(() => expect(sent).toHaveLength(1))
   expect(sent[0]?.[0]).toBe('b')
-  forwarder.ping('b')
+  requests.ping('b')
   expect(sent[1]).toEqual(['b', { type: 'running' }, ''])
-  forwarder.cancel({ upstream }, 'b')
+  requests.cancel({ upstream }, 'b')
   expect(aborted).toEqual(['a'])
   expect(await answer).toMatchObject({ head: { type: 'error' } })
-  forwarder.ping('b')
+  requests.ping('b')
   expect(sent).toHaveLength(2)
 })
 
 test('a request that is cancelled between two rounds to a modern server ends', async () => {
-  createForwarder(SESSION)
+  createRequests(SESSION)
   era = 'modern'
   const inputRequests = { r: { method: 'roots/list' } }
   serve = async () => ({ resultType: 'input_required', inputRequests })
-  const answer = forward({ client: session({ roots: {} }) })
+  const answer = serveLegacy({ client: session({ roots: {} }) })
   await vi.waitFor(() => expect(sent).toHaveLength(1))
-  forwarder.cancel({ upstream }, 'a')
+  requests.cancel({ upstream }, 'a')
   expect(await answer).toMatchObject({ head: { type: 'error' } })
   expect(vi.getTimerCount()).toBe(0)
 })
@@ -822,7 +825,7 @@ test.each<[string, ProcessOptions, Era, McpLogLevel | undefined, unknown[]]>([
   ['is not set at a modern server', SESSION, 'modern', 'warning', []],
   ['is not set at a shared process', SHARED, 'legacy', 'warning', []],
 ])('the log level of a client %s', async (_, processOptions, server, level, expected) => {
-  createForwarder(processOptions)
+  createRequests(processOptions)
   era = server
   setLevel = () => new Promise((resolve) => void setImmediate(resolve))
   let levelsBefore: unknown[] = []
@@ -830,37 +833,37 @@ test.each<[string, ProcessOptions, Era, McpLogLevel | undefined, unknown[]]>([
     levelsBefore = levels.slice()
     return {}
   }
-  await forward({ client: session({}, level) })
+  await serveLegacy({ client: session({}, level) })
   // Set before the request, which may log at once.
   expect(levelsBefore).toEqual(expected)
 })
 
 test('the log level of a modern client is set from its request', async () => {
-  await forwardModern({ _meta: { [LOG_LEVEL_KEY]: 'error' } })
+  await serveModern({ _meta: { [LOG_LEVEL_KEY]: 'error' } })
   expect(levels).toEqual(['error'])
 })
 
 test('a request runs although its server refuses the log level', async () => {
   setLevel = () => Promise.reject(new Error('no'))
   serve = async () => ({ done: 1 })
-  expect(await bodyOf(forward({ client: session({}, 'info') }))).toEqual({ done: 1 })
+  expect(await bodyOf(serveLegacy({ client: session({}, 'info') }))).toEqual({ done: 1 })
 })
 
-test('a subscription is watched instead of forwarded, and its refusal is the answer', async () => {
+test('a subscription is watched instead of sent, and its refusal is the answer', async () => {
   serve = () => Promise.reject(new Error('passed on'))
   const subscribe = { method: 'resources/subscribe' }
-  const answer = await forward(subscribe, { uri: 'a:1' })
+  const answer = await serveLegacy(subscribe, { uri: 'a:1' })
   expect(answer).toEqual({ head: { type: 'result' }, body: '{}' })
   expect(watched).toEqual([['a:1']])
   const refusal = new ProtocolError('no', -32_002, { server: 's' })
   Object.defineProperty(refusal, 'rpcError', { value: { code: -32_002, message: 'no' } })
   watch = () => Promise.reject(refusal)
-  const refused = forward(subscribe, { uri: 'a:2' })
+  const refused = serveLegacy(subscribe, { uri: 'a:2' })
   expect(await refused).toMatchObject({ head: { type: 'error', code: -32_002 } })
   expect(await bodyOf(refused)).toEqual({ code: -32_002, message: 'no' })
 })
 
 test('params that are not an object are rejected', async () => {
   // The types exclude such params; the wire does not.
-  expect(() => forward({}, [] as unknown as Json)).toThrow('params are no object')
+  expect(() => serveLegacy({}, [] as unknown as Json)).toThrow('params are no object')
 })

@@ -12,18 +12,18 @@ import {
 } from '@mcp-host/upstream'
 import { beforeEach, expect, test } from 'vitest'
 import type { Era } from './eras.ts'
-import type { McpReply, ForwardRequestDeps } from './forward-request.ts'
+import type { McpReply, ServeRequestDeps } from './serve-request.ts'
 import { ClientRefusal } from './client-questions.ts'
-import { forwardRequest } from './forward-request.ts'
+import { serveRequest } from './serve-request.ts'
 
-interface Forwarded {
+interface Request {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
   readonly options: ForwardOptions
 }
 
-let forwarded: Forwarded[]
-let answer: (request: Forwarded) => unknown
+let requests: Request[]
+let answer: (request: Request) => unknown
 /** The calls about which the gateway is asked once their users have accepted, and its answer. */
 let decided: unknown[]
 let mayRun: boolean
@@ -36,7 +36,7 @@ let recorded: Promise<void> | undefined
 beforeEach(() => {
   records = []
   recorded = undefined
-  forwarded = []
+  requests = []
   decided = []
   mayRun = true
   answer = () => ({ content: [], 'x-new': 1 })
@@ -46,7 +46,7 @@ beforeEach(() => {
 
 const envelope = newEnvelope('ann')
 
-async function forward(
+async function serveOne(
   method: string,
   params: Readonly<Record<string, unknown>>,
   {
@@ -64,24 +64,24 @@ async function forward(
       return recorded
     },
   }
-  const deps: ForwardRequestDeps = {
+  const deps: ServeRequestDeps = {
     server: 's',
     era: server,
     audit,
     serve: serveThrough([audited(audit)]),
     ...(ask === undefined ? {} : { ask }),
     async askPolicy(call) {
-      expect(forwarded).toEqual([])
+      expect(requests).toEqual([])
       decided.push(call)
       return mayRun
     },
     upstream: {
-      async request(forwardedMethod, forwardedParams, options = {}) {
-        forwarded.push({ method: forwardedMethod, params: forwardedParams, options })
-        return answer(forwarded.at(-1)!)
+      async request(itsMethod, itsParams, options = {}) {
+        requests.push({ method: itsMethod, params: itsParams, options })
+        return answer(requests.at(-1)!)
       },
     },
-    // forwardRequest uses only this method.
+    // serveRequest uses only this method.
     bus: {
       blobs: {
         async put(bytes: Uint8Array) {
@@ -89,11 +89,11 @@ async function forward(
           return { key: 'k', bytes: bytes.length, digest: 'd' }
         },
       },
-    } as unknown as ForwardRequestDeps['bus'],
+    } as unknown as ServeRequestDeps['bus'],
   }
   const session = client === undefined ? {} : { client }
   const head = { method, id: 'i', era: caller, progress, ...session, ...more }
-  return forwardRequest(
+  return serveRequest(
     deps,
     { head, params, envelope },
     (part, body) => void sent.push([part, body]),
@@ -105,7 +105,7 @@ interface Options {
   readonly server: Era
   readonly progress: boolean
   readonly client: McpClient
-  readonly ask: NonNullable<ForwardRequestDeps['ask']>
+  readonly ask: NonNullable<ServeRequestDeps['ask']>
   /** Other fields of the head of the request. */
   readonly more: Pick<McpRequestHead, 'isOutputWrapped' | 'confirm' | 'isDecidedAgain'>
 }
@@ -113,12 +113,12 @@ interface Options {
 const json = ({ body }: McpReply): unknown =>
   JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body))
 
-test('params and results are forwarded unchanged', async () => {
+test('params and results pass unchanged', async () => {
   const params = { name: 't', arguments: { a: 1 }, more: [1] }
-  const reply = await forward('tools/call', params)
+  const reply = await serveOne('tools/call', params)
   expect([reply.head, json(reply)]).toEqual([{ type: 'result' }, { content: [], 'x-new': 1 }])
   const ids = { correlationId: traceId(envelope) }
-  expect(forwarded).toMatchObject([
+  expect(requests).toMatchObject([
     { method: 'tools/call', params, options: { requestId: 'i', ...ids } },
   ])
 })
@@ -136,36 +136,36 @@ test.each<[Era, Era, object]>([
   ['modern', 'legacy', { own: 1 }],
   ['legacy', 'modern', { own: 1 }],
 ])(
-  'the _meta of a %s caller is forwarded to a %s server as its era allows',
+  'the _meta of a %s caller is sent to a %s server as its era allows',
   async (caller, server, expected) => {
     const _meta = { own: 1, progressToken: 7, ...clientMeta }
-    await forward('tools/call', { name: 't', _meta }, { caller, server })
+    await serveOne('tools/call', { name: 't', _meta }, { caller, server })
     const { traceparent } = envelope
-    expect(forwarded[0]?.options.meta).toEqual({ traceparent, ...expected })
+    expect(requests[0]?.options.meta).toEqual({ traceparent, ...expected })
   },
 )
 
-test('the options of a request apply in the host and are not forwarded to the server', async () => {
+test('the options of a request apply in the host and are not sent to the server', async () => {
   const options = { timeoutMs: 5, priority: 'low', retry: { maxRetries: 1, isSafeToRepeat: true } }
-  await forward('tools/call', { name: 't', _meta: { own: 1, 'mcp-host/options': options } })
+  await serveOne('tools/call', { name: 't', _meta: { own: 1, 'mcp-host/options': options } })
   const { traceparent } = envelope
-  expect(forwarded[0]?.options).toMatchObject({ ...options, meta: { traceparent, own: 1 } })
-  expect(forwarded[0]?.options.meta).not.toHaveProperty('mcp-host/options')
+  expect(requests[0]?.options).toMatchObject({ ...options, meta: { traceparent, own: 1 } })
+  expect(requests[0]?.options.meta).not.toHaveProperty('mcp-host/options')
 })
 
 test('invalid options of a request are refused with the field', async () => {
   const _meta = { 'mcp-host/options': { retry: { maxRetries: 1000 } } }
-  const refused = await forward('tools/call', { name: 't', _meta })
+  const refused = await serveOne('tools/call', { name: 't', _meta })
   expect(json(refused)).toMatchObject({
     code: -32_602,
     message: expect.stringMatching(/^_meta\.mcp-host\/options\.retry.*: /),
   })
-  expect(forwarded).toEqual([])
+  expect(requests).toEqual([])
 })
 
-test('the trace of the caller is forwarded', async () => {
-  await forward('tools/call', { name: 't', _meta: { traceparent: 'theirs' } })
-  expect(forwarded[0]?.options.meta).toEqual({ traceparent: 'theirs' })
+test('the trace of the caller is sent', async () => {
+  await serveOne('tools/call', { name: 't', _meta: { traceparent: 'theirs' } })
+  expect(requests[0]?.options.meta).toEqual({ traceparent: 'theirs' })
 })
 
 test.each<[Era, Era, string, object]>([
@@ -182,13 +182,13 @@ test.each<[Era, Era, string, object]>([
   'a %s caller gets the result of a %s server to %s as %j',
   async (caller, server, method, expected) => {
     answer = () => ({ a: 1 })
-    expect(json(await forward(method, {}, { caller, server }))).toEqual(expected)
+    expect(json(await serveOne(method, {}, { caller, server }))).toEqual(expected)
   },
 )
 
 test('fields of modern results are removed for a legacy caller', async () => {
   answer = () => ({ resultType: 'complete', ttlMs: 5, cacheScope: 'public', contents: [] })
-  const reply = await forward('resources/read', {}, { server: 'modern' })
+  const reply = await serveOne('resources/read', {}, { server: 'modern' })
   expect(json(reply)).toEqual({ contents: [] })
 })
 
@@ -198,23 +198,23 @@ test('progress is sent to a caller with a progress token that reads a stream', a
     return {}
   }
   const params = { _meta: { progressToken: 1 } }
-  await forward('tools/call', params)
-  await forward('tools/call', {}, { progress: true })
+  await serveOne('tools/call', params)
+  await serveOne('tools/call', {}, { progress: true })
   expect(sent).toEqual([])
-  await forward('tools/call', params, { progress: true })
+  await serveOne('tools/call', params, { progress: true })
   const notice = { type: 'notice', method: 'notifications/progress' }
   expect(sent).toEqual([[notice, '{"progress":1,"total":2}']])
 })
 
 test('a result that is too large for a message of the broker is stored', async () => {
   answer = () => ({ text: 'ä'.repeat(300_000) })
-  expect(await forward('tools/call', {})).toEqual({
+  expect(await serveOne('tools/call', {})).toEqual({
     head: { type: 'stored', key: 'k', bytes: stored[0]?.length, digest: 'd' },
     body: '',
   })
-  expect(JSON.parse(new TextDecoder().decode(stored[0]))).toEqual(answer(forwarded[0]!))
+  expect(JSON.parse(new TextDecoder().decode(stored[0]))).toEqual(answer(requests[0]!))
   answer = () => ({ text: 'ä'.repeat(100_000) })
-  expect((await forward('tools/call', {})).head).toEqual({ type: 'result' })
+  expect((await serveOne('tools/call', {})).head).toEqual({ type: 'result' })
 })
 
 const context = { server: 's' }
@@ -244,7 +244,7 @@ test.each<[string, Error, number, object]>([
   answer = () => {
     throw error
   }
-  const reply = await forward('tools/call', {})
+  const reply = await serveOne('tools/call', {})
   expect(reply.head).toEqual({ type: 'error', code })
   expect(json(reply)).toMatchObject({ code, message: error.message, data })
 })
@@ -259,7 +259,7 @@ test.each<Era>(['legacy', 'modern'])(
         context,
       )
     }
-    const reply = await forward('tools/call', {}, { caller })
+    const reply = await serveOne('tools/call', {}, { caller })
     expect(reply.head).toEqual({ type: 'result', isRefused: true })
     expect(json(reply)).toEqual({
       ...(caller === 'modern' ? { resultType: 'complete' } : {}),
@@ -273,7 +273,7 @@ test('an internal error is answered without its message', async () => {
   answer = () => {
     throw new Error('a secret')
   }
-  const reply = await forward('tools/call', {})
+  const reply = await serveOne('tools/call', {})
   expect(json(reply)).toEqual({ code: -32_603, message: 'internal error' })
 })
 
@@ -285,7 +285,7 @@ test.each([
     const error = new ProtocolError('no', 7, context)
     throw Object.defineProperty(error, 'rpcError', { value: { code: 7, ...said } })
   }
-  const reply = await forward('tools/call', { name: 'a' })
+  const reply = await serveOne('tools/call', { name: 'a' })
   expect(reply.head).toEqual({ type: 'error', code: 7 })
   expect(json(reply)).toEqual({ code: 7, message: said.message.slice(0, 8_192) })
 })
@@ -298,7 +298,7 @@ test('an error whose data is nested too deep is answered without the data', asyn
     Object.defineProperty(error, 'rpcError', { value: { code: 7, message: 'no', data } })
     throw error
   }
-  const reply = await forward('tools/call', {})
+  const reply = await serveOne('tools/call', {})
   expect([reply.head, json(reply)]).toEqual([
     { type: 'error', code: 7 },
     { code: 7, message: 'no' },
@@ -306,9 +306,9 @@ test('an error whose data is nested too deep is answered without the data', asyn
 })
 
 test('only a modern caller may receive input_required', async () => {
-  await forward('tools/call', {})
-  await forward('tools/call', {}, { caller: 'modern' })
-  expect(forwarded.map(({ options }) => options.allowInputRequired)).toEqual([false, true])
+  await serveOne('tools/call', {})
+  await serveOne('tools/call', {}, { caller: 'modern' })
+  expect(requests.map(({ options }) => options.allowInputRequired)).toEqual([false, true])
 })
 
 const capabilities = { roots: {}, elicitation: {} }
@@ -327,9 +327,9 @@ test.each<[Era, McpClient['logLevel'], object]>([
     const logLevel = level === undefined ? {} : { logLevel: level }
     const client = { id: 'p', capabilities, ...logLevel }
     // The _meta of a legacy request does not replace what its session was initialized with.
-    await forward('tools/call', { _meta: { own: 1, ...clientMeta } }, { server, client })
+    await serveOne('tools/call', { _meta: { own: 1, ...clientMeta } }, { server, client })
     const { traceparent } = envelope
-    expect(forwarded[0]?.options.meta).toStrictEqual({ traceparent, own: 1, ...expected })
+    expect(requests[0]?.options.meta).toStrictEqual({ traceparent, own: 1, ...expected })
   },
 )
 
@@ -348,43 +348,43 @@ test('a legacy caller is asked for every input that a modern server requires, un
     inputRequired({ s: { method: 'sampling/createMessage', params: {} } }),
     { resultType: 'complete', done: 1 },
   ]
-  answer = () => results[forwarded.length - 1]
+  answer = () => results[requests.length - 1]
   const serverRequests: unknown[] = []
   const ask = async (...request: unknown[]): Promise<unknown> => ({
     n: serverRequests.push(request),
   })
   const params = { name: 't', arguments: { a: 1 } }
-  const reply = await forward('tools/call', params, { server: 'modern', ask })
+  const reply = await serveOne('tools/call', params, { server: 'modern', ask })
   expect(json(reply)).toEqual({ done: 1 })
   expect(serverRequests).toEqual([
     ['elicitation/create', form],
     ['roots/list', undefined],
     ['sampling/createMessage', {}],
   ])
-  expect(forwarded.map((each) => each.params)).toStrictEqual([
+  expect(requests.map((each) => each.params)).toStrictEqual([
     params,
     { ...params, requestState: 'first', inputResponses: { who: { n: 1 }, r: { n: 2 } } },
     { ...params, inputResponses: { s: { n: 3 } } },
   ])
   // Each round can be aborted by the id of the request, and may require input again.
   const options = { requestId: 'i', allowInputRequired: true }
-  expect(forwarded).toMatchObject([{ options }, { options }, { options }])
+  expect(requests).toMatchObject([{ options }, { options }, { options }])
 })
 
-test('input_required of a modern server is forwarded unchanged to a modern caller', async () => {
+test('input_required of a modern server passes unchanged to a modern caller', async () => {
   const required = inputRequired({ r: { method: 'roots/list' } }, { requestState: 'x' })
   answer = () => required
   const ask = (): Promise<unknown> => Promise.reject(new Error('asked'))
-  const reply = await forward('tools/call', {}, { caller: 'modern', server: 'modern', ask })
+  const reply = await serveOne('tools/call', {}, { caller: 'modern', server: 'modern', ask })
   expect(json(reply)).toEqual(required)
-  expect(forwarded).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
 test('a server that asks a legacy caller for input too often is answered with an error', async () => {
   answer = () => inputRequired({ r: { method: 'roots/list' } })
   let count = 0
   const ask = async (): Promise<unknown> => ({ n: ++count })
-  const reply = await forward('tools/call', {}, { server: 'modern', ask })
+  const reply = await serveOne('tools/call', {}, { server: 'modern', ask })
   expect(reply.head).toEqual({ type: 'error', code: -32_603 })
   expect(count).toBe(10)
 })
@@ -393,9 +393,9 @@ test('the refusal of a legacy caller to a modern server is the answer to its req
   answer = () => inputRequired({ r: { method: 'roots/list' } })
   const refusal = { code: -32_601, message: 'no roots', data: { why: 1 } }
   const ask = (): Promise<unknown> => Promise.reject(new ClientRefusal(refusal))
-  const reply = await forward('tools/call', {}, { server: 'modern', ask })
+  const reply = await serveOne('tools/call', {}, { server: 'modern', ask })
   expect([reply.head, json(reply)]).toEqual([{ type: 'error', code: -32_601 }, refusal])
-  expect(forwarded).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
 test.each<[unknown, boolean, unknown, unknown[]]>([
@@ -410,10 +410,10 @@ test.each<[unknown, boolean, unknown, unknown[]]>([
   async (structuredContent, isOutputWrapped, expected, content) => {
     answer = () => ({ content: [], structuredContent })
     const options = { server: 'modern', more: { isOutputWrapped } } as const
-    const reply = json(await forward('tools/call', { name: 't' }, options))
+    const reply = json(await serveOne('tools/call', { name: 't' }, options))
     expect(reply).toEqual({ content, structuredContent: expected })
     const modern = json(
-      await forward('tools/call', { name: 't' }, { ...options, caller: 'modern' }),
+      await serveOne('tools/call', { name: 't' }, { ...options, caller: 'modern' }),
     )
     expect(modern).toEqual({ content: [], structuredContent })
   },
@@ -422,7 +422,7 @@ test.each<[unknown, boolean, unknown, unknown[]]>([
 test('a wrapped result keeps the text of its tool', async () => {
   const content = [{ type: 'text', text: 'one' }]
   answer = () => ({ content, structuredContent: [1] })
-  const reply = json(await forward('tools/call', { name: 't' }, { server: 'modern' }))
+  const reply = json(await serveOne('tools/call', { name: 't' }, { server: 'modern' }))
   expect(reply).toEqual({ content, structuredContent: { result: [1] } })
 })
 
@@ -437,7 +437,7 @@ test.each<[string, object, boolean]>([
   ['resources/read', { contents: [resource] }, false],
 ])('a result of %s like %j has the flag hasLinks: %s', async (method, result, hasLinks) => {
   answer = () => result
-  expect((await forward(method, {})).head).toEqual({
+  expect((await serveOne(method, {})).head).toEqual({
     type: 'result',
     ...(hasLinks ? { hasLinks: true } : {}),
   })
@@ -451,13 +451,13 @@ test.each([
   const serverRequests: unknown[] = []
   const ask = async (...request: unknown[]): Promise<unknown> => {
     serverRequests.push(request)
-    expect(forwarded).toEqual([])
+    expect(requests).toEqual([])
     return { action }
   }
-  const reply = await forward('tools/call', { name: 't' }, { ask, more: { confirm: 'May it?' } })
+  const reply = await serveOne('tools/call', { name: 't' }, { ask, more: { confirm: 'May it?' } })
   const requestedSchema = { type: 'object', properties: {} }
   expect(serverRequests).toEqual([['elicitation/create', { message: 'May it?', requestedSchema }]])
-  expect(forwarded).toHaveLength(isRun ? 1 : 0)
+  expect(requests).toHaveLength(isRun ? 1 : 0)
   expect(json(reply)).toMatchObject(isRun ? { 'x-new': 1 } : { isError: true })
 })
 
@@ -468,23 +468,23 @@ test.each([true, false])(
     const ask = async (): Promise<unknown> => ({ action: 'accept' })
     const more = { confirm: 'May it?', isDecidedAgain: true }
     const params = { name: 't', arguments: { a: 1 }, _meta: {} }
-    const reply = await forward('tools/call', params, { ask, more })
+    const reply = await serveOne('tools/call', params, { ask, more })
     expect(decided).toEqual([{ name: 't', arguments: { a: 1 } }])
-    expect(forwarded).toHaveLength(isAllowed ? 1 : 0)
+    expect(requests).toHaveLength(isAllowed ? 1 : 0)
     expect(json(reply)).toMatchObject(isAllowed ? { 'x-new': 1 } : { isError: true })
   },
 )
 
 test('a call that needs approval does not run when its caller cannot be asked', async () => {
-  const reply = await forward('tools/call', { name: 't' }, { more: { confirm: 'May it?' } })
+  const reply = await serveOne('tools/call', { name: 't' }, { more: { confirm: 'May it?' } })
   expect(reply.head).toEqual({ type: 'error', code: -32_601 })
-  expect(forwarded).toEqual([])
+  expect(requests).toEqual([])
 })
 
 test('a tool call has its start and its end in the audit log; other requests have none', async () => {
-  await forward('resources/read', { uri: 'a' })
+  await serveOne('resources/read', { uri: 'a' })
   expect(records).toEqual([])
-  await forward('tools/call', { name: 'echo', arguments: { text: 'hi' } })
+  await serveOne('tools/call', { name: 'echo', arguments: { text: 'hi' } })
   const about = { principal: 'ann', server: 's', tool: 'echo', call: 'i' }
   expect(records).toMatchObject([
     { action: 'tool-started', ...about, arguments: { text: 'hi' } },
@@ -494,8 +494,8 @@ test('a tool call has its start and its end in the audit log; other requests hav
 
 test('a tool call whose required entry cannot be stored does not reach the server', async () => {
   recorded = Promise.reject(new Error('away'))
-  const { head, body } = await forward('tools/call', { name: 'echo' })
-  expect(forwarded).toEqual([])
+  const { head, body } = await serveOne('tools/call', { name: 'echo' })
+  expect(requests).toEqual([])
   expect(head).toEqual({ type: 'error', code: -32_000 })
   expect(JSON.parse(String(body))).toMatchObject({
     message: 'the audit log cannot be written, so the call was not run; try again',

@@ -14,7 +14,7 @@ import {
   retryUntilListed,
   type Route,
   sentRoute,
-  type Upstream,
+  type Servers,
 } from '@mcp-host/mcp-endpoint'
 import type { ApprovalQueue } from '../../approvals/approval-queue.ts'
 import type { RestRequest } from './find-route.ts'
@@ -27,8 +27,8 @@ import type { Handling } from './rest-schemas.ts'
 import { sendJson } from './send-json.ts'
 import { untilDisconnected } from './until-disconnected.ts'
 
-export interface ForwardDeps extends FindServersDeps {
-  readonly upstream: Upstream
+export interface SendBodyDeps extends FindServersDeps {
+  readonly servers: Servers
   readonly onRead?: OnRead | undefined
   readonly queue: Pick<ApprovalQueue, 'ask' | 'use'>
   /** Requests in flight, which a drain waits for. */
@@ -37,15 +37,15 @@ export interface ForwardDeps extends FindServersDeps {
 
 const text = new TextDecoder()
 
-/** Forwards the body of a route to its server as a request of MCP, and returns the reply unchanged. */
-export async function forwardBody(
-  deps: ForwardDeps,
+/** Sends the body of a route to its server as a request of MCP, and returns the reply unchanged. */
+export async function sendBody(
+  deps: SendBodyDeps,
   reply: FastifyReply,
   method: RestRequest['method'],
   body: RestRequest['params'] & Handling & { readonly approval?: string | undefined },
 ): Promise<FastifyReply> {
   try {
-    const { upstream, passing, policy, onRead } = deps
+    const { servers, passing, policy, onRead } = deps
     const { headers, principal } = reply.request
     const request = toRequest(method, body)
     checkSize(request)
@@ -62,8 +62,8 @@ export async function forwardBody(
     const { traceparent } = headers
     const trace = typeof traceparent === 'string' ? { traceparent } : {}
     const { timeoutMs } = body
-    const forwarded = await untilDisconnected(reply, { passing, timeoutMs }, (signal) =>
-      sendRoute({ upstream, listing, onRead }, route, {
+    const answer = await untilDisconnected(reply, { passing, timeoutMs }, (signal) =>
+      sendRoute({ servers, listing, onRead }, route, {
         method,
         era: 'legacy',
         caller: callerAt('rest', principal),
@@ -73,9 +73,9 @@ export async function forwardBody(
         throw error instanceof JsonRpcError ? unanswered({ method, server }, error) : error
       }),
     )
-    if (forwarded.isRefused === true) throw refused(server, JSON.parse(text.decode(forwarded.json)))
-    if (forwarded.type === 'result') return sendJson(reply, Buffer.from(forwarded.json))
-    const failure = JSON.parse(text.decode(forwarded.json)) as JsonRpcErrorBody
+    if (answer.isRefused === true) throw refused(server, JSON.parse(text.decode(answer.json)))
+    if (answer.type === 'result') return sendJson(reply, Buffer.from(answer.json))
+    const failure = JSON.parse(text.decode(answer.json)) as JsonRpcErrorBody
     throw failed({ method, server }, failure)
   } catch (error) {
     if (error instanceof RestFault) return error.reply(reply)
@@ -86,7 +86,7 @@ export async function forwardBody(
 /** The MCP request for a body. Its priority and retries go into `_meta`. */
 function toRequest(
   method: RestRequest['method'],
-  body: Parameters<typeof forwardBody>[3],
+  body: Parameters<typeof sendBody>[3],
 ): RestRequest {
   const { server: _server, timeoutMs: _, approval: _approval, priority, retry, ...params } = body
   const options = {
@@ -115,7 +115,7 @@ async function admitCall(
 
 /** Uses up the approval of a call. A call without an approval is queued, and a `RestFault` is thrown. */
 async function checkApproval(
-  { queue }: ForwardDeps,
+  { queue }: SendBodyDeps,
   principal: Principal,
   { place, params }: Route,
   id: string | undefined,
@@ -133,7 +133,7 @@ async function checkApproval(
 
 /** Finds the server, and waits for a server that is starting. Throws `RestFault`. */
 async function findServer(
-  deps: ForwardDeps,
+  deps: SendBodyDeps,
   principal: Principal,
   request: RestRequest,
   server: string | undefined,
