@@ -104,12 +104,8 @@ describe('sizes', () => {
         'packages/bus/src/nats-bus.ts': 539,
         'packages/client/src/session-client.ts': 408,
         'packages/mcp-host/src/host.ts': 494,
-        'packages/upstream/src/requests/request-path.ts': 428,
         'packages/upstream/src/server/server.ts': 505,
         'packages/upstream/src/endpoints/stdio-transport.ts': 414,
-        'packages/mcp-bus/src/call/bus-servers.ts': 433,
-        'packages/mcp-endpoint/src/endpoint.ts': 432,
-        'packages/mcp-bus/src/requests/served-requests.ts': 411,
       }),
     ).toEqual([])
   })

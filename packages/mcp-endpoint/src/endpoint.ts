@@ -1,17 +1,18 @@
 import type { Caller } from '@mcp-host/contracts'
+import type { EndpointDeps, EndpointOptions } from './endpoint-deps.ts'
 import { Cancellation } from '@mcp-host/async'
+import { checkLength, classifyBatch } from './messages/batch.ts'
 import {
   classify,
   idOf,
-  type JsonRpcMessage,
   type JsonRpcNotification,
   type JsonRpcRequest,
   type JsonRpcResponse,
   type McpHeaders,
 } from './messages/classify.ts'
 import { SubscriptionCount } from './messages/check-subscriptions.ts'
-import { admit, type AdmitDeps } from './route/admit.ts'
-import { clientOf, type Clients } from './sessions/clients.ts'
+import { admit } from './route/admit.ts'
+import { clientOf } from './sessions/clients.ts'
 import { ClientSessions } from './sessions/client-sessions.ts'
 import {
   ACCEPTED,
@@ -33,17 +34,12 @@ import {
 import { readEventId } from './streams/event-id.ts'
 import type { EventQueue } from './streams/event-queue.ts'
 import { EventQueues } from './streams/event-queues.ts'
-import {
-  sessionStream,
-  type StreamLimits,
-  subscriptionStream,
-} from './streams/notification-streams.ts'
+import { sessionStream, subscriptionStream } from './streams/notification-streams.ts'
 import { joined, success, toMessage } from './streams/messages.ts'
 import type { VirtualServer } from './listing/virtual-server.ts'
 import { listForClient } from './sessions/list-for-client.ts'
 import type { MergedListing } from './listing/merged-listing.ts'
-import { answerLocally, type ServerInfo } from './route/answer-locally.ts'
-import type { ClientVirtualServers } from './listing/client-virtual-servers.ts'
+import { answerLocally } from './route/answer-locally.ts'
 import { mayBeListedLater, type Route, routeRequest } from './route/route-request.ts'
 import { checkDepth, parseMessage } from './messages/parse-message.ts'
 import { checkParameters } from './messages/parameter-headers.ts'
@@ -53,36 +49,9 @@ import { isJsonRpcId, JsonRpcError, type JsonRpcId, type Params } from './messag
 import { isObject } from '@mcp-host/json'
 import { JsonRpcCode, MetaKey } from '@mcp-host/mcp'
 import { type ClientSession, SESSION_HEADER } from './sessions/session.ts'
-import type { SignSession } from './messages/signed-id.ts'
 import { changeSession, isSessionRequest } from './sessions/session-requests.ts'
 import { retryUntilListed } from './route/retry-until-listed.ts'
 import { CANCELLED, MOVED, type ServerLog } from './servers.ts'
-
-export interface EndpointDeps extends AdmitDeps {
-  readonly clients: Clients
-  readonly serverInfo: ServerInfo
-  /** Signs the ids of sessions, so that ids made up by clients are recognised and need no state. */
-  readonly signSession: SignSession
-  /** The limits of principals. Default: none. */
-  readonly limits?: EndpointLimits
-  /** The virtual servers of clients with dedicated processes. */
-  readonly clientVirtualServers?: ClientVirtualServers
-  /** Called once per answered request; batches count as none. */
-  readonly onAnswered?: (method: string, isError: boolean, seconds: number) => void
-}
-
-/** Each method throws, or rejects with, `exhausted`. `undefined`: allowed without waiting. */
-export interface EndpointLimits extends StreamLimits {
-  request(caller: Caller): Promise<void> | undefined
-}
-
-export interface EndpointOptions {
-  /** The duration of a request's stream before a client that can resume has to. Default: unlimited. */
-  readonly streamMs?: number
-}
-
-/** Limit for the messages of a batch. */
-const MAX_BATCH = 100
 
 const bytes = new TextEncoder()
 
@@ -178,7 +147,9 @@ export class McpEndpoint {
     } catch (failure) {
       const attempt = (): Promise<EndpointReply> =>
         this.#answer(request, exchange, virtualServer, session)
-      const options = { failure, isWorthIt: mayBeListedLater, signal: exchange.signal }
+      const { onRecovered } = this.#deps
+      const { signal } = exchange
+      const options = { failure, isWorthIt: mayBeListedLater, signal, onRecovered }
       reply = retryUntilListed(virtualServer, attempt, options).catch((error: unknown) =>
         failed(request.id, error),
       )
@@ -307,18 +278,10 @@ export class McpEndpoint {
     exchange: EndpointRequest,
     everything: VirtualServer,
   ): Promise<EndpointReply> {
-    const isRight = messages.length > 0 && messages.length <= MAX_BATCH
-    if (!isRight) {
-      const message = `a batch has 1 to ${MAX_BATCH} messages`
-      throw new JsonRpcError(JsonRpcCode.invalidRequest, message, { status: 400 })
-    }
+    checkLength(messages)
     // The first message is counted already.
     for (const _ of messages.slice(1)) await this.#deps.limits?.request(exchange.principal)
-    const incoming = messages.map((message): JsonRpcMessage => classify(message, headers))
-    if (incoming.some((each) => each.kind !== 'response' && each.era === 'modern')) {
-      const message = 'from 2026-07-28 on there are no batches'
-      throw new JsonRpcError(JsonRpcCode.invalidRequest, message, { status: 400 })
-    }
+    const incoming = classifyBatch(messages, headers)
     const session = this.#sessions.find(exchange)
     const found = session && this.#deps.clientVirtualServers?.find(session.id, everything)
     const { listing } = this.#view(exchange.principal, found ? await found : everything)

@@ -35,6 +35,7 @@ export { JSON_TYPE, failed } from './streams/endpoint-reply.ts'
 export { eventIds, readEventId } from './streams/event-id.ts'
 export type {
   ServerReply,
+  OnRecovered,
   OutgoingRequest,
   ReplyListener,
   ResumePoint,

@@ -107,6 +107,15 @@ export interface ServerLog {
   readonly params: object
 }
 
+/**
+ * Called when a request succeeded after something failed that its caller does not learn of. `placement`: no supervisor
+ * had the server yet. `bus`: the supervisor was silent or gone. `afterMs`: since the failure.
+ */
+export type OnRecovered = (
+  recoveredBy: 'placement' | 'bus',
+  about: { readonly server?: string; readonly afterMs: number },
+) => void
+
 /** The connection to the servers. */
 export interface Servers {
   /** Sends a request. Throws `JsonRpcError` when there is no answer, including `MOVED`, or the signal's reason. */

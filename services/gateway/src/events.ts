@@ -15,6 +15,8 @@ export interface GatewayEvents {
   requestAnswered(request: AnsweredRequest): void
   /** A client was authenticated, or refused because of its credential. */
   authenticated(outcome: Authentication): void
+  /** An MCP request succeeded after a failure that its caller did not learn of. */
+  requestRecovered(by: string): void
   /** The policy denied a tool call. */
   callDenied(): void
 }
@@ -109,6 +111,12 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
     help: 'Tool calls of MCP clients that the policy denied',
     registers,
   })
+  const recovered = new Counter({
+    name: 'mcp_host_mcp_requests_recovered_total',
+    help: 'Requests of MCP clients that succeeded after a failure that the client did not learn of, by what repaired it',
+    labelNames: ['recovered_by'],
+    registers,
+  })
   return {
     socketOpened: () => sockets.inc(),
     socketClosed: () => sockets.dec(),
@@ -123,6 +131,7 @@ export function gatewayEvents(registry: Registry): GatewayEvents {
       requests.observe({ entrance, method: isKnown ? method : 'other', outcome }, seconds)
     },
     authenticated: (outcome) => void (authentications[outcome] += 1),
+    requestRecovered: (by) => recovered.inc({ recovered_by: by }),
     callDenied: () => denied.inc(),
   }
 }

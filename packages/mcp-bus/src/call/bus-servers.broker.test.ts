@@ -25,6 +25,7 @@ beforeAll(async () => {
     isConfigured: () => true,
     supervisors: () => [],
     pauseServer: () => undefined,
+    onRecovered: () => undefined,
   })
 })
 afterAll(() => broker[Symbol.asyncDispose]())

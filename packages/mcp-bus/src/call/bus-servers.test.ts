@@ -8,13 +8,23 @@ const never = (): never => {
   throw new Error('nothing may be sent')
 }
 
-/** An servers over a fake bus that has only the members which the test uses. */
+let recoveries: unknown[]
+beforeEach(() => void (recoveries = []))
+
+/** Servers over a fake bus that has only the members which the test uses. */
 const serversOver = (
   bus: object,
   isConfigured = (_server: string): boolean => true,
   supervisors = (): readonly string[] => [],
   pauseServer = (_server: string): void => undefined,
-): BusServers => new BusServers({ bus: bus as Bus, isConfigured, supervisors, pauseServer })
+): BusServers =>
+  new BusServers({
+    bus: bus as Bus,
+    isConfigured,
+    supervisors,
+    pauseServer,
+    onRecovered: (by, about) => recoveries.push([by, about]),
+  })
 const servers = serversOver({ id: 'gateway-1', pass: never })
 
 const send = (args: unknown): Promise<unknown> =>
@@ -118,6 +128,8 @@ test.each<[string, readonly string[], number, string]>([
       (error: JsonRpcError) => (error.data as { reason: string }).reason,
     )
   expect(await reply).toBe(outcome)
+  const recovered = [['placement', { server: 's', afterMs: expect.any(Number) }]]
+  expect(recoveries).toEqual(outcome === 'result' ? recovered : [])
 })
 
 describe('requests whose supervisor is silent', () => {
@@ -125,7 +137,7 @@ describe('requests whose supervisor is silent', () => {
 
   const answered = { head: { type: 'result' }, body: new TextEncoder().encode('{}') }
 
-  /** An servers that loses the first requests. */
+  /** Servers that lose the first requests. */
   function losing(lost: number) {
     const requests: unknown[] = []
     const bus = {
@@ -176,6 +188,7 @@ describe('requests whose supervisor is silent', () => {
     const { requests, servers: to } = losing(1)
     const reply = await to.send('s', { ...call, isReadOnly: true })
     expect([reply.type, requests.length]).toEqual(['result', 2])
+    expect(recoveries).toMatchObject([['bus', { server: 's' }]])
     const { requests: retried, servers: silent } = losing(2)
     await expect(silent.send('s', { ...call, isReadOnly: true })).rejects.toMatchObject({
       ...fault,

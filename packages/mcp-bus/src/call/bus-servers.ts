@@ -16,12 +16,11 @@ import {
   watchResources,
 } from '@mcp-host/contracts'
 import { isObject } from '@mcp-host/json'
-import { JsonRpcCode } from '@mcp-host/mcp'
 import {
   type ServerReply,
   type OutgoingRequest,
-  JsonRpcError,
   MOVED,
+  type OnRecovered,
   type Params,
   type ResumedRequest,
   type ResumePoint,
@@ -31,7 +30,16 @@ import {
   type WatchRequest,
 } from '@mcp-host/mcp-endpoint'
 import { isAnySilent } from './is-any-silent.ts'
+import { isTooLarge, toBody } from './request-body.ts'
 import { PendingRequest } from './pending-request.ts'
+import {
+  GONE,
+  GONE_AGAIN,
+  removed,
+  STOPPED_ANSWERING,
+  toFault,
+  unknownOutcome,
+} from './request-faults.ts'
 
 /** The time for which a request waits for a supervisor with its server. */
 const PATIENCE_MS = 5_000
@@ -40,8 +48,6 @@ const TAKE_OVER_MS = 20_000
 const RETRY_MS = 100
 /** The time after an outage of the broker in which a request and its repetition may lose their answers. */
 const STEADY_MS = 30_000
-/** The limit for parameters within a message: the bus allows 1 MiB, including the head. */
-const MAX_INLINE_BYTES = 1_000_000
 
 /** The delay before a watch that failed or expired is tried again. */
 const WATCH_AGAIN_MS = WATCH_MS / 3
@@ -60,6 +66,7 @@ export interface BusServersDeps {
   readonly supervisors: () => Iterable<string>
   /** Called when a second supervisor has died with a request. */
   readonly pauseServer: (server: string) => void
+  readonly onRecovered: OnRecovered
 }
 
 /** Sends requests over the bus to the supervisors of their servers. */
@@ -249,7 +256,9 @@ export class BusServers implements Servers {
     { client, isReadOnly }: OutgoingRequest,
     error: unknown,
   ): Promise<Frame<McpReplyHead>> {
-    const askedAt = performance.now()
+    const { server } = call
+    const failedAt = performance.now()
+    let recoveredBy: Parameters<OnRecovered>[0] = 'placement'
     let mayRepeat = isReadOnly === true
     let failure = error
     for (;;) {
@@ -261,12 +270,15 @@ export class BusServers implements Servers {
       // Replies may have been lost, including the answer.
       if (code === 'deadline' && kept !== undefined && client !== undefined) {
         const answer = await this.#takeUp(call, kept, client.id, 0)
-        if (answer !== undefined) return answer
+        if (answer !== undefined) {
+          this.#deps.onRecovered('bus', { server, afterMs: performance.now() - failedAt })
+          return answer
+        }
       }
       // Without a listener, the request has not begun.
       const [isAnybodyThere] = this.#deps.supervisors()
       const patienceMs = isAnybodyThere === undefined ? PATIENCE_MS : TAKE_OVER_MS
-      const mayWait = code === 'unavailable' && performance.now() < askedAt + patienceMs
+      const mayWait = code === 'unavailable' && performance.now() < failedAt + patienceMs
       const isLost = code === 'deadline' && mayRepeat
       if (code === 'deadline' && isReadOnly === true && !mayRepeat) {
         // After an outage the answers may have been lost instead.
@@ -278,11 +290,15 @@ export class BusServers implements Servers {
       if (isLost && (await isAnySilent(this.#deps.bus, this.#deps.supervisors()))) {
         throw unknownOutcome(call.server, STOPPED_ANSWERING)
       }
-      if (isLost) mayRepeat = false
-      else await sleep(RETRY_MS)
+      if (isLost) {
+        mayRepeat = false
+        recoveredBy = 'bus'
+      } else await sleep(RETRY_MS)
       call.checkCaller()
       try {
-        return await this.#find(call, question)
+        const answer = await this.#find(call, question)
+        this.#deps.onRecovered(recoveredBy, { server, afterMs: performance.now() - failedAt })
+        return answer
       } catch (error_) {
         failure = error_
       }
@@ -367,25 +383,6 @@ interface Question {
   readonly process: string | undefined
 }
 
-const GONE = 'it went away during the request'
-const GONE_AGAIN = `${GONE}, and again when the request was repeated`
-const STOPPED_ANSWERING = 'a supervisor stopped answering during the request'
-
-/** Converts parameters to JSON. Throws `JsonRpcError`. */
-function toBody(params: Params): string {
-  try {
-    return JSON.stringify(params)
-  } catch {
-    // Parsed JSON may be nested too deeply to be serialized.
-    throw new JsonRpcError(JsonRpcCode.invalidParams, 'params: are nested too deeply')
-  }
-}
-
-function isTooLarge(body: string): boolean {
-  // A UTF-16 unit has at most three bytes in UTF-8.
-  return body.length * 3 > MAX_INLINE_BYTES && Buffer.byteLength(body) > MAX_INLINE_BYTES
-}
-
 /** The process of the caller's session, or the process with the suspended request that the caller resumes. */
 function processOf(
   { requestState }: Params,
@@ -400,34 +397,4 @@ function isError(error: unknown): error is { code: number; message: string } {
   return (
     isObject(error) && typeof error['code'] === 'number' && typeof error['message'] === 'string'
   )
-}
-
-/** The error for a request without an answer, with the outcome as far as it is known. */
-function toFault(error: unknown, server: string): JsonRpcError {
-  if (error instanceof JsonRpcError) return error
-  const { code, message } = BusError.from(error)
-  if (code === 'deadline') return unknownOutcome(server, GONE)
-  if (code !== 'unavailable')
-    return new JsonRpcError(JsonRpcCode.internal, message, { data: { server } })
-  return new JsonRpcError(
-    JsonRpcCode.unavailable,
-    `the server "${server}" is not available right now`,
-    {
-      data: { server, reason: 'unavailable', retryable: true },
-    },
-  )
-}
-
-function removed(server: string): JsonRpcError {
-  const message = `the server "${server}" was removed from the configuration`
-  return new JsonRpcError(JsonRpcCode.invalidParams, message, {
-    data: { server, reason: 'removed', retryable: false },
-  })
-}
-
-function unknownOutcome(server: string, why: string): JsonRpcError {
-  const message = `whether the request took effect at the server "${server}" is not known: ${why}`
-  return new JsonRpcError(JsonRpcCode.unavailable, message, {
-    data: { server, reason: 'unknown-outcome', retryable: false },
-  })
 }

@@ -36,8 +36,10 @@ export class ReplyReplayBuffer {
     }, KEPT_MS).unref()
   }
 
-  /** Sends the reply again. */
-  send(id: string): void {
-    this.#resumable.get(id)?.()
+  /** Sends the reply again. Returns whether it was kept. */
+  send(id: string): boolean {
+    const resend = this.#resumable.get(id)
+    resend?.()
+    return resend !== undefined
   }
 }

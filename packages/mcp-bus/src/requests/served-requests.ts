@@ -9,6 +9,7 @@ import type { SendPart } from './client-questions.ts'
 import { checkCapability, ClientQuestions, ClientRefusal, refused } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
 import { isObject } from '@mcp-host/json'
+import type { RunningRequest, Waiting } from './running-request.ts'
 import { SuspendedRequest } from './suspended-request.ts'
 import type { McpReply, ParsedRequest } from './serve-request.ts'
 import { serveRequest, toError } from './serve-request.ts'
@@ -50,39 +51,6 @@ export interface IncomingRequest {
   readonly head: McpRequestHead
   readonly body: Uint8Array
   readonly envelope: Envelope
-}
-
-/** A request while it runs at the server. */
-interface RunningRequest {
-  /** The id of the request at the host. */
-  readonly id: string
-  /** The session of the caller, if it has one. */
-  readonly client: string | undefined
-  readonly era: Era
-  readonly capabilities: object
-  logLevel: McpLogLevel | undefined
-  /** Whether the caller gets notices. */
-  wantsNotices: boolean
-  /** Sends a part of the reply to the current caller. */
-  send: SendPart
-  /** Whether the caller was asked a question. */
-  hasAsked: boolean
-  /** The questions of a legacy caller that are open. */
-  openQuestions: number
-  /** Why the request was ended while one was open. */
-  abandoned?: ClientRefusal
-  /** Aborts on cancellation and at the end, which withdraws open questions. */
-  readonly cancelled: Cancellation
-  /** Set when the caller is asked by an `input_required` result and retries with its answer. */
-  readonly suspended: SuspendedRequest | undefined
-}
-
-/** A caller that waits for a reply. */
-interface Waiting {
-  readonly id: string
-  readonly running: RunningRequest
-  /** The order of callers: later ones have a higher number. */
-  readonly turn: number
 }
 
 const text = new TextDecoder()

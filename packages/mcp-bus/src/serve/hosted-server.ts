@@ -257,7 +257,12 @@ export class HostedServer implements AsyncDisposable {
             return requests.cancel({ upstream }, control.id)
           case 'ping':
             requests.ping(control.id)
-            return this.#replay.send(control.id)
+            if (!this.#replay.send(control.id)) return
+            this.#deps.logger.info(
+              { component: 'mcp', action: 'recovered', recoveredBy: 'bus', server, id: control.id },
+              'a reply that may have been lost was sent again',
+            )
+            return
           case 'answer':
             return requests.answer(control.ask, control.client, control)
           case 'roots-changed':

@@ -1,5 +1,6 @@
 import type { CancelSignal } from '@mcp-host/async'
 import type { VirtualServer } from '../listing/virtual-server.ts'
+import type { OnRecovered } from '../servers.ts'
 
 /** The time limit for a server that starts or moves to another supervisor. */
 const PATIENCE_MS = 5_000
@@ -8,8 +9,9 @@ const PATIENCE_MS = 5_000
 export async function retryUntilListed<T>(
   { onChange }: Pick<VirtualServer, 'onChange'>,
   attempt: () => T | Promise<T>,
-  { failure, isWorthIt, signal }: RetryOptions,
+  { failure, isWorthIt, signal, onRecovered }: RetryOptions,
 ): Promise<T> {
+  const failedAt = performance.now()
   let last = failure
   let isOver = false
   let news = Promise.withResolvers<void>()
@@ -25,7 +27,9 @@ export async function retryUntilListed<T>(
       await news.promise
       news = Promise.withResolvers()
       try {
-        return await attempt()
+        const result = await attempt()
+        onRecovered?.('placement', { afterMs: performance.now() - failedAt })
+        return result
       } catch (error) {
         last = error
       }
@@ -41,6 +45,7 @@ export interface RetryOptions {
   /** The error of the first attempt. */
   readonly failure: unknown
   readonly isWorthIt: (failure: unknown) => boolean
+  readonly onRecovered?: OnRecovered | undefined
   /** Aborts when the caller has gone. */
   readonly signal?: CancelSignal | undefined
 }

@@ -2,7 +2,7 @@ import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { isSafeToRepeat } from '../inventory/tool.ts'
 import type { Logger } from '@mcp-host/process'
 import type { RequestOptions } from '../requests/options.ts'
-import { mayRetry, retryPolicy } from '../requests/retry-policy.ts'
+import { logRecovery, mayRetry, retryPolicy } from '../requests/resend.ts'
 import type { MemberClient } from '../server/member.ts'
 import type { ServerClient } from '../server/server-client.ts'
 import type { PoolInstance, ServerPool } from './server-pool.ts'
@@ -38,6 +38,7 @@ export class PoolClient implements MemberClient {
     const { pool, logger, onPicked } = this.#deps
     const tried = new Set<PoolInstance>()
     let retries = 0
+    let failedAt: number | undefined
     let instance = pool.pick(tool, tried) ?? pool.next
     for (;;) {
       tried.add(instance)
@@ -48,17 +49,18 @@ export class PoolClient implements MemberClient {
       // Another instance at once is better than the same instance after a pause.
       const retry = isLast && left > 0 ? { ...policy, maxRetries: left } : (false as const)
       try {
-        return await send(instance.client, { ...options, retry })
+        const result = await send(instance.client, { ...options, retry })
+        if (failedAt !== undefined) {
+          logRecovery(logger, tool, options, performance.now() - failedAt)
+        }
+        return result
       } catch (error) {
         const hasBegun = !(error instanceof ServerUnavailableError) || error.isOutcomeUnknown
         if (hasBegun) retries += 1
         const mayContinue = !hasBegun || (left > 0 && !isLast && mayRetry(error, policy))
         const next = mayContinue ? pool.pick(tool, tried) : undefined
         if (next === undefined) throw error
-        const { requestId, sessionId, correlationId } = options
-        const request = { tool, requestId, sessionId, correlationId }
-        const fields = { action: 'failover', ...request, err: error }
-        logger.debug(fields, 'the request goes to another instance')
+        failedAt ??= performance.now()
         instance = next
       }
     }

@@ -1,13 +1,6 @@
 import { JsonRpcCode } from '@mcp-host/mcp'
 import type { CancelSignal } from '@mcp-host/async'
-import {
-  Cancellation,
-  InFlight,
-  MAX_TIMER_MS,
-  pause,
-  timeLimit,
-  toAbortSignal,
-} from '@mcp-host/async'
+import { Cancellation, InFlight, MAX_TIMER_MS, timeLimit, toAbortSignal } from '@mcp-host/async'
 import type { Connection } from '../connection/connection.ts'
 import type { RpcRequestOptions } from '../connection/rpc.ts'
 import { RpcClosed, RpcSendError, RpcTimeout } from '../connection/rpc.ts'
@@ -16,14 +9,12 @@ import type { ErrorContext } from '../errors/mcp-host-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { TimeoutError } from '../errors/timeout-error.ts'
-import type { Logger } from '@mcp-host/process'
 import type { CallMeter, CallOutcome } from '../metrics/call-meter.ts'
-import { backoffMs } from '../policies/backoff.ts'
 import { type CallQueue, QueueFullError } from '../policies/call-queue.ts'
 import type { CircuitBreaker } from '../policies/circuit-breaker.ts'
 import { UnsentError } from '../endpoints/unsent-error.ts'
 import type { RequestOptions } from './options.ts'
-import { mayRetry, type RetryPolicy, retryPolicy } from './retry-policy.ts'
+import { logRecovery, resend, type ResendDeps, type RetryPolicy, retryPolicy } from './resend.ts'
 import type { ServerInbox } from './server-inbox.ts'
 import type { CausingCall } from './server-request.ts'
 import { toRequestError } from './to-request-error.ts'
@@ -40,9 +31,8 @@ export interface Live {
   readonly ended: AbortSignal
 }
 
-export interface RequestPathDeps {
+export interface RequestPathDeps extends ResendDeps {
   readonly queue: CallQueue
-  readonly logger: Logger
   /** The connected server. Throws `ServerUnavailableError`, of this request, while there is none. */
   readonly live: (request: Pick<ErrorContext, 'tool' | 'requestId'>) => Live
   /**
@@ -50,16 +40,10 @@ export interface RequestPathDeps {
    * received the request and is ready again.
    */
   readonly onTrouble: (live: Live, error: RpcTimeout | RpcSendError) => Promise<boolean>
-  /** Whether the server is ready, or is being restarted. */
-  readonly mayComeBack: () => boolean
-  /** Whether the server is ready, or becomes ready within `limitMs` by a restart. */
-  readonly comesBack: (limitMs: number, signal?: CancelSignal) => Promise<boolean>
   /** The last lines that the server's process wrote outside of the protocol. */
   readonly lastOutput: () => readonly string[]
   /** Called after each request that was sent, unless its caller cancelled it. */
   readonly onDone?: ((isWell: boolean, durationMs: number) => void) | undefined
-  /** Called when a request is about to be sent once more. */
-  readonly onRetry?: (() => void) | undefined
 }
 
 export interface RequestPathOptions {
@@ -115,42 +99,19 @@ export class RequestPath {
     const first = this.#once(request, options)
     // Nearly all requests succeed, so this path avoids an async frame.
     return policy.maxRetries > 0
-      ? first.catch((error: unknown) => this.#retry(request, options, policy, error))
+      ? first.catch((error: unknown) => this.#resend(request, options, policy, error))
       : first
   }
 
-  /** Retries a failed request. Throws its last error. */
-  async #retry(
+  #resend(
     request: PathRequest,
     options: RequestOptions,
     policy: RetryPolicy,
-    failure: unknown,
+    error: unknown,
   ): Promise<unknown> {
-    let error = failure
-    for (let retries = 0; retries < policy.maxRetries && mayRetry(error, policy); retries += 1) {
-      const isBack = await this.#waitToRetry(retries, policy, options)
-      options.signal?.throwIfAborted()
-      if (!isBack) break
-      this.#deps.onRetry?.()
-      try {
-        return await this.#once(request, options)
-      } catch (next) {
-        error = next
-      }
-    }
-    throw error
-  }
-
-  /** Pauses, and waits for a restart; `false` when there will be none. */
-  async #waitToRetry(
-    retries: number,
-    { delayMs, maxDelayMs, patienceMs }: RetryPolicy,
-    options: RequestOptions,
-  ): Promise<boolean> {
-    const { signal } = options
-    if (!this.#deps.mayComeBack()) return false
-    await pause(backoffMs(retries, { firstMs: delayMs, maxMs: maxDelayMs }), signal)
-    return this.#deps.comesBack(Math.min(this.#limits(options).timeoutMs, patienceMs), signal)
+    const { timeoutMs } = this.#limits(options)
+    const failed = { subject: request.subject, options, policy, timeoutMs, error }
+    return resend(this.#deps, failed, () => this.#once(request, options))
   }
 
   async #once(request: PathRequest, options: RequestOptions): Promise<unknown> {
@@ -277,7 +238,9 @@ export class RequestPath {
       } catch (error) {
         const isTrouble = error instanceof RpcTimeout || error instanceof RpcSendError
         if (isTrouble && (await this.#deps.onTrouble(live, error))) {
+          const failedAt = performance.now()
           result = await sendAgain(this.#deps.live(call), call, request.method, params, sending)
+          logRecovery(this.#deps.logger, request.subject, options, performance.now() - failedAt)
         } else if (round > 0 && error instanceof RpcSendError) {
           // An earlier round has begun the request, so no other instance may begin it.
           throw new RpcSendError(error.message, { cause: error.cause, mayHaveBegun: true })

@@ -1,21 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:http'
 import websocket from '@fastify/websocket'
-import type { CatalogView } from '@mcp-host/bus'
 import type { SessionId } from '@mcp-host/contracts'
-import { BusError, isConfigured, NOBODY, presentSupervisors } from '@mcp-host/contracts'
-import { pauseServer, requestFields, VERSION } from '@mcp-host/service'
-import {
-  type AccessPolicy,
-  type Approvals,
-  type Clients,
-  type ClientVirtualServers,
-  McpEndpoint,
-  type OnRead,
-  SharedRequests,
-  type SignSession,
-} from '@mcp-host/mcp-endpoint'
-import { BusServers } from '@mcp-host/mcp-bus/call'
+import { BusError, NOBODY } from '@mcp-host/contracts'
+import { requestFields } from '@mcp-host/service'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -43,6 +31,8 @@ import type { McpSocketDeps } from '../mcp/mcp-socket-routes.ts'
 import { addMcpSockets } from '../mcp/mcp-socket-routes.ts'
 import { addRestRoutes } from '../mcp/rest/index.ts'
 import { SUBPROTOCOL } from '../mcp/mcp-socket.ts'
+import type { EndpointDeps } from '../mcp/open-endpoint.ts'
+import { openEndpoint } from '../mcp/open-endpoint.ts'
 import type { ModelList } from '../status-summary.ts'
 import type { Api } from '../edge/api.ts'
 import { BodyFault, BodyReader } from '../edge/body-reader.ts'
@@ -111,15 +101,10 @@ const EVENTS = '/api/chat/session/:id/events'
 /** Routes that answer while the gateway drains; sockets and streams have their own ways to move clients. */
 const UNTIL_THE_END = new Set(['/health', '/ready', '/metrics', '/ws', EVENTS])
 
-export interface AppDeps extends ChatDeps, Pick<McpSocketDeps, 'virtualServers' | 'passing'> {
+export interface AppDeps
+  extends ChatDeps, EndpointDeps, Pick<McpSocketDeps, 'virtualServers' | 'passing'> {
   /** Aborts when no new request is taken, a little after `draining`. */
   readonly refusing: AbortSignal
-  readonly clients: Clients
-  readonly clientVirtualServers: ClientVirtualServers
-  readonly signSession: SignSession
-  readonly policy: AccessPolicy
-  readonly approvals?: Approvals | undefined
-  readonly catalog: CatalogView
   readonly operations: GatewayOperations
   readonly models: () => ModelList
   readonly tools: SessionRoutesDeps['tools']
@@ -153,44 +138,14 @@ export async function buildApp(
   onRoute?: (route: { readonly method: string; readonly url: string }) => void,
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, refusing } = deps
-  const { clients, clientVirtualServers, approvals, signSession } = deps
-  const servers = new SharedRequests(
-    new BusServers({
-      bus: deps.bus,
-      isConfigured: (server) => isConfigured(deps.catalog.entries.values(), server),
-      supervisors: () => presentSupervisors(deps.catalog.entries.values()),
-      pauseServer: (server) => void pauseServer({ bus: deps.bus, logger }, server),
-    }),
-  )
-  const onRead: OnRead | undefined = deps.audit.isOn
-    ? (...read) => deps.audit.itemRead(...read)
-    : undefined
-  const serverInfo = { name: 'mcp-host', version: VERSION }
-  const endpoint = new McpEndpoint(
-    {
-      servers,
-      clients,
-      clientVirtualServers,
-      policy: deps.policy,
-      approvals,
-      limits: deps.limits,
-      signSession,
-      serverInfo,
-      onRead,
-      onAnswered(method, isError, seconds) {
-        const outcome = isError ? 'error' : 'ok'
-        events.requestAnswered({ entrance: 'mcp', method, outcome, seconds })
-      },
-    },
-    { streamMs: settings.mcpStreamMs },
-  )
+  const opened = openEndpoint(deps, settings)
   const budget = new ReadBudget()
   const principals = new WeakMap<IncomingMessage, string>()
   const ownerOf: OwnerOf = (request) => principals.get(request) ?? deps.limits.addressOf(request)
   const bodies = new BodyReader(budget, { ownerOf })
   const checkOrigin = originGuard([...settings.allowedOrigins, ...deps.auth.origins])
   const guard = new ConnectionGuard(deps.auth)
-  const mcp = { ...deps, endpoint, servers, onRead, checkOrigin, bodies, guard }
+  const mcp = { ...deps, ...opened, checkOrigin, bodies, guard }
   const mcpHttp = new McpHttp(mcp)
   const app = fastify({
     serverFactory(others) {

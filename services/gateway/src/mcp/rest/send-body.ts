@@ -15,6 +15,7 @@ import {
   type Route,
   sentRoute,
   type Servers,
+  type OnRecovered,
 } from '@mcp-host/mcp-endpoint'
 import type { ApprovalQueue } from '../../approvals/approval-queue.ts'
 import type { RestRequest } from './find-route.ts'
@@ -30,6 +31,7 @@ import { untilDisconnected } from './until-disconnected.ts'
 export interface SendBodyDeps extends FindServersDeps {
   readonly servers: Servers
   readonly onRead?: OnRead | undefined
+  readonly onRecovered?: OnRecovered
   readonly queue: Pick<ApprovalQueue, 'ask' | 'use'>
   /** Requests in flight, which a drain waits for. */
   readonly passing: InFlight
@@ -147,7 +149,8 @@ async function findServer(
   try {
     return find()
   } catch (failure) {
-    return retryUntilListed(servers, find, { failure, isWorthIt: mayBeListedLater })
+    const { onRecovered } = deps
+    return retryUntilListed(servers, find, { failure, isWorthIt: mayBeListedLater, onRecovered })
   }
 }
 
