@@ -37,6 +37,8 @@ export interface Report {
     /** Streams that restarted because their last event was lost. */
     readonly restarts: number
   }
+  /** Requests of MCP that the host repaired, by the part that did. */
+  readonly recoveries: Counts
   readonly pauses: Readonly<Record<string, Pauses>>
   readonly violations: number
   readonly violationsByRule: Counts
@@ -51,12 +53,13 @@ export interface ReportInput {
   readonly run: Run
   readonly injected: readonly InjectedFault[]
   readonly deleted: number
+  readonly recoveries: Counts
   readonly violations: readonly Violation[]
   readonly durationMs: number
 }
 
 export function makeReport(input: ReportInput): Report {
-  const { options, run, injected, deleted, violations, durationMs } = input
+  const { options, run, injected, deleted, recoveries, violations, durationMs } = input
   const { sessions, logs, excused, lost } = run
   const turns = [...logs.values()].flatMap((log) => [...turnsOfLog(log).values()])
   const clients = sessions.flatMap((session) => session.clients)
@@ -86,6 +89,7 @@ export function makeReport(input: ReportInput): Report {
       givenUp: sessions.reduce((sum, { client }) => sum + client.givenUp.size, 0),
       restarts: clients.reduce((sum, { restarts }) => sum + restarts.length, 0),
     },
+    recoveries,
     pauses: summarizePauses(
       injected,
       sessions.map(({ client }) => client.received),
@@ -124,6 +128,7 @@ export function describeReport({
     ...rows,
     `${rest.turns} turns ${JSON.stringify(rest.outcomes)}, calls ${JSON.stringify(rest.calls)}, ${rest.resets} resets, ${rest.deleted} sessions deleted`,
     `faults in mid-turn ${JSON.stringify(rest.landed)}`,
+    `requests repaired ${JSON.stringify(rest.recoveries)}`,
     ...(rest.damage.losses > 0 ? [`losses of data ${JSON.stringify(rest.damage)}`] : []),
     `${rest.violations} violations ${JSON.stringify(violationsByRule)}`,
     ...firstViolations.map(

@@ -22,6 +22,7 @@ import { OpenPages } from './open-pages.ts'
 import type { ChaosOptions } from './options.ts'
 import type { InjectedFault } from './pauses.ts'
 import { summarizePauses } from './pauses.ts'
+import { countRecoveries } from './recoveries.ts'
 import type { Report } from './report.ts'
 import { makeReport } from './report.ts'
 import { ChaosSession } from './session.ts'
@@ -119,7 +120,8 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   await writeEvidence(folder, run, violations)
   const durationMs = performance.now() - startedAt
   const deleted = deletions.sessions.length
-  return makeReport({ options, run, injected, deleted, violations, durationMs })
+  const recoveries = await countRecoveries(folder)
+  return makeReport({ options, run, injected, deleted, recoveries, violations, durationMs })
 }
 
 async function start(folder: string, options: ChaosOptions): Promise<Fleet> {
