@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { CONTRACTS } from '@mcp-host/contracts'
 import { expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
+import { allSources } from './source-graph.ts'
 
 const root = join(import.meta.dirname, '..')
 const documents = ['*.md', 'docs/**/*.md', '{packages,services}/*/*.md', '*/README.md'].flatMap(
@@ -33,12 +34,16 @@ test('every `npm run` of a document names a script of the repository', () => {
 
 test('every contract names the services that import it as its senders and receivers', () => {
   const importers = new Map<string, Set<string>>()
-  // What `packages/service` sends, every service sends.
-  const everyService = ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker']
-  const folders = ['services/*/src/**/*.ts', 'packages/service/src/**/*.ts']
+  // What `packages/service` sends, every service sends. Each end of `packages/mcp-bus` is in one service.
+  const usersOf = (file: string): string[] => {
+    const [folder, name = ''] = file.split('/')
+    if (folder === 'services') return [name]
+    if (name === 'service') return ['gateway', 'orchestrator', 'mcp-supervisor', 'llm-worker']
+    return [file.startsWith('packages/mcp-bus/src/call/') ? 'gateway' : 'mcp-supervisor']
+  }
+  const folders = ['services/*/src/**/*.ts', 'packages/{mcp-bus,service}/src/**/*.ts']
   for (const file of globSync(folders, { cwd: root, exclude: ['**/*.test.ts'] })) {
-    const [folder, service = ''] = file.split('/')
-    const users = folder === 'services' ? [service] : everyService
+    const users = usersOf(file)
     const imports = read(file).matchAll(/^import \{([^}]*)\} from '@mcp-host\/contracts'/gm)
     for (const [, list = ''] of imports) {
       for (const name of list.match(/\w+(?= as )|\w+/g) ?? []) {
@@ -160,3 +165,20 @@ test.each(packages)(
     expect(text).toContain('**Tests**')
   },
 )
+
+const NAMES_OF_A_SERVER =
+  /^\| (placed server|hosted server|caller upstreams|upstream|instance|connection|endpoint|placement policy) /
+
+test('the names of the glossary for a running server are those of the sources', () => {
+  const rows = read('docs/glossary.md').split('\n')
+  const names = rows.flatMap((row) => NAMES_OF_A_SERVER.exec(row)?.[1] ?? [])
+  expect(names).toHaveLength(8)
+  const typeOf = (name: string): string =>
+    name.replaceAll(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const lines = allSources.flatMap((source) => source.lines)
+  const isDeclared = (name: string): boolean => {
+    const declaration = new RegExp(`^export (class|interface|type) ${typeOf(name)}\\b`)
+    return lines.some((line) => declaration.test(line))
+  }
+  expect(names.filter((name) => !isDeclared(name))).toEqual([])
+})

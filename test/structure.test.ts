@@ -104,7 +104,7 @@ describe('sizes', () => {
         'packages/bus/src/nats-bus.ts': 539,
         'packages/client/src/session-client.ts': 408,
         'packages/mcp-host/src/host.ts': 494,
-        'packages/upstream/src/server/server.ts': 505,
+        'packages/upstream/src/instance/instance.ts': 505,
         'packages/upstream/src/endpoints/stdio-transport.ts': 414,
       }),
     ).toEqual([])

@@ -65,7 +65,10 @@ export const mcpServers: Dashboard = {
     {
       title: 'Resilience',
       panels: [
-        lines('Retries', 'ops', rateBy('server', 'mcp_host_server_retries_total')),
+        lines('Retries', 'ops', rateBy('server', 'mcp_host_server_retries_total'), {
+          expr: 'sum by (recovered_by) (rate(mcp_host_mcp_requests_recovered_total[$__rate_interval]))',
+          legend: 'of MCP clients, repaired by {{recovered_by}}',
+        }),
         lines('Circuit breakers that are not closed', 'short', {
           expr: 'sum by (server, state) (mcp_host_server_circuits)',
           legend: '{{server}} {{state}}',

@@ -45,8 +45,8 @@ export type {
   SandboxKind,
   ValidationMode,
 } from './server-config.ts'
-export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './server/server-snapshot.ts'
-export type { ServerState } from './server/server-state.ts'
+export type { InstanceSnapshot, ServerHealth, ServerSnapshot } from './instance/server-snapshot.ts'
+export type { ServerState } from './instance/server-state.ts'
 export type { ErrorContext, McpHostErrorCode } from './errors/mcp-host-error.ts'
 export { McpHostError } from './errors/mcp-host-error.ts'
 export { ProtocolError } from './errors/protocol-error.ts'

@@ -7,11 +7,11 @@ import type {
   ReadResourceResult,
 } from '@modelcontextprotocol/client'
 import type { Inventory } from './inventory/inventory.ts'
-import { type Member, type MemberDeps, openMember } from './open-member.ts'
+import { type InstanceSet, type InstancesDeps, openInstances } from './open-instances.ts'
 import type { CallToolOptions, ForwardOptions, RequestOptions } from './requests/options.ts'
 import type { ServerConfig } from './endpoints/index.ts'
-import type { ServerSnapshot } from './server/server-snapshot.ts'
-import type { ServerState } from './server/server-state.ts'
+import type { ServerSnapshot } from './instance/server-snapshot.ts'
+import type { ServerState } from './instance/server-state.ts'
 
 /** A request that `abort` can end. */
 interface Abortable {
@@ -30,16 +30,16 @@ interface Retired {
  */
 export class Upstream implements AsyncDisposable {
   readonly name: string
-  readonly #member: Member
+  readonly #member: InstanceSet
   readonly #abortable = new SlotMap<Abortable>()
   readonly #retireLimitMs: number
   readonly #stopping = new AbortController()
   /** Stops of instances that are not used any more. */
   readonly #retiring = new Set<Promise<void>>()
 
-  constructor(deps: MemberDeps, name: string, config: ServerConfig) {
+  constructor(deps: InstancesDeps, name: string, config: ServerConfig) {
     this.name = name
-    this.#member = openMember(deps, name, config)
+    this.#member = openInstances(deps, name, config)
     this.#retireLimitMs = deps.options.maxToolTimeoutMs
   }
 

@@ -2,7 +2,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { CommonServerConfig, RestartConfig, SandboxKind } from '../server-config.ts'
 import type { Endpoint, EndpointDeps, EndpointOptions } from './endpoint.ts'
 
-export interface Instance<Config> {
+export interface WeightedConfig<Config> {
   /** The configuration of a server with this instance alone. */
   readonly config: Config
   readonly weight: number
@@ -29,5 +29,5 @@ export interface EndpointKind<Config extends CommonServerConfig & { readonly typ
   /** The configuration to try when the server refuses this one. */
   fallback?(config: Config): Config | undefined
   /** The instances of a server, in their order; `undefined` for a server without `instances`. */
-  instances?(config: Config): readonly Instance<Config>[] | undefined
+  instances?(config: Config): readonly WeightedConfig<Config>[] | undefined
 }

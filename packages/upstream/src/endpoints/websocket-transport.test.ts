@@ -262,7 +262,7 @@ test('a socket beyond a proxy is opened through it', async () => {
   const proxy = createServer().on('connect', (request, socket) => {
     asked.push(request.url)
     const { port } = server.address() as AddressInfo
-    socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    socket.write('HTTP/1.1 200 ProtocolClient established\r\n\r\n')
     socket.pipe(connect(port, '127.0.0.1')).pipe(socket)
   })
   proxy.listen(0, '127.0.0.1')

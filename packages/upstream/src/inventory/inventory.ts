@@ -1,4 +1,4 @@
-import type { Connection } from '../connection/connection.ts'
+import type { ProtocolClient } from '../connection/protocol-client.ts'
 import type { MessageLimits } from '../intake/message-limits.ts'
 import type { ToolFilter } from '@mcp-host/mcp'
 import type { Logger } from '@mcp-host/process'
@@ -44,7 +44,7 @@ interface ListRequest<Item> extends Omit<ListAllOptions<Item>, 'signal' | 'timeo
 
 /** The lists of one connection's server, as last read. */
 export class Inventory {
-  readonly #connection: Connection
+  readonly #connection: ProtocolClient
   readonly #deps: InventoryDeps
   readonly #options: InventoryOptions
   readonly #budget: ListBudget
@@ -65,7 +65,7 @@ export class Inventory {
   /** Limits the first reading of all lists; later ones have only the time limit per page. */
   #startSignal: AbortSignal | undefined
 
-  constructor(connection: Connection, deps: InventoryDeps, options: InventoryOptions) {
+  constructor(connection: ProtocolClient, deps: InventoryDeps, options: InventoryOptions) {
     this.#connection = connection
     this.#deps = deps
     this.#options = options

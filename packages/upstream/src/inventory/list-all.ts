@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 
 import * as z from 'zod'
 
-import type { Connection } from '../connection/connection.ts'
+import type { ProtocolClient } from '../connection/protocol-client.ts'
 import { RpcError } from '../errors/rpc-error.ts'
 import type { Logger } from '@mcp-host/process'
 import { nameFault, shownName } from './item-name.ts'
@@ -52,7 +52,7 @@ export interface Listing<Item> {
  * that repeat, do not end or exceed the budget end the list with a warning.
  */
 export async function listAll<Item>(
-  connection: Connection,
+  connection: ProtocolClient,
   logger: Logger,
   options: ListAllOptions<Item>,
 ): Promise<Listing<Item>> {

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import type { Instance } from '../endpoints/endpoint-kind.ts'
+import type { WeightedConfig } from '../endpoints/endpoint-kind.ts'
 import { kindOf, type ServerConfig } from '../endpoints/index.ts'
 
 /** The instances of a server, in their order; `undefined` without any. */
-export function instancesOf(server: ServerConfig): readonly Instance<ServerConfig>[] | undefined {
+export function instancesOf(
+  server: ServerConfig,
+): readonly WeightedConfig<ServerConfig>[] | undefined {
   return kindOf(server).instances?.(server)
 }
 

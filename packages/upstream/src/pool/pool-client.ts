@@ -3,8 +3,8 @@ import { isSafeToRepeat } from '../inventory/tool.ts'
 import type { Logger } from '@mcp-host/process'
 import type { RequestOptions } from '../requests/options.ts'
 import { logRecovery, mayRetry, retryPolicy } from '../requests/resend.ts'
-import type { MemberClient } from '../server/member.ts'
-import type { ServerClient } from '../server/server-client.ts'
+import type { RequestSender } from '../instance/instance-set.ts'
+import type { InstanceClient } from '../instance/instance-client.ts'
 import type { PoolInstance, ServerPool } from './server-pool.ts'
 
 export interface PoolClientDeps {
@@ -15,7 +15,7 @@ export interface PoolClientDeps {
 }
 
 /** The client of a server with instances: each request goes to one of them, notifications to all. */
-export class PoolClient implements MemberClient {
+export class PoolClient implements RequestSender {
   readonly #deps: PoolClientDeps
 
   constructor(deps: PoolClientDeps) {
@@ -32,7 +32,7 @@ export class PoolClient implements MemberClient {
    */
   async request<Options extends RequestOptions, Result>(
     options: Options,
-    send: (client: ServerClient, options: Options) => Promise<Result>,
+    send: (client: InstanceClient, options: Options) => Promise<Result>,
     tool?: string,
   ): Promise<Result> {
     const { pool, logger, onPicked } = this.#deps
@@ -67,7 +67,7 @@ export class PoolClient implements MemberClient {
   }
 
   /** Notifies all ready instances; others are notified when they become ready. Throws when all fail. */
-  async notify(send: (client: ServerClient) => Promise<void>): Promise<void> {
+  async notify(send: (client: InstanceClient) => Promise<void>): Promise<void> {
     const { pool } = this.#deps
     const ready = pool.instances.filter(({ isReady }) => isReady)
     // While no instance is ready, the error of the next one gives the reason.

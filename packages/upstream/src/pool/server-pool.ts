@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 
-import type { Instance } from '../endpoints/endpoint-kind.ts'
+import type { WeightedConfig } from '../endpoints/endpoint-kind.ts'
 import { instancesOf } from './instances-of.ts'
 import type { ServerConfig } from '../endpoints/index.ts'
 import type { ListName } from '../inventory/inventory.ts'
 import { Balancer, type Candidate } from '../policies/balancer.ts'
 import type { HealthScore } from '../policies/health-score.ts'
-import type { LiveServer } from '../server/live-server.ts'
-import type { Adaptation, MemberServer, ServerInstance } from '../server/member.ts'
-import type { ServerClient } from '../server/server-client.ts'
-import type { InstanceSnapshot, ServerHealth, ServerSnapshot } from '../server/server-snapshot.ts'
-import type { ServerState } from '../server/server-state.ts'
-import type { Server } from '../server/server.ts'
+import type { Connection } from '../instance/connection.ts'
+import type { Adaptation, Lifecycle, RunningInstance } from '../instance/instance-set.ts'
+import type { InstanceClient } from '../instance/instance-client.ts'
+import type { InstanceSnapshot, ServerHealth, ServerSnapshot } from '../instance/server-snapshot.ts'
+import type { ServerState } from '../instance/server-state.ts'
+import type { Instance } from '../instance/instance.ts'
 
 /** States by rank. The best state of an instance is the state of the server. */
 const BEST_FIRST: readonly ServerState[] = [
@@ -23,13 +23,16 @@ const BEST_FIRST: readonly ServerState[] = [
 ]
 
 /** An instance of a server, with its own connection, restarts, queue and circuit breakers. */
-export class PoolInstance implements ServerInstance, Candidate {
-  readonly server: Server
-  readonly client: ServerClient
+export class PoolInstance implements RunningInstance, Candidate {
+  readonly server: Instance
+  readonly client: InstanceClient
   readonly config: ServerConfig
   weight: number
 
-  constructor({ server, client }: ServerInstance, { config, weight }: Instance<ServerConfig>) {
+  constructor(
+    { server, client }: RunningInstance,
+    { config, weight }: WeightedConfig<ServerConfig>,
+  ) {
     this.server = server
     this.client = client
     this.config = config
@@ -50,10 +53,10 @@ export class PoolInstance implements ServerInstance, Candidate {
 }
 
 /** Creates an instance; its number counts from 1 and is not reused. */
-type CreateInstance = (config: ServerConfig, number: number) => ServerInstance
+type CreateInstance = (config: ServerConfig, number: number) => RunningInstance
 
 /** The instances of one server, presented as one server. */
-export class ServerPool implements MemberServer {
+export class ServerPool implements Lifecycle {
   readonly name: string
   config: ServerConfig
   instances: readonly [PoolInstance, ...PoolInstance[]]
@@ -82,7 +85,7 @@ export class ServerPool implements MemberServer {
     return this.best.server.state
   }
 
-  get lastLive(): LiveServer | undefined {
+  get lastLive(): Connection | undefined {
     const known = this.instances.find(({ server }) => server.lastLive !== undefined)
     return this.best.server.lastLive ?? known?.server.lastLive
   }
@@ -146,13 +149,13 @@ export class ServerPool implements MemberServer {
   }
 
   /** Reads a list of the other instances again after one instance announced a change. */
-  relist(list: ListName, announcer: Server): void {
+  relist(list: ListName, announcer: Instance): void {
     for (const { server, isReady } of this.instances) {
       if (server !== announcer && isReady) void server.live().inventory.changed(list)
     }
   }
 
-  /** See `ManagedServer.adapt`. */
+  /** See `InstanceSet.adapt`. */
   adapt(config: ServerConfig): Adaptation | undefined {
     const left = new Set(this.instances)
     const next = (instancesOf(config) ?? []).map((options) => {
@@ -183,7 +186,7 @@ export class ServerPool implements MemberServer {
     return this.instances.filter((each) => each.isReady && !tried.has(each))
   }
 
-  #create(options: Instance<ServerConfig>): PoolInstance {
+  #create(options: WeightedConfig<ServerConfig>): PoolInstance {
     this.#created += 1
     return new PoolInstance(this.#createInstance(options.config, this.#created), options)
   }

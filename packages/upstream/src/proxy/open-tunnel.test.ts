@@ -24,7 +24,7 @@ test('a tunnel leads to the target, with the credential of the proxy', async () 
   const asked = Promise.withResolvers<IncomingMessage>()
   const proxy = await startProxy((request, socket) => {
     asked.resolve(request)
-    socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    socket.write('HTTP/1.1 200 ProtocolClient established\r\n\r\n')
     connect((far.address() as AddressInfo).port, '127.0.0.1').pipe(socket)
   })
   const socket: Socket = await openTunnel(proxy, target)

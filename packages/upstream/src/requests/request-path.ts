@@ -1,7 +1,7 @@
 import { JsonRpcCode } from '@mcp-host/mcp'
 import type { CancelSignal } from '@mcp-host/async'
 import { Cancellation, InFlight, MAX_TIMER_MS, timeLimit, toAbortSignal } from '@mcp-host/async'
-import type { Connection } from '../connection/connection.ts'
+import type { ProtocolClient } from '../connection/protocol-client.ts'
 import type { RpcRequestOptions } from '../connection/rpc.ts'
 import { RpcClosed, RpcSendError, RpcTimeout } from '../connection/rpc.ts'
 import { RpcError } from '../errors/rpc-error.ts'
@@ -25,7 +25,7 @@ const FULL_QUEUE_RETRY_MS = 1000
 
 /** A connected server. A restart creates a new one. */
 export interface Live {
-  readonly connection: Connection
+  readonly connection: ProtocolClient
   readonly inbox: Pick<ServerInbox, 'begin' | 'end' | 'answerAll'>
   /** Aborted when the connection ends. */
   readonly ended: AbortSignal
@@ -351,7 +351,7 @@ interface InputRequired {
   readonly requestState?: string
 }
 
-function asksForInput(result: unknown, { era }: Connection): result is InputRequired {
+function asksForInput(result: unknown, { era }: ProtocolClient): result is InputRequired {
   return (
     era === 'modern' &&
     typeof result === 'object' &&

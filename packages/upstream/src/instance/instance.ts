@@ -2,7 +2,7 @@ import type { CancelSignal } from '@mcp-host/async'
 import { aborted, pause, timeLimit, toAbortSignal } from '@mcp-host/async'
 import { type Implementation, SdkHttpError } from '@modelcontextprotocol/client'
 
-import type { EraChoice } from '../connection/connection.ts'
+import type { EraChoice } from '../connection/protocol-client.ts'
 import { RpcSendError, type RpcTimeout } from '../connection/rpc.ts'
 import { RpcError } from '../errors/rpc-error.ts'
 import type { ErrorContext } from '../errors/mcp-host-error.ts'
@@ -20,7 +20,7 @@ import type { EndpointDeps } from '../endpoints/endpoint.ts'
 import type { EndpointKind } from '../endpoints/endpoint-kind.ts'
 import { kindOf, type ServerConfig } from '../endpoints/index.ts'
 import { ProcessOutput } from '../endpoints/process-output.ts'
-import { LiveServer, type LiveServerDeps } from './live-server.ts'
+import { Connection, type ConnectionDeps } from './connection.ts'
 import { Notices, type RequestedNotices } from './notices.ts'
 import type { ServerSnapshot } from './server-snapshot.ts'
 import { moveState, type ServerState } from './server-state.ts'
@@ -38,10 +38,10 @@ const SERVER_FAULT = 500
 /** The rate of failures from which a further one makes the host check the connection: one of late. */
 const FAILING = 0.2
 
-export interface ServerDeps extends Omit<EndpointDeps, 'output' | 'onToken'> {
-  readonly inbox: LiveServerDeps['inbox']
-  readonly onListed: LiveServerDeps['onListed']
-  readonly now: LiveServerDeps['now']
+export interface InstanceDeps extends Omit<EndpointDeps, 'output' | 'onToken'> {
+  readonly inbox: ConnectionDeps['inbox']
+  readonly onListed: ConnectionDeps['onListed']
+  readonly now: ConnectionDeps['now']
   /** Called after every change of state or lists. */
   readonly onChange: () => void
   /** Dependencies that are not ready. */
@@ -68,12 +68,12 @@ export interface ServerOptions {
 
 /**
  * One configured server over all of its connections: start, failure, restart, stop. Its requests go through
- * `ServerClient`.
+ * `InstanceClient`.
  */
-export class Server {
+export class Instance {
   readonly name: string
   readonly config: ServerConfig
-  readonly #deps: ServerDeps
+  readonly #deps: InstanceDeps
   readonly #kind: EndpointKind<ServerConfig>
   readonly #logger: Logger
   readonly #options: ServerOptions
@@ -94,7 +94,7 @@ export class Server {
   #state: ServerState = 'starting'
   #since = Date.now()
   #error: ServerStartupError | ServerUnavailableError | undefined
-  #live: LiveServer | undefined
+  #live: Connection | undefined
   /** The era of the last connection. */
   #knownEra: EraChoice | undefined
   /** The configuration of the last connection, which may be a fallback of the configured one. */
@@ -112,7 +112,7 @@ export class Server {
   #isPinging = false
   #stopped: Promise<void> | undefined
 
-  constructor(deps: ServerDeps, options: ServerOptions) {
+  constructor(deps: InstanceDeps, options: ServerOptions) {
     const { name, config } = options
     this.name = name
     this.config = config
@@ -151,7 +151,7 @@ export class Server {
   }
 
   /** The current connection. Throws `ServerUnavailableError` for this request while the server is not ready. */
-  live(request: Omit<ErrorContext, 'server' | 'cause'> = {}): LiveServer {
+  live(request: Omit<ErrorContext, 'server' | 'cause'> = {}): Connection {
     if (this.#state === 'ready' && this.#live !== undefined) return this.#live
     const reason = this.#error?.reason ?? `the server "${this.name}" is ${this.#state}`
     throw new ServerUnavailableError(reason, {
@@ -173,7 +173,7 @@ export class Server {
   }
 
   /** The last connection, which may have ended. */
-  get lastLive(): LiveServer | undefined {
+  get lastLive(): Connection | undefined {
     return this.#live
   }
 
@@ -227,7 +227,7 @@ export class Server {
    * Checks the server after a request could not be sent or timed out. Returns `true` when the server has not received
    * the request and is ready again.
    */
-  async trouble(live: LiveServer, error: RpcTimeout | RpcSendError): Promise<boolean> {
+  async trouble(live: Connection, error: RpcTimeout | RpcSendError): Promise<boolean> {
     if (error instanceof RpcSendError) {
       // The transport detects the end of a process, with a better reason.
       if (this.#kind.isProcess) return false
@@ -308,7 +308,7 @@ export class Server {
     const era = this.config.protocol ?? this.#knownEra ?? 'auto'
     const options = { name, clientInfo, era, config: this.#knownConfig ?? this.config }
     try {
-      const live = await LiveServer.open(
+      const live = await Connection.open(
         {
           ...this.#deps,
           logger: this.#receivedLogger,
@@ -363,7 +363,7 @@ export class Server {
   }
 
   /** Starts a new session to replace that of `live`. Returns whether it is ready. */
-  async #reconnect(live: LiveServer): Promise<boolean> {
+  async #reconnect(live: Connection): Promise<boolean> {
     if (live === this.#live && this.#state === 'ready') {
       this.#clearTimers()
       this.#isRestartPlanned = true
@@ -389,7 +389,7 @@ export class Server {
   }
 
   /** Handles a ready server whose connection ended, or that does not answer. */
-  #lost(live: LiveServer, reason: string): void {
+  #lost(live: Connection, reason: string): void {
     if (live !== this.#live || this.#state !== 'ready') return
     const endedWell = live.connection.exitCode === 0
     this.#ended(this.#away(reason, this.lastOutput), !endedWell)
@@ -425,7 +425,7 @@ export class Server {
   }
 
   /** Starts the timers for the current connection. */
-  #watch(live: LiveServer): void {
+  #watch(live: Connection): void {
     this.#stableTimer = setTimeout(() => this.#restartPolicy.stable(), STABLE_MS).unref()
     const { healthCheck } = this.config
     if (healthCheck === undefined) return
@@ -438,7 +438,7 @@ export class Server {
    * does when the ping is refused as other requests were.
    */
   async #ping(
-    live: LiveServer,
+    live: Connection,
     timeoutMs: number,
     { isRefusalFatal = false }: { readonly isRefusalFatal?: boolean } = {},
   ): Promise<void> {

@@ -3,7 +3,7 @@ import type { SubscriptionFilter } from '@modelcontextprotocol/client'
 import { ArgumentValidator } from '../arguments/argument-validator.ts'
 import type { ServerConfig } from '../endpoints/index.ts'
 import type { ValidationMode } from '../server-config.ts'
-import type { Connection, ListenOptions } from '../connection/connection.ts'
+import type { ProtocolClient, ListenOptions } from '../connection/protocol-client.ts'
 import { Inventory, LIST_NAMES, type ListName } from '../inventory/inventory.ts'
 import { bindLogger } from '@mcp-host/process'
 import type { Live } from '../requests/request-path.ts'
@@ -16,23 +16,23 @@ import {
   EndedError,
 } from './connect.ts'
 
-export interface LiveServerDeps extends ConnectDeps {
+export interface ConnectionDeps extends ConnectDeps {
   /** Called after a list was read again. */
   readonly onListed: (list: ListName) => void
   readonly now: () => number
   /** Called once, when the connection ends for any reason. */
-  readonly onClose: (live: LiveServer) => void
+  readonly onClose: (live: Connection) => void
 }
 
-export interface LiveServerOptions extends ConnectOptions {
+export interface ConnectionOptions extends ConnectOptions {
   readonly name: string
   /** The time limit for one page of a list, in milliseconds. */
   readonly listTimeoutMs: number
 }
 
 /** A connected server: one process or session, from handshake to end. */
-export class LiveServer implements Live {
-  readonly connection: Connection
+export class Connection implements Live {
+  readonly connection: ProtocolClient
   readonly inventory: Inventory
   readonly inbox: ServerInbox
   /** The configuration by which the server was reached: the given one, or its fallback. */
@@ -56,16 +56,16 @@ export class LiveServer implements Live {
 
   /** Connects and reads every list. When any of that fails, it throws and leaves nothing running. */
   static async open(
-    deps: LiveServerDeps,
-    options: LiveServerOptions,
+    deps: ConnectionDeps,
+    options: ConnectionOptions,
     signal: AbortSignal,
-  ): Promise<LiveServer> {
+  ): Promise<Connection> {
     // Checked before a process is launched.
     signal.throwIfAborted()
     const { logger, onListed, onClose } = deps
     const { name, config, listTimeoutMs } = options
     const mode = config.validateArguments ?? 'lenient'
-    let live: LiveServer | undefined
+    let live: Connection | undefined
     const inbox = new ServerInbox(
       {
         ...deps.inbox,
@@ -100,7 +100,7 @@ export class LiveServer implements Live {
       { logger: listLogger, onChange, now: deps.now },
       lists,
     )
-    live = new LiveServer(connected, inventory, inbox, mode)
+    live = new Connection(connected, inventory, inbox, mode)
     try {
       await inventory.load(signal)
       // The connection may have ended while no request was in flight.

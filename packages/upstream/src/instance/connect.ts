@@ -5,7 +5,11 @@ import {
   SseError,
 } from '@modelcontextprotocol/client'
 
-import { Connection, type ConnectionOptions, type EraChoice } from '../connection/connection.ts'
+import {
+  ProtocolClient,
+  type ConnectionOptions,
+  type EraChoice,
+} from '../connection/protocol-client.ts'
 import { HandshakeError } from '../connection/handshake-error.ts'
 import type { Mask } from '../errors/mask-secrets.ts'
 import type { ServerInboxDeps } from '../requests/server-inbox.ts'
@@ -22,7 +26,7 @@ export class EndedError extends Error {
 }
 
 export interface Connected {
-  readonly connection: Connection
+  readonly connection: ProtocolClient
   /** The configuration by which the server was reached: the given one, or its fallback. */
   readonly config: ServerConfig
 }
@@ -63,7 +67,7 @@ export async function connect(
     }
     const { mask } = deps
     const common = { clientInfo, capabilities, signal, mask, onError, ...listeners }
-    const connection = await Connection.open(endpoint, { ...common, era: attempt.era })
+    const connection = await ProtocolClient.open(endpoint, { ...common, era: attempt.era })
     return { connection, config: attempt.config }
   }
   const first = { config, era }

@@ -3,7 +3,7 @@ import type { LoggingLevel } from '@modelcontextprotocol/client'
 import type { Logger } from '@mcp-host/process'
 import { backoffMs } from '../policies/backoff.ts'
 import { pause } from '@mcp-host/async'
-import type { LiveServer } from './live-server.ts'
+import type { Connection } from './connection.ts'
 
 const LISTEN_BACKOFF = { firstMs: 500, maxMs: 30_000 }
 
@@ -12,7 +12,7 @@ export interface NoticesDeps {
   /** Ends the subscription and its retries. */
   readonly signal: AbortSignal
   /** Called after missed notifications: lists and cached results may be outdated. */
-  readonly onMissed: (live: LiveServer) => void
+  readonly onMissed: (live: Connection) => void
 }
 
 /** The requested notifications of a server, for all instances and restarts. */
@@ -38,12 +38,12 @@ export class Notices {
   }
 
   /** Sets the log level of a legacy server. A modern server gets the level with every call instead. */
-  async setLoggingLevel(live: LiveServer, level: LoggingLevel, timeoutMs: number): Promise<void> {
+  async setLoggingLevel(live: Connection, level: LoggingLevel, timeoutMs: number): Promise<void> {
     await this.#sendLoggingLevel(live, level, timeoutMs)
     this.requested.loggingLevel = level
   }
 
-  async subscribe(live: LiveServer, uri: string, timeoutMs: number): Promise<void> {
+  async subscribe(live: Connection, uri: string, timeoutMs: number): Promise<void> {
     if (live.connection.era === 'modern') {
       await this.#listen(live, timeoutMs, uri)
     } else {
@@ -52,14 +52,14 @@ export class Notices {
     }
   }
 
-  async unsubscribe(live: LiveServer, uri: string, timeoutMs: number): Promise<void> {
+  async unsubscribe(live: Connection, uri: string, timeoutMs: number): Promise<void> {
     this.requested.uris.delete(uri)
     if (live.connection.era === 'modern') await this.#listen(live, timeoutMs)
     else await live.connection.request('resources/unsubscribe', { uri }, { timeoutMs })
   }
 
   /** Requests all notifications over a new connection. Never throws: the server is usable without them. */
-  async resume(live: LiveServer, timeoutMs: number): Promise<void> {
+  async resume(live: Connection, timeoutMs: number): Promise<void> {
     const { uris, loggingLevel } = this.requested
     const subscriptions =
       live.connection.era === 'modern'
@@ -74,7 +74,7 @@ export class Notices {
   }
 
   /** Subscribes to all requested notifications, and to those of the resource `added`. */
-  #listen(live: LiveServer, timeoutMs: number, added?: string): Promise<void> {
+  #listen(live: Connection, timeoutMs: number, added?: string): Promise<void> {
     const { signal } = this.#deps
     const { uris } = this.requested
     const onEnd = (): void => void this.#listenAgain(live, timeoutMs)
@@ -89,7 +89,7 @@ export class Notices {
   }
 
   /** Subscribes until that succeeds or the connection ends. */
-  async #listenAgain(live: LiveServer, timeoutMs: number): Promise<void> {
+  async #listenAgain(live: Connection, timeoutMs: number): Promise<void> {
     const { signal, logger, onMissed } = this.#deps
     for (let attempt = 0; ; attempt += 1) {
       await pause(backoffMs(attempt, LISTEN_BACKOFF), signal)
@@ -104,7 +104,7 @@ export class Notices {
   }
 
   async #sendLoggingLevel(
-    { connection }: LiveServer,
+    { connection }: Connection,
     level: LoggingLevel,
     timeoutMs: number,
   ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ServerConfig } from '../endpoints/index.ts'
 import type { HealthScore } from '../policies/health-score.ts'
-import type { LiveServer } from './live-server.ts'
+import type { Connection } from './connection.ts'
 import type { ServerHealth, ServerSnapshot } from './server-snapshot.ts'
 
 interface Shown extends Pick<ServerSnapshot, 'name' | 'state' | 'since' | 'restarts'> {
@@ -14,7 +14,7 @@ interface Shown extends Pick<ServerSnapshot, 'name' | 'state' | 'since' | 'resta
 
 /** A snapshot of one server; `live` is its last connection. */
 export function takeSnapshot(
-  live: LiveServer | undefined,
+  live: Connection | undefined,
   {
     name,
     config,

@@ -3,16 +3,21 @@ import type { ListName } from './inventory/inventory.ts'
 import { PoolClient } from './pool/pool-client.ts'
 import { ServerPool } from './pool/server-pool.ts'
 import type { ServerRequestCallback, ServerRequestKind } from './requests/server-request.ts'
-import type { Adaptation, MemberClient, MemberServer, ServerInstance } from './server/member.ts'
-import { RequestedNotices } from './server/notices.ts'
-import { ServerClient } from './server/server-client.ts'
-import { Server } from './server/server.ts'
+import type {
+  Adaptation,
+  RequestSender,
+  Lifecycle,
+  RunningInstance,
+} from './instance/instance-set.ts'
+import { RequestedNotices } from './instance/notices.ts'
+import { InstanceClient } from './instance/instance-client.ts'
+import { Instance } from './instance/instance.ts'
 import { instancesOf } from './pool/instances-of.ts'
 import type { ServerConfig } from './endpoints/index.ts'
 import type { UpstreamEvents } from './upstream-events.ts'
 import type { SettledUpstreamOptions } from './upstream-options.ts'
 
-export interface MemberDeps {
+export interface InstancesDeps {
   readonly options: SettledUpstreamOptions
   readonly guardian: Guardian
   /** Answers requests of the server. */
@@ -25,11 +30,11 @@ export interface MemberDeps {
 }
 
 /** One connection at a time, or several instances that share the requests. */
-export interface Member {
-  readonly server: MemberServer
-  readonly client: MemberClient
+export interface InstanceSet {
+  readonly server: Lifecycle
+  readonly client: RequestSender
   /** The instances; a server without `instances` counts as its only one. */
-  readonly instances: readonly Server[]
+  readonly instances: readonly Instance[]
   /** Replaces instances whose configuration has changed; `undefined` when no unchanged one is ready. */
   readonly adapt: (config: ServerConfig) => Adaptation | undefined
 }
@@ -47,7 +52,11 @@ interface InstanceOptions {
 }
 
 /** Creates a configured server, without starting it. */
-export function openMember(deps: MemberDeps, name: string, config: ServerConfig): Member {
+export function openInstances(
+  deps: InstancesDeps,
+  name: string,
+  config: ServerConfig,
+): InstanceSet {
   const shared: InstanceOptions = {
     name,
     config,
@@ -58,7 +67,7 @@ export function openMember(deps: MemberDeps, name: string, config: ServerConfig)
   return instancesOf(config) === undefined ? openOne(deps, shared) : openPool(deps, shared)
 }
 
-function openOne(deps: MemberDeps, shared: InstanceOptions): Member {
+function openOne(deps: InstancesDeps, shared: InstanceOptions): InstanceSet {
   const { server, client } = createInstance(deps, shared)
   return {
     server,
@@ -72,9 +81,9 @@ function openOne(deps: MemberDeps, shared: InstanceOptions): Member {
   }
 }
 
-function openPool(deps: MemberDeps, shared: InstanceOptions): Member {
+function openPool(deps: InstancesDeps, shared: InstanceOptions): InstanceSet {
   const { name, config, logger, onListed } = shared
-  const create = (instanceConfig: ServerConfig, number: number): ServerInstance => {
+  const create = (instanceConfig: ServerConfig, number: number): RunningInstance => {
     const instance = createInstance(deps, {
       ...shared,
       config: instanceConfig,
@@ -111,12 +120,12 @@ function openPool(deps: MemberDeps, shared: InstanceOptions): Member {
 
 /** Creates one server, or one instance of it, without starting it. */
 function createInstance(
-  { options, guardian, callback, answered, events, missing = () => [] }: MemberDeps,
+  { options, guardian, callback, answered, events, missing = () => [] }: InstancesDeps,
   { name, config, logger, requested, onListChanged, onListed }: InstanceOptions,
-): ServerInstance {
+): RunningInstance {
   const { metrics } = options
   const requestLogger = bindLogger(logger, { component: 'request', server: name })
-  const server = new Server(
+  const server = new Instance(
     {
       guardian,
       logger,
@@ -158,7 +167,7 @@ function createInstance(
       stopGraceMs: config.stopGraceMs ?? options.stopGraceMs,
     },
   )
-  const client = new ServerClient(
+  const client = new InstanceClient(
     {
       server,
       limits: options.messageLimits,

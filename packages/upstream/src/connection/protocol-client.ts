@@ -56,7 +56,7 @@ export interface ListenOptions {
  * An open connection to one server. The SDK's client negotiates, and handles messages that are not responses. Requests
  * go through `Rpc` (decision 0014).
  */
-export class Connection {
+export class ProtocolClient {
   readonly #endpoint: Endpoint
   readonly #client: Client
   readonly #rpc: Rpc
@@ -71,7 +71,7 @@ export class Connection {
   }
 
   /** Opens `endpoint` and makes the handshake. Throws, with the endpoint closed, when that fails. */
-  static async open(endpoint: Endpoint, options: ConnectionOptions): Promise<Connection> {
+  static async open(endpoint: Endpoint, options: ConnectionOptions): Promise<ProtocolClient> {
     const { clientInfo, capabilities, era, signal, onClose, prepare, mask = asIs } = options
     const onError = (error: Error): void => options.onError(maskError(error, mask))
     const client = new Client(clientInfo, {
@@ -115,7 +115,7 @@ export class Connection {
     try {
       // The signal limits the handshake; the SDK's own limit must not be shorter.
       await abortable(client.connect(tap, { signal, timeout: MAX_TIMER_MS }), signal)
-      return new Connection(endpoint, client, rpc, mask)
+      return new ProtocolClient(endpoint, client, rpc, mask)
     } catch (error) {
       await endpoint.close()
       throw maskError(toHandshakeError(error), mask)

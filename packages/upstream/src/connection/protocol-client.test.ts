@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 
 import { LEGACY, MemoryEndpoint, MODERN, SILENCE } from '../../test/memory-endpoint.ts'
 import { openConnection } from '../../test/open-connection.ts'
-import type { Connection, ConnectionOptions } from './connection.ts'
+import type { ProtocolClient, ConnectionOptions } from './protocol-client.ts'
 import { RpcClosed } from './rpc.ts'
 
 const open = (
   endpoint: MemoryEndpoint,
   options: Partial<ConnectionOptions> = {},
-): Promise<Connection> => openConnection(endpoint, { capabilities: { roots: {} }, ...options })
+): Promise<ProtocolClient> => openConnection(endpoint, { capabilities: { roots: {} }, ...options })
 
 function paramsOf(endpoint: MemoryEndpoint, method: string): Record<string, unknown> {
   const { message } =

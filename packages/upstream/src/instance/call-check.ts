@@ -10,7 +10,7 @@ import type { Tool } from '../inventory/tool.ts'
 import type { Logger } from '@mcp-host/process'
 import type { MetricsRegistry } from '../metrics/host-metrics.ts'
 import { checkBlocks } from './check-blocks.ts'
-import type { LiveServer } from './live-server.ts'
+import type { Connection } from './connection.ts'
 
 export interface CallCheckDeps {
   readonly server: string
@@ -51,7 +51,7 @@ export class CallCheck {
    * Throws `ValidationError`.
    */
   call(
-    { inventory, validator }: LiveServer,
+    { inventory, validator }: Connection,
     toolName: string,
     args: Arguments,
     context: ErrorContext,
@@ -106,7 +106,7 @@ export class CallCheck {
    * strictly. Returns a promise when a thread does the check.
    */
   result(
-    { validator }: LiveServer,
+    { validator }: Connection,
     tool: Tool,
     received: unknown,
     context: ErrorContext,

@@ -26,11 +26,11 @@ import { RequestPath, type RequestPathDeps } from '../requests/request-path.ts'
 import { toRequestError } from '../requests/to-request-error.ts'
 import { CallCheck } from './call-check.ts'
 import { checkBlocks } from './check-blocks.ts'
-import type { LiveServer } from './live-server.ts'
-import type { Server } from './server.ts'
+import type { Connection } from './connection.ts'
+import type { Instance } from './instance.ts'
 
-export interface ServerClientDeps {
-  readonly server: Server
+export interface InstanceClientDeps {
+  readonly server: Instance
   readonly logger: Logger
   readonly metrics: MetricsRegistry
   readonly limits: Pick<MessageLimits, 'contentBlocks'>
@@ -39,7 +39,7 @@ export interface ServerClientDeps {
   readonly onDone?: RequestPathDeps['onDone']
 }
 
-export interface ServerClientOptions {
+export interface InstanceClientOptions {
   /** The limits of requests without their own limits, in milliseconds. */
   readonly timeoutMs: number
   readonly maxTimeoutMs: number
@@ -57,16 +57,16 @@ const CompletionResult = z.looseObject({
 const ANY_RESULT = z.looseObject({})
 
 /** The client of one server. */
-export class ServerClient {
-  readonly #deps: ServerClientDeps
+export class InstanceClient {
+  readonly #deps: InstanceClientDeps
   readonly #path: RequestPath
   readonly #queue: CallQueue
   readonly #breaker: CircuitBreaker
   readonly #toolBreakers = new Map<string, CircuitBreaker>()
-  readonly #options: ServerClientOptions
+  readonly #options: InstanceClientOptions
   readonly #check: CallCheck
 
-  constructor(deps: ServerClientDeps, options: ServerClientOptions) {
+  constructor(deps: InstanceClientDeps, options: InstanceClientOptions) {
     const { server, logger, onDone } = deps
     this.#deps = deps
     this.#options = options
@@ -81,7 +81,7 @@ export class ServerClient {
         logger,
         queue: this.#queue,
         live: (request) => server.live(request),
-        onTrouble: (live, error) => server.trouble(live as LiveServer, error),
+        onTrouble: (live, error) => server.trouble(live as Connection, error),
         mayComeBack: () => server.state === 'ready' || server.isComing,
         comesBack: (limitMs, signal) => server.comesBack(limitMs, signal),
         lastOutput: () => server.lastOutput,
@@ -252,7 +252,7 @@ export class ServerClient {
   async #notice(
     subject: string,
     { timeoutMs = this.#options.timeoutMs }: RequestOptions,
-    ask: (live: LiveServer, limitMs: number) => Promise<void>,
+    ask: (live: Connection, limitMs: number) => Promise<void>,
   ): Promise<void> {
     const { server } = this.#deps
     try {
