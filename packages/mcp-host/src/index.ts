@@ -45,6 +45,7 @@ export {
   type CircuitBreakerConfig,
   type AuthConfig,
   type BearerAuthConfig,
+  type ClientCredentialsAuthConfig,
   type CommonServerConfig,
   type InProcessServerConfig,
   type ErrorContext,

@@ -22,6 +22,7 @@ function faultsOfConfig(config: unknown): readonly string[] {
 
 const stdio = { type: 'stdio', command: 'node', args: [], env: {}, cwd: '/srv' }
 const http = { type: 'http', url: 'https://example.com/mcp', headers: {} }
+const login = { type: 'client-credentials', issuer: 'https://login.example.com', clientId: 'a' }
 
 test('a configuration with all fields is valid', () => {
   const common = {
@@ -47,6 +48,7 @@ test('a configuration with all fields is valid', () => {
       two: { ...http, ...common, headers: { Authorization: 'Bearer x' } },
       three: { type: 'websocket', url: 'wss://example.com', headers: {} },
       four: { ...stdio, instances: [{ args: ['a'], env: { A: '' }, weight: 0.5 }, {}] },
+      six: { ...http, auth: { ...login, clientSecret: 'x', scope: 'a b', omitResource: true } },
       five: { ...http, instances: [{ url: 'http://a', headers: { a: '' } }], balance: 'weighted' },
     }),
   ).toEqual([])
@@ -112,9 +114,24 @@ test.each([
     'web.auth.tokenFile: must be an absolute path',
   ],
   [
+    'a login without a credential',
+    { web: { ...http, auth: login } },
+    'web.auth: must have either "clientSecret" or "privateKeyFile"',
+  ],
+  [
+    'a login with two credentials',
+    { web: { ...http, auth: { ...login, clientSecret: 'x', privateKeyFile: '/key' } } },
+    'web.auth: must have either "clientSecret" or "privateKeyFile"',
+  ],
+  [
+    'a login at no address',
+    { web: { ...http, auth: { ...login, issuer: 'login.example.com', clientSecret: 'x' } } },
+    'web.auth.issuer: is not a valid URL',
+  ],
+  [
     'an unknown strategy',
     { web: { ...http, auth: { type: 'magic' } } },
-    'web.auth.type: must be an object with a "type" of "bearer"',
+    'web.auth.type: must be an object with a "type" of "bearer" or "client-credentials"',
   ],
   ['auth of a program', { web: { ...stdio, auth: {} } }, 'web.auth: is not a known field'],
   ['a policy alone', { web: { ...http, balance: 'weighted' } }, 'web.balance: has nothing to'],

@@ -34,10 +34,34 @@ const isAllowedInEditors = ajv.compile(JSON.parse(readFileSync(schemaFile, 'utf8
 
 const http = { type: 'http', url: 'https://a.example/mcp', headers: {} }
 const unnamed = { ...http, fallback: 'sse' }
+const login = { type: 'client-credentials', issuer: 'https://b.example', clientId: 'a' }
 const webSocket = { type: 'websocket', url: 'wss://a.example', headers: {} }
 const stdio = { type: 'stdio', command: 'node', args: [], env: {}, cwd: '/etc/host' }
 const URL_FIELD = '"url": "https://a.example/mcp"'
 const COMMAND = '"command": "node"'
+
+describe('a login', () => {
+  test.each([
+    [
+      'by the token of a file',
+      '{"type": "bearer", "tokenFile": "token"}',
+      { type: 'bearer', tokenFile: '/etc/host/token' },
+    ],
+    [
+      'by a secret',
+      '{"type": "client-credentials", "issuer": "https://b.example", "clientId": "a", "clientSecret": "${env:TOKEN}"}',
+      { ...login, clientSecret: 'secret' },
+    ],
+    [
+      'by a private key',
+      '{"type": "client-credentials", "issuer": "https://b.example", "clientId": "a", "privateKeyFile": "key.pem"}',
+      { ...login, privateKeyFile: '/etc/host/key.pem' },
+    ],
+  ])('%s', (_, auth, expected) => {
+    expect(config(`${URL_FIELD}, "auth": ${auth}`)).toMatchObject({ ...unnamed, auth: expected })
+    expect(isAllowedInEditors(parseJsonc(server(`${URL_FIELD}, "auth": ${auth}`)))).toBe(true)
+  })
+})
 
 describe('server entries', () => {
   test.each([

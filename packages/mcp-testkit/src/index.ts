@@ -1,6 +1,7 @@
 export { HttpServer } from '../fixtures/http-server.ts'
 export { text } from '../fixtures/serve.ts'
 export { SseServer } from '../fixtures/sse-server.ts'
+export { AuthorizationServer } from './authorization-server.ts'
 export { eventually } from './eventually.ts'
 export { fixturePath } from './fixture-path.ts'
 export { listenForTest } from './listen-for-test.ts'

@@ -1,6 +1,7 @@
 export type { CallToolResult } from '@modelcontextprotocol/client'
 export type { AuthConfig } from './auth/index.ts'
 export type { BearerAuthConfig } from './auth/bearer.ts'
+export type { ClientCredentialsAuthConfig } from './auth/client-credentials.ts'
 export { ArgumentValidator } from './arguments/argument-validator.ts'
 export type { MessageLimits } from './intake/message-limits.ts'
 export { MESSAGE_LIMITS } from './intake/message-limits.ts'

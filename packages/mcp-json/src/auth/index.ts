@@ -3,9 +3,11 @@ import * as z from 'zod'
 import type { AuthConfig } from '@mcp-host/upstream'
 import type { AuthEntry } from './auth-entry.ts'
 import { bearer } from './bearer.ts'
+import { clientCredentials } from './client-credentials.ts'
 
 const STRATEGIES: Readonly<Record<AuthConfig['type'], AuthEntry<AuthConfig, z.ZodObject>>> = {
   bearer,
+  'client-credentials': clientCredentials,
 }
 const all = Object.entries(STRATEGIES)
 const types = all.map(([type]) => `"${type}"`).join(' or ')

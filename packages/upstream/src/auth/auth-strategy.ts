@@ -1,12 +1,15 @@
 import type { AuthProvider } from '@modelcontextprotocol/client'
 
 import type { Environment } from '@mcp-host/process'
+import type { ProxyFor } from '../proxy/proxy-for.ts'
 
 export interface AuthDeps {
   /** The environment of the host. */
   readonly env: Environment
   /** Called with every token before its first use, so that it can be masked in errors and logs. */
   readonly onToken: (token: string) => void
+  /** The proxy for requests to authorization servers. */
+  readonly proxyFor: ProxyFor
 }
 
 /**
@@ -14,6 +17,6 @@ export interface AuthDeps {
  * `index.ts`.
  */
 export interface AuthStrategy<Config extends { readonly type: string }> {
-  /** The provider of tokens for one connection. Its tokens are bearer tokens (RFC 6750). */
-  open(config: Config, deps: AuthDeps): AuthProvider
+  /** The provider of tokens for one connection to the address. Its tokens are bearer tokens (RFC 6750). */
+  open(config: Config, deps: AuthDeps, url: string): AuthProvider
 }

@@ -2,8 +2,9 @@ import type { AuthProvider } from '@modelcontextprotocol/client'
 
 import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
 import { bearer } from './bearer.ts'
+import { clientCredentials } from './client-credentials.ts'
 
-const STRATEGIES = { bearer }
+const STRATEGIES = { bearer, 'client-credentials': clientCredentials }
 
 type ConfigOf<Strategy> = Strategy extends AuthStrategy<infer Config> ? Config : never
 
@@ -12,10 +13,10 @@ export type AuthConfig = ConfigOf<(typeof STRATEGIES)[keyof typeof STRATEGIES]>
 
 /** The provider of tokens for one connection; `undefined` without a strategy: the server gets its `headers` alone. */
 export function authProviderOf(
-  config: AuthConfig | undefined,
+  { auth, url }: { readonly auth?: AuthConfig | undefined; readonly url: string },
   deps: AuthDeps,
 ): AuthProvider | undefined {
-  return config && strategyOf(config).open(config, deps)
+  return auth && strategyOf(auth).open(auth, deps, url)
 }
 
 /** The strategy of a configuration. It takes configurations of that type. */

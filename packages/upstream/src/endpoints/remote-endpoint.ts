@@ -53,6 +53,7 @@ export interface TransportDeps extends AuthDeps {
 export type OpenTransport<Config> = (deps: TransportDeps, config: Config) => RemoteTransport
 
 interface RequestConfig {
+  readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly auth?: AuthConfig
 }
@@ -60,15 +61,15 @@ interface RequestConfig {
 /** The options of a transport by HTTP: its requests are within the limits of the server's messages. */
 export function requestOptions(
   deps: Pick<TransportDeps, 'intake' | keyof AuthDeps>,
-  { headers, auth }: RequestConfig,
+  config: RequestConfig,
 ): {
   readonly requestInit: RequestInit
   readonly fetch: Fetch
   readonly authProvider?: AuthProvider
 } {
-  const authProvider = authProviderOf(auth, deps)
+  const authProvider = authProviderOf(config, deps)
   return {
-    requestInit: { headers: { ...headers } },
+    requestInit: { headers: { ...config.headers } },
     fetch: limitedStreams(boundedFetch(deps.intake)),
     ...(authProvider && { authProvider }),
   }

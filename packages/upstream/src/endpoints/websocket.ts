@@ -5,11 +5,11 @@ import { WebSocketTransport } from './websocket-transport.ts'
 /** A WebSocket, which the protocol does not have, but some servers do. */
 export const websocket = remote(
   'WebSocket',
-  ({ intake, proxyFor, ...deps }, { url, headers, auth }) =>
+  (deps, { url, headers, auth }) =>
     new WebSocketTransport(new URL(url), {
       headers,
-      intake,
-      proxyFor,
-      auth: authProviderOf(auth, deps),
+      intake: deps.intake,
+      proxyFor: deps.proxyFor,
+      auth: authProviderOf({ auth, url }, deps),
     }),
 )
