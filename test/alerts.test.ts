@@ -81,7 +81,7 @@ test('every metric of a rule is one that a service declares, or the result of an
 })
 
 test('the reference of metrics has every metric of the sources', () => {
-  const files = globSync('{services/*,packages/service}/src/**/*.ts', {
+  const files = globSync('{services/*,packages/{mcp-bus,service}}/src/**/*.ts', {
     cwd: root,
     exclude: ['**/*.test.ts'],
   })

@@ -8,7 +8,14 @@ import { expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
 import { launch } from '@mcp-host/process'
 import { withDefaults } from '../src/host-options.ts'
-import { eventually, openWorkspace, type Workspace } from '@mcp-host/mcp-testkit'
+import {
+  AuthorizationServer,
+  eventually,
+  HttpServer,
+  openWorkspace,
+  type Workspace,
+} from '@mcp-host/mcp-testkit'
+import { LEGACY } from '@mcp-host/upstream/testing'
 import { programOf } from './peers/installed.ts'
 
 const EXAMPLE = join(import.meta.dirname, 'fixtures/readme-example.ts')
@@ -46,6 +53,24 @@ test.for([
   expect(workspace.processes()).toEqual([])
 })
 
+test('the recipe "login" of the README logs a user in', async () => {
+  await using issuer = await AuthorizationServer.open()
+  const server = await HttpServer.open({
+    ...LEGACY,
+    'tools/list': () => ({ tools: [{ name: 'say', inputSchema: { type: 'object' } }] }),
+  })
+  const accepts = (token: string, resource: string) => issuer.accepts(token, resource)
+  server.protection = { issuer: issuer.url, scope: 'notes.read', accepts }
+  const program = start(await openRecipe('login'), 'login', server.url)
+  let output = ''
+  program.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  await eventually(() => output.includes('\n'))
+  const page = new URL(/open (\S+)/.exec(output)?.[1] ?? '')
+  await fetch(await issuer.login(page, 'ann'))
+  await once(program, 'exit')
+  expect(output).toContain("[ 'notes.say' ]")
+})
+
 test('the recipe "reload" of the README follows its file until it is interrupted', async () => {
   const workspace = await openRecipe('reload')
   const program = start(workspace, 'reload')
@@ -75,8 +100,12 @@ async function openRecipe(name: string): Promise<Workspace> {
 const recipeFile = (name: string): string =>
   join(import.meta.dirname, `fixtures/recipes/${name}.ts`)
 
-function start({ folder }: Workspace, name: string): ReturnType<typeof launch> {
-  return launch(process.execPath, [recipeFile(name)], {
+function start(
+  { folder }: Workspace,
+  name: string,
+  ...args: readonly string[]
+): ReturnType<typeof launch> {
+  return launch(process.execPath, [recipeFile(name), ...args], {
     cwd: folder,
     env: process.env,
     stdio: ['ignore', 'pipe', 'inherit'],

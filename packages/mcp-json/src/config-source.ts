@@ -100,14 +100,15 @@ export class ConfigSource implements Disposable {
   }
 }
 
-/** A copy that later changes do not reach. Functions stay the same. */
+/** A copy that later changes do not reach. Functions and objects with functions stay the same. */
 function copyOf({ servers, ...others }: McpConfig): McpConfig {
   const copies = Object.entries(servers).map(([name, server]) => {
-    const functions = functionsOf(server)
-    const data = Object.entries(server).filter(([field]) => !Object.hasOwn(functions, field))
-    // The fields of the server, of which each is in one of the two.
-    const copy = { ...structuredClone(Object.fromEntries(data)), ...functions } as ServerConfig
-    return [name, copy] as const
+    const fields = Object.entries(server).map(([field, value]) => {
+      const isCode = typeof value === 'function' || Object.keys(functionsOf(value)).length > 0
+      return [field, isCode ? value : structuredClone(value)] as const
+    })
+    // The same fields with equal values.
+    return [name, Object.fromEntries(fields) as ServerConfig] as const
   })
   return { ...structuredClone(others), servers: Object.fromEntries(copies) }
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -7,88 +8,177 @@ import { Provider } from 'oidc-provider'
 import { vi } from 'vitest'
 
 export interface AuthorizationServerOptions {
-  /** The clients that it knows. */
-  readonly clients: readonly ClientMetadata[]
+  /** The clients that it knows. Others register themselves. */
+  readonly clients?: readonly ClientMetadata[]
   /** The lifetime of access tokens. Default: one hour. */
   readonly ttlSeconds?: number
 }
 
-/** An authorization server, `oidc-provider`, within the process of the test. */
+/** Limit for the pages of one login. */
+const MAX_STEPS = 10
+const SCOPES = ['notes.read', 'notes.write']
+
+/** An authorization server, `oidc-provider`, within the process of the test. Its users agree to everything. */
 export class AuthorizationServer implements AsyncDisposable {
   readonly url: string
   /** The access tokens that it issued, oldest first. */
   readonly issued: string[] = []
   /** The bodies of the requests for tokens. */
   readonly asked: URLSearchParams[] = []
+  /** The clients that registered themselves. */
+  readonly registered: string[] = []
+  /** Whether it answers requests for tokens with an error of its own. */
+  isBroken = false
   readonly #provider: Provider
   readonly #server: ReturnType<typeof createServer>
+  readonly #refreshTokens: string[] = []
 
   private constructor(
     server: ReturnType<typeof createServer>,
-    { clients, ttlSeconds = 3_600 }: AuthorizationServerOptions,
+    { clients = [], ttlSeconds = 3_600 }: AuthorizationServerOptions,
   ) {
     this.#server = server
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    this.#provider = quietly(
-      () =>
-        new Provider(this.url, {
-          clients: [...clients],
-          clientAuthMethods: [
-            'client_secret_basic',
-            'client_secret_post',
-            'private_key_jwt',
-            'none',
-          ],
-          scopes: ['notes.read', 'notes.write'],
-          ttl: { ClientCredentials: ttlSeconds },
-          features: {
-            clientCredentials: { enabled: true },
-            devInteractions: { enabled: false },
-            resourceIndicators: {
-              enabled: true,
-              getResourceServerInfo: (_, resource) => ({
-                scope: 'notes.read notes.write',
-                audience: resource,
-                accessTokenFormat: 'opaque',
-              }),
-            },
-          },
-        }),
-    )
-    this.#provider.on('client_credentials.saved', ({ jti }: { jti: string }) => {
-      this.issued.push(jti)
+    this.#provider = quietly(() => createProvider(this.url, clients, ttlSeconds))
+    const keep = ({ jti }: { readonly jti: string }): void => void this.issued.push(jti)
+    this.#provider.on('client_credentials.saved', keep)
+    this.#provider.on('access_token.saved', keep)
+    this.#provider.on('refresh_token.saved', ({ jti }) => void this.#refreshTokens.push(jti))
+    this.#provider.on('registration_create.success', (_, { clientId }) => {
+      this.registered.push(clientId)
     })
     this.#provider.use(async (ctx, next) => {
+      if (ctx.path === '/token' && this.isBroken) {
+        ctx.status = 503
+        return
+      }
       await next()
       const { body } = ctx.oidc ?? {}
       if (ctx.path === '/token')
         this.asked.push(new URLSearchParams(body as Record<string, string>))
     })
     const answer = this.#provider.callback()
-    server.on('request', (request, response) => void answer(request, response))
+    server.on('request', (request, response) => {
+      if (request.url?.startsWith('/interaction/') === true) {
+        this.#agree(request, response).catch((error: unknown) => {
+          response.writeHead(500).end(String(error))
+        })
+      } else void answer(request, response)
+    })
   }
 
-  static async open(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
+  static async open(options: AuthorizationServerOptions = {}): Promise<AuthorizationServer> {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     return new AuthorizationServer(server, options)
   }
 
-  /** Whether a token is one of its own that is valid for a resource. */
-  async accepts(token: string, resource?: string): Promise<boolean> {
-    const found = await this.#provider.ClientCredentials.find(token)
-    return found !== undefined && (resource === undefined || found.aud === resource)
+  /** Whether a token is one of its own that is valid for a resource and has a scope. */
+  async accepts(token: string, resource?: string, scope?: string): Promise<boolean> {
+    const found = await this.#find(token)
+    if (found === undefined || (resource !== undefined && found.aud !== resource)) return false
+    return scope === undefined || found.scope?.split(' ').includes(scope) === true
+  }
+
+  /** The user of a token. */
+  async userOf(token: string): Promise<string | undefined> {
+    return (await this.#provider.AccessToken.find(token))?.accountId
   }
 
   /** Ends a token before its time. */
   async revoke(token: string): Promise<void> {
-    await (await this.#provider.ClientCredentials.find(token))?.destroy()
+    await (await this.#find(token))?.destroy()
+  }
+
+  /** Ends all logins: access tokens and what they are refreshed by. */
+  async endLogins(): Promise<void> {
+    for (const token of this.issued) await this.revoke(token)
+    for (const token of this.#refreshTokens) {
+      await (await this.#provider.RefreshToken.find(token))?.destroy()
+    }
+  }
+
+  /** The browser of a user who agrees: opens a page for a login, and returns where it ends. */
+  async login(page: URL, user: string): Promise<URL> {
+    const cookies = new Map<string, string>([['user', user]])
+    let at = page
+    for (let steps = 0; at.origin === this.url; steps += 1) {
+      if (steps === MAX_STEPS) throw new Error(`the login does not end: ${at.pathname}`)
+      const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ')
+      const response = await fetch(at, { redirect: 'manual', headers: { cookie } })
+      for (const each of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? []
+        cookies.set(name, value)
+      }
+      const location = response.headers.get('location')
+      if (location === null) throw new Error(`${response.status}: ${await response.text()}`)
+      at = new URL(location, at)
+    }
+    return at
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections()
     this.#server.close()
   }
+
+  async #find(token: string) {
+    const { AccessToken, ClientCredentials } = this.#provider
+    return (await AccessToken.find(token)) ?? (await ClientCredentials.find(token))
+  }
+
+  async #agree(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { params } = await this.#provider.interactionDetails(request, response)
+    const accountId = /\buser=(\w+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
+    const grant = new this.#provider.Grant({ accountId, clientId: String(params['client_id']) })
+    grant.addOIDCScope(['openid', 'offline_access', ...SCOPES].join(' '))
+    const { resource } = params
+    if (typeof resource === 'string') grant.addResourceScope(resource, SCOPES.join(' '))
+    const consent = { grantId: await grant.save() }
+    const result = { login: { accountId }, consent }
+    await this.#provider.interactionFinished(request, response, result)
+  }
+}
+
+function createProvider(
+  url: string,
+  clients: readonly ClientMetadata[],
+  ttlSeconds: number,
+): Provider {
+  return new Provider(url, {
+    clients: [...clients],
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    cookies: { keys: ['a key for tests'] },
+    scopes: ['openid', 'offline_access', ...SCOPES],
+    findAccount: (_, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
+    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: async () => false,
+    pkce: { required: () => true },
+    ttl: {
+      AccessToken: ttlSeconds,
+      ClientCredentials: ttlSeconds,
+      Grant: 3_600,
+      IdToken: 3_600,
+      Interaction: 60,
+      RefreshToken: 3_600,
+      Session: 3_600,
+    },
+    features: {
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: false },
+      registration: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        useGrantedResource: async () => true,
+        getResourceServerInfo: (_, resource) => ({
+          scope: SCOPES.join(' '),
+          audience: resource,
+          accessTokenFormat: 'opaque',
+        }),
+      },
+    },
+  })
 }
 
 /** Without the warnings of the library that it keeps everything in memory. */

@@ -1,10 +1,24 @@
 // A host that the conformance suite starts with the URL of its server, and that plays one scenario.
-import { MCPHost, type ServerSnapshot, type Tool } from '../../src/index.ts'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type {
+  AuthConfig,
+  CompleteLogin,
+  OAuthAuthConfig,
+  ServerSnapshot,
+  Tool,
+} from '../../src/index.ts'
+import { MCPHost } from '../../src/index.ts'
 
 const url = process.argv.at(-1) ?? ''
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: object }[]
+  readonly client_id?: string
+  readonly client_secret?: string
+  readonly private_key_pem?: string
+  readonly signing_algorithm?: string
 }
 
 const host = new MCPHost({ env: process.env, startRetries: 0 })
@@ -41,6 +55,40 @@ function withoutNull(args: object): object {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
 }
 
+async function authOf(name: string): Promise<AuthConfig> {
+  const { client_id: clientId = '', client_secret: clientSecret } = context
+  if (!name.startsWith('auth/client-credentials')) return loginOf(clientId, clientSecret)
+  const type = 'client-credentials'
+  const about = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url))
+  const {
+    authorization_servers: [issuer = ''],
+  } = (await about.json()) as {
+    readonly authorization_servers: readonly string[]
+  }
+  if (clientSecret !== undefined) return { type, issuer, clientId, clientSecret }
+  const privateKeyFile = join(await mkdtemp(join(tmpdir(), 'conformance-')), 'key.pem')
+  await writeFile(privateKeyFile, context.private_key_pem ?? '')
+  return { type, issuer, clientId, privateKeyFile, algorithm: context.signing_algorithm ?? 'ES256' }
+}
+
+/** A user who agrees to everything. */
+function loginOf(clientId: string, clientSecret: string | undefined): OAuthAuthConfig {
+  let kept: CompleteLogin | undefined
+  return {
+    type: 'oauth',
+    redirectUrl: 'http://localhost:3000/callback',
+    clientName: 'conformance',
+    clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+    ...(clientId === '' ? {} : { clientId }),
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    store: { load: async () => kept, save: async (login) => void (kept = login) },
+    async login(page) {
+      const { headers } = await fetch(page, { redirect: 'manual' })
+      return new URL(headers.get('location') ?? '')
+    },
+  }
+}
+
 async function play(server: ServerSnapshot): Promise<void> {
   if (context.toolCalls !== undefined) {
     for (const { name, arguments: args } of context.toolCalls) await call(name, withoutNull(args))
@@ -60,7 +108,8 @@ async function play(server: ServerSnapshot): Promise<void> {
   }
 }
 
-await host.initialize({ servers: { it: { type: 'http', url, headers: {} } } })
+const auth = scenario.startsWith('auth/') ? { auth: await authOf(scenario) } : {}
+await host.initialize({ servers: { it: { type: 'http', url, headers: {}, ...auth } } })
 const [server] = host.getServers()
 if (server !== undefined) await play(server)
 // The process must end by itself: a handle that the host leaves open makes the scenario time out.

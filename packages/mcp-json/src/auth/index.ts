@@ -4,14 +4,17 @@ import type { AuthConfig } from '@mcp-host/upstream'
 import type { AuthEntry } from './auth-entry.ts'
 import { bearer } from './bearer.ts'
 import { clientCredentials } from './client-credentials.ts'
+import { oauth } from './oauth.ts'
 
 const STRATEGIES: Readonly<Record<AuthConfig['type'], AuthEntry<AuthConfig, z.ZodObject>>> = {
   bearer,
   'client-credentials': clientCredentials,
+  oauth,
 }
 const all = Object.entries(STRATEGIES)
-const types = all.map(([type]) => `"${type}"`).join(' or ')
-const what = all.map(([type, { description }]) => `"${type}" ${description}`).join(', ')
+const inFiles = all.filter(([, { isCode }]) => isCode !== true)
+const types = inFiles.map(([type]) => `"${type}"`).join(' or ')
+const what = inFiles.map(([type, { description }]) => `"${type}" ${description}`).join(', ')
 
 const field = (schemas: readonly z.ZodObject[]) =>
   z
@@ -24,11 +27,11 @@ const field = (schemas: readonly z.ZodObject[]) =>
     .exactOptional()
     .meta({
       description: `How the host gets the token that it sends to the server: ${what}.`,
-      examples: all.map(([, { example }]) => example),
+      examples: inFiles.map(([, { example }]) => example),
     })
 
 /** The field `auth` in a file. */
-export const authEntry = field(all.map(([, { entry }]) => entry))
+export const authEntry = field(inFiles.map(([, { entry }]) => entry))
 /** The field `auth` in an object. */
 export const authObject = field(all.map(([, { object }]) => object))
 

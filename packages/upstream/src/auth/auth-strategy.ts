@@ -1,7 +1,6 @@
-import type { AuthProvider } from '@modelcontextprotocol/client'
-
 import type { Environment } from '@mcp-host/process'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
+import type { TokenProvider } from './authorized-fetch.ts'
 
 export interface AuthDeps {
   /** The environment of the host. */
@@ -18,5 +17,5 @@ export interface AuthDeps {
  */
 export interface AuthStrategy<Config extends { readonly type: string }> {
   /** The provider of tokens for one connection to the address. Its tokens are bearer tokens (RFC 6750). */
-  open(config: Config, deps: AuthDeps, url: string): AuthProvider
+  open(config: Config, deps: AuthDeps, url: string): TokenProvider
 }

@@ -1,21 +1,16 @@
-import type { OAuthTokens } from '@modelcontextprotocol/client'
 import {
-  checkResourceAllowed,
   ClientCredentialsProvider,
   discoverAuthorizationServerMetadata,
-  discoverOAuthProtectedResourceMetadata,
   fetchToken,
   PrivateKeyJwtProvider,
-  resourceUrlFromServerUrl,
 } from '@modelcontextprotocol/client'
 import { readFile } from 'node:fs/promises'
 
 import { readFault } from '@mcp-host/json'
-import type { GuardedFetch } from '../proxy/guarded-fetch.ts'
-import { guardedFetch } from '../proxy/guarded-fetch.ts'
-import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
-import type { Challenge } from './token-source.ts'
-import { TokenSource } from './token-source.ts'
+import { authFetch } from './auth-fetch.ts'
+import type { AuthStrategy } from './auth-strategy.ts'
+import { type ProtectedServer, resourceOf } from './oauth/authorization-server.ts'
+import { type AccessToken, TokenSource } from './token-source.ts'
 
 /** A login of the host itself (RFC 6749, section 4.4), with a secret or by a signed assertion (RFC 7523). */
 export interface ClientCredentialsAuthConfig {
@@ -35,74 +30,43 @@ export interface ClientCredentialsAuthConfig {
   readonly omitResource?: boolean
 }
 
-const LIMITS = { timeoutMs: 15_000, maxBytes: 256 * 1024 }
-
 /** Gets tokens from an authorization server by the credentials of the host. */
 export const clientCredentials: AuthStrategy<ClientCredentialsAuthConfig> = {
   open(config, deps, url) {
     if (config.clientSecret !== undefined) deps.onToken(config.clientSecret)
-    const fetchFn = fetchFor(config, deps, url)
-    return new TokenSource(async (challenge) => {
-      const tokens = await ask(config, { url, challenge, fetchFn })
-      deps.onToken(tokens.access_token)
-      return tokens
+    const fetchFn = authFetch(deps, [url, config.issuer])
+    return new TokenSource(async ({ challenge }) => {
+      const token = await ask(config, { url, challenge, fetchFn })
+      deps.onToken(token.value)
+      return token
     })
   },
 }
 
-/** Both addresses are from the configuration, so they may be internal ones; what they name may not. */
-function fetchFor(
-  { issuer }: ClientCredentialsAuthConfig,
-  { proxyFor }: AuthDeps,
-  url: string,
-): GuardedFetch {
-  const internalHosts = [url, issuer].map((each) => hostOf(each))
-  return guardedFetch({ internalHosts, allowsPlain: true, proxyFor, ...LIMITS })
-}
-
-function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
-}
-
-interface Asked {
-  readonly url: string
-  readonly challenge: Challenge
-  readonly fetchFn: GuardedFetch
-}
-
-async function ask(config: ClientCredentialsAuthConfig, asked: Asked): Promise<OAuthTokens> {
+async function ask(
+  config: ClientCredentialsAuthConfig,
+  server: ProtectedServer,
+): Promise<AccessToken> {
   const { issuer } = config
-  const { fetchFn, challenge } = asked
+  const { fetchFn, challenge } = server
   try {
     const provider = await providerOf(config)
     const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn })
     if (metadata === undefined) throw new Error('it publishes no metadata (RFC 8414)')
-    const server = await resourceOf(asked)
-    const resource = config.omitResource === true ? undefined : server?.resource
-    const scope = config.scope ?? challenge.scope ?? server?.scopes_supported?.join(' ')
-    return await fetchToken(provider, issuer, {
+    const about = await resourceOf(server)
+    const resource = config.omitResource === true ? undefined : about?.resource
+    const scope = config.scope ?? challenge.scope ?? about?.scopes_supported?.join(' ')
+    const { access_token: value, expires_in: seconds } = await fetchToken(provider, issuer, {
       metadata,
       fetchFn,
       ...(resource === undefined ? {} : { resource: new URL(resource) }),
       ...(scope === undefined ? {} : { scope }),
     })
+    return { value, lifeMs: seconds === undefined ? Infinity : seconds * 1_000 }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`the authorization server ${issuer} gave no token: ${reason}`, { cause: error })
   }
-}
-
-/** What the server says about itself; `undefined` where it says nothing. Throws when it claims to be another one. */
-async function resourceOf({ url, challenge, fetchFn }: Asked) {
-  const { resourceMetadataUrl } = challenge
-  const options = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }
-  const found = await discoverOAuthProtectedResourceMetadata(url, options, fetchFn).catch(
-    () => undefined,
-  )
-  if (found === undefined) return undefined
-  const requestedResource = resourceUrlFromServerUrl(url)
-  if (checkResourceAllowed({ requestedResource, configuredResource: found.resource })) return found
-  throw new Error(`the server at ${new URL(url).origin} says that it is ${found.resource}`)
 }
 
 async function providerOf({

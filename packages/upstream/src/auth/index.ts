@@ -1,10 +1,10 @@
-import type { AuthProvider } from '@modelcontextprotocol/client'
-
 import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
 import { bearer } from './bearer.ts'
 import { clientCredentials } from './client-credentials.ts'
+import { oauth } from './oauth.ts'
+import type { TokenProvider } from './authorized-fetch.ts'
 
-const STRATEGIES = { bearer, 'client-credentials': clientCredentials }
+const STRATEGIES = { bearer, 'client-credentials': clientCredentials, oauth }
 
 type ConfigOf<Strategy> = Strategy extends AuthStrategy<infer Config> ? Config : never
 
@@ -15,7 +15,7 @@ export type AuthConfig = ConfigOf<(typeof STRATEGIES)[keyof typeof STRATEGIES]>
 export function authProviderOf(
   { auth, url }: { readonly auth?: AuthConfig | undefined; readonly url: string },
   deps: AuthDeps,
-): AuthProvider | undefined {
+): TokenProvider | undefined {
   return auth && strategyOf(auth).open(auth, deps, url)
 }
 

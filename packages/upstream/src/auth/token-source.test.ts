@@ -1,13 +1,20 @@
 import { beforeEach, expect, test, vi } from 'vitest'
+import { authorizedFetch } from './authorized-fetch.ts'
 import { TokenSource } from './token-source.ts'
 
-const response = new Response(null, {
-  status: 401,
-  headers: {
-    'www-authenticate': 'Bearer resource_metadata="https://a.example/meta", scope="read write"',
-  },
-})
-const refusal = { response, serverUrl: new URL('https://a.example/mcp'), fetchFn: fetch }
+/** The refusal of a request that had a token. */
+async function refusalOf(token: string | undefined) {
+  const refuse = async (): Promise<Response> =>
+    new Response(null, {
+      status: 401,
+      headers: {
+        'www-authenticate': 'Bearer resource_metadata="https://a.example/meta", scope="read write"',
+      },
+    })
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const response = await authorizedFetch(refuse, source)('https://a.example/mcp', { headers })
+  return { response }
+}
 
 let asked: unknown[]
 let seconds: number | undefined
@@ -16,12 +23,11 @@ beforeEach(() => {
   vi.useFakeTimers()
   asked = []
   seconds = undefined
-  source = new TokenSource(async (challenge) => {
-    asked.push(challenge)
+  source = new TokenSource(async (request) => {
+    asked.push(request)
     return {
-      access_token: `token-${asked.length}`,
-      token_type: 'Bearer',
-      ...(seconds === undefined ? {} : { expires_in: seconds }),
+      value: `token-${asked.length}`,
+      lifeMs: seconds === undefined ? Infinity : seconds * 1_000,
     }
   })
   return () => void vi.useRealTimers()
@@ -34,27 +40,29 @@ test('requests at the same time get the token of one answer', async () => {
 
 test('a refused token is replaced, by what the server demands', async () => {
   await source.token()
-  vi.advanceTimersByTime(1_000)
-  await source.onUnauthorized(refusal)
+  await source.onUnauthorized(await refusalOf('token-1'))
   expect(await source.token()).toBe('token-2')
-  const resourceMetadataUrl = new URL('https://a.example/meta')
-  expect(asked).toEqual([{}, { resourceMetadataUrl, scope: 'read write' }])
+  const challenge = {
+    resourceMetadataUrl: new URL('https://a.example/meta'),
+    scope: 'read write',
+  }
+  expect(asked).toEqual([
+    { challenge: {}, isRefusal: false },
+    { challenge, refused: 'token-1', isRefusal: true },
+  ])
 })
 
-test('a refusal just after a new token concerns the one before it', async () => {
+test('a late refusal of the token before is no reason for another one', async () => {
   await source.token()
-  await source.onUnauthorized(refusal)
-  vi.advanceTimersByTime(999)
-  await source.onUnauthorized(refusal)
+  const late = await refusalOf('token-1')
+  await source.onUnauthorized(await refusalOf('token-1'))
+  await source.onUnauthorized(late)
   expect(await source.token()).toBe('token-2')
-  vi.advanceTimersByTime(1)
-  await source.onUnauthorized(refusal)
-  expect(await source.token()).toBe('token-3')
 })
 
 test('a request that begins while a token is replaced waits for the new one', async () => {
   await source.token()
-  const replaced = source.onUnauthorized(refusal)
+  const replaced = source.onUnauthorized(await refusalOf('token-1'))
   expect(await source.token()).toBe('token-2')
   await replaced
   expect(asked).toHaveLength(2)
@@ -76,7 +84,7 @@ test('a failure is that of every request that waits, and the next one asks again
   let isDown = true
   const broken = new TokenSource(async () => {
     if (isDown) throw new Error('it is down')
-    return { access_token: 'a', token_type: 'Bearer' }
+    return { value: 'a', lifeMs: Infinity }
   })
   const waiting = await Promise.allSettled([broken.token(), broken.token()])
   expect(waiting.map(({ status }) => status)).toEqual(['rejected', 'rejected'])

@@ -1,68 +1,84 @@
-import type { AuthProvider, OAuthTokens } from '@modelcontextprotocol/client'
+import type { AuthProvider } from '@modelcontextprotocol/client'
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client'
 
-/** The time after a new token in which refusals may concern the one before it. */
-const FRESH_MS = 1_000
+import { refusedToken, type TokenProvider } from './authorized-fetch.ts'
+import type { Challenge } from './oauth/challenge.ts'
+
 /** The time before its expiry in which a token is replaced, and its limit as a part of the lifetime. */
 const EARLY = { ms: 10_000, part: 0.2 }
 
-type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0]
-
-/** What a server says when it refuses a request (RFC 6750, RFC 9728). */
-export interface Challenge {
-  readonly resourceMetadataUrl?: URL | undefined
-  readonly scope?: string | undefined
+export interface AccessToken {
+  readonly value: string
+  /** How long it is good from now on, in milliseconds. `Infinity`: not known. */
+  readonly lifeMs: number
 }
 
-/** Asks an authorization server for tokens. Throws when there are none. */
-export type AskForTokens = (challenge: Challenge) => Promise<OAuthTokens>
+export interface TokenRequest {
+  /** The last refusal of the server; empty before the first. */
+  readonly challenge: Challenge
+  /** The token that the server refused; absent when none was sent, or when it only expires. */
+  readonly refused?: string | undefined
+  /** Whether the server has refused a request just now. */
+  readonly isRefusal: boolean
+}
+
+/** Gets a token. `undefined`: the request is sent without one. Throws when there is none. */
+export type GetToken = (request: TokenRequest) => Promise<AccessToken | undefined>
+
+type Refusal = Pick<Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0], 'response'>
 
 /**
- * The tokens of one connection. A token is asked for before the first request, shortly before it expires, and when the
- * server refuses it; requests that need it meanwhile wait for the same answer.
+ * The tokens of one connection. A token is got before the first request, shortly before it expires, and when the server
+ * refuses it; requests that need it meanwhile wait for the same answer.
  */
-export class TokenSource implements AuthProvider {
-  readonly #ask: AskForTokens
+export class TokenSource implements TokenProvider {
+  readonly #get: GetToken
   #challenge: Challenge = {}
   #token: string | undefined
-  #gotAt = -Infinity
   /** When the token is replaced. */
-  #staleAt = Infinity
-  #asking: Promise<void> | undefined
+  #staleAt = -Infinity
+  #getting: Promise<void> | undefined
 
-  constructor(ask: AskForTokens) {
-    this.#ask = ask
+  constructor(get: GetToken) {
+    this.#get = get
   }
 
   async token(): Promise<string | undefined> {
-    const isUsable = this.#token !== undefined && performance.now() < this.#staleAt
-    if (!isUsable || this.#asking !== undefined) await this.#renew()
+    if (this.#getting !== undefined || performance.now() >= this.#staleAt) {
+      await this.#replace({ challenge: this.#challenge, isRefusal: false })
+    }
     return this.#token
   }
 
-  async onUnauthorized({ response }: UnauthorizedContext): Promise<void> {
+  /** Replaces a token that the server refused with 401. */
+  async onUnauthorized({ response }: Refusal): Promise<void> {
+    const refused = refusedToken(response)
+    // Several requests had the token that was refused, and the first refusal has replaced it.
+    if (this.#getting === undefined && refused !== this.#token) return
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
-    const isKnown =
-      scope === this.#challenge.scope &&
-      resourceMetadataUrl?.href === this.#challenge.resourceMetadataUrl?.href
-    const isFresh = performance.now() < this.#gotAt + FRESH_MS
-    if (this.#asking === undefined && isKnown && isFresh) return
     this.#challenge = { resourceMetadataUrl, scope }
-    await this.#renew()
+    await this.#replace({ challenge: this.#challenge, refused, isRefusal: true })
   }
 
-  #renew(): Promise<void> {
-    this.#asking ??= this.#askNow().finally(() => {
-      this.#asking = undefined
+  /** Replaces a token whose scopes were too few for a request. */
+  async onInsufficientScope({ response }: Refusal): Promise<void> {
+    const { resourceMetadataUrl = this.#challenge.resourceMetadataUrl, scope } =
+      extractWWWAuthenticateParams(response)
+    const challenge = { resourceMetadataUrl, scope, isForMore: true }
+    await this.#replace({ challenge, refused: refusedToken(response), isRefusal: true })
+  }
+
+  #replace(request: TokenRequest): Promise<void> {
+    this.#getting ??= this.#getNow(request).finally(() => {
+      this.#getting = undefined
     })
-    return this.#asking
+    return this.#getting
   }
 
-  async #askNow(): Promise<void> {
-    const { access_token: token, expires_in: seconds } = await this.#ask(this.#challenge)
-    this.#token = token
-    this.#gotAt = performance.now()
-    const lifeMs = seconds === undefined ? Infinity : seconds * 1_000
-    this.#staleAt = this.#gotAt + lifeMs - Math.min(EARLY.ms, lifeMs * EARLY.part)
+  async #getNow(request: TokenRequest): Promise<void> {
+    const token = await this.#get(request)
+    this.#token = token?.value
+    if (token === undefined) return
+    this.#staleAt = performance.now() + token.lifeMs - Math.min(EARLY.ms, token.lifeMs * EARLY.part)
   }
 }

@@ -2,6 +2,7 @@ import type { AuthProvider, Transport } from '@modelcontextprotocol/client'
 
 import { type AuthConfig, authProviderOf } from '../auth/index.ts'
 import type { AuthDeps } from '../auth/auth-strategy.ts'
+import { authorizedFetch } from '../auth/authorized-fetch.ts'
 import { resolvesWithin } from '@mcp-host/async'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { Intake } from '../intake/intake.ts'
@@ -70,7 +71,7 @@ export function requestOptions(
   const authProvider = authProviderOf(config, deps)
   return {
     requestInit: { headers: { ...config.headers } },
-    fetch: limitedStreams(boundedFetch(deps.intake)),
+    fetch: authorizedFetch(limitedStreams(boundedFetch(deps.intake)), authProvider),
     ...(authProvider && { authProvider }),
   }
 }

@@ -1,0 +1,182 @@
+// Servers at which a user has to log in.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { AuthorizationServer, HttpServer, text } from '@mcp-host/mcp-testkit'
+import { LEGACY } from '@mcp-host/upstream/testing'
+import { HostStage } from '../test/host-stage.ts'
+import type { CompleteLogin, OAuthAuthConfig, RemoteServerConfig } from './index.ts'
+
+let issuer: AuthorizationServer
+let server: HttpServer
+let stage: HostStage
+let kept: CompleteLogin | undefined
+let pages: URL[]
+let login: OAuthAuthConfig['login']
+beforeEach(async () => {
+  issuer = await AuthorizationServer.open()
+  server = await HttpServer.open({
+    ...LEGACY,
+    'tools/list': () => ({
+      tools: ['whoami', 'write'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+    }),
+    async 'tools/call'({ name }, { response }) {
+      const token = String(response.req.headers.authorization).replace('Bearer ', '')
+      if (name === 'whoami' || (await issuer.accepts(token, server.url, 'notes.write'))) {
+        return text((await issuer.userOf(token)) ?? '')
+      }
+      const challenge = 'Bearer error="insufficient_scope", scope="notes.write"'
+      response.writeHead(403, { 'www-authenticate': challenge }).end()
+      return undefined
+    },
+  })
+  protect(issuer)
+  stage = await HostStage.open()
+  kept = undefined
+  pages = []
+  login = (page) => {
+    pages.push(page)
+    return issuer.login(page, 'ann')
+  }
+})
+afterEach(() => issuer[Symbol.asyncDispose]())
+
+function protect(by: AuthorizationServer): void {
+  const accepts = (token: string, resource: string) => by.accepts(token, resource)
+  server.protection = { issuer: by.url, scope: 'notes.read', accepts }
+}
+
+function configured(): RemoteServerConfig {
+  const auth: OAuthAuthConfig = {
+    type: 'oauth',
+    redirectUrl: 'http://localhost:8123/back',
+    clientName: 'Notes',
+    store: { load: async () => kept, save: async (next) => void (kept = next) },
+    login: (page) => login(page),
+  }
+  return { type: 'http', url: server.url, headers: {}, protocol: 'legacy', auth }
+}
+
+const start = (): Promise<unknown> => stage.host.initialize({ servers: { notes: configured() } })
+
+test('a user logs in once, for this server and what it demands', async () => {
+  await start()
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect(pages).toHaveLength(1)
+  expect(Object.fromEntries(pages[0]?.searchParams ?? [])).toMatchObject({
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    redirect_uri: 'http://localhost:8123/back',
+    resource: server.url,
+    scope: 'notes.read offline_access',
+    state: expect.stringMatching(/^[\w-]{43}$/),
+  })
+  expect(issuer.registered).toHaveLength(1)
+  expect(kept).toMatchObject({ issuer: issuer.url, scope: 'notes.read', resource: server.url })
+})
+
+test('a kept login is used by another process', async () => {
+  await start()
+  await stage.host.shutdown()
+  stage = await HostStage.open()
+  await start()
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect(pages).toHaveLength(1)
+})
+
+test('calls whose token ended are sent again with one new token, and without the user', async () => {
+  await start()
+  await issuer.revoke(kept?.tokens.access_token ?? '')
+  const calls = Array.from({ length: 50 }, () => stage.call('notes.whoami'))
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(['ann']))
+  expect([issuer.issued.length, pages.length]).toEqual([2, 1])
+})
+
+test('a token that expired is replaced before it is sent', async () => {
+  await using brief = await AuthorizationServer.open({ ttlSeconds: 1 })
+  protect(brief)
+  issuer.userOf = (token) => brief.userOf(token)
+  login = (page) => brief.login(page, 'ann')
+  await start()
+  const { refused } = server
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect([server.refused, brief.issued.length]).toEqual([refused, 2])
+})
+
+test('a user whose login is over is asked again, with the same registration', async () => {
+  await start()
+  await issuer.endLogins()
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect([pages.length, issuer.registered.length]).toEqual([2, 1])
+})
+
+test('an authorization server that is down ends no login', async () => {
+  await start()
+  await issuer.revoke(kept?.tokens.access_token ?? '')
+  issuer.isBroken = true
+  await expect(stage.call('notes.whoami')).rejects.toThrow('there is no login at the server')
+  issuer.isBroken = false
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect(pages).toHaveLength(1)
+})
+
+test('a call that needs another scope asks for it and for those before', async () => {
+  await start()
+  expect(await stage.call('notes.write')).toBe('ann')
+  expect(pages[1]?.searchParams.get('scope')).toBe('notes.read notes.write offline_access')
+  expect(await stage.call('notes.write')).toBe('ann')
+  expect(pages).toHaveLength(2)
+})
+
+test('a server that moves to another authorization server gets a login there', async () => {
+  await start()
+  await using other = await AuthorizationServer.open()
+  protect(other)
+  issuer.userOf = (token) => other.userOf(token)
+  const { length } = issuer.asked
+  login = (page) => other.login(page, 'ann')
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect(kept?.issuer).toBe(other.url)
+  expect(other.registered).toHaveLength(1)
+  expect(issuer.asked).toHaveLength(length)
+})
+
+test('no token is in a log, nor in an error', async () => {
+  await start()
+  await issuer.revoke(kept?.tokens.access_token ?? '')
+  issuer.isBroken = true
+  const failure = await stage.call('notes.whoami').catch((error: unknown) => String(error))
+  const shown = JSON.stringify([failure, stage.logged])
+  for (const token of [kept?.tokens.access_token, kept?.tokens.refresh_token]) {
+    expect(shown).not.toContain(token)
+  }
+})
+
+describe('the answer of a browser is refused', () => {
+  const changed = (change: (answer: URLSearchParams) => void): void => {
+    login = async (page) => {
+      const answer = await issuer.login(page, 'ann')
+      change(answer.searchParams)
+      return answer
+    }
+  }
+
+  test.each<[string, (answer: URLSearchParams) => void, string]>([
+    ['to another login', (answer) => answer.set('state', 'x'), 'belongs to another login'],
+    ['without a state', (answer) => answer.delete('state'), 'belongs to another login'],
+    ['of another authorization server', (answer) => answer.set('iss', 'https://x'), 'ssuer'],
+    ['that hides its sender', (answer) => answer.delete('iss'), 'ssuer'],
+    ['without a code', (answer) => answer.delete('code'), 'without a code'],
+    [
+      'with a code of somebody else',
+      (answer) => answer.set('code', 'x'),
+      'grant request is invalid',
+    ],
+    ['that says no', (answer) => answer.set('error', 'access_denied'), 'access_denied'],
+  ])('%s', async (_, change, reason) => {
+    changed(change)
+    await expect(start()).rejects.toThrow(reason)
+    expect(kept).toBeUndefined()
+  })
+})

@@ -1,0 +1,180 @@
+import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/client'
+
+import { authFetch } from './auth-fetch.ts'
+import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
+import type { ProtectedServer, ResourceMetadata } from './oauth/authorization-server.ts'
+import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
+import type { CompleteLogin, LoginClient } from './oauth/login.ts'
+import { beginLogin, clientAt, finishLogin, refreshLogin } from './oauth/login.ts'
+import type { AccessToken, TokenRequest } from './token-source.ts'
+import { TokenSource } from './token-source.ts'
+
+/** Keeps the login of one user at one server. It has secrets. */
+export interface LoginStore {
+  load(): Promise<CompleteLogin | undefined>
+  /** `undefined`: the login is over. */
+  save(login: CompleteLogin | undefined): Promise<void>
+}
+
+/** A login of a user at the authorization server that the server names. For applications. */
+export interface OAuthAuthConfig {
+  readonly type: 'oauth'
+  /** The address at which the application gets users back after a login. */
+  readonly redirectUrl: string
+  /** The name of the application for users. Default: `mcp-host`. */
+  readonly clientName?: string
+  /** A registration that was made beforehand. Default: the application registers itself where it can. */
+  readonly clientId?: string
+  readonly clientSecret?: string
+  /** The address of the application's metadata document, which replaces a registration. */
+  readonly clientMetadataUrl?: string
+  /** The scopes to ask for, separated by spaces. Default: those that the server asks for. */
+  readonly scope?: string
+  /** Does not name the server to the authorization server (RFC 8707), which some refuse. */
+  readonly omitResource?: boolean
+  readonly store: LoginStore
+  /** Sends the user to an address, and returns the one to which the browser came back. */
+  readonly login: (url: URL) => Promise<URL>
+}
+
+interface Refreshed {
+  readonly login?: CompleteLogin
+  /** Whether the authorization server still knows the client. */
+  readonly isRegistered: boolean
+}
+
+/** Logs a user in. */
+export const oauth: AuthStrategy<OAuthAuthConfig> = {
+  open(config, deps, url) {
+    const user = new LoggedInUser(config, deps, url)
+    return new TokenSource((request) => user.token(request))
+  },
+}
+
+class LoggedInUser {
+  readonly #config: OAuthAuthConfig
+  readonly #onToken: AuthDeps['onToken']
+  readonly #url: string
+  readonly #fetch: ReturnType<typeof authFetch>
+
+  constructor(config: OAuthAuthConfig, deps: AuthDeps, url: string) {
+    this.#config = config
+    this.#onToken = deps.onToken
+    this.#url = url
+    this.#fetch = authFetch(deps, [url])
+  }
+
+  async token(request: TokenRequest): Promise<AccessToken | undefined> {
+    let login: CompleteLogin | undefined
+    try {
+      login = await (request.isRefusal ? this.#afterRefusal(request) : this.#known())
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new Error(`there is no login at the server: ${reason}`, { cause: error })
+    }
+    if (login === undefined) return undefined
+    const { access_token: value, refresh_token: refresh } = login.tokens
+    this.#onToken(value)
+    if (refresh !== undefined) this.#onToken(refresh)
+    return { value, lifeMs: remainingMs(login) }
+  }
+
+  /** The login as far as it is known; its token is replaced when it has expired. */
+  async #known(): Promise<CompleteLogin | undefined> {
+    const known = await this.#config.store.load()
+    if (known === undefined || remainingMs(known) > 0) return known
+    return (await this.#refresh(known)).login
+  }
+
+  /** Another token than the one that the server refused, if necessary by a new login. */
+  async #afterRefusal({ challenge, refused }: TokenRequest): Promise<CompleteLogin> {
+    const server = { url: this.#url, challenge, fetchFn: this.#fetch }
+    const about = await resourceOf(server)
+    const known = await this.#config.store.load()
+    // A server may move to another authorization server, and then its tokens are good for nothing.
+    const isLeft =
+      known !== undefined && about?.authorization_servers?.every(isOther(known)) === true
+    if (known !== undefined && !isLeft && challenge.isForMore !== true) {
+      // Another process may have replaced the token.
+      if (known.tokens.access_token !== refused && remainingMs(known) > 0) return known
+      const { login, isRegistered } = await this.#refresh(known)
+      return login ?? this.#logIn(server, about, isRegistered ? known : undefined)
+    }
+    return this.#logIn(server, about, isLeft ? undefined : known)
+  }
+
+  /** Without a login in the result, the user has to log in again. Throws when the authorization server cannot be asked. */
+  async #refresh(known: CompleteLogin): Promise<Refreshed> {
+    const { refresh_token: refreshToken } = known.tokens
+    if (refreshToken === undefined) return { isRegistered: true }
+    const { store } = this.#config
+    try {
+      const server = { url: this.#url, challenge: {}, fetchFn: this.#fetch }
+      const at = await findAuthorizationServer(server, [known.issuer])
+      const refreshed = await refreshLogin(at, known, refreshToken, this.#fetch)
+      await store.save(refreshed)
+      return { login: refreshed, isRegistered: true }
+    } catch (error) {
+      const code = error instanceof OAuthError ? error.code : undefined
+      const isRegistered = code === OAuthErrorCode.InvalidGrant
+      if (!isRegistered && code !== OAuthErrorCode.InvalidClient) throw error
+      await store.save(undefined)
+      return { isRegistered }
+    }
+  }
+
+  async #logIn(
+    server: ProtectedServer,
+    about: ResourceMetadata | undefined,
+    known: CompleteLogin | undefined,
+  ): Promise<CompleteLogin> {
+    const { store, login, omitResource, redirectUrl, scope: configured } = this.#config
+    const { scope: demanded, isForMore = false } = server.challenge
+    const at = await findAuthorizationServer(server, about?.authorization_servers, known?.issuer)
+    const base = isForMore ? known?.scope : configured
+    const scope = union(
+      base,
+      demanded ?? (base === undefined ? about?.scopes_supported?.join(' ') : base),
+    )
+    const resource = omitResource === true ? undefined : about?.resource
+    const isUsable = known !== undefined && !isOther(known)(at.issuer)
+    const client =
+      isUsable && this.#config.clientId === undefined
+        ? known.client
+        : await clientAt(at, this.#client(), this.#fetch)
+    const { url, pending } = await beginLogin(at, client, redirectUrl, { scope, resource })
+    const complete = await finishLogin(at, pending, await login(url), this.#fetch)
+    await store.save(complete)
+    return complete
+  }
+
+  #client(): LoginClient {
+    const { redirectUrl, clientName = 'mcp-host', clientId, clientSecret } = this.#config
+    return {
+      redirectUrl,
+      name: clientName,
+      metadataUrl: this.#config.clientMetadataUrl,
+      registered:
+        clientId === undefined
+          ? undefined
+          : { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) },
+    }
+  }
+}
+
+function remainingMs({ expiresAt }: CompleteLogin): number {
+  return expiresAt === undefined ? Infinity : expiresAt - Date.now()
+}
+
+/** Whether an authorization server is another one than that of a login. */
+function isOther({ issuer }: CompleteLogin): (other: string) => boolean {
+  return (other) => other.replace(/\/$/, '') !== issuer.replace(/\/$/, '')
+}
+
+/** All scopes of two lists that are separated by spaces. */
+function union(...lists: readonly (string | undefined)[]): string | undefined {
+  const scopes = new Set(
+    lists.flatMap((list) => list?.split(' ') ?? []).filter((each) => each !== ''),
+  )
+  return scopes.size === 0 ? undefined : [...scopes].join(' ')
+}
