@@ -104,6 +104,28 @@ test('a token that expired is replaced before it is sent', async () => {
   expect([server.refused, brief.issued.length]).toEqual([refused, 2])
 })
 
+test('processes that share a login replace its token once', async () => {
+  let last: Promise<unknown> = Promise.resolve()
+  const alone = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+  const shared = (): RemoteServerConfig => {
+    const config = configured()
+    const auth = config.auth as OAuthAuthConfig
+    return { ...config, auth: { ...auth, store: { ...auth.store, alone } } }
+  }
+  const stages = [stage, await HostStage.open(), await HostStage.open()]
+  for (const each of stages) await each.host.initialize({ servers: { notes: shared() } })
+  await issuer.revoke(kept?.tokens.access_token ?? '')
+  const calls = stages.flatMap((each) =>
+    Array.from({ length: 20 }, () => each.call('notes.whoami')),
+  )
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(['ann']))
+  expect([issuer.issued.length, pages.length]).toEqual([2, 1])
+})
+
 test('a user whose login is over is asked again, with the same registration', async () => {
   await start()
   await issuer.endLogins()

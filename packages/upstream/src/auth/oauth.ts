@@ -14,6 +14,8 @@ export interface LoginStore {
   load(): Promise<CompleteLogin | undefined>
   /** `undefined`: the login is over. */
   save(login: CompleteLogin | undefined): Promise<void>
+  /** Runs work that no other process may do at the same time. Default: it just runs. */
+  alone?<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** A login of a user at the authorization server that the server names. For applications. */
@@ -104,7 +106,19 @@ class LoggedInUser {
   }
 
   /** Without a login in the result, the user has to log in again. Throws when the authorization server cannot be asked. */
-  async #refresh(known: CompleteLogin): Promise<Refreshed> {
+  #refresh(known: CompleteLogin): Promise<Refreshed> {
+    const { store } = this.#config
+    const refresh = async (): Promise<Refreshed> => {
+      // Another process may have been first, and authorization servers take a refresh token only once.
+      const latest = await store.load()
+      const isOwn = latest?.tokens.access_token === known.tokens.access_token
+      if (latest !== undefined && !isOwn) return { login: latest, isRegistered: true }
+      return this.#refreshNow(known)
+    }
+    return store.alone === undefined ? refresh() : store.alone(refresh)
+  }
+
+  async #refreshNow(known: CompleteLogin): Promise<Refreshed> {
     const { refresh_token: refreshToken } = known.tokens
     if (refreshToken === undefined) return { isRegistered: true }
     const { store } = this.#config
