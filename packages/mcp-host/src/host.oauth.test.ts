@@ -151,6 +151,48 @@ test('a call that needs another scope asks for it and for those before', async (
   expect(pages).toHaveLength(2)
 })
 
+test('a server that asks for scopes that its token has opens no page after page', async () => {
+  await start()
+  const accepts = issuer.accepts.bind(issuer)
+  issuer.accepts = async (token, resource, scope) =>
+    scope === undefined && (await accepts(token, resource))
+  expect(await stage.call('notes.write').catch((error: unknown) => String(error))).toContain(
+    'Insufficient scope',
+  )
+  await expect(stage.call('notes.write')).rejects.toThrow('asks for the scopes that it has got')
+  expect(pages).toHaveLength(2)
+})
+
+test('instances of a server share one login', async () => {
+  const config = configured()
+  const instances = [{}, {}, {}]
+  await stage.host.initialize({ servers: { notes: { ...config, instances } } })
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect(pages).toHaveLength(1)
+  await issuer.revoke(kept?.tokens.access_token ?? '')
+  const calls = Array.from({ length: 9 }, () => stage.call('notes.whoami'))
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(['ann']))
+  expect([issuer.issued.length, pages.length]).toEqual([2, 1])
+})
+
+test('a login goes to the configured authorization server, whatever the server names', async () => {
+  await using thief = await AuthorizationServer.open()
+  const accepts = (token: string, resource: string) => issuer.accepts(token, resource)
+  server.protection = { issuer: thief.url, scope: 'notes.read', accepts }
+  const config = configured()
+  const auth = { ...(config.auth as OAuthAuthConfig), issuer: issuer.url }
+  await stage.host.initialize({ servers: { notes: { ...config, auth } } })
+  expect(await stage.call('notes.whoami')).toBe('ann')
+  expect([thief.asked.length, thief.registered.length]).toEqual([0, 0])
+})
+
+test('a secret without its authorization server is a fault of the configuration', async () => {
+  const config = configured()
+  const auth = { ...(config.auth as OAuthAuthConfig), clientId: 'a', clientSecret: 'b' }
+  const refused = stage.host.initialize({ servers: { notes: { ...config, auth } } })
+  await expect(refused).rejects.toThrow('must have an "issuer" beside "clientSecret"')
+})
+
 test('a server that moves to another authorization server gets a login there', async () => {
   await start()
   await using other = await AuthorizationServer.open()

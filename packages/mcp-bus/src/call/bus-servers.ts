@@ -21,7 +21,6 @@ import {
   type OutgoingRequest,
   MOVED,
   type OnRecovered,
-  type Params,
   type ResumedRequest,
   type ResumePoint,
   type ServerLog,
@@ -30,7 +29,7 @@ import {
   type WatchRequest,
 } from '@mcp-host/mcp-endpoint'
 import { isAnySilent } from './is-any-silent.ts'
-import { isTooLarge, toBody } from './request-body.ts'
+import { isTooLarge, processOf, toBody } from './request-body.ts'
 import { PendingRequest } from './pending-request.ts'
 import {
   GONE,
@@ -259,6 +258,10 @@ export class BusServers implements Servers {
     const { server } = call
     const failedAt = performance.now()
     let recoveredBy: Parameters<OnRecovered>[0] = 'placement'
+    const recovered = ({ head }: Frame<McpReplyHead>, by: typeof recoveredBy): void => {
+      if (head.type !== 'result' && head.type !== 'stored') return
+      this.#deps.onRecovered(by, { server, afterMs: performance.now() - failedAt })
+    }
     let mayRepeat = isReadOnly === true
     let failure = error
     for (;;) {
@@ -271,7 +274,7 @@ export class BusServers implements Servers {
       if (code === 'deadline' && kept !== undefined && client !== undefined) {
         const answer = await this.#takeUp(call, kept, client.id, 0)
         if (answer !== undefined) {
-          this.#deps.onRecovered('bus', { server, afterMs: performance.now() - failedAt })
+          recovered(answer, 'bus')
           return answer
         }
       }
@@ -297,7 +300,7 @@ export class BusServers implements Servers {
       call.checkCaller()
       try {
         const answer = await this.#find(call, question)
-        this.#deps.onRecovered(recoveredBy, { server, afterMs: performance.now() - failedAt })
+        recovered(answer, recoveredBy)
         return answer
       } catch (error_) {
         failure = error_
@@ -381,16 +384,6 @@ interface Question {
   readonly body: string
   /** The client whose dedicated process gets the request; `undefined` for the shared process. */
   readonly process: string | undefined
-}
-
-/** The process of the caller's session, or the process with the suspended request that the caller resumes. */
-function processOf(
-  { requestState }: Params,
-  client: OutgoingRequest['client'],
-): string | undefined {
-  if (client !== undefined) return client.id
-  if (typeof requestState !== 'string') return undefined
-  return /^mcp-host\.([A-Za-z0-9_-]+)\./.exec(requestState)?.[1]
 }
 
 function isError(error: unknown): error is { code: number; message: string } {

@@ -17,6 +17,7 @@ const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: object }[]
   readonly client_id?: string
   readonly client_secret?: string
+  readonly issuer?: string
   readonly private_key_pem?: string
   readonly signing_algorithm?: string
 }
@@ -80,7 +81,7 @@ function loginOf(clientId: string, clientSecret: string | undefined): OAuthAuthC
     clientName: 'conformance',
     clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
     ...(clientId === '' ? {} : { clientId }),
-    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(clientSecret === undefined ? {} : { clientSecret, issuer: context.issuer ?? '' }),
     store: { load: async () => kept, save: async (login) => void (kept = login) },
     async login(page) {
       const { headers } = await fetch(page, { redirect: 'manual' })

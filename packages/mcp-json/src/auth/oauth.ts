@@ -16,6 +16,7 @@ const Entry = fields({
   type: z.literal('oauth'),
   redirectUrl: address(['https', 'http']),
   clientName: filledText.exactOptional(),
+  issuer: address(['https', 'http']).exactOptional(),
   clientId: filledText.exactOptional(),
   clientSecret: filledText.exactOptional(),
   clientMetadataUrl: address(['https', 'https']).exactOptional(),
@@ -23,7 +24,13 @@ const Entry = fields({
   omitResource: z.boolean('must be true or false').exactOptional(),
   store,
   login,
-} satisfies Record<keyof OAuthAuthConfig, z.ZodType>)
+} satisfies Record<keyof OAuthAuthConfig, z.ZodType>).superRefine(
+  ({ clientSecret, issuer }, context) => {
+    if (clientSecret === undefined || issuer !== undefined) return
+    const message = 'must have an "issuer" beside "clientSecret", which goes to that one alone'
+    context.addIssue({ code: 'custom', message })
+  },
+)
 
 /** A login of a user, by the code of an application. */
 export const oauth: AuthEntry<OAuthAuthConfig, typeof Entry> = {

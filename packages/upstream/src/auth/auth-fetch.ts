@@ -12,6 +12,5 @@ export function authFetch(
   { proxyFor }: Pick<AuthDeps, 'proxyFor'>,
   configured: readonly string[],
 ): GuardedFetch {
-  const internalHosts = configured.map((url) => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1'))
-  return guardedFetch({ internalHosts, allowsPlain: true, proxyFor, ...LIMITS })
+  return guardedFetch({ trusted: configured, proxyFor, ...LIMITS })
 }

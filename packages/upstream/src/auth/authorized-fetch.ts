@@ -38,7 +38,8 @@ export function authorizedFetch(send: Fetch, provider: TokenProvider | undefined
     await response.body?.cancel()
     await provider.onInsufficientScope({ response })
     const headers = new Headers(init?.headers)
-    headers.set('authorization', `Bearer ${await provider.token()}`)
+    const token = await provider.token()
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
     return sendOnce(input, { ...init, headers })
   }
 }

@@ -53,13 +53,14 @@ async function ask(
     const provider = await providerOf(config)
     const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn })
     if (metadata === undefined) throw new Error('it publishes no metadata (RFC 8414)')
-    const about = await resourceOf(server)
+    const isSettled = config.omitResource === true && config.scope !== undefined
+    const about = isSettled ? undefined : await resourceOf(server)
     const resource = config.omitResource === true ? undefined : about?.resource
     const scope = config.scope ?? challenge.scope ?? about?.scopes_supported?.join(' ')
     const { access_token: value, expires_in: seconds } = await fetchToken(provider, issuer, {
       metadata,
       fetchFn,
-      ...(resource === undefined ? {} : { resource: new URL(resource) }),
+      ...(resource === undefined ? {} : { resource }),
       ...(scope === undefined ? {} : { scope }),
     })
     return { value, lifeMs: seconds === undefined ? Infinity : seconds * 1_000 }

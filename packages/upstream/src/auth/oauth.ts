@@ -2,7 +2,11 @@ import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/client'
 
 import { authFetch } from './auth-fetch.ts'
 import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
-import type { ProtectedServer, ResourceMetadata } from './oauth/authorization-server.ts'
+import type {
+  AuthorizationServer,
+  ProtectedServer,
+  ResourceMetadata,
+} from './oauth/authorization-server.ts'
 import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
 import type { CompleteLogin, LoginClient } from './oauth/login.ts'
 import { beginLogin, clientAt, finishLogin, refreshLogin } from './oauth/login.ts'
@@ -25,6 +29,11 @@ export interface OAuthAuthConfig {
   readonly redirectUrl: string
   /** The name of the application for users. Default: `mcp-host`. */
   readonly clientName?: string
+  /**
+   * The URL of the authorization server. Needed with a `clientSecret`, which goes to this one alone. Default: the one that
+   * the server names.
+   */
+  readonly issuer?: string
   /** A registration that was made beforehand. Default: the application registers itself where it can. */
   readonly clientId?: string
   readonly clientSecret?: string
@@ -45,6 +54,15 @@ interface Refreshed {
   readonly isRegistered: boolean
 }
 
+interface WantedLogin {
+  readonly server: ProtectedServer
+  readonly about: ResourceMetadata | undefined
+  /** What the store has. Another login there is that of another connection. */
+  readonly stored: CompleteLogin | undefined
+  /** An earlier login whose registration and scopes still count. */
+  readonly known: CompleteLogin | undefined
+}
+
 /** Logs a user in. */
 export const oauth: AuthStrategy<OAuthAuthConfig> = {
   open(config, deps, url) {
@@ -63,7 +81,9 @@ class LoggedInUser {
     this.#config = config
     this.#onToken = deps.onToken
     this.#url = url
-    this.#fetch = authFetch(deps, [url])
+    const { issuer, clientSecret } = config
+    this.#fetch = authFetch(deps, issuer === undefined ? [url] : [url, issuer])
+    if (clientSecret !== undefined) deps.onToken(clientSecret)
   }
 
   async token(request: TokenRequest): Promise<AccessToken | undefined> {
@@ -85,7 +105,11 @@ class LoggedInUser {
   async #known(): Promise<CompleteLogin | undefined> {
     const known = await this.#config.store.load()
     if (known === undefined || remainingMs(known) > 0) return known
-    return (await this.#refresh(known)).login
+    // Where it cannot be replaced, the refusal of the server says what to do.
+    return this.#refresh(known).then(
+      ({ login }) => login,
+      () => undefined,
+    )
   }
 
   /** Another token than the one that the server refused, if necessary by a new login. */
@@ -94,15 +118,17 @@ class LoggedInUser {
     const about = await resourceOf(server)
     const known = await this.#config.store.load()
     // A server may move to another authorization server, and then its tokens are good for nothing.
-    const isLeft =
-      known !== undefined && about?.authorization_servers?.every(isOther(known)) === true
+    const named = about?.authorization_servers ?? []
+    const isLeft = known !== undefined && named.length > 0 && named.every(isOther(known))
     if (known !== undefined && !isLeft && challenge.isForMore !== true) {
       // Another process may have replaced the token.
       if (known.tokens.access_token !== refused && remainingMs(known) > 0) return known
       const { login, isRegistered } = await this.#refresh(known)
-      return login ?? this.#logIn(server, about, isRegistered ? known : undefined)
+      if (login !== undefined) return login
+      const stored = await this.#config.store.load()
+      return this.#logIn({ server, about, stored, known: isRegistered ? known : undefined })
     }
-    return this.#logIn(server, about, isLeft ? undefined : known)
+    return this.#logIn({ server, about, stored: known, known: isLeft ? undefined : known })
   }
 
   /** Without a login in the result, the user has to log in again. Throws when the authorization server cannot be asked. */
@@ -111,11 +137,11 @@ class LoggedInUser {
     const refresh = async (): Promise<Refreshed> => {
       // Another process may have been first, and authorization servers take a refresh token only once.
       const latest = await store.load()
-      const isOwn = latest?.tokens.access_token === known.tokens.access_token
-      if (latest !== undefined && !isOwn) return { login: latest, isRegistered: true }
-      return this.#refreshNow(known)
+      if (latest === undefined) return { isRegistered: true }
+      const isOwn = latest.tokens.access_token === known.tokens.access_token
+      return isOwn ? this.#refreshNow(known) : { login: latest, isRegistered: true }
     }
-    return store.alone === undefined ? refresh() : store.alone(refresh)
+    return inTurn(store, () => (store.alone === undefined ? refresh() : store.alone(refresh)))
   }
 
   async #refreshNow(known: CompleteLogin): Promise<Refreshed> {
@@ -124,42 +150,56 @@ class LoggedInUser {
     const { store } = this.#config
     try {
       const server = { url: this.#url, challenge: {}, fetchFn: this.#fetch }
-      const at = await findAuthorizationServer(server, [known.issuer])
-      const refreshed = await refreshLogin(at, known, refreshToken, this.#fetch)
+      const isAtServer = known.issuer === new URL('/', this.#url).href
+      const at = await findAuthorizationServer(server, isAtServer ? [] : [known.issuer])
+      const client =
+        this.#client().registered === undefined ? known.client : await this.#clientAt(at)
+      const refreshed = await refreshLogin(at, { ...known, client }, refreshToken, this.#fetch)
       await store.save(refreshed)
       return { login: refreshed, isRegistered: true }
     } catch (error) {
-      const code = error instanceof OAuthError ? error.code : undefined
-      const isRegistered = code === OAuthErrorCode.InvalidGrant
-      if (!isRegistered && code !== OAuthErrorCode.InvalidClient) throw error
+      if (!(error instanceof OAuthError) || PASSING.has(error.code)) throw error
       await store.save(undefined)
-      return { isRegistered }
+      return { isRegistered: !UNREGISTERED.has(error.code) }
     }
   }
 
-  async #logIn(
-    server: ProtectedServer,
-    about: ResourceMetadata | undefined,
-    known: CompleteLogin | undefined,
-  ): Promise<CompleteLogin> {
-    const { store, login, omitResource, redirectUrl, scope: configured } = this.#config
+  /** Logs the user in, once for all connections that share the store. */
+  #logIn(wanted: WantedLogin): Promise<CompleteLogin> {
+    const { store } = this.#config
+    const before = wanted.stored?.tokens.access_token
+    return inTurn(store, async () => {
+      const latest = await store.load()
+      const isNew = latest !== undefined && latest.tokens.access_token !== before
+      return isNew ? latest : this.#logInNow(wanted)
+    })
+  }
+
+  async #logInNow({ server, about, known }: WantedLogin): Promise<CompleteLogin> {
+    const { store, login, omitResource, redirectUrl, issuer, scope: configured } = this.#config
     const { scope: demanded, isForMore = false } = server.challenge
-    const at = await findAuthorizationServer(server, about?.authorization_servers, known?.issuer)
+    const named = issuer === undefined ? about?.authorization_servers : [issuer]
+    const at = await findAuthorizationServer(server, named, known?.issuer)
     const base = isForMore ? known?.scope : configured
     const scope = union(
       base,
       demanded ?? (base === undefined ? about?.scopes_supported?.join(' ') : base),
     )
+    if (isForMore && known !== undefined && scope === union(known.scope)) {
+      throw new Error(`it asks for the scopes that it has got: ${scope}`)
+    }
     const resource = omitResource === true ? undefined : about?.resource
     const isUsable = known !== undefined && !isOther(known)(at.issuer)
-    const client =
-      isUsable && this.#config.clientId === undefined
-        ? known.client
-        : await clientAt(at, this.#client(), this.#fetch)
+    const isGiven = this.#config.clientId !== undefined
+    const client = isUsable && !isGiven ? known.client : await this.#clientAt(at)
     const { url, pending } = await beginLogin(at, client, redirectUrl, { scope, resource })
     const complete = await finishLogin(at, pending, await login(url), this.#fetch)
     await store.save(complete)
     return complete
+  }
+
+  #clientAt(at: AuthorizationServer): ReturnType<typeof clientAt> {
+    return clientAt(at, this.#client(), this.#fetch)
   }
 
   #client(): LoginClient {
@@ -174,6 +214,30 @@ class LoggedInUser {
           : { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) },
     }
   }
+}
+
+/** Errors of an authorization server after which a login is as good as before. */
+const PASSING: ReadonlySet<string> = new Set([
+  OAuthErrorCode.ServerError,
+  OAuthErrorCode.TemporarilyUnavailable,
+  OAuthErrorCode.TooManyRequests,
+])
+/** Errors that say that the registration is gone. */
+const UNREGISTERED: ReadonlySet<string> = new Set([
+  OAuthErrorCode.InvalidClient,
+  OAuthErrorCode.UnauthorizedClient,
+])
+
+/** The work that changes what a store has, one after the other. */
+const turns = new WeakMap<LoginStore, Promise<unknown>>()
+
+function inTurn<T>(store: LoginStore, work: () => Promise<T>): Promise<T> {
+  const done = (turns.get(store) ?? Promise.resolve()).then(work)
+  turns.set(
+    store,
+    done.catch(() => undefined),
+  )
+  return done
 }
 
 function remainingMs({ expiresAt }: CompleteLogin): number {

@@ -62,10 +62,12 @@ export class TokenSource implements TokenProvider {
 
   /** Replaces a token whose scopes were too few for a request. */
   async onInsufficientScope({ response }: Refusal): Promise<void> {
+    const refused = refusedToken(response)
+    if (this.#getting === undefined && refused !== this.#token) return
     const { resourceMetadataUrl = this.#challenge.resourceMetadataUrl, scope } =
       extractWWWAuthenticateParams(response)
     const challenge = { resourceMetadataUrl, scope, isForMore: true }
-    await this.#replace({ challenge, refused: refusedToken(response), isRefusal: true })
+    await this.#replace({ challenge, refused, isRefusal: true })
   }
 
   #replace(request: TokenRequest): Promise<void> {

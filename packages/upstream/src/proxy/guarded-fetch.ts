@@ -9,9 +9,9 @@ import { findPublic, internal, isInternal, publicLookup } from './public-address
 
 export interface GuardedFetchOptions {
   /** Hosts that may have an internal address. */
-  readonly internalHosts: readonly string[]
-  /** Whether these hosts may be reached without TLS. Default: false. */
-  readonly allowsPlain?: boolean
+  readonly internalHosts?: readonly string[]
+  /** Origins that may have an internal address, and no TLS if they say so. Of this machine, all ports are meant. */
+  readonly trusted?: readonly string[]
   readonly proxyFor: ProxyFor
   /** The time limit for the whole answer, in milliseconds. */
   readonly timeoutMs: number
@@ -31,6 +31,9 @@ interface Target {
 // There is no socket beside an error, whatever the types of Node.js say.
 type Connected = (error: Error | null, socket: Duplex) => void
 
+/** The statuses of answers that have no body. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+
 /**
  * A `fetch` for addresses that others choose. Only HTTPS to public addresses is allowed, so that nobody reaches internal
  * services through this host or its proxy. Redirects are not followed. A body is text or a `URLSearchParams`.
@@ -39,9 +42,9 @@ export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
   return async (input, init = {}) => {
     const url = new URL(input instanceof Request ? input.url : input)
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-    const isExpected = options.internalHosts.includes(host)
-    const isPlain = url.protocol === 'http:' && isExpected && options.allowsPlain === true
-    if (url.protocol !== 'https:' && !isPlain)
+    const isTrusted = options.trusted?.some((each) => isMeant(url, new URL(each))) === true
+    const isExpected = isTrusted || options.internalHosts?.includes(host) === true
+    if (url.protocol !== 'https:' && !(isTrusted && url.protocol === 'http:'))
       throw new Error(`${url.origin}: only https is fetched`)
     if (!isExpected && isIP(host) !== 0 && isInternal(host)) throw internal(host)
     return fetchFrom(options, { url, host, isExpected }, init)
@@ -91,18 +94,37 @@ function fetchFrom(
           else pieces.push(piece)
         })
         response.on('end', () => {
+          const status = response.statusCode ?? 502
           const fields = Object.entries(response.headers).flatMap(([name, value]) =>
             value === undefined ? [] : [[name, [value].flat().join(', ')] as [string, string]],
           )
-          const status = response.statusCode ?? 502
-          const hasBody = status !== 204 && status !== 304
-          resolve(new Response(hasBody ? Buffer.concat(pieces) : null, { status, headers: fields }))
+          const hasBody = !WITHOUT_BODY.has(status)
+          try {
+            resolve(
+              new Response(hasBody ? Buffer.concat(pieces) : null, { status, headers: fields }),
+            )
+          } catch {
+            reject(new Error(`${url.origin} answered with the status ${status}`))
+          }
         })
       },
     )
     request.on('error', reject)
+    request.on('upgrade', (_, socket) => {
+      socket.destroy()
+      reject(new Error(`${url.origin} answered with another protocol`))
+    })
     request.end(sent)
   })
+}
+
+/** Whether an address is at a trusted origin. On this machine, servers have many ports and one owner. */
+function isMeant({ origin, hostname, protocol }: URL, trusted: URL): boolean {
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return (
+    origin === trusted.origin ||
+    (isLoopback && hostname === trusted.hostname && protocol === trusted.protocol)
+  )
 }
 
 /** The proxy gets the address that was checked, since it may find another one by the name. */

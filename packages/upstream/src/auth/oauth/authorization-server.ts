@@ -38,8 +38,22 @@ export async function resourceOf({
 }: ProtectedServer): Promise<ResourceMetadata | undefined> {
   const { resourceMetadataUrl } = challenge
   const options = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }
-  const found = await discoverOAuthProtectedResourceMetadata(url, options, fetchFn).catch(
-    () => undefined,
+  let isFault = resourceMetadataUrl !== undefined
+  const noting: GuardedFetch = async (...request) => {
+    try {
+      const response = await fetchFn(...request)
+      isFault ||= response.status >= 500
+      return response
+    } catch (error) {
+      isFault = true
+      throw error
+    }
+  }
+  const found = await discoverOAuthProtectedResourceMetadata(url, options, noting).catch(
+    (error: unknown) => {
+      // A server that is down for a moment must not look like one of the revision 2025-03-26.
+      if (isFault) throw error
+    },
   )
   if (found === undefined) return undefined
   const requestedResource = resourceUrlFromServerUrl(url)

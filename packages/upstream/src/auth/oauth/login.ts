@@ -4,6 +4,7 @@ import {
   refreshAuthorization,
   registerClient,
   startAuthorization,
+  validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client'
 
 import type { GuardedFetch } from '../../proxy/guarded-fetch.ts'
@@ -127,6 +128,11 @@ export async function finishLogin(
   const { searchParams } = returned
   if (searchParams.get('state') !== state) throw new Error('the answer belongs to another login')
   const iss = searchParams.get('iss') ?? undefined
+  validateAuthorizationResponseIssuer({
+    iss,
+    expectedIssuer: metadata?.issuer,
+    issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+  })
   const refusal = searchParams.get('error')
   if (refusal !== null) throw new Error(`${issuer} refused the login: ${refusal}`)
   const code = searchParams.get('code')
