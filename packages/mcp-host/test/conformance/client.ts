@@ -58,22 +58,28 @@ function withoutNull(args: object): object {
 
 async function authOf(name: string): Promise<AuthConfig> {
   const { client_id: clientId = '', client_secret: clientSecret } = context
-  if (!name.startsWith('auth/client-credentials')) return loginOf(clientId, clientSecret)
+  const isOfHost = name.startsWith('auth/client-credentials')
+  if (!isOfHost && clientSecret === undefined) return loginOf(clientId)
+  const issuer = context.issuer ?? (await issuerOf())
+  if (!isOfHost) return { ...loginOf(clientId), clientSecret: clientSecret ?? '', issuer }
   const type = 'client-credentials'
-  const about = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url))
-  const {
-    authorization_servers: [issuer = ''],
-  } = (await about.json()) as {
-    readonly authorization_servers: readonly string[]
-  }
   if (clientSecret !== undefined) return { type, issuer, clientId, clientSecret }
   const privateKeyFile = join(await mkdtemp(join(tmpdir(), 'conformance-')), 'key.pem')
   await writeFile(privateKeyFile, context.private_key_pem ?? '')
   return { type, issuer, clientId, privateKeyFile, algorithm: context.signing_algorithm ?? 'ES256' }
 }
 
+/** The authorization server that the server names. */
+async function issuerOf(): Promise<string> {
+  const about = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', url))
+  const { authorization_servers: named } = (await about.json()) as {
+    readonly authorization_servers: readonly string[]
+  }
+  return named[0] ?? ''
+}
+
 /** A user who agrees to everything. */
-function loginOf(clientId: string, clientSecret: string | undefined): OAuthAuthConfig {
+function loginOf(clientId: string): OAuthAuthConfig {
   let kept: CompleteLogin | undefined
   return {
     type: 'oauth',
@@ -81,7 +87,6 @@ function loginOf(clientId: string, clientSecret: string | undefined): OAuthAuthC
     clientName: 'conformance',
     clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
     ...(clientId === '' ? {} : { clientId }),
-    ...(clientSecret === undefined ? {} : { clientSecret, issuer: context.issuer ?? '' }),
     store: { load: async () => kept, save: async (login) => void (kept = login) },
     async login(page) {
       const { headers } = await fetch(page, { redirect: 'manual' })
