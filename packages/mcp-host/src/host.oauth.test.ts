@@ -4,14 +4,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AuthorizationServer, HttpServer, text } from '@mcp-host/mcp-testkit'
 import { LEGACY } from '@mcp-host/upstream/testing'
 import { HostStage } from '../test/host-stage.ts'
-import type { CompleteLogin, OAuthAuthConfig, RemoteServerConfig } from './index.ts'
+import { type CompleteLogin, isLoginNeeded, type OAuthAuthConfig } from './index.ts'
+import type { RemoteServerConfig, UserLogins } from './index.ts'
 
 let issuer: AuthorizationServer
 let server: HttpServer
 let stage: HostStage
 let kept: CompleteLogin | undefined
 let pages: URL[]
-let login: OAuthAuthConfig['login']
+let login: NonNullable<UserLogins['login']>
 beforeEach(async () => {
   issuer = await AuthorizationServer.open()
   server = await HttpServer.open({
@@ -45,12 +46,14 @@ function protect(by: AuthorizationServer): void {
   server.protection = { issuer: by.url, scope: 'notes.read', accepts }
 }
 
+const store = { load: async () => kept, save: async (next?: CompleteLogin) => void (kept = next) }
+
 function configured(): RemoteServerConfig {
   const auth: OAuthAuthConfig = {
     type: 'oauth',
     redirectUrl: 'http://localhost:8123/back',
     clientName: 'Notes',
-    store: { load: async () => kept, save: async (next) => void (kept = next) },
+    store,
     login: (page) => login(page),
   }
   return { type: 'http', url: server.url, headers: {}, protocol: 'legacy', auth }
@@ -114,7 +117,7 @@ test('processes that share a login replace its token once', async () => {
   const shared = (): RemoteServerConfig => {
     const config = configured()
     const auth = config.auth as OAuthAuthConfig
-    return { ...config, auth: { ...auth, store: { ...auth.store, alone } } }
+    return { ...config, auth: { ...auth, store: { ...store, alone } } }
   }
   const stages = [stage, await HostStage.open(), await HostStage.open()]
   for (const each of stages) await each.host.initialize({ servers: { notes: shared() } })
@@ -190,7 +193,7 @@ test('a secret without its authorization server is a fault of the configuration'
   const config = configured()
   const auth = { ...(config.auth as OAuthAuthConfig), clientId: 'a', clientSecret: 'b' }
   const refused = stage.host.initialize({ servers: { notes: { ...config, auth } } })
-  await expect(refused).rejects.toThrow('must have an "issuer" beside "clientSecret"')
+  await expect(refused).rejects.toThrow('must have "clientId" and "issuer" beside "clientSecret"')
 })
 
 test('a server that moves to another authorization server gets a login there', async () => {
@@ -243,4 +246,19 @@ describe('the answer of a browser is refused', () => {
     await expect(start()).rejects.toThrow(reason)
     expect(kept).toBeUndefined()
   })
+})
+
+test('an application that logs users in elsewhere is told which request needs a login', async () => {
+  const redirectUrl = 'http://localhost:8123/back'
+  const open = async (): Promise<HostStage> => {
+    const elsewhere = await HostStage.open({ logins: () => ({ redirectUrl, store }) })
+    const auth = { type: 'oauth' } as const
+    await elsewhere.host.initialize({ servers: { notes: { ...configured(), auth } } })
+    return elsewhere
+  }
+  const refused = await open().catch((error: unknown) => error)
+  expect(isLoginNeeded(refused)).toBe(true)
+  expect([server.methods, server.refused]).toEqual([[], 0])
+  await start()
+  expect(await (await open()).call('notes.whoami')).toBe('ann')
 })

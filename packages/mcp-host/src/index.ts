@@ -47,6 +47,7 @@ export {
   type BearerAuthConfig,
   type ClientCredentialsAuthConfig,
   type CompleteLogin,
+  isLoginNeeded,
   type LoginStore,
   type OAuthAuthConfig,
   type CommonServerConfig,
@@ -97,6 +98,7 @@ export {
   type Tool,
   ToolExecutionError,
   type UpstreamOptions,
+  type UserLogins,
   ValidationError,
   type ValidationMode,
 } from '@mcp-host/upstream'

@@ -132,6 +132,7 @@ function createInstance(
       env: options.env,
       sandbox: options.sandbox,
       proxyFor: options.proxyFor,
+      logins: options.logins?.(name),
       limits: options.messageLimits,
       now: options.now,
       onLeftOut: (what, count = 1) => void (metrics.counters(name).leftOut[what] += count),

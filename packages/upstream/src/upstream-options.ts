@@ -1,6 +1,7 @@
 import type { Environment, Logger } from '@mcp-host/process'
 import { silentLogger } from '@mcp-host/process'
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client'
+import type { UserLogins } from './auth/oauth/user-logins.ts'
 import { MESSAGE_LIMITS, type MessageLimits } from './intake/message-limits.ts'
 import { MetricsRegistry } from './metrics/host-metrics.ts'
 import type { ProxyFor } from './proxy/proxy-for.ts'
@@ -21,6 +22,11 @@ export interface UpstreamOptions {
    * application has set for `fetch`.
    */
   readonly proxyFor?: ProxyFor
+  /**
+   * How the user logs in at a server whose `auth` is `oauth`, by the name of the server. Default: as its configuration
+   * says.
+   */
+  readonly logins?: (server: string) => UserLogins
   /** Default: silent. */
   readonly logger?: Logger
   /** The time limit from a server's launch to its first lists, in milliseconds; default 30,000. */
@@ -64,7 +70,7 @@ export interface UpstreamOptions {
   readonly metrics?: MetricsRegistry
 }
 
-type Optional = 'clientCapabilities' | 'extensions'
+type Optional = 'clientCapabilities' | 'extensions' | 'logins'
 
 export type SettledUpstreamOptions = Required<Omit<UpstreamOptions, Optional | 'messageLimits'>> &
   Pick<UpstreamOptions, Optional> & { readonly messageLimits: MessageLimits }

@@ -10,8 +10,6 @@ export interface AuthEntry<Config extends AuthConfig, Entry extends z.ZodObject>
   /** What it does: the rest of a sentence that begins with its name. */
   readonly description: string
   readonly example: z.infer<Entry>
-  /** Whether only the code of an application can give it, so that it is not described for files. */
-  readonly isCode?: boolean
   /** The schema in a file, after variables are expanded. */
   readonly entry: Entry
   /** The schema in an object. */

@@ -12,9 +12,8 @@ const STRATEGIES: Readonly<Record<AuthConfig['type'], AuthEntry<AuthConfig, z.Zo
   oauth,
 }
 const all = Object.entries(STRATEGIES)
-const inFiles = all.filter(([, { isCode }]) => isCode !== true)
-const types = inFiles.map(([type]) => `"${type}"`).join(' or ')
-const what = inFiles.map(([type, { description }]) => `"${type}" ${description}`).join(', ')
+const types = all.map(([type]) => `"${type}"`).join(' or ')
+const what = all.map(([type, { description }]) => `"${type}" ${description}`).join(', ')
 
 const field = (schemas: readonly z.ZodObject[]) =>
   z
@@ -27,11 +26,11 @@ const field = (schemas: readonly z.ZodObject[]) =>
     .exactOptional()
     .meta({
       description: `How the host gets the token that it sends to the server: ${what}.`,
-      examples: inFiles.map(([, { example }]) => example),
+      examples: all.map(([, { example }]) => example),
     })
 
 /** The field `auth` in a file. */
-export const authEntry = field(inFiles.map(([, { entry }]) => entry))
+export const authEntry = field(all.map(([, { entry }]) => entry))
 /** The field `auth` in an object. */
 export const authObject = field(all.map(([, { object }]) => object))
 

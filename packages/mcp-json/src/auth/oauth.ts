@@ -1,48 +1,70 @@
 import * as z from 'zod'
 
 import type { OAuthAuthConfig } from '@mcp-host/upstream'
-import { address, fields, filledText } from '../server-fields.ts'
+import { address, explained, fields, filledText } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
 
-const login = z.custom<OAuthAuthConfig['login']>(
+const login = z.custom<NonNullable<OAuthAuthConfig['login']>>(
   (value) => typeof value === 'function',
   'must be a function, which only the code of an application can give',
 )
-const store = z.custom<OAuthAuthConfig['store']>(
+const store = z.custom<NonNullable<OAuthAuthConfig['store']>>(
   (value) => typeof value === 'object' && value !== null && 'load' in value && 'save' in value,
   'must be an object with the functions "load" and "save"',
 )
-const Entry = fields({
-  type: z.literal('oauth'),
-  redirectUrl: address(['https', 'http']),
-  clientName: filledText.exactOptional(),
-  issuer: address(['https', 'http']).exactOptional(),
-  clientId: filledText.exactOptional(),
-  clientSecret: filledText.exactOptional(),
-  clientMetadataUrl: address(['https', 'https']).exactOptional(),
-  scope: filledText.exactOptional(),
-  omitResource: z.boolean('must be true or false').exactOptional(),
-  store,
-  login,
-} satisfies Record<keyof OAuthAuthConfig, z.ZodType>).superRefine(
-  ({ clientSecret, issuer }, context) => {
-    if (clientSecret === undefined || issuer !== undefined) return
-    const message = 'must have an "issuer" beside "clientSecret", which goes to that one alone'
-    context.addIssue({ code: 'custom', message })
-  },
-)
 
-/** A login of a user, by the code of an application. */
+const common = {
+  type: z.literal('oauth'),
+  issuer: explained(
+    address(['https', 'http']),
+    'The address of the authorization server. Needed beside "clientSecret". Default: the one that the server names.',
+    'https://login.example.com',
+  ).exactOptional(),
+  clientId: explained(
+    filledText,
+    'The id of the host at the authorization server, where it was registered beforehand. Default: the host registers itself.',
+    'notes-host',
+  ).exactOptional(),
+  clientSecret: explained(
+    filledText,
+    'The secret of that registration, best in a variable.',
+    '${env:NOTES_SECRET}',
+  ).exactOptional(),
+  scope: explained(
+    filledText,
+    'The scopes to ask for, separated by spaces. Default: those that the server asks for.',
+    'notes.read notes.write',
+  ).exactOptional(),
+  omitResource: explained(
+    z.boolean('must be true or false'),
+    'Does not name the server to the authorization server (RFC 8707), for those that refuse it.',
+    true,
+  ).exactOptional(),
+}
+const Entry = fields(common).superRefine(namesIssuer)
+
+/** A login of each user. */
 export const oauth: AuthEntry<OAuthAuthConfig, typeof Entry> = {
-  description: 'logs a user in',
-  isCode: true,
-  example: {
-    type: 'oauth',
-    redirectUrl: 'http://localhost:8123/back',
-    store: { load: async () => undefined, save: async () => undefined },
-    login: async (url) => url,
-  },
+  description: 'logs each user in at the authorization server that the server names',
+  example: { type: 'oauth' },
   entry: Entry,
-  object: Entry,
+  object: fields({
+    ...common,
+    redirectUrl: address(['https', 'http']).exactOptional(),
+    clientName: filledText.exactOptional(),
+    clientMetadataUrl: address(['https', 'https']).exactOptional(),
+    store: store.exactOptional(),
+    login: login.exactOptional(),
+  } satisfies Record<keyof OAuthAuthConfig, z.ZodType>).superRefine(namesIssuer),
   toConfig: (config) => config,
+}
+
+function namesIssuer(
+  { clientId, clientSecret, issuer }: Partial<OAuthAuthConfig>,
+  context: z.RefinementCtx,
+): void {
+  if (clientSecret === undefined || (issuer !== undefined && clientId !== undefined)) return
+  const message =
+    'must have "clientId" and "issuer" beside "clientSecret", which goes to that one alone'
+  context.addIssue({ code: 'custom', message })
 }

@@ -1,12 +1,15 @@
 import type { Environment } from '@mcp-host/process'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import type { TokenProvider } from './authorized-fetch.ts'
+import type { UserLogins } from './oauth/user-logins.ts'
 
 export interface AuthDeps {
   /** The environment of the host. */
   readonly env: Environment
   /** Called with every token before its first use, so that it can be masked in errors and logs. */
   readonly onToken: (token: string) => void
+  /** How users log in, where the configuration of a server does not say so. */
+  readonly logins?: UserLogins | undefined
   /** The proxy for requests to authorization servers. */
   readonly proxyFor: ProxyFor
 }

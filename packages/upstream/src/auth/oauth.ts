@@ -2,33 +2,22 @@ import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/client'
 
 import { authFetch } from './auth-fetch.ts'
 import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
-import type {
-  AuthorizationServer,
-  ProtectedServer,
-  ResourceMetadata,
-} from './oauth/authorization-server.ts'
+import type { ProtectedServer, ResourceMetadata } from './oauth/authorization-server.ts'
 import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
-import type { CompleteLogin, LoginClient } from './oauth/login.ts'
-import { beginLogin, clientAt, finishLogin, refreshLogin } from './oauth/login.ts'
+import { LoginNeededError } from './oauth/login-needed-error.ts'
+import type { CompleteLogin } from './oauth/login.ts'
+import { clientAt, finishLogin, refreshLogin } from './oauth/login.ts'
+import { isSameIssuer, type LoginWish, prepareLogin } from './oauth/prepare-login.ts'
+import type { LoginStore, UserLogins } from './oauth/user-logins.ts'
 import type { AccessToken, TokenRequest } from './token-source.ts'
 import { TokenSource } from './token-source.ts'
 
-/** Keeps the login of one user at one server. It has secrets. */
-export interface LoginStore {
-  load(): Promise<CompleteLogin | undefined>
-  /** `undefined`: the login is over. */
-  save(login: CompleteLogin | undefined): Promise<void>
-  /** Runs work that no other process may do at the same time. Default: it just runs. */
-  alone?<T>(work: () => Promise<T>): Promise<T>
-}
-
-/** A login of a user at the authorization server that the server names. For applications. */
-export interface OAuthAuthConfig {
+/**
+ * A login of a user at the authorization server that the server names. How users log in is said here by the code of an
+ * application, else by the host.
+ */
+export interface OAuthAuthConfig extends Partial<UserLogins> {
   readonly type: 'oauth'
-  /** The address at which the application gets users back after a login. */
-  readonly redirectUrl: string
-  /** The name of the application for users. Default: `mcp-host`. */
-  readonly clientName?: string
   /**
    * The URL of the authorization server. Needed with a `clientSecret`, which goes to this one alone. Default: the one that
    * the server names.
@@ -37,16 +26,14 @@ export interface OAuthAuthConfig {
   /** A registration that was made beforehand. Default: the application registers itself where it can. */
   readonly clientId?: string
   readonly clientSecret?: string
-  /** The address of the application's metadata document, which replaces a registration. */
-  readonly clientMetadataUrl?: string
   /** The scopes to ask for, separated by spaces. Default: those that the server asks for. */
   readonly scope?: string
   /** Does not name the server to the authorization server (RFC 8707), which some refuse. */
   readonly omitResource?: boolean
-  readonly store: LoginStore
-  /** Sends the user to an address, and returns the one to which the browser came back. */
-  readonly login: (url: URL) => Promise<URL>
 }
+
+/** The configuration, with how users log in. */
+type Settled = OAuthAuthConfig & UserLogins
 
 interface Refreshed {
   readonly login?: CompleteLogin
@@ -66,18 +53,22 @@ interface WantedLogin {
 /** Logs a user in. */
 export const oauth: AuthStrategy<OAuthAuthConfig> = {
   open(config, deps, url) {
-    const user = new LoggedInUser(config, deps, url)
+    const { redirectUrl, store, ...rest } = { ...deps.logins, ...config }
+    if (redirectUrl === undefined || store === undefined) {
+      throw new Error('users cannot log in at servers of this host')
+    }
+    const user = new LoggedInUser({ ...rest, redirectUrl, store }, deps, url)
     return new TokenSource((request) => user.token(request))
   },
 }
 
 class LoggedInUser {
-  readonly #config: OAuthAuthConfig
+  readonly #config: Settled
   readonly #onToken: AuthDeps['onToken']
   readonly #url: string
   readonly #fetch: ReturnType<typeof authFetch>
 
-  constructor(config: OAuthAuthConfig, deps: AuthDeps, url: string) {
+  constructor(config: Settled, deps: AuthDeps, url: string) {
     this.#config = config
     this.#onToken = deps.onToken
     this.#url = url
@@ -104,6 +95,7 @@ class LoggedInUser {
   /** The login as far as it is known; its token is replaced when it has expired. */
   async #known(): Promise<CompleteLogin | undefined> {
     const known = await this.#config.store.load()
+    if (known === undefined && this.#config.login === undefined) throw new LoginNeededError()
     if (known === undefined || remainingMs(known) > 0) return known
     // Where it cannot be replaced, the refusal of the server says what to do.
     return this.#refresh(known).then(
@@ -119,7 +111,10 @@ class LoggedInUser {
     const known = await this.#config.store.load()
     // A server may move to another authorization server, and then its tokens are good for nothing.
     const named = about?.authorization_servers ?? []
-    const isLeft = known !== undefined && named.length > 0 && named.every(isOther(known))
+    const isLeft =
+      known !== undefined &&
+      named.length > 0 &&
+      !named.some((each) => isSameIssuer(each, known.issuer))
     if (known !== undefined && !isLeft && challenge.isForMore !== true) {
       // Another process may have replaced the token.
       if (known.tokens.access_token !== refused && remainingMs(known) > 0) return known
@@ -152,8 +147,9 @@ class LoggedInUser {
       const server = { url: this.#url, challenge: {}, fetchFn: this.#fetch }
       const isAtServer = known.issuer === new URL('/', this.#url).href
       const at = await findAuthorizationServer(server, isAtServer ? [] : [known.issuer])
+      const { client: me } = wishOf(this.#config)
       const client =
-        this.#client().registered === undefined ? known.client : await this.#clientAt(at)
+        me.registered === undefined ? known.client : await clientAt(at, me, this.#fetch)
       const refreshed = await refreshLogin(at, { ...known, client }, refreshToken, this.#fetch)
       await store.save(refreshed)
       return { login: refreshed, isRegistered: true }
@@ -176,43 +172,13 @@ class LoggedInUser {
   }
 
   async #logInNow({ server, about, known }: WantedLogin): Promise<CompleteLogin> {
-    const { store, login, omitResource, redirectUrl, issuer, scope: configured } = this.#config
-    const { scope: demanded, isForMore = false } = server.challenge
-    const named = issuer === undefined ? about?.authorization_servers : [issuer]
-    const at = await findAuthorizationServer(server, named, known?.issuer)
-    const base = isForMore ? known?.scope : configured
-    const scope = union(
-      base,
-      demanded ?? (base === undefined ? about?.scopes_supported?.join(' ') : base),
-    )
-    if (isForMore && known !== undefined && scope === union(known.scope)) {
-      throw new Error(`it asks for the scopes that it has got: ${scope}`)
-    }
-    const resource = omitResource === true ? undefined : about?.resource
-    const isUsable = known !== undefined && !isOther(known)(at.issuer)
-    const isGiven = this.#config.clientId !== undefined
-    const client = isUsable && !isGiven ? known.client : await this.#clientAt(at)
-    const { url, pending } = await beginLogin(at, client, redirectUrl, { scope, resource })
+    const { store, login } = this.#config
+    if (login === undefined) throw new LoginNeededError()
+    const wish = wishOf(this.#config)
+    const { at, url, pending } = await prepareLogin(server, about, wish, known)
     const complete = await finishLogin(at, pending, await login(url), this.#fetch)
     await store.save(complete)
     return complete
-  }
-
-  #clientAt(at: AuthorizationServer): ReturnType<typeof clientAt> {
-    return clientAt(at, this.#client(), this.#fetch)
-  }
-
-  #client(): LoginClient {
-    const { redirectUrl, clientName = 'mcp-host', clientId, clientSecret } = this.#config
-    return {
-      redirectUrl,
-      name: clientName,
-      metadataUrl: this.#config.clientMetadataUrl,
-      registered:
-        clientId === undefined
-          ? undefined
-          : { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) },
-    }
   }
 }
 
@@ -244,15 +210,16 @@ function remainingMs({ expiresAt }: CompleteLogin): number {
   return expiresAt === undefined ? Infinity : expiresAt - Date.now()
 }
 
-/** Whether an authorization server is another one than that of a login. */
-function isOther({ issuer }: CompleteLogin): (other: string) => boolean {
-  return (other) => other.replace(/\/$/, '') !== issuer.replace(/\/$/, '')
-}
-
-/** All scopes of two lists that are separated by spaces. */
-function union(...lists: readonly (string | undefined)[]): string | undefined {
-  const scopes = new Set(
-    lists.flatMap((list) => list?.split(' ') ?? []).filter((each) => each !== ''),
-  )
-  return scopes.size === 0 ? undefined : [...scopes].join(' ')
+/** What a configuration says about logins. */
+export function wishOf({
+  redirectUrl,
+  clientName = 'mcp-host',
+  clientMetadataUrl: metadataUrl,
+  clientId,
+  clientSecret,
+  ...wish
+}: OAuthAuthConfig & Pick<UserLogins, 'redirectUrl'>): LoginWish {
+  const secret = clientSecret === undefined ? {} : { clientSecret }
+  const registered = clientId === undefined ? undefined : { clientId, ...secret }
+  return { client: { redirectUrl, name: clientName, metadataUrl, registered }, ...wish }
 }

@@ -3,6 +3,7 @@ import type { Transport } from '@modelcontextprotocol/client'
 import type { Environment, Guardian, Logger } from '@mcp-host/process'
 import type { Intake } from '../intake/intake.ts'
 import type { MessageLimits } from '../intake/message-limits.ts'
+import type { UserLogins } from '../auth/oauth/user-logins.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
@@ -31,6 +32,7 @@ export interface EndpointDeps {
   readonly env: Environment
   readonly sandbox: Sandbox
   readonly proxyFor: ProxyFor
+  readonly logins?: UserLogins | undefined
   /** Receives each token of the server before its first use, to be masked. */
   readonly onToken: (token: string) => void
   /** Receives the output of a process outside of the protocol. */

@@ -22,7 +22,8 @@ export function openRemote<Config>(
     onLeftOut,
     onToken,
     proxyFor,
-  }: Pick<EndpointDeps, 'env' | 'limits' | 'logger' | 'onLeftOut' | 'onToken' | 'proxyFor'>,
+    logins,
+  }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut' | keyof AuthDeps>,
   config: Config,
   openTransport: OpenTransport<Config>,
 ): Endpoint {
@@ -34,7 +35,7 @@ export function openRemote<Config>(
   })
   const endpoint = new RemoteEndpoint(
     intake,
-    openTransport({ intake, env, onToken, proxyFor }, config),
+    openTransport({ intake, env, onToken, proxyFor, logins }, config),
   )
   return endpoint
 }

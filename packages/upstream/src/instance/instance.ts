@@ -1,3 +1,4 @@
+import { isLoginNeeded } from '../auth/oauth/login-needed-error.ts'
 import type { CancelSignal } from '@mcp-host/async'
 import { aborted, pause, timeLimit, toAbortSignal } from '@mcp-host/async'
 import { type Implementation, SdkHttpError } from '@modelcontextprotocol/client'
@@ -272,9 +273,9 @@ export class Instance {
       try {
         return await this.#open()
       } catch (error) {
-        // A retry would not find a missing command either.
+        // A retry would find neither a missing command nor a login.
         const isMissing = error instanceof ServerStartupError && error.cause instanceof LaunchError
-        const isHopeless = isMissing || this.#isWaitingForDependencies
+        const isHopeless = isMissing || isLoginNeeded(error) || this.#isWaitingForDependencies
         if (isHopeless || attempt >= startRetries || signal.aborted) {
           if (this.#state === 'starting') this.#ended(error as ServerStartupError, true)
           throw error

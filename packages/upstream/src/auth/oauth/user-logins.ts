@@ -1,0 +1,26 @@
+import type { CompleteLogin } from './login.ts'
+
+/** Keeps the login of one user at one server. It has secrets. */
+export interface LoginStore {
+  load(): Promise<CompleteLogin | undefined>
+  /** `undefined`: the login is over. */
+  save(login: CompleteLogin | undefined): Promise<void>
+  /** Runs work that no other process may do at the same time. Default: it just runs. */
+  alone?<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** How a user logs in at a server. */
+export interface UserLogins {
+  /** The address at which the application gets users back after a login. */
+  readonly redirectUrl: string
+  /** The name of the application for users. Default: `mcp-host`. */
+  readonly clientName?: string
+  /** The address of the application's metadata document, which replaces a registration. */
+  readonly clientMetadataUrl?: string
+  readonly store: LoginStore
+  /**
+   * Sends the user to an address, and returns the one to which the browser came back. Absent: users log in elsewhere, and
+   * a request without a login fails with a `LoginNeededError`.
+   */
+  readonly login?: (url: URL) => Promise<URL>
+}
