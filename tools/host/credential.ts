@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { readOperatorKey } from './operator-key.ts'
+import { readOperatorKey } from './host-keys.ts'
 import type { Env } from './read-env.ts'
 import { readEnv } from './read-env.ts'
 

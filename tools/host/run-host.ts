@@ -10,7 +10,7 @@ import { credentialOf } from './nats-credential.ts'
 import type { Say } from './keep-running.ts'
 import { keepRunning } from './keep-running.ts'
 import { freePort } from './listen.ts'
-import { ensureOperatorKey } from './operator-key.ts'
+import { ensureOperatorKey, ensureTokenKey } from './host-keys.ts'
 import type { NatsServer } from './nats-server.ts'
 import { startNatsServer } from './nats-server.ts'
 import { publicUrl } from './public-url.ts'
@@ -164,7 +164,7 @@ export async function runHost({
   async function keep(name: ServiceName, together: Together): Promise<void> {
     const folder = join(dataDir, 'processes')
     const own = {
-      ...(name === 'mcp-supervisor' ? sandboxPaths(env, root, dataDir) : {}),
+      ...(name === 'mcp-supervisor' ? await ofSupervisor({ ...env, PORT: port }, dataDir) : {}),
       NATS_URL: natsUrl,
       PORT: port,
       ...(opsPort === 0 ? {} : { OPS_PORT: String(opsPort + SERVICES.indexOf(name)) }),
@@ -196,6 +196,16 @@ export async function runHost({
     })
     together.add(keeper)
     remember(keeper.first)
+  }
+}
+
+/** The settings that a supervisor of this host has besides those that were given. */
+async function ofSupervisor(env: Env, dataDir: string): Promise<Env> {
+  return {
+    ...sandboxPaths(env, root, dataDir),
+    // By these users log in at MCP servers.
+    PUBLIC_URL: publicUrl(env),
+    TOKEN_ENC_KEY: env['TOKEN_ENC_KEY'] || (await ensureTokenKey(dataDir)),
   }
 }
 

@@ -172,6 +172,13 @@ export { fillSubject, matchSubject } from './subject.ts'
 export { runSessionTool } from './supervisor/run-session-tool.ts'
 export { storageFault } from './storage-fault.ts'
 export { ServerPause, serverPauses } from './supervisor/server-pause.ts'
+export {
+  beginServerLogin,
+  endServerLogin,
+  finishServerLogin,
+  listServerLogins,
+  ServerLogin,
+} from './supervisor/server-login.ts'
 export { ReloadResult, supervisorControl } from './supervisor/supervisor-control.ts'
 export type { ApprovalRule } from './tool/approval-rule.ts'
 export {

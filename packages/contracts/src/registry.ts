@@ -24,6 +24,12 @@ import { listSessions } from './session-api/list-sessions.ts'
 import { updateSession } from './session-api/update-session.ts'
 import { sessionHistory } from './session-api/session-history.ts'
 import { runSessionTool } from './supervisor/run-session-tool.ts'
+import {
+  beginServerLogin,
+  endServerLogin,
+  finishServerLogin,
+  listServerLogins,
+} from './supervisor/server-login.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
 import { connectionsFound, findConnections } from './socket/connections.ts'
 import { principalCheck } from './principal-check.ts'
@@ -60,6 +66,10 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   sessionHistory,
   supervisorControl,
   runSessionTool,
+  beginServerLogin,
+  finishServerLogin,
+  listServerLogins,
+  endServerLogin,
   mcpRequest,
   resumeRequest,
   mcpClientRequest,

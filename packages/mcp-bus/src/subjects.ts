@@ -1,5 +1,6 @@
 import type { Bus, OpaqueCallHandler, ServedRequest } from '@mcp-host/bus'
 import type {
+  CallContract,
   McpReplyHead,
   McpRequestControl,
   McpRequestHead,
@@ -11,7 +12,11 @@ import type {
   ToolCallId,
 } from '@mcp-host/contracts'
 import {
+  beginServerLogin,
   callControl,
+  endServerLogin,
+  finishServerLogin,
+  listServerLogins,
   mcpClientRequest,
   mcpRequest,
   mcpRequestControl,
@@ -46,6 +51,18 @@ interface SupervisorHandlers {
   readonly resume: OpaqueCallHandler<ResumeHead, McpReplyHead>
 }
 
+type HandlerOf<C> =
+  C extends CallContract<string, infer Request, infer Reply>
+    ? (served: ServedRequest<Request>) => Promise<Reply>
+    : never
+
+export interface LoginHandlers {
+  readonly begin: HandlerOf<typeof beginServerLogin>
+  readonly finish: HandlerOf<typeof finishServerLogin>
+  readonly end: HandlerOf<typeof endServerLogin>
+  readonly list: HandlerOf<typeof listServerLogins>
+}
+
 interface QueueHandlers {
   readonly runTool: RunTool
   readonly serveRequest: ServeRequest
@@ -71,6 +88,14 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'li
           return run(server, { request: call, envelope })
         }),
         bus.serveOpaque(resumeRequest, { supervisor: bus.id }, resume),
+      ),
+    /** Logins of users at servers. Any supervisor answers. */
+    logins: ({ begin, finish, end, list }: LoginHandlers) =>
+      together(
+        bus.serve(beginServerLogin, {}, begin),
+        bus.serve(finishServerLogin, {}, finish),
+        bus.serve(endServerLogin, {}, end),
+        bus.serve(listServerLogins, {}, list),
       ),
     /** Requests to a server. One of the supervisors that take its queue gets each. */
     queue: (server: ServerName, { runTool: run, serveRequest, watch }: QueueHandlers) =>

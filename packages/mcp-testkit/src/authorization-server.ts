@@ -129,7 +129,7 @@ export class AuthorizationServer implements AsyncDisposable {
 
   async #agree(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { params } = await this.#provider.interactionDetails(request, response)
-    const accountId = /\buser=(\w+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
+    const accountId = /\buser=([^;]+)/.exec(request.headers.cookie ?? '')?.[1] ?? ''
     const grant = new this.#provider.Grant({ accountId, clientId: String(params['client_id']) })
     grant.addOIDCScope(['openid', 'offline_access', ...SCOPES].join(' '))
     const { resource } = params
@@ -168,6 +168,7 @@ function createProvider(
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
       registration: { enabled: true },
+      revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
         useGrantedResource: async () => true,

@@ -19,3 +19,12 @@ export const authMethods = setting({
   describe:
     'Ways in which clients authenticate, by commas: keys (API keys of `npm run keys`), oidc (bearer tokens of OIDC_ISSUER, and logins of browsers there with OIDC_CLIENT_ID), local (accounts of this host, which clients log in to by browser). none: not at all, only on loopback.',
 })
+
+export const publicUrlSetting = setting({
+  env: 'PUBLIC_URL',
+  schema: values.url
+    .refine((url) => new URL(url).origin === url, 'must be scheme://host[:port] and nothing more')
+    .optional(),
+  describe:
+    'Address by which clients reach the gateways, as https://mcp.example.com; tokens must be issued for it. Default: http://HOST:PORT.',
+})

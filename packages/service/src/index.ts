@@ -1,5 +1,5 @@
 export { approvalSettings } from './approval-settings.ts'
-export { authMethods } from './auth-methods.ts'
+export { authMethods, publicUrlSetting } from './auth-methods.ts'
 export { auditSettings } from './audit-settings.ts'
 export { policySettings } from './policy-settings.ts'
 export { canSharePort } from './can-share-port.ts'

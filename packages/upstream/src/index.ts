@@ -3,9 +3,15 @@ export type { AuthConfig } from './auth/index.ts'
 export type { BearerAuthConfig } from './auth/bearer.ts'
 export type { ClientCredentialsAuthConfig } from './auth/client-credentials.ts'
 export type { OAuthAuthConfig } from './auth/oauth.ts'
-export { isLoginNeeded } from './auth/oauth/login-needed-error.ts'
+export { isLoginNeeded, LoginNeededError } from './auth/oauth/login-needed-error.ts'
 export type { LoginStore, UserLogins } from './auth/oauth/user-logins.ts'
-export type { CompleteLogin } from './auth/oauth/login.ts'
+export type { CompleteLogin, PendingLogin } from './auth/oauth/login.ts'
+export {
+  beginLoginElsewhere,
+  finishLoginElsewhere,
+  type LoginServer,
+  revokeLogin,
+} from './auth/login-elsewhere.ts'
 export { ArgumentValidator } from './arguments/argument-validator.ts'
 export type { MessageLimits } from './intake/message-limits.ts'
 export { MESSAGE_LIMITS } from './intake/message-limits.ts'

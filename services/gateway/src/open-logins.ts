@@ -15,8 +15,6 @@ import { addLoginRoutes, loginForm } from './auth/login/login-routes.ts'
 import { addPages } from './auth/login/pages-scope.ts'
 import { addPasswordRoutes } from './auth/login/password-routes.ts'
 import type { MakerCheck } from './auth/maker-check.ts'
-import { STYLE_PATH } from './auth/pages/page.ts'
-import { STYLE } from './auth/pages/style.ts'
 import type { PublicAddress } from './auth/public-address.ts'
 import type { Login } from './auth/session/login-sessions.ts'
 import { LoginSessions } from './auth/session/login-sessions.ts'
@@ -99,9 +97,6 @@ export async function openLogins(
       await local?.addEndpoints(app)
       await app.register(async (scope) => {
         addPages(scope, { ...deps, logger, origins })
-        scope.get(STYLE_PATH, (_, reply) =>
-          reply.type('text/css').header('cache-control', 'public, max-age=3600').send(STYLE),
-        )
         const attempts = new Attempts(counter, bus.clock)
         const describeReturn = async (path: string) => local?.describeReturn(path)
         const about = { provider: provider?.pages, describeReturn }

@@ -1,6 +1,15 @@
 import type { Config } from '@mcp-host/service'
-import { auditSettings, setting, values } from '@mcp-host/service'
+import { auditSettings, publicUrlSetting, Secret, setting, values } from '@mcp-host/service'
 import { z } from 'zod'
+
+const KEY_BYTES = 32
+const tokenKeys = values.list.transform((keys, context) => {
+  for (const key of keys) {
+    if (Buffer.from(key, 'base64').length === KEY_BYTES) continue
+    context.addIssue({ code: 'custom', message: `must be keys of ${KEY_BYTES} bytes in Base64` })
+  }
+  return keys.map((key) => new Secret(key))
+})
 
 /** Settings of the supervisors. */
 export const supervisorSettings = {
@@ -37,6 +46,21 @@ export const supervisorSettings = {
     default: '100',
     describe:
       'How many processes of their own sessions may have at one supervisor, of servers with `"scope": "session"`. Those of one principal take a quarter at most, and at least 4.',
+  }),
+  maxUserConnections: setting({
+    env: 'MAX_USER_CONNECTIONS',
+    schema: values.integer(1, 100_000),
+    default: '1000',
+    describe:
+      'How many connections one supervisor has to servers at which users log in. Those of one principal take a quarter at most, and at least 4.',
+  }),
+  publicUrl: publicUrlSetting,
+  tokenKeys: setting({
+    env: 'TOKEN_ENC_KEY',
+    schema: tokenKeys.optional(),
+    isSecret: true,
+    describe:
+      'Keys that seal the tokens of users at MCP servers, by commas: each 32 random bytes in Base64, as from `openssl rand -base64 32`. The first one seals; the others open what they sealed earlier. `npm start` makes one.',
   }),
   sandbox: setting({
     env: 'SANDBOX',

@@ -1,11 +1,11 @@
 import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
-import { BusError, RESERVED_SERVER_NAMES, ServerName } from '@mcp-host/contracts'
+import { BusError, ownValue, RESERVED_SERVER_NAMES, ServerName } from '@mcp-host/contracts'
 import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
 import { openAudit } from '@mcp-host/service'
 import { Guardian, watchFile } from '@mcp-host/process'
 import type { Environment } from '@mcp-host/process'
 import type { McpConfig } from '@mcp-host/mcp-json'
-import type { Sandbox } from '@mcp-host/upstream'
+import type { Sandbox, ServerConfig } from '@mcp-host/upstream'
 import { ConfigurationError, describeFault, loadMcpConfig } from '@mcp-host/mcp-json'
 import { MetricsRegistry, openSandbox } from '@mcp-host/upstream'
 import { findNameClashes } from '@mcp-host/mcp'
@@ -22,11 +22,15 @@ import {
   withToolUse,
 } from '@mcp-host/mcp-bus/serve'
 import type { SupervisorConfig } from './config.ts'
+import { HostLogins } from './logins/host-logins.ts'
+import { serverLogins } from './logins/server-logins.ts'
 import { Peers } from './placement/peers.ts'
 import { Placement } from './placement/placement.ts'
 import { ProcessSlots } from './placement/process-slots.ts'
 import { ServerPauses } from './placement/server-pauses.ts'
 import { withRestarts } from './with-restarts.ts'
+
+const USER_CONNECTIONS = { what: 'connections of users', setting: 'MAX_USER_CONNECTIONS' }
 
 /** Creates a supervisor, which runs the MCP servers of `mcp.json` and takes requests to them from the bus. */
 export async function createSupervisor(
@@ -80,14 +84,7 @@ export async function createSupervisor(
   const calls = new RunningCalls()
   const { defaultToolTimeoutMs, installTimeoutMs } = config
   const timeouts = { defaultToolTimeoutMs, installTimeoutMs }
-  const sandbox = await openSandbox({
-    kind: config.sandbox,
-    env,
-    homes: config.sandboxHomes,
-    hidden: config.sandboxHidden,
-    readOnly: config.sandboxReadOnly,
-    writable: config.sandboxWritable,
-  })
+  const sandbox = await openSandbox(sandboxOptions(config, env))
   logSandbox(logger, sandbox)
   const openUpstream = openUpstreams(guardian, {
     env,
@@ -107,6 +104,7 @@ export async function createSupervisor(
   const leases = await bus.leases.watch('server.*')
   const peers = new Peers(bus)
   const pauses = stack.use(await ServerPauses.open(bus))
+  const logins = await HostLogins.open(bus, config)
   let faults: string | undefined
   const warn = (err: unknown): void => {
     logger.warn({ component: 'catalog', action: 'publish', err }, 'could not publish; trying again')
@@ -146,6 +144,8 @@ export async function createSupervisor(
       peers,
       publisher,
       slots: new ProcessSlots(maxSessionProcesses),
+      userSlots: new ProcessSlots(config.maxUserConnections, USER_CONNECTIONS),
+      logins,
       pauses,
       openUpstream,
       onRemoved: (server) => toolMetrics.forget(server),
@@ -204,6 +204,8 @@ export async function createSupervisor(
     runSessionTool: (server, call) => placement.policy(server).runSessionTool(call),
     resume: async ({ head }, send) => resumable.resume(head, send),
   })
+  const configOf = (name: ServerName): ServerConfig | undefined => ownValue(mcpConfig.servers, name)
+  stack.use(logins && subjects.logins(serverLogins({ logger, proxyFor, logins, configOf })))
   await publisher.start()
   publishFaulty()
   await placement.apply(mcpConfig)
@@ -220,6 +222,20 @@ export async function createSupervisor(
       // Ended last, since the holder of a lease must answer pings.
       served[Symbol.dispose]()
     },
+  }
+}
+
+function sandboxOptions(
+  config: SupervisorConfig,
+  env: Environment,
+): Parameters<typeof openSandbox>[0] {
+  return {
+    kind: config.sandbox,
+    env,
+    homes: config.sandboxHomes,
+    hidden: config.sandboxHidden,
+    readOnly: config.sandboxReadOnly,
+    writable: config.sandboxWritable,
   }
 }
 

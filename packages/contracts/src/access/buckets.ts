@@ -109,7 +109,7 @@ export const BUCKETS = {
     writers: {
       orchestrator: ['janitor', 'turn.*.*'],
       'llm-worker': ['llm.>'],
-      'mcp-supervisor': ['server.*', 'session.*.*'],
+      'mcp-supervisor': ['server.*', 'session.*.*', 'login.*.*.*'],
     },
   },
   REVOCATIONS: {
@@ -158,6 +158,17 @@ export const BUCKETS = {
     purpose: 'definitions of tools that were seen first, or that an admin has accepted',
     readers: ['gateway', 'orchestrator'],
     writers: { gateway: ALL },
+  },
+  UPSTREAM_LOGINS: {
+    purpose: 'logins of users at MCP servers, with sealed tokens',
+    readers: ['mcp-supervisor'],
+    writers: { 'mcp-supervisor': ALL },
+  },
+  UPSTREAM_STARTS: {
+    purpose: 'logins at MCP servers that are under way, sealed',
+    maxBytes: 16 * MIB,
+    readers: ['mcp-supervisor'],
+    writers: { 'mcp-supervisor': ALL },
   },
 } as const satisfies Record<string, BucketAccess>
 

@@ -52,8 +52,11 @@ export const ServerEntry = z.object({
   output: z.array(z.string()).optional(),
   /** The kind of server, such as `stdio` or `http`. */
   type: z.string().optional(),
-  /** `shared`, the default: all sessions share a process; `session`: each has a dedicated one. */
-  scope: z.enum(['shared', 'session']).optional(),
+  /**
+   * `shared`, the default: all sessions share a process; `session`: each has a dedicated one; `user`: each user has a
+   * connection.
+   */
+  scope: z.enum(['shared', 'session', 'user']).optional(),
   /** Whether one supervisor at a time runs it, or every one. */
   placement: z.enum(['one', 'every']).optional(),
   /** How arguments are checked before they are sent; absent: `lenient`. */

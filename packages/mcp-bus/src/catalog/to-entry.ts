@@ -7,9 +7,10 @@ import { truncate } from '../truncate.ts'
 /** The catalog entry of a server. */
 export function toEntry(
   supervisor: string,
-  { type, scope = 'shared', placement = defaultPlacement(type), validateArguments }: ServerConfig,
+  config: ServerConfig,
   snapshot: ServerSnapshot,
 ): ServerEntry {
+  const { type, placement = defaultPlacement(type), validateArguments } = config
   const {
     name,
     error,
@@ -30,7 +31,7 @@ export function toEntry(
     ...(phase === undefined || error !== undefined ? {} : { phase }),
     type,
     // The cast below would hide a value that the catalog does not know.
-    scope: scope satisfies ServerEntry['scope'],
+    scope: scopeOf(config) satisfies ServerEntry['scope'],
     placement: placement satisfies ServerEntry['placement'],
     ...(validateArguments === undefined ? {} : { validation: validateArguments }),
     ...(instances === undefined ? {} : { instances: instances.map(toInstance) }),
@@ -47,6 +48,12 @@ function errorFields(error: ServerSnapshot['error']): Pick<ServerEntry, 'error' 
   if (error === undefined) return {}
   const { reason, output } = error
   return { error: truncate(reason), ...(output.length === 0 ? {} : { output: [...output] }) }
+}
+
+/** Who shares a process or connection of a server: all, or one for each session or user. */
+export function scopeOf(config: ServerConfig): NonNullable<ServerEntry['scope']> {
+  const isForUsers = 'auth' in config && config.auth?.type === 'oauth'
+  return isForUsers ? 'user' : (config.scope ?? 'shared')
 }
 
 /** The default placement: a process may have state, so it runs once; a remote server accepts any number of clients. */

@@ -8,6 +8,7 @@ import type {
   ServerRequestKind,
   UpstreamEvents,
   UpstreamOptions,
+  UserLogins,
 } from '@mcp-host/upstream'
 import { settleUpstreamOptions, Upstream } from '@mcp-host/upstream'
 
@@ -22,6 +23,8 @@ export interface UpstreamAnswers {
   readonly capabilities?: object
   /** The session or client of a dedicated process, for the log. */
   readonly sessionId?: string
+  /** How the user of the connection logs in at the server. */
+  readonly logins?: UserLogins
 }
 
 /** Creates an MCP server that is not started yet. */
@@ -40,10 +43,11 @@ export function openUpstreams(
   const { logger } = options
   const clientInfo = { name: 'mcp-host', version: VERSION }
   const settled = settleUpstreamOptions({ ...options, clientInfo, extensions: EXTENSIONS })
-  return (name, config, { callback, kinds, capabilities, sessionId }, events) => {
+  return (name, config, { callback, kinds, capabilities, sessionId, logins }, events) => {
     const own = {
       ...settled,
       ...(sessionId === undefined ? {} : { logger: logger.child({ sessionId }) }),
+      ...(logins === undefined ? {} : { logins: () => logins }),
       ...(capabilities === undefined ? {} : { clientCapabilities: capabilities }),
     }
     const deps = { options: own, guardian, callback, answered: new Set(kinds), events }

@@ -95,7 +95,6 @@ class LoggedInUser {
   /** The login as far as it is known; its token is replaced when it has expired. */
   async #known(): Promise<CompleteLogin | undefined> {
     const known = await this.#config.store.load()
-    if (known === undefined && this.#config.login === undefined) throw new LoginNeededError()
     if (known === undefined || remainingMs(known) > 0) return known
     // Where it cannot be replaced, the refusal of the server says what to do.
     return this.#refresh(known).then(
@@ -106,9 +105,10 @@ class LoggedInUser {
 
   /** Another token than the one that the server refused, if necessary by a new login. */
   async #afterRefusal({ challenge, refused }: TokenRequest): Promise<CompleteLogin> {
+    const known = await this.#config.store.load()
+    if (known === undefined && this.#config.login === undefined) throw new LoginNeededError()
     const server = { url: this.#url, challenge, fetchFn: this.#fetch }
     const about = await resourceOf(server)
-    const known = await this.#config.store.load()
     // A server may move to another authorization server, and then its tokens are good for nothing.
     const named = about?.authorization_servers ?? []
     const isLeft =

@@ -30,6 +30,7 @@ const ACCESS: readonly (readonly [prefix: string, access: Access])[] = [
   ['/assets/', 'public'],
   ['/auth/', 'public'],
   ['/capabilities', 'mcp'],
+  ['/connect', 'public'],
   ['/health', 'public'],
   ['/invite/', 'public'],
   ['/login', 'public'],

@@ -1,19 +1,12 @@
 import { OPERATOR_KEY } from '@mcp-host/auth'
 import { Scope } from '@mcp-host/contracts'
-import { authMethods, setting, values } from '@mcp-host/service'
+import { authMethods, publicUrlSetting, setting, values } from '@mcp-host/service'
 import { z } from 'zod'
 
 /** Settings for the authentication of clients. */
 export const authSettings = {
   auth: authMethods,
-  publicUrl: setting({
-    env: 'PUBLIC_URL',
-    schema: values.url
-      .refine((url) => new URL(url).origin === url, 'must be scheme://host[:port] and nothing more')
-      .optional(),
-    describe:
-      'Address by which clients reach the gateways, as https://mcp.example.com; tokens must be issued for it. Default: http://HOST:PORT.',
-  }),
+  publicUrl: publicUrlSetting,
   operatorKey: setting({
     env: 'OPERATOR_KEY',
     schema: z.string().regex(OPERATOR_KEY, 'must be id:digest of an API key').optional(),

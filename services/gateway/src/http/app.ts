@@ -61,6 +61,7 @@ import type { OwnerOf } from '../edge/oldest-first.ts'
 import { ReadBudget } from '../edge/read-budget.ts'
 import { FRAME_PIECES, PacedUpgrades } from '../edge/paced-upgrades.ts'
 import type { SessionRoutesDeps } from './sessions/index.ts'
+import { addConnectPages } from '../auth/connect/connect-routes.ts'
 import { addListLimits } from './limits/list-limits.ts'
 import { addExplainCall } from './policy/explain-call.ts'
 import { addServerRoutes } from './servers/index.ts'
@@ -318,6 +319,10 @@ export async function buildApp(
     { prefix: '/api' },
   )
   await deps.logins?.addTo(app, { ...deps, bodies })
+  // Without logins of browsers nobody can use them.
+  if (deps.logins !== undefined || !deps.auth.isOn) {
+    await addConnectPages(app, { ...deps, bodies, origins: deps.auth.origins })
+  }
   await app.register(async (scope) => {
     scope.addHook('onRequest', async ({ raw }) => void mcpRequests.add(raw))
     await addMcpSockets(scope, mcp, settings)

@@ -21,6 +21,18 @@ export interface ClientCaller {
   readonly principal: string
 }
 
+/** A user with a login at the server. */
+export interface UserCaller {
+  readonly principal: string
+}
+
+export const userKey: CallerKey<UserCaller> = {
+  // A remote server takes any number of connections.
+  lease: undefined,
+  nameOf: ({ principal }) => principal,
+  principalOf: ({ principal }) => principal,
+}
+
 export const sessionKey: CallerKey<SessionCaller> = {
   lease: 'session',
   nameOf: ({ session }) => session,

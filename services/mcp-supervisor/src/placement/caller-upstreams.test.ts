@@ -86,7 +86,7 @@ test('the upstreams of one user count together against the share of one principa
   )
   const refused = taken.filter(({ status }) => status === 'rejected')
   expect(refused[0]).toMatchObject({
-    reason: { message: expect.stringContaining('the sessions of this principal use all') },
+    reason: { message: expect.stringContaining('this principal uses all') },
   })
   await upstreams.locate({ user: 'bob', label: 'other' })
   expect(started.at(-1)).toBe('other')

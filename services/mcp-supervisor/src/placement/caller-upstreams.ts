@@ -12,8 +12,11 @@ const AWAY_RETRY_MS = 500
 
 /** What tells the callers of a server apart. Callers with one name share an upstream. */
 export interface CallerKey<Caller> {
-  /** The first part of the keys of its leases. */
-  readonly lease: string
+  /**
+   * The first part of the keys of its leases. `undefined`: each supervisor may have an upstream of the caller, without a
+   * lease.
+   */
+  readonly lease: string | undefined
   nameOf(caller: Caller): string
   /** The principal against whose share of all processes the upstream counts. */
   principalOf(caller: Caller): string
@@ -40,7 +43,7 @@ interface CallerUpstream {
   /** The principal of the first call. */
   readonly principal: string
   readonly slot: Disposable
-  lease: Lease
+  lease: Lease | undefined
   idle?: NodeJS.Timeout
   /** Resolves when the upstream has ended; set once it is ending. */
   closed?: Promise<void>
@@ -115,7 +118,7 @@ export class CallerUpstreams<Caller> {
   }
 
   #use<T>(name: string, upstream: CallerUpstream, run: (server: HostedServer) => T): T {
-    if (!upstream.lease.isHeld || upstream.closed !== undefined) throw moving()
+    if (upstream.lease?.isHeld === false || upstream.closed !== undefined) throw moving()
     clearTimeout(upstream.idle)
     this.#deps.slots.setBusy(upstream)
     const accepted = run(upstream.server)
@@ -137,7 +140,7 @@ export class CallerUpstreams<Caller> {
   async #locate(name: string, caller: Caller): Promise<Located> {
     const { bus, peers, slots } = this.#deps
     const { server, key: type } = this.#options
-    const key = `${type.lease}.${server}.${name}`
+    const key = type.lease === undefined ? undefined : `${type.lease}.${server}.${name}`
     const principal = type.principalOf(caller)
     const options = { ttlMs: LEASE_TTL_MS }
     for (let tries = 0; tries < MAX_TRIES && !this.#isClosed; tries++) {
@@ -146,7 +149,7 @@ export class CallerUpstreams<Caller> {
         if (known.closed === undefined) return (run) => this.#use(name, known, run)
         await known.closed
       }
-      const record = await bus.leases.holder(key)
+      const record = key === undefined ? undefined : await bus.leases.holder(key)
       const foreign = record?.holder === bus.id ? undefined : record
       if (foreign !== undefined && !(await peers.isGone(foreign.holder))) {
         return { peer: foreign.holder }
@@ -154,10 +157,12 @@ export class CallerUpstreams<Caller> {
       const slot = await slots.take(principal)
       try {
         const lease =
-          foreign === undefined
-            ? await bus.leases.acquire(key, options)
-            : await bus.leases.take(key, foreign.revision, options)
-        if (lease !== undefined) {
+          key === undefined
+            ? undefined
+            : await (foreign === undefined
+                ? bus.leases.acquire(key, options)
+                : bus.leases.take(key, foreign.revision, options))
+        if (key === undefined || lease !== undefined) {
           return await this.#begin(name, caller, { principal, slot, lease })
         }
       } catch (error) {
@@ -182,22 +187,22 @@ export class CallerUpstreams<Caller> {
       this.#watch(name, upstream)
       return use
     } catch (error) {
-      await about.lease.release()
+      await about.lease?.release()
       throw error
     }
   }
 
   #watch(name: string, upstream: CallerUpstream): void {
-    const onLost = (): void => void this.#regain(name, upstream)
-    upstream.lease.lost.addEventListener('abort', onLost, { once: true })
+    const { lease } = upstream
+    const onLost = (): void => void this.#regain(name, upstream, lease?.key ?? '')
+    lease?.lost.addEventListener('abort', onLost, { once: true })
   }
 
   /** After a long outage of the broker: keeps the upstream unless another supervisor has taken its lease. */
-  async #regain(name: string, upstream: CallerUpstream): Promise<void> {
+  async #regain(name: string, upstream: CallerUpstream, key: string): Promise<void> {
     const isOpen = (): boolean => upstream.closed === undefined && !this.#isClosed
     while (isOpen()) {
       try {
-        const { key } = upstream.lease
         const lease = await this.#deps.bus.leases.acquire(key, { ttlMs: LEASE_TTL_MS })
         if (lease === undefined) return await this.#close(name, upstream)
         if (upstream.closed !== undefined) {
@@ -231,7 +236,7 @@ async function endUpstream({ server, lease }: CallerUpstream): Promise<void> {
     await server[Symbol.asyncDispose]()
   } finally {
     // This comes last, since no other upstream for the name may start before this one has ended.
-    await lease.release()
+    await lease?.release()
   }
 }
 

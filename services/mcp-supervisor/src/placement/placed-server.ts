@@ -1,13 +1,23 @@
 import type { ServerName, ServerStats } from '@mcp-host/contracts'
 import type { ServerConfig } from '@mcp-host/upstream'
-import { CallStats, defaultPlacement, type SupervisorEvents } from '@mcp-host/mcp-bus/serve'
+import {
+  CallStats,
+  defaultPlacement,
+  scopeOf,
+  type SupervisorEvents,
+} from '@mcp-host/mcp-bus/serve'
 import { EveryPolicy } from './every.ts'
 import { OnePolicy } from './one.ts'
 import { PausedPolicy } from './paused.ts'
 import { PerSessionPolicy } from './per-session.ts'
+import { PerUserPolicy } from './per-user.ts'
 import type { PlacementDeps } from './placement-context.ts'
 import { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
+import { UnavailablePolicy } from './unavailable.ts'
+
+const NO_LOGINS =
+  'users cannot log in at servers of this host: set TOKEN_ENC_KEY, and PUBLIC_URL to the address of its gateways'
 
 /** One configured server at this supervisor with its placement policy, from its start until it is disposed. */
 export class PlacedServer implements AsyncDisposable {
@@ -50,8 +60,15 @@ export class PlacedServer implements AsyncDisposable {
 function policyOf(context: PlacementContext): PlacementPolicy {
   const pausedUntil = context.deps.pauses.until(context.name)
   if (pausedUntil !== undefined) return new PausedPolicy(context, pausedUntil)
-  const { scope, type, placement = defaultPlacement(type) } = context.config
+  const { config, deps } = context
+  const { type, placement = defaultPlacement(type) } = config
+  const scope = scopeOf(config)
   if (scope === 'session') return new PerSessionPolicy(context)
+  if (scope === 'user') {
+    return deps.logins === undefined
+      ? new UnavailablePolicy(context, NO_LOGINS)
+      : new PerUserPolicy(context, deps.logins)
+  }
   return placement === 'every' ? new EveryPolicy(context) : new OnePolicy(context)
 }
 

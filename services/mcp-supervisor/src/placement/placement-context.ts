@@ -5,6 +5,7 @@ import { viewServers } from '@mcp-host/contracts'
 import type { ServerConfig, ServerRequestCallback, ServerSnapshot } from '@mcp-host/upstream'
 import { aborted } from '@mcp-host/async'
 import { type CatalogPublisher, type HostedServerDeps, toEntry } from '@mcp-host/mcp-bus/serve'
+import type { HostLogins } from '../logins/host-logins.ts'
 import type { ObtainLeaseDeps, ObtainLeaseOptions } from './obtain-lease.ts'
 import { obtainLease } from './obtain-lease.ts'
 import type { ProcessSlots } from './process-slots.ts'
@@ -16,6 +17,10 @@ const DEPENDENCY_PATIENCE_MS = 10_000
 export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly publisher: CatalogPublisher
   readonly slots: ProcessSlots
+  /** Counts the connections of users to all servers together. */
+  readonly userSlots: ProcessSlots
+  /** How users log in at servers; absent when they cannot. */
+  readonly logins?: HostLogins | undefined
   readonly pauses: Pick<ServerPauses, 'until' | 'end'>
   /** The audit log; absent when it is off. */
   readonly audit?: AuditLog | undefined

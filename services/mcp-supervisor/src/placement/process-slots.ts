@@ -6,14 +6,25 @@ interface Idle {
   readonly end: () => Promise<void>
 }
 
-/** Limits the dedicated processes of this supervisor, and of one principal at it. */
+/** What is limited, in the plural, and the setting with the limit. */
+interface Counted {
+  readonly what: string
+  readonly setting: string
+}
+
+const PROCESSES = { what: 'processes of sessions', setting: 'MAX_SESSION_PROCESSES' }
+
+/** Limits the upstreams that callers have of their own at this supervisor, and those of one principal. */
 export class ProcessSlots {
   readonly #taken: Holdings
   /** The idle processes, least recently used first. */
   readonly #idle = new Map<object, Idle>()
 
-  constructor(limit: number) {
+  readonly #counted: Counted
+
+  constructor(limit: number, counted: Counted = PROCESSES) {
     this.#taken = new Holdings(limit, LOCAL.id)
+    this.#counted = counted
   }
 
   /**
@@ -45,10 +56,11 @@ export class ProcessSlots {
 
   #refusal(exceeded: 'own' | 'all'): BusError {
     const { limit, ownLimit } = this.#taken
+    const { what, setting } = this.#counted
     const message =
       exceeded === 'all'
-        ? `all ${limit} processes that sessions may have of their own are in use; try again later or raise MAX_SESSION_PROCESSES`
-        : `the sessions of this principal use all ${ownLimit} of the ${limit} processes that they may have; end some, or raise MAX_SESSION_PROCESSES`
+        ? `all ${limit} ${what} are in use; try again later or raise ${setting}`
+        : `this principal uses all ${ownLimit} of the ${limit} ${what} that it may have; end some, or raise ${setting}`
     return new BusError('unavailable', message)
   }
 }

@@ -5,7 +5,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BodyReader } from '../../edge/body-reader.ts'
 import { errorAnswer } from '../../edge/error-reply.ts'
 import { errorPage } from '../pages/error-page.ts'
-import { PAGE_HEADERS } from '../pages/page.ts'
+import { PAGE_HEADERS, STYLE_PATH } from '../pages/page.ts'
+import { STYLE } from '../pages/style.ts'
 
 const MAX_FORM_BYTES = 16 * 1024
 export const HTML = 'text/html; charset=utf-8'
@@ -39,6 +40,13 @@ export function addPages(app: FastifyInstance, { bodies, logger, origins }: Page
     return undefined
   })
   app.setErrorHandler(pageErrors(logger))
+}
+
+/** Adds the style of all pages. */
+export function addStyle(app: FastifyInstance): void {
+  app.get(STYLE_PATH, (_, reply) =>
+    reply.type('text/css').header('cache-control', 'public, max-age=3600').send(STYLE),
+  )
 }
 
 /** Sends errors as pages. */

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newOperatorKey, parseApiKey } from '@mcp-host/auth'
 
@@ -28,5 +29,22 @@ export function readOperatorKey(dataDir: string): string | undefined {
     return parseApiKey(key) === undefined ? undefined : key
   } catch {
     return undefined
+  }
+}
+
+/**
+ * The key that seals the tokens of users at MCP servers. It is created at the first start, in a file that only the user
+ * of the host can read. Without it, the users have to log in at the servers again.
+ */
+export async function ensureTokenKey(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'token-key')
+  await mkdir(dataDir, { recursive: true })
+  try {
+    const key = randomBytes(32).toString('base64')
+    await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
+    return key
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
+    return (await readFile(file, 'utf8')).trim()
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { testFolder } from '@mcp-host/testkit'
 import { expect, test } from 'vitest'
 import { credential } from './credential.ts'
-import { ensureOperatorKey } from './operator-key.ts'
+import { ensureOperatorKey } from './host-keys.ts'
 
 test('only the user of the host can read the operator key, also where an open file was in its place', async () => {
   await using folder = await testFolder()

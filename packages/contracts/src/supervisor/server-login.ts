@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { defineCall } from '../contract.ts'
+import { ServerName } from '../ids.ts'
+
+const byGateways = { from: ['gateway'], to: ['mcp-supervisor'], answeredBy: 'group' } as const
+
+/** The hash of a secret in a cookie: a login ends in the browser in which it began. */
+const browser = z.string()
+
+/** A login of a user at an MCP server, without its secrets. */
+export const ServerLogin = z.object({
+  server: ServerName,
+  /** Tells several logins of the user at the server apart. */
+  label: z.string(),
+  /** The authorization server. */
+  issuer: z.string(),
+  /** The scopes that were asked for, separated by spaces. */
+  scope: z.string().optional(),
+  /** Whether the user has to log in again. */
+  isNeeded: z.boolean(),
+  /** Epoch milliseconds. */
+  connectedAt: z.number(),
+})
+export type ServerLogin = z.infer<typeof ServerLogin>
+
+/**
+ * Begins a login of the caller at a server. Errors: `not-found` for a server at which nobody logs in; `unavailable` when
+ * its authorization server cannot be asked, or does not take this host.
+ */
+export const beginServerLogin = defineCall('login.begin', {
+  ...byGateways,
+  request: z.object({ server: ServerName, browser }),
+  reply: z.object({
+    /** The page for the browser of the user. */
+    url: z.string(),
+  }),
+})
+
+/**
+ * Ends a login by the query with which the browser came back. Errors: `not-found` when no login of the caller waits for
+ * it; `unavailable` when the authorization server refused it.
+ */
+export const finishServerLogin = defineCall('login.finish', {
+  ...byGateways,
+  request: z.object({ query: z.string().max(16_384), browser }),
+  reply: z.object({ server: ServerName }),
+})
+
+/** The logins of the caller. */
+export const listServerLogins = defineCall('login.list', {
+  ...byGateways,
+  request: z.object({}),
+  reply: z.object({ logins: z.array(ServerLogin) }),
+})
+
+/** Ends a login of the caller, here and at the authorization server. */
+export const endServerLogin = defineCall('login.end', {
+  ...byGateways,
+  request: z.object({ server: ServerName, label: z.string() }),
+  reply: z.object({}),
+})

@@ -1,0 +1,95 @@
+import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client'
+
+import type { ProxyFor } from '../proxy/proxy-for.ts'
+import { authFetch } from './auth-fetch.ts'
+import { type OAuthAuthConfig, wishOf } from './oauth.ts'
+import type { AuthorizationServer } from './oauth/authorization-server.ts'
+import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
+import type { Challenge } from './oauth/challenge.ts'
+import type { CompleteLogin, PendingLogin } from './oauth/login.ts'
+import { finishLogin } from './oauth/login.ts'
+import { prepareLogin } from './oauth/prepare-login.ts'
+import type { UserLogins } from './oauth/user-logins.ts'
+
+/** A server at which users log in. */
+export interface LoginServer {
+  readonly url: string
+  /** What every request to it has. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly auth: OAuthAuthConfig
+  readonly proxyFor: ProxyFor
+}
+
+/** Begins a login of a user whose browser this process does not see. `known`: an earlier login of the user there. */
+export async function beginLoginElsewhere(
+  server: LoginServer,
+  logins: Omit<UserLogins, 'store' | 'login'>,
+  known?: CompleteLogin,
+): Promise<{ readonly url: URL; readonly pending: PendingLogin }> {
+  const { url, auth } = server
+  const protectedServer = { url, challenge: await challengeOf(server), fetchFn: fetchOf(server) }
+  const about = await resourceOf(protectedServer)
+  const wish = wishOf({ ...logins, ...auth })
+  const { url: page, pending } = await prepareLogin(protectedServer, about, wish, known)
+  return { url: page, pending }
+}
+
+/** Ends such a login by the address to which the browser of its user came back. */
+export async function finishLoginElsewhere(
+  server: LoginServer,
+  pending: PendingLogin,
+  returned: URL,
+): Promise<CompleteLogin> {
+  const at = await authorizationServerOf(server, pending)
+  return finishLogin(at, pending, returned, fetchOf(server))
+}
+
+/** Tells the authorization server that a login is over (RFC 7009), where it wants to know. */
+export async function revokeLogin(server: LoginServer, login: CompleteLogin): Promise<void> {
+  const { metadata } = await authorizationServerOf(server, login)
+  // OpenID Connect has it, too, without a type of its own.
+  const endpoint: unknown = Object(metadata).revocation_endpoint
+  if (typeof endpoint !== 'string') return
+  const { client, tokens } = login
+  // Not every authorization server ends the one with the other.
+  for (const token of [tokens.refresh_token, tokens.access_token]) {
+    if (token === undefined) continue
+    const body = new URLSearchParams({ token, client_id: client.client_id })
+    if (client.client_secret !== undefined) body.set('client_secret', client.client_secret)
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const response = await fetchOf(server)(endpoint, { method: 'POST', headers, body })
+    if (!response.ok) throw new Error(`${login.issuer} answered ${response.status} to a revocation`)
+  }
+}
+
+function fetchOf({ url, auth: { issuer }, proxyFor }: LoginServer): ReturnType<typeof authFetch> {
+  return authFetch({ proxyFor }, issuer === undefined ? [url] : [url, issuer])
+}
+
+function authorizationServerOf(
+  server: LoginServer,
+  { issuer }: Pick<CompleteLogin, 'issuer'>,
+): Promise<AuthorizationServer> {
+  const { url } = server
+  const isAtServer = issuer === new URL('/', url).href
+  const about = { url, challenge: {}, fetchFn: fetchOf(server) }
+  return findAuthorizationServer(about, isAtServer ? [] : [issuer])
+}
+
+/** What the server says to a client without a token. */
+async function challengeOf(server: LoginServer): Promise<Challenge> {
+  const clientInfo = { name: 'mcp-host', version: '0' }
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+  const response = await fetchOf(server)(server.url.replace(/^ws/, 'http'), {
+    method: 'POST',
+    headers: {
+      ...server.headers,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  })
+  if (response.status !== 401) return {}
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
+  return { resourceMetadataUrl, scope }
+}

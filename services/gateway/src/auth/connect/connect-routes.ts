@@ -1,0 +1,104 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Bus } from '@mcp-host/bus'
+import type { Envelope, Principal } from '@mcp-host/contracts'
+import {
+  beginServerLogin,
+  BusError,
+  endServerLogin,
+  finishServerLogin,
+  listServerLogins,
+  ServerName,
+} from '@mcp-host/contracts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { GatewayLimits } from '../../limits/gateway-limits.ts'
+import { addPages, addStyle, field, HTML, type PagesDeps } from '../login/pages-scope.ts'
+import { connectedPage, connectPage, continuePage } from '../pages/connect-page.ts'
+import { readCookie, setCookie } from '../session/cookies.ts'
+
+/** The time for a login, whose end the supervisor decides. */
+const LOGIN_MS = 600_000
+/** Longer than an authorization server may take for all that a step asks of it. */
+const STEP_LIMIT_MS = 60_000
+const BROWSER = /^[\w-]{43}$/
+const DEFAULT_LABEL = 'default'
+
+export interface ConnectPagesDeps extends PagesDeps {
+  readonly bus: Pick<Bus, 'call'>
+  readonly limits: Pick<GatewayLimits, 'request'>
+}
+
+type Caller = Pick<FastifyRequest, 'principal' | 'envelope' | 'url'>
+
+/** Adds the pages at which users log in at MCP servers. A login begins only by the form of this host. */
+export async function addConnectPages(app: FastifyInstance, deps: ConnectPagesDeps): Promise<void> {
+  await app.register(async (scope) => {
+    addPages(scope, deps)
+    addStyle(scope)
+    addConnectRoutes(scope, deps)
+  })
+}
+
+function addConnectRoutes(app: FastifyInstance, { bus, origins, limits }: ConnectPagesDeps): void {
+  const isSecure = origins[0]?.startsWith('https:') === true
+  const cookie = `${isSecure ? '__Host-' : ''}mcp-host-connect`
+  const options = (envelope: Envelope) => ({ envelope, timeoutMs: STEP_LIMIT_MS })
+
+  /** Whether the request has a user; otherwise its browser is sent to the login of this host. */
+  const isKnown = async ({ principal, url }: Caller, reply: FastifyReply): Promise<boolean> => {
+    if (isUser(principal)) {
+      await limits.request(principal)
+      return true
+    }
+    await reply.redirect(`/login?return=${encodeURIComponent(url)}`, 303)
+    return false
+  }
+
+  app.get<{ Params: { server: string } }>('/connect/:server', async (request, reply) => {
+    if (!(await isKnown(request, reply))) return reply
+    const server = serverIn(request.params)
+    const { envelope, principal } = request
+    const { logins } = await bus.call(listServerLogins, {}, {}, options(envelope))
+    const login = logins.find((each) => each.server === server && !each.isNeeded)
+    return reply.type(HTML).send(connectPage({ server, user: principal.id, login }))
+  })
+
+  app.post<{ Params: { server: string } }>('/connect/:server', async (request, reply) => {
+    if (!(await isKnown(request, reply))) return reply
+    const server = serverIn(request.params)
+    const { envelope, headers, body } = request
+    if (field(body, 'decision') === 'disconnect') {
+      await bus.call(endServerLogin, {}, { server, label: DEFAULT_LABEL }, options(envelope))
+      return reply.redirect(`/connect/${server}`, 303)
+    }
+    const known = readCookie(headers, cookie) ?? ''
+    const browser = BROWSER.test(known) ? known : randomBytes(32).toString('base64url')
+    const begin = { server, browser: digest(browser) }
+    const { url } = await bus.call(beginServerLogin, {}, begin, options(envelope))
+    reply.header('set-cookie', setCookie(cookie, browser, { isSecure, maxAgeMs: LOGIN_MS }))
+    // No redirect: browsers would check it against the targets of the form, which end at this host.
+    return reply.header('refresh', `0; url=${url}`).type(HTML).send(continuePage({ server, url }))
+  })
+
+  app.get('/connected', async (request, reply) => {
+    if (!(await isKnown(request, reply))) return reply
+    const { envelope, headers, url } = request
+    const [, query = ''] = url.split('?', 2)
+    const finish = { query, browser: digest(readCookie(headers, cookie) ?? '') }
+    const { server } = await bus.call(finishServerLogin, {}, finish, options(envelope))
+    return reply.type(HTML).send(connectedPage(server))
+  })
+}
+
+function isUser({ scopes }: Principal): boolean {
+  return scopes.includes('mcp') || scopes.includes('chat')
+}
+
+function serverIn({ server }: { readonly server: string }): ServerName {
+  const parsed = ServerName.safeParse(server)
+  if (parsed.success) return parsed.data
+  throw new BusError('not-found', 'there is no such MCP server', { field: 'server' })
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}

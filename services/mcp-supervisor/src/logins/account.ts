@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto'
+import { ServerName } from '@mcp-host/contracts'
+import { z } from 'zod'
+
+/** The login of one user at one server. */
+export const Account = z.object({
+  server: ServerName,
+  principal: z.string(),
+  /** Tells several logins of the user at the server apart. */
+  label: z.string(),
+})
+export type Account = z.infer<typeof Account>
+
+export const DEFAULT_LABEL = 'default'
+
+/** The key of an account in buckets and leases. Principals and labels may have any characters. */
+export function accountKey({ server, principal, label }: Account): string {
+  return `${server}.${digest(principal)}.${digest(label)}`
+}
+
+/** A text of 22 letters, digits, `-` and `_`. */
+export function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}

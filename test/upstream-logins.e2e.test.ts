@@ -1,0 +1,221 @@
+// Users who log in at MCP servers: two of them, at two servers with an authorization server each.
+import { randomBytes } from 'node:crypto'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { defineBucket } from '@mcp-host/contracts'
+import { AuthorizationServer, HttpServer, text } from '@mcp-host/mcp-testkit'
+import { LEGACY } from '@mcp-host/upstream/testing'
+import type { Stack, TcpProxy } from '@mcp-host/testkit'
+import {
+  ChatSocket,
+  createKey,
+  eventually,
+  FormBrowser,
+  script,
+  startStack,
+  startTcpProxy,
+} from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { findBroker } from '../tools/servers/find-broker.ts'
+import { firstAdminLink } from '../tools/start/first-admin.ts'
+
+const PASSWORD = 'correct horse battery'
+const cleanup = new AsyncDisposableStack()
+
+interface Upstream {
+  readonly issuer: AuthorizationServer
+  readonly server: HttpServer
+}
+
+interface User {
+  readonly browser: FormBrowser
+  readonly headers: { readonly authorization: string }
+  readonly mcp: Client
+}
+
+let url: string
+let proxy: TcpProxy
+let stack: Stack
+let notes: Upstream
+let mail: Upstream
+let ann: User
+let bob: User
+
+beforeAll(async () => {
+  notes = await openUpstream()
+  mail = await openUpstream()
+  proxy = cleanup.use(await startTcpProxy())
+  url = proxy.url
+  const entry = ({ server }: Upstream): object => ({
+    command: undefined,
+    args: undefined,
+    env: undefined,
+    type: 'http',
+    url: server.url,
+    auth: { type: 'oauth' },
+  })
+  stack = cleanup.use(
+    await startStack({
+      tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+      servers: { notes: entry(notes), mail: entry(mail) },
+      toolCount: 3,
+      env: {
+        AUTH: 'local,keys',
+        PUBLIC_URL: url,
+        TOKEN_ENC_KEY: randomBytes(32).toString('base64'),
+      },
+    }),
+  )
+  await stack.add('mcp-supervisor')
+  proxy.route(stack.url, (await stack.add('gateway')).url)
+  const bus = await stack.broker.connect()
+  const broker = findBroker(stack.broker.env, '/', stack.broker.url)
+  const { link = '' } = await firstAdminLink(broker, { AUTH: 'local', PUBLIC_URL: url })
+  const admin = await accept(link, 'ann')
+  ann = await userOf('ann', admin, await createKey(bus, 'user:ann'))
+  const made = await fetch(`${url}/api/accounts`, {
+    method: 'POST',
+    headers: { cookie: admin.cookies(), origin: url, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bob' }),
+  })
+  const { invitation } = (await made.json()) as { readonly invitation: { readonly url: string } }
+  bob = await userOf('bob', await accept(invitation.url), await createKey(bus, 'user:bob'))
+}, 120_000)
+afterAll(() => cleanup.disposeAsync())
+
+async function openUpstream(): Promise<Upstream> {
+  const issuer = cleanup.use(await AuthorizationServer.open())
+  const server = await HttpServer.listen({
+    ...LEGACY,
+    'tools/list': () => ({ tools: [{ name: 'whoami', inputSchema: { type: 'object' } }] }),
+    async 'tools/call'(_, { response }) {
+      const token = String(response.req.headers.authorization).replace('Bearer ', '')
+      return text((await issuer.userOf(token)) ?? 'nobody')
+    },
+  })
+  cleanup.defer(() => server.close())
+  const accepts = (token: string, resource: string) => issuer.accepts(token, resource)
+  server.protection = { issuer: issuer.url, scope: 'notes.read', accepts }
+  return { issuer, server }
+}
+
+/** A browser in which a user has chosen a password by an invitation. */
+async function accept(link: string, name?: string): Promise<FormBrowser> {
+  const browser = new FormBrowser(url)
+  const chosen = { password: PASSWORD, again: PASSWORD, ...(name === undefined ? {} : { name }) }
+  await browser.submit(await browser.open(link), chosen)
+  return browser
+}
+
+async function userOf(name: string, browser: FormBrowser, headers: User['headers']): Promise<User> {
+  const mcp = new Client({ name, version: '1.0.0' })
+  await mcp.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+  )
+  cleanup.defer(() => mcp.close())
+  return { browser, headers, mcp }
+}
+
+async function call({ mcp }: User, name: string): Promise<string> {
+  const { content } = await mcp.callTool({ name, arguments: {} })
+  return (content as { readonly text: string }[]).map((each) => each.text).join('')
+}
+
+/** Follows the link to the login, logs in there as somebody, and comes back. */
+async function connect({ browser }: User, server: string, as: string): Promise<string> {
+  const { issuer } = server === 'notes' ? notes : mail
+  const asked = await browser.open(`${url}/connect/${server}`)
+  const going = await browser.submit(asked, { decision: 'connect' })
+  const page = going.headers.get('refresh')?.replace('0; url=', '') ?? ''
+  const back = await issuer.login(new URL(page), as)
+  return (await browser.open(back.href)).text
+}
+
+const listed = (tool: string): Promise<unknown> =>
+  eventually(async () => (await ann.mcp.listTools()).tools.some(({ name }) => name === tool))
+
+test('without a login, a call tells where to log in', async () => {
+  const { tools } = await ann.mcp.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['mail__connect', 'notes__connect', 'test__echo'])
+  expect(await call(ann, 'notes__connect')).toContain(`${url}/connect/notes`)
+})
+
+test('each user has the own login, at each server, and at every supervisor', async () => {
+  expect(await connect(ann, 'notes', 'ann@notes')).toContain('You are connected')
+  await listed('notes__whoami')
+  expect(await call(ann, 'notes__whoami')).toBe('ann@notes')
+  expect(await call(bob, 'notes__whoami')).toContain(`${url}/connect/notes`)
+  await connect(bob, 'notes', 'bob@notes')
+  await connect(bob, 'mail', 'bob@mail')
+  await listed('mail__whoami')
+  const calls = Array.from({ length: 20 }, () => [
+    call(ann, 'notes__whoami'),
+    call(bob, 'notes__whoami'),
+    call(bob, 'mail__whoami'),
+  ])
+  expect(new Set(await Promise.all(calls.flat()))).toEqual(
+    new Set(['ann@notes', 'bob@notes', 'bob@mail']),
+  )
+  expect(await call(ann, 'mail__whoami')).toContain(`${url}/connect/mail`)
+})
+
+test('a chat uses the login of its user, and tells the model where one is missing', async () => {
+  using chat = await ChatSocket.open({ url, headers: ann.headers })
+  const calls = ['notes__whoami', 'mail__whoami'].map((name) => ({ name, arguments: {} }))
+  chat.send({ type: 'message', payload: { text: script({ calls }, { text: 'done' }) } })
+  await chat.turnsDone()
+  const results = JSON.stringify(chat.frames.filter(({ type }) => type === 'tool'))
+  expect(results).toContain('ann@notes')
+  expect(results).toContain(`${url}/connect/mail`)
+})
+
+test('a login ends only in its browser, for its user, and once', async () => {
+  const { issuer } = mail
+  const begin = async ({ browser }: User): Promise<URL> => {
+    const asked = await browser.open(`${url}/connect/mail`)
+    const going = await browser.submit(asked, { decision: 'connect' })
+    return new URL(going.headers.get('refresh')?.replace('0; url=', '') ?? '')
+  }
+  const back = await issuer.login(await begin(ann), 'eve')
+  const stranger = await bob.browser.open(back.href)
+  expect([stranger.status, stranger.text]).toEqual([404, expect.stringContaining('no login of')])
+  const elsewhere = new FormBrowser(url)
+  const form = await elsewhere.open(`${url}/login`)
+  await elsewhere.submit(form, { name: 'ann', password: PASSWORD })
+  expect((await elsewhere.open(back.href)).status).toBe(404)
+  const forged = new URL(back)
+  forged.searchParams.set('iss', notes.issuer.url)
+  expect((await ann.browser.open(forged.href)).status).toBe(503)
+  // A state is good for one answer, even for a wrong one.
+  expect((await ann.browser.open(back.href)).status).toBe(404)
+  expect(await call(ann, 'mail__whoami')).toContain('/connect/mail')
+})
+
+test('a user who disconnects has no login any more, nor has the server', async () => {
+  const { browser } = bob
+  const token = mail.issuer.issued.at(-1) ?? ''
+  await browser.submit(await browser.open(`${url}/connect/mail`), { decision: 'disconnect' })
+  await eventually(async () => (await call(bob, 'mail__whoami')).includes('/connect/mail'))
+  expect(await mail.issuer.accepts(token)).toBe(false)
+  expect(await call(bob, 'notes__whoami')).toBe('bob@notes')
+})
+
+test('after a kill of all supervisors the logins are there', async () => {
+  await stack.kill('mcp-supervisor')
+  await stack.restart('mcp-supervisor')
+  expect(await call(ann, 'notes__whoami')).toBe('ann@notes')
+})
+
+test('no token is in a log, nor is one readable in the broker', async () => {
+  const logs = await stack.logs()
+  const tokens = [...notes.issuer.issued, ...mail.issuer.issued]
+  expect(tokens.length).toBeGreaterThan(2)
+  for (const token of tokens) expect(logs).not.toContain(token)
+  const bus = await stack.broker.connect()
+  const bucket = defineBucket('UPSTREAM_LOGINS', { record: z.unknown(), what: 'logins' })
+  const { records } = await (await bus.bucket(bucket)).watch()
+  const stored = JSON.stringify(Array.from(records))
+  expect(stored).toContain('user:ann')
+  for (const token of tokens) expect(stored).not.toContain(token)
+})
