@@ -1,6 +1,11 @@
 // Users who log in at MCP servers: two of them, at two servers with an authorization server each.
 import { randomBytes } from 'node:crypto'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { defineBucket } from '@mcp-host/contracts'
 import { AuthorizationServer, HttpServer, text } from '@mcp-host/mcp-testkit'
@@ -122,6 +127,11 @@ async function call({ mcp }: User, name: string): Promise<string> {
   return (content as { readonly text: string }[]).map((each) => each.text).join('')
 }
 
+async function disconnect({ browser }: User, server: string): Promise<void> {
+  const page = await browser.open(`${url}/connect/${server}`)
+  await browser.submit(page, { decision: 'disconnect' })
+}
+
 /** Follows the link to the login, logs in there as somebody, and comes back. */
 async function connect({ browser }: User, server: string, as: string): Promise<string> {
   const { issuer } = server === 'notes' ? notes : mail
@@ -160,14 +170,56 @@ test('each user has the own login, at each server, and at every supervisor', asy
   expect(await call(ann, 'mail__whoami')).toContain(`${url}/connect/mail`)
 })
 
-test('a chat uses the login of its user, and tells the model where one is missing', async () => {
+test('a chat asks its user to log in, and the waiting calls go on afterwards', async () => {
   using chat = await ChatSocket.open({ url, headers: ann.headers })
-  const calls = ['notes__whoami', 'mail__whoami'].map((name) => ({ name, arguments: {} }))
+  const names = ['notes__whoami', 'mail__whoami', 'mail__whoami']
+  const calls = names.map((name) => ({ name, arguments: {} }))
   chat.send({ type: 'message', payload: { text: script({ calls }, { text: 'done' }) } })
+  const asked = await chat.waitFor(({ type }) => type === 'input')
+  expect(asked).toMatchObject({ payload: { mode: 'url', url: `${url}/connect/mail` } })
+  await connect(ann, 'mail', 'ann@mail')
   await chat.turnsDone()
   const results = JSON.stringify(chat.frames.filter(({ type }) => type === 'tool'))
-  expect(results).toContain('ann@notes')
-  expect(results).toContain(`${url}/connect/mail`)
+  expect(results.match(/\w+@\w+/g)?.toSorted()).toEqual(['ann@mail', 'ann@mail', 'ann@notes'])
+  await disconnect(ann, 'mail')
+})
+
+test('a client that shows pages is asked, and its waiting call goes on after the login', async () => {
+  const mcp = new Client(
+    { name: 'ann', version: '1.0.0' },
+    { capabilities: { elicitation: { url: {} } } },
+  )
+  const shown: unknown[] = []
+  mcp.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+    shown.push(params)
+    void connect(ann, 'mail', 'ann@mail')
+    return { action: 'accept' }
+  })
+  const { headers } = ann
+  await mcp.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+  )
+  expect(await call({ ...ann, mcp }, 'mail__whoami')).toBe('ann@mail')
+  expect(shown).toMatchObject([{ mode: 'url', url: `${url}/connect/mail` }])
+  await mcp.close()
+  await disconnect(ann, 'mail')
+})
+
+test('so is a client of 2026-07-28, at whichever gateway and supervisor its repeated call arrives', async () => {
+  const mcp = new ModernClient(
+    { name: 'ann', version: '1.0.0' },
+    { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: 'auto' } },
+  )
+  mcp.setRequestHandler('elicitation/create', async () => {
+    void connect(ann, 'mail', 'ann@mail')
+    return { action: 'accept' }
+  })
+  const { headers } = ann
+  await mcp.connect(new ModernTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+  const { content } = await mcp.callTool({ name: 'mail__whoami', arguments: {} })
+  expect(content).toEqual([{ type: 'text', text: 'ann@mail' }])
+  await mcp.close()
+  await disconnect(ann, 'mail')
 })
 
 test('a login ends only in its browser, for its user, and once', async () => {
@@ -193,9 +245,9 @@ test('a login ends only in its browser, for its user, and once', async () => {
 })
 
 test('a user who disconnects has no login any more, nor has the server', async () => {
-  const { browser } = bob
+  await connect(bob, 'mail', 'bob@mail')
   const token = mail.issuer.issued.at(-1) ?? ''
-  await browser.submit(await browser.open(`${url}/connect/mail`), { decision: 'disconnect' })
+  await disconnect(bob, 'mail')
   await eventually(async () => (await call(bob, 'mail__whoami')).includes('/connect/mail'))
   expect(await mail.issuer.accepts(token)).toBe(false)
   expect(await call(bob, 'notes__whoami')).toBe('bob@notes')

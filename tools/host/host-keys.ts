@@ -45,6 +45,8 @@ export async function ensureTokenKey(dataDir: string): Promise<string> {
     return key
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
-    return (await readFile(file, 'utf8')).trim()
+    const key = (await readFile(file, 'utf8')).trim()
+    if (key !== '') return key
+    throw new Error(`${file} is empty: delete it to get a new key`, { cause: error })
   }
 }

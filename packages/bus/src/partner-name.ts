@@ -3,6 +3,7 @@ const PARTNERS: Readonly<Record<string, string>> = {
   call: 'MCP supervisor',
   gen: 'model worker',
   llm: 'model worker',
+  login: 'MCP supervisor',
   mcp: 'MCP supervisor',
   orch: 'orchestrator',
   principal: 'gateway',

@@ -136,10 +136,15 @@ test('a user whose login is over is asked again, with the same registration', as
   expect([pages.length, issuer.registered.length]).toEqual([2, 1])
 })
 
-test('an authorization server that is down ends no login', async () => {
+test.each([
+  ['is down', ''],
+  ['is hidden by a proxy', '{"error":"Service Unavailable"}'],
+  ['has an error of its own', '{"error":"server_error"}'],
+  ['refuses the kind of request', '{"error":"unsupported_grant_type"}'],
+])('an authorization server that %s ends no login', async (_, breakage) => {
   await start()
   await issuer.revoke(kept?.tokens.access_token ?? '')
-  issuer.isBroken = true
+  Object.assign(issuer, { isBroken: true, breakage })
   await expect(stage.call('notes.whoami')).rejects.toThrow('there is no login at the server')
   issuer.isBroken = false
   expect(await stage.call('notes.whoami')).toBe('ann')

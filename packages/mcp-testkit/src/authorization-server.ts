@@ -27,8 +27,10 @@ export class AuthorizationServer implements AsyncDisposable {
   readonly asked: URLSearchParams[] = []
   /** The clients that registered themselves. */
   readonly registered: string[] = []
-  /** Whether it answers requests for tokens with an error of its own. */
+  /** Whether it answers requests for tokens with an error of its own, or of a proxy before it. */
   isBroken = false
+  /** The body of that error. */
+  breakage = ''
   readonly #provider: Provider
   readonly #server: ReturnType<typeof createServer>
   readonly #refreshTokens: string[] = []
@@ -49,6 +51,7 @@ export class AuthorizationServer implements AsyncDisposable {
     })
     this.#provider.use(async (ctx, next) => {
       if (ctx.path === '/token' && this.isBroken) {
+        ctx.body = this.breakage
         ctx.status = 503
         return
       }

@@ -1,11 +1,11 @@
 import type { ReloadResult, ServerStats } from '@mcp-host/contracts'
-import { BusError, ownValue, RESERVED_SERVER_NAMES, ServerName } from '@mcp-host/contracts'
+import { BusError, RESERVED_SERVER_NAMES, ServerName } from '@mcp-host/contracts'
 import type { Logger, Service, ServiceDeps } from '@mcp-host/service'
 import { openAudit } from '@mcp-host/service'
 import { Guardian, watchFile } from '@mcp-host/process'
 import type { Environment } from '@mcp-host/process'
 import type { McpConfig } from '@mcp-host/mcp-json'
-import type { Sandbox, ServerConfig } from '@mcp-host/upstream'
+import type { Sandbox } from '@mcp-host/upstream'
 import { ConfigurationError, describeFault, loadMcpConfig } from '@mcp-host/mcp-json'
 import { MetricsRegistry, openSandbox } from '@mcp-host/upstream'
 import { findNameClashes } from '@mcp-host/mcp'
@@ -24,7 +24,7 @@ import {
 import type { SupervisorConfig } from './config.ts'
 import { HostLogins } from './logins/host-logins.ts'
 import { serverLogins } from './logins/server-logins.ts'
-import { Peers } from './placement/peers.ts'
+import { Peers } from './leases/peers.ts'
 import { Placement } from './placement/placement.ts'
 import { ProcessSlots } from './placement/process-slots.ts'
 import { ServerPauses } from './placement/server-pauses.ts'
@@ -104,7 +104,8 @@ export async function createSupervisor(
   const leases = await bus.leases.watch('server.*')
   const peers = new Peers(bus)
   const pauses = stack.use(await ServerPauses.open(bus))
-  const logins = await HostLogins.open(bus, config)
+  // Disposed after the servers, whose tokens it keeps.
+  const logins = stack.use(await HostLogins.open(bus, config))
   let faults: string | undefined
   const warn = (err: unknown): void => {
     logger.warn({ component: 'catalog', action: 'publish', err }, 'could not publish; trying again')
@@ -204,8 +205,10 @@ export async function createSupervisor(
     runSessionTool: (server, call) => placement.policy(server).runSessionTool(call),
     resume: async ({ head }, send) => resumable.resume(head, send),
   })
-  const configOf = (name: ServerName): ServerConfig | undefined => ownValue(mcpConfig.servers, name)
-  stack.use(logins && subjects.logins(serverLogins({ logger, proxyFor, logins, configOf })))
+  stack.use(
+    logins &&
+      subjects.logins(serverLogins({ logger, proxyFor, logins, servers: () => mcpConfig.servers })),
+  )
   await publisher.start()
   publishFaulty()
   await placement.apply(mcpConfig)

@@ -159,6 +159,11 @@ export const BUCKETS = {
     readers: ['gateway', 'orchestrator'],
     writers: { gateway: ALL },
   },
+  UPSTREAM_CLIENTS: {
+    purpose: 'registrations of this host at authorization servers of MCP servers, sealed',
+    readers: ['mcp-supervisor'],
+    writers: { 'mcp-supervisor': ALL },
+  },
   UPSTREAM_LOGINS: {
     purpose: 'logins of users at MCP servers, with sealed tokens',
     readers: ['mcp-supervisor'],

@@ -42,8 +42,8 @@ export const beginServerLogin = defineCall('login.begin', {
  */
 export const finishServerLogin = defineCall('login.finish', {
   ...byGateways,
-  request: z.object({ query: z.string().max(16_384), browser }),
-  reply: z.object({ server: ServerName }),
+  request: z.object({ server: ServerName, query: z.string().max(16_384), browser }),
+  reply: z.object({}),
 })
 
 /** The logins of the caller. */

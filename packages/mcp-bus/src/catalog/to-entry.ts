@@ -1,8 +1,19 @@
 import type { ServerEntry } from '@mcp-host/contracts'
 import { ServerName } from '@mcp-host/contracts'
-import type { InstanceSnapshot, ServerConfig, ServerSnapshot } from '@mcp-host/upstream'
+import type {
+  InstanceSnapshot,
+  OAuthAuthConfig,
+  RemoteServerConfig,
+  ServerConfig,
+  ServerSnapshot,
+} from '@mcp-host/upstream'
 import { isProcess } from '@mcp-host/upstream'
 import { truncate } from '../truncate.ts'
+
+/** What makes a server one at which users log in. */
+interface OfUsers {
+  readonly auth: OAuthAuthConfig
+}
 
 /** The catalog entry of a server. */
 export function toEntry(
@@ -51,9 +62,13 @@ function errorFields(error: ServerSnapshot['error']): Pick<ServerEntry, 'error' 
 }
 
 /** Who shares a process or connection of a server: all, or one for each session or user. */
-export function scopeOf(config: ServerConfig): NonNullable<ServerEntry['scope']> {
-  const isForUsers = 'auth' in config && config.auth?.type === 'oauth'
-  return isForUsers ? 'user' : (config.scope ?? 'shared')
+function scopeOf(config: ServerConfig): NonNullable<ServerEntry['scope']> {
+  return hasLogins(config) ? 'user' : (config.scope ?? 'shared')
+}
+
+/** Whether users log in at a server. */
+export function hasLogins(config: ServerConfig): config is RemoteServerConfig & OfUsers {
+  return 'auth' in config && config.auth?.type === 'oauth'
 }
 
 /** The default placement: a process may have state, so it runs once; a remote server accepts any number of clients. */

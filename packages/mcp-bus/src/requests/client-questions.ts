@@ -90,7 +90,8 @@ export function refused(method: string): NonNullable<ClientAnswer['error']> {
   return { code: JsonRpcCode.methodNotFound, message: `the client does not take ${method}` }
 }
 
-function canBeAsked(capabilities: object, method: string, params: unknown): boolean {
+/** Whether a client with these capabilities takes a request of a method. */
+export function canBeAsked(capabilities: object, method: string, params: unknown): boolean {
   const { sampling, elicitation, roots } = capabilities as Readonly<Record<string, unknown>>
   if (method === 'sampling/createMessage') return isObject(sampling)
   if (method === 'roots/list') return isObject(roots)

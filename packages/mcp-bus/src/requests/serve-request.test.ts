@@ -70,6 +70,7 @@ async function serveOne(
     audit,
     serve: serveThrough([audited(audit)]),
     ...(ask === undefined ? {} : { ask }),
+    cancelled: () => new AbortController().signal,
     async askPolicy(call) {
       expect(requests).toEqual([])
       decided.push(call)

@@ -5,6 +5,7 @@ import type { Envelope, McpRequestHead, McpReplyHead } from '@mcp-host/contracts
 import { BusError, traceId } from '@mcp-host/contracts'
 import type { ForwardOptions, Upstream } from '@mcp-host/upstream'
 import { ValidationError } from '@mcp-host/upstream'
+import { InputNeeded, type ShowLink } from '../steps/follow-link.ts'
 import type { ServeCall } from '../steps/serve-call.ts'
 import { recordApproval } from '../steps/audited.ts'
 import { truncate } from '../truncate.ts'
@@ -13,6 +14,7 @@ import { encodeResult } from '../tool-calls/encode-result.ts'
 import type { SendPart } from './client-questions.ts'
 import { ClientRefusal, refused } from './client-questions.ts'
 import type { Era, Json } from './eras.ts'
+import { type AskCaller, askingLink, repeatedLink, withoutLinkAnswer } from './link-for-caller.ts'
 import { isObject } from '@mcp-host/json'
 import { metaFor, resultFor, withLegacyOutput } from './eras.ts'
 import { requestOptions } from './request-options.ts'
@@ -37,7 +39,9 @@ export interface ServeRequestDeps {
   /** The era of the server. */
   readonly era: Era
   /** Asks the caller during the request, if that is possible. */
-  readonly ask?: ((method: string, params: unknown) => Promise<unknown>) | undefined
+  readonly ask?: AskCaller | undefined
+  /** Aborts when the caller has cancelled the request. */
+  readonly cancelled: () => AbortSignal
   /** Asks the gateway whether the policy still lets a call run. */
   readonly askPolicy: (params: Json) => Promise<boolean>
 }
@@ -64,6 +68,11 @@ export async function serveRequest(
     return answer instanceof Promise ? await answer : answer
   } catch (error) {
     const { method } = request.head
+    if (error instanceof InputNeeded) {
+      const { inputRequests } = error
+      const result = { resultType: 'input_required', inputRequests }
+      return { head: { type: 'result' }, body: JSON.stringify(result) }
+    }
     // The error becomes a result, since models see results but not protocol errors, and can correct the arguments.
     if (method === 'tools/call' && error instanceof ValidationError && error.issues.length > 0) {
       const content = [{ type: 'text', text: truncate(error.message) }]
@@ -93,7 +102,8 @@ async function run(
   sendPart: SendPart,
 ): Promise<object> {
   const { server, audit, serve, era, ask, askPolicy } = deps
-  const { head, params, envelope } = request
+  const { head, envelope } = request
+  const params = withoutLinkAnswer(request.params)
   const { method, progress = false, client } = head
   const eras = { caller: head.era, server: era }
   const wantsProgress = progress && isObject(params['_meta']) && 'progressToken' in params['_meta']
@@ -109,7 +119,11 @@ async function run(
       ? (progressed: object) => sendPart(PROGRESS, JSON.stringify(progressed))
       : undefined,
   }
-  const send = (): Promise<unknown> => sendAnswered(deps, request, options)
+  const send = (): Promise<unknown> => sendAnswered(deps, { ...request, params }, options)
+  const showLink: ShowLink | undefined =
+    head.era === 'modern'
+      ? (...link) => repeatedLink(request.params, deps.cancelled())(...link)
+      : ask && ((...link) => askingLink(ask, deps.cancelled())(...link))
   const { name, arguments: args } = params
   const call = {
     envelope,
@@ -118,6 +132,7 @@ async function run(
     call: head.id,
     session: client?.id,
     arguments: args,
+    showLink,
   }
   if (head.confirm !== undefined) {
     const isConfirmed = await isAllowed(ask, head.confirm)

@@ -31,6 +31,8 @@ export interface ServedRequestsDeps {
   readonly hasSession?: boolean
   /** The capabilities of that session. */
   readonly capabilities?: object
+  /** Whether all callers are one user, whom alone messages outside of requests concern. */
+  readonly isOfUser?: boolean
 }
 
 /** The server that the requests are for. */
@@ -222,14 +224,15 @@ export class ServedRequests {
     const ask =
       head.client === undefined
         ? undefined
-        : (method: string, asked: unknown): Promise<unknown> => this.#ask(running, method, asked)
+        : (method: string, asked: unknown, withdrawn?: AbortSignal): Promise<unknown> =>
+            this.#ask(running, method, asked, withdrawn)
+    const cancelled = (): AbortSignal => toAbortSignal(running.cancelled)
     const askPolicy = async (call: Json): Promise<boolean> => {
-      const signal = toAbortSignal(running.cancelled)
-      const answer = await this.#askLegacy(running, POLICY_METHOD, call, signal)
+      const answer = await this.#askLegacy(running, POLICY_METHOD, call, cancelled())
       return isObject(answer) && answer['isAllowed'] === true
     }
     const { upstream, serve } = to
-    const deps = { bus, server, audit, upstream, serve, era, ask, askPolicy }
+    const deps = { bus, server, audit, upstream, serve, era, ask, askPolicy, cancelled }
     return serveRequest(deps, request, (...part) => running.send(...part))
   }
 
@@ -296,13 +299,13 @@ export class ServedRequests {
   ): void {
     const method = 'notifications/message'
     const params = { level, ...(logger === undefined ? {} : { logger }), data }
-    const { bus, server, process, hasSession = false } = this.#deps
+    const { bus, server, process, hasSession = false, isOfUser = false } = this.#deps
     if (cause !== undefined && (cause.wantsNotices || !hasSession)) {
       if (isWanted(level, cause)) cause.send({ type: 'notice', method }, JSON.stringify(params))
     } else if (process !== undefined) {
       if (isAtLeast(level, this.#sessionLevel)) this.#toSession(method, params)
       // A log message during a call may concern its caller, so no other client gets it.
-    } else if (isOutsideCalls) bus.emit(serverLog, {}, { server, ...params })
+    } else if (isOutsideCalls && !isOfUser) bus.emit(serverLog, {}, { server, ...params })
   }
 
   #toSession(method: string, params: object, ask?: string): void {

@@ -51,7 +51,9 @@ test('a call that is cancelled while its server starts ends at once and is not s
   const calls = new RunningCalls()
   const openUpstream = (): Upstream => upstream
   const steps: CallStep[] = []
-  const deps = { bus, subjects, logger, events, steps, calls, resumable, openUpstream }
+  const callbackOf = () => quiet
+  const services = { calls, callbackOf, resumable, openUpstream }
+  const deps = { bus, subjects, logger, events, steps, ...services }
   const name = 'it' as ServerName
   const config = { type: 'http' as const, url: 'http://localhost', headers: {} }
   const server = new HostedServer(deps, { name, config, answers })

@@ -1,10 +1,16 @@
 import { JsonRpcCode } from '@mcp-host/mcp'
 import type { Bus, ServedRequest } from '@mcp-host/bus'
-import type { RunToolRequest, ServerName } from '@mcp-host/contracts'
+import type { RunToolRequest, ServerName, SessionId } from '@mcp-host/contracts'
 import { BusError, clientMessage, resourceUpdated } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import { InFlight } from '@mcp-host/async'
-import type { ServerConfig, ServerSnapshot, Upstream, UpstreamEvents } from '@mcp-host/upstream'
+import type {
+  ServerConfig,
+  ServerRequestCallback,
+  ServerSnapshot,
+  Upstream,
+  UpstreamEvents,
+} from '@mcp-host/upstream'
 import { McpHostError } from '@mcp-host/upstream'
 import type { ClientLists } from '../catalog/client-lists.ts'
 import type { EndedCall, SupervisorEvents } from '../tool-calls/events.ts'
@@ -30,6 +36,8 @@ export interface HostedServerDeps {
   /** The steps of every tool call. */
   readonly steps: readonly CallStep[]
   readonly calls: RunningCalls
+  /** The callback that asks the user of a session or a model. */
+  readonly callbackOf: (session: SessionId) => ServerRequestCallback
   readonly resumable: Pick<ResumableRequests, 'run'>
   readonly openUpstream: OpenUpstream
 }

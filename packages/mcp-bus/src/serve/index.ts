@@ -1,7 +1,7 @@
 export { CallStats } from '../catalog/call-stats.ts'
 export { CatalogPublisher } from '../catalog/catalog-publisher.ts'
 export { ClientLists } from '../catalog/client-lists.ts'
-export { defaultPlacement, scopeOf, toEntry } from '../catalog/to-entry.ts'
+export { defaultPlacement, hasLogins, toEntry } from '../catalog/to-entry.ts'
 export { exposeToolMetrics } from '../catalog/tool-metrics.ts'
 export { withToolUse } from '../catalog/tool-use.ts'
 export { answerServerRequest } from '../questions/answer-server-request.ts'

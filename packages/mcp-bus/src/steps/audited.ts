@@ -2,6 +2,7 @@ import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import { BusError, traceId } from '@mcp-host/contracts'
 import { ServerUnavailableError, ValidationError } from '@mcp-host/upstream'
 import { isObject } from '@mcp-host/json'
+import { InputNeeded } from './follow-link.ts'
 import type { CallStep, ServeCall, ServedCall } from './serve-call.ts'
 import { truncate } from '../truncate.ts'
 
@@ -85,6 +86,7 @@ function outcomeOf(result: unknown): string {
 }
 
 function failureOf(error: unknown): string {
+  if (error instanceof InputNeeded) return 'input-required'
   if (error instanceof ValidationError) return 'refused'
   if (error instanceof ServerUnavailableError) return error.isOutcomeUnknown ? 'unknown' : 'not-run'
   return BusError.from(error).code === 'cancelled' ? 'cancelled' : 'error'

@@ -1,33 +1,83 @@
-import { newEnvelope, NOBODY, callerAt } from '@mcp-host/contracts'
-import { expect, test } from 'vitest'
+import { callerAt, newEnvelope, NOBODY } from '@mcp-host/contracts'
 import { LoginNeededError } from '@mcp-host/upstream'
+import { beforeEach, expect, test } from 'vitest'
 import { loginNeeded } from './login-needed.ts'
-import { type ServedCall, serveThrough } from './serve-call.ts'
+import type { ServeCall, ServedCall } from './serve-call.ts'
+import { serveThrough } from './serve-call.ts'
 
 const link = 'https://host.example/connect/notes'
-const serve = serveThrough([loginNeeded(link)])
-const callThat = (send: () => Promise<object>): ServedCall<object> => ({
+const NO_LOGIN = new Error('the server cannot start', { cause: new LoginNeededError() })
+const done = { content: [] }
+
+let login: PromiseWithResolvers<void>
+let isOver: boolean
+let serve: ServeCall
+beforeEach(() => {
+  login = Promise.withResolvers()
+  isOver = false
+  const loggedIn = (over: AbortSignal): Promise<void> => {
+    over.addEventListener('abort', () => (isOver = true))
+    return login.promise
+  }
+  serve = serveThrough([loginNeeded({ link, loggedIn })])
+})
+
+const callThat = (
+  send: () => Promise<object>,
+  more: Partial<ServedCall<object>> = {},
+): ServedCall<object> => ({
   envelope: newEnvelope(callerAt('http', NOBODY)),
   server: 'notes',
   tool: 'whoami',
   call: 'c1',
-  session: undefined,
+  session: 's1',
   arguments: {},
   send,
+  ...more,
 })
 
+/** A server that refuses the calls before the login. */
+function refusing(): () => Promise<object> {
+  let isLoggedIn = false
+  void login.promise.then(() => (isLoggedIn = true))
+  return async () => {
+    if (isLoggedIn) return done
+    throw NO_LOGIN
+  }
+}
+
 test('a call that needs a login is answered with the link to it', async () => {
-  const cause = new Error('the server cannot start', { cause: new LoginNeededError() })
-  const result = await serve(callThat(() => Promise.reject(cause)))
-  expect(result).toMatchObject({
+  expect(await serve(callThat(refusing()))).toMatchObject({
     isError: true,
     content: [{ type: 'text', text: expect.stringContaining(link) }],
     _meta: { 'mcp-host/login': { server: 'notes', link } },
   })
 })
 
+test('a caller that can show the link is shown it, and the call goes on after the login', async () => {
+  const shown: string[] = []
+  const showLink: ServedCall<object>['showLink'] = async ({ url }, loggedIn) => {
+    shown.push(url)
+    await loggedIn
+    return true
+  }
+  const calls = Array.from({ length: 3 }, () => serve(callThat(refusing(), { showLink })))
+  calls.push(serve(callThat(refusing(), { showLink, session: 's2' })))
+  await new Promise((resolve) => setImmediate(resolve))
+  login.resolve()
+  expect(await Promise.all(calls)).toEqual([done, done, done, done])
+  // One for each session.
+  expect(shown).toEqual([link, link])
+})
+
+test('a user who does not follow the link ends the wait', async () => {
+  const showLink = async (): Promise<boolean> => false
+  expect(await serve(callThat(refusing(), { showLink }))).toMatchObject({ isError: true })
+  expect(isOver).toBe(true)
+})
+
 test('other errors and results stay as they are', async () => {
   const down = new Error('the server is down')
   await expect(serve(callThat(() => Promise.reject(down)))).rejects.toBe(down)
-  expect(await serve(callThat(async () => ({ content: [] })))).toEqual({ content: [] })
+  expect(await serve(callThat(async () => done))).toBe(done)
 })

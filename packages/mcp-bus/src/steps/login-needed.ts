@@ -1,5 +1,5 @@
 import { isLoginNeeded } from '@mcp-host/upstream'
-import type { CallStep } from './serve-call.ts'
+import type { CallStep, ServedCall } from './serve-call.ts'
 
 /** The tool of a server that lists no tools before somebody has logged in. A call of it gets the link to the login. */
 export function connectTool(server: string): {
@@ -11,25 +11,54 @@ export function connectTool(server: string): {
   return { name: 'connect', description, inputSchema: { type: 'object', properties: {} } }
 }
 
-/** Answers calls that need a login of their user with the link to it. */
-export function loginNeeded(link: string): CallStep {
+export interface LoginPage {
+  /** The page at which the user begins the login. */
+  readonly link: string
+  /** Resolves when the user has logged in and the server can be used. Stops waiting when the signal aborts. */
+  readonly loggedIn: (over: AbortSignal) => Promise<void>
+}
+
+/**
+ * Shows the users of calls without a login where to log in. The call goes on when the user has done so; where the link
+ * cannot be shown, or the user does not follow it, the link is the result.
+ */
+export function loginNeeded({ link, loggedIn }: LoginPage): CallStep {
+  /** The calls that wait, by their sessions: a user is asked once for all of them. */
+  const waiting = new Map<string, Promise<boolean>>()
+  const wait = async ({ showLink, server }: ServedCall<unknown>): Promise<boolean> => {
+    if (showLink === undefined) return false
+    const over = new AbortController()
+    const message = `Log in at "${server}", so that it can be used in your name.`
+    try {
+      return await showLink({ url: link, message }, loggedIn(over.signal))
+    } finally {
+      over.abort()
+    }
+  }
+  const waitTogether = (call: ServedCall<unknown>): Promise<boolean> => {
+    const { session = call.call } = call
+    const known = waiting.get(session)
+    if (known !== undefined) return known
+    const begun = wait(call).finally(() => void waiting.delete(session))
+    waiting.set(session, begun)
+    return begun
+  }
   return (next) => async (call) => {
     try {
       return await next(call)
     } catch (error) {
       if (!isLoginNeeded(error)) throw error
-      const { server } = call
-      const text = `The call was not run: "${server}" needs a login of the user. Tell the user to open ${link} and to log in there. Then the call can be repeated.`
-      const result = {
-        content: [{ type: 'text', text }],
-        isError: true,
-        _meta: { [LOGIN]: { server, link } },
-      }
+      if (await waitTogether(call)) return next(call)
       // A call of a tool has a result of this form, whatever its caller makes of it.
-      return result as Awaited<ReturnType<typeof call.send>>
+      return resultFor(call.server, link) as Awaited<ReturnType<typeof call.send>>
     }
   }
 }
 
 /** The field of a result that says where the user has to log in. */
 const LOGIN = 'mcp-host/login'
+
+function resultFor(server: string, link: string): object {
+  const text = `The call was not run: "${server}" needs a login of the user. Tell the user to open ${link} and to log in there. Then the call can be repeated.`
+  return { content: [{ type: 'text', text }], isError: true, _meta: { [LOGIN]: { server, link } } }
+}

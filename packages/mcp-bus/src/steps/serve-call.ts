@@ -1,4 +1,5 @@
 import type { Envelope } from '@mcp-host/contracts'
+import type { ShowLink } from './follow-link.ts'
 
 /** A tool call of a chat or of an MCP client, at the supervisor that has its server. */
 export interface ServedCall<Result> {
@@ -9,6 +10,8 @@ export interface ServedCall<Result> {
   /** The session of the chat or of the MCP client. */
   readonly session: string | undefined
   readonly arguments: unknown
+  /** Shows a link to the user; absent when the caller has no way to show one. */
+  readonly showLink?: ShowLink | undefined
   /** Asks the server. */
   readonly send: () => Promise<Result>
 }

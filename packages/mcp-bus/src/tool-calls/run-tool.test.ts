@@ -98,6 +98,7 @@ beforeEach(() => {
     closed,
     running: new InFlight(),
     calls: new RunningCalls(),
+    callbackOf: () => () => undefined,
   }
 })
 

@@ -1,5 +1,11 @@
 import type { Bus, ServedRequest } from '@mcp-host/bus'
-import type { ModelUsage, RunToolRequest, ToolFact, ToolFinished } from '@mcp-host/contracts'
+import type {
+  ModelUsage,
+  RunToolRequest,
+  SessionId,
+  ToolFact,
+  ToolFinished,
+} from '@mcp-host/contracts'
 import {
   BusError,
   childEnvelope,
@@ -12,13 +18,18 @@ import { winningStart } from '@mcp-host/session-state'
 import type { InFlight } from '@mcp-host/async'
 import type { Logger } from '@mcp-host/service'
 import { requestFields } from '@mcp-host/service'
-import type { Upstream } from '@mcp-host/upstream'
+import { isObject } from '@mcp-host/json'
+import type { ServerRequestCallback, Upstream } from '@mcp-host/upstream'
+import { followLink, type ShowLink } from '../steps/follow-link.ts'
 import type { ServeCall } from '../steps/serve-call.ts'
 import type { SupervisorEvents } from './events.ts'
 import type { Subjects } from '../subjects.ts'
 import type { RunningCalls } from './running-calls.ts'
 import { fromError, fromResult } from './call-result.ts'
 import { ProgressReporter } from './report-progress.ts'
+
+/** The time for what a user does at a link after following it. */
+const LINK_LIMIT_MS = 600_000
 
 export interface RunToolDeps {
   readonly bus: Bus
@@ -29,6 +40,8 @@ export interface RunToolDeps {
   readonly logger: Logger
   readonly events: SupervisorEvents
   readonly serve: ServeCall
+  /** The callback that asks the user of a session. */
+  readonly callbackOf: (session: SessionId) => ServerRequestCallback
   /** Aborts when the server ends at this supervisor. The outcomes of its calls are then unknown. */
   readonly closed: AbortSignal
   /** Calls in flight, which a drain waits for. */
@@ -119,7 +132,7 @@ async function wonStart(
 }
 
 async function callTool(
-  { bus, upstream, started, logger, calls, serve }: RunToolDeps,
+  { bus, upstream, started, logger, calls, serve, callbackOf }: RunToolDeps,
   server: string,
   served: ServedRequest<RunToolRequest>,
   cancelled: AbortSignal,
@@ -150,7 +163,17 @@ async function callTool(
   }
   const send = (): ReturnType<typeof upstream.callTool> =>
     upstream.callTool(tool, args, callOptions)
-  const sent = { envelope, server, tool, call, session, arguments: args, send }
+  const showLink: ShowLink = (link, done) => {
+    const cause = { tool, requestId: envelope.requestId }
+    const ask = async (withdrawn: AbortSignal): Promise<string> => {
+      const params = { mode: 'url' as const, elicitationId: crypto.randomUUID(), ...link }
+      const question = { kind: 'elicitation' as const, server, call: cause, params }
+      const answer = await callbackOf(session)({ ...question, signal: withdrawn })
+      return isObject(answer) ? String(answer['action']) : 'cancel'
+    }
+    return followLink(ask, done, { signal, limitMs: LINK_LIMIT_MS })
+  }
+  const sent = { envelope, server, tool, call, session, arguments: args, showLink, send }
   const outcome = await unlessAborted(started, cancelled)
     .then(() => serve(sent))
     .finally(() => ended.abort())

@@ -8,10 +8,11 @@ const login = z.custom<NonNullable<OAuthAuthConfig['login']>>(
   (value) => typeof value === 'function',
   'must be a function, which only the code of an application can give',
 )
-const store = z.custom<NonNullable<OAuthAuthConfig['store']>>(
-  (value) => typeof value === 'object' && value !== null && 'load' in value && 'save' in value,
-  'must be an object with the functions "load" and "save"',
-)
+const isStore = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'load' in value && 'save' in value
+const NO_STORE = 'must be an object with the functions "load" and "save"'
+const store = z.custom<NonNullable<OAuthAuthConfig['store']>>(isStore, NO_STORE)
+const registrations = z.custom<NonNullable<OAuthAuthConfig['registrations']>>(isStore, NO_STORE)
 
 const common = {
   type: z.literal('oauth'),
@@ -54,6 +55,7 @@ export const oauth: AuthEntry<OAuthAuthConfig, typeof Entry> = {
     clientName: filledText.exactOptional(),
     clientMetadataUrl: address(['https', 'https']).exactOptional(),
     store: store.exactOptional(),
+    registrations: registrations.exactOptional(),
     login: login.exactOptional(),
   } satisfies Record<keyof OAuthAuthConfig, z.ZodType>).superRefine(namesIssuer),
   toConfig: (config) => config,

@@ -20,17 +20,27 @@ export interface LoginServer {
   readonly proxyFor: ProxyFor
 }
 
-/** Begins a login of a user whose browser this process does not see. `known`: an earlier login of the user there. */
+/** An earlier login of the user at the server. */
+interface KnownLogin {
+  readonly login: CompleteLogin | undefined
+  /** Further scopes that the server has demanded, separated by spaces. */
+  readonly demanded: string | undefined
+}
+
+/** Begins a login of a user whose browser this process does not see. */
 export async function beginLoginElsewhere(
   server: LoginServer,
   logins: Omit<UserLogins, 'store' | 'login'>,
-  known?: CompleteLogin,
+  { login, demanded }: KnownLogin,
 ): Promise<{ readonly url: URL; readonly pending: PendingLogin }> {
   const { url, auth } = server
-  const protectedServer = { url, challenge: await challengeOf(server), fetchFn: fetchOf(server) }
+  const said = await challengeOf(server)
+  const isForMore = login !== undefined && demanded !== undefined
+  const challenge = isForMore ? { ...said, scope: demanded, isForMore } : said
+  const protectedServer = { url, challenge, fetchFn: fetchOf(server) }
   const about = await resourceOf(protectedServer)
   const wish = wishOf({ ...logins, ...auth })
-  const { url: page, pending } = await prepareLogin(protectedServer, about, wish, known)
+  const { url: page, pending } = await prepareLogin(protectedServer, about, wish, login)
   return { url: page, pending }
 }
 

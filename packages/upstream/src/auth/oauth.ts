@@ -10,7 +10,7 @@ import { clientAt, finishLogin, refreshLogin } from './oauth/login.ts'
 import { isSameIssuer, type LoginWish, prepareLogin } from './oauth/prepare-login.ts'
 import type { LoginStore, UserLogins } from './oauth/user-logins.ts'
 import type { AccessToken, TokenRequest } from './token-source.ts'
-import { TokenSource } from './token-source.ts'
+import { EARLY, TokenSource } from './token-source.ts'
 
 /**
  * A login of a user at the authorization server that the server names. How users log in is said here by the code of an
@@ -95,7 +95,7 @@ class LoggedInUser {
   /** The login as far as it is known; its token is replaced when it has expired. */
   async #known(): Promise<CompleteLogin | undefined> {
     const known = await this.#config.store.load()
-    if (known === undefined || remainingMs(known) > 0) return known
+    if (known === undefined || remainingMs(known) > earlyMs(known)) return known
     // Where it cannot be replaced, the refusal of the server says what to do.
     return this.#refresh(known).then(
       ({ login }) => login,
@@ -154,9 +154,19 @@ class LoggedInUser {
       await store.save(refreshed)
       return { login: refreshed, isRegistered: true }
     } catch (error) {
-      if (!(error instanceof OAuthError) || PASSING.has(error.code)) throw error
+      if (!(error instanceof OAuthError)) throw error
+      // A registration from the configuration is mended there.
+      const isUnregistered =
+        UNREGISTERED.has(error.code) && wishOf(this.#config).client.registered === undefined
+      if (!isUnregistered && !ENDED.test(error.code)) throw error
+      // Another process may have been faster, although it should not.
+      const latest = await store.load()
+      const isOther =
+        latest !== undefined && latest.tokens.access_token !== known.tokens.access_token
+      if (isOther) return { login: latest, isRegistered: true }
+      if (isUnregistered) await this.#config.registrations?.save(known.issuer, undefined)
       await store.save(undefined)
-      return { isRegistered: !UNREGISTERED.has(error.code) }
+      return { isRegistered: !isUnregistered }
     }
   }
 
@@ -173,7 +183,10 @@ class LoggedInUser {
 
   async #logInNow({ server, about, known }: WantedLogin): Promise<CompleteLogin> {
     const { store, login } = this.#config
-    if (login === undefined) throw new LoginNeededError()
+    if (login === undefined) {
+      if (server.challenge.isForMore === true) await store.needMore?.(server.challenge.scope ?? '')
+      throw new LoginNeededError()
+    }
     const wish = wishOf(this.#config)
     const { at, url, pending } = await prepareLogin(server, about, wish, known)
     const complete = await finishLogin(at, pending, await login(url), this.#fetch)
@@ -182,12 +195,11 @@ class LoggedInUser {
   }
 }
 
-/** Errors of an authorization server after which a login is as good as before. */
-const PASSING: ReadonlySet<string> = new Set([
-  OAuthErrorCode.ServerError,
-  OAuthErrorCode.TemporarilyUnavailable,
-  OAuthErrorCode.TooManyRequests,
-])
+/**
+ * Errors that say that a login is over: `invalid_grant` of the standard, and what some have in its place. After any
+ * other, which may come from a proxy, too, the login is as good as before.
+ */
+const ENDED = /^invalid_grant$|refresh_token|token_(expired|revoked)$/
 /** Errors that say that the registration is gone. */
 const UNREGISTERED: ReadonlySet<string> = new Set([
   OAuthErrorCode.InvalidClient,
@@ -206,6 +218,11 @@ function inTurn<T>(store: LoginStore, work: () => Promise<T>): Promise<T> {
   return done
 }
 
+/** The time before its expiry in which a token is replaced. */
+function earlyMs({ tokens }: CompleteLogin): number {
+  return Math.min(EARLY.ms, (tokens.expires_in ?? 0) * 1_000 * EARLY.part)
+}
+
 function remainingMs({ expiresAt }: CompleteLogin): number {
   return expiresAt === undefined ? Infinity : expiresAt - Date.now()
 }
@@ -217,9 +234,11 @@ export function wishOf({
   clientMetadataUrl: metadataUrl,
   clientId,
   clientSecret,
+  registrations,
   ...wish
 }: OAuthAuthConfig & Pick<UserLogins, 'redirectUrl'>): LoginWish {
   const secret = clientSecret === undefined ? {} : { clientSecret }
   const registered = clientId === undefined ? undefined : { clientId, ...secret }
-  return { client: { redirectUrl, name: clientName, metadataUrl, registered }, ...wish }
+  const client = { redirectUrl, name: clientName, metadataUrl, registered, registrations }
+  return { client, ...wish }
 }

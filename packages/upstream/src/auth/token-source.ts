@@ -1,11 +1,12 @@
 import type { AuthProvider } from '@modelcontextprotocol/client'
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client'
 
+import { UnsentError } from '../errors/unsent-error.ts'
 import { refusedToken, type TokenProvider } from './authorized-fetch.ts'
 import type { Challenge } from './oauth/challenge.ts'
 
 /** The time before its expiry in which a token is replaced, and its limit as a part of the lifetime. */
-const EARLY = { ms: 10_000, part: 0.2 }
+export const EARLY = { ms: 10_000, part: 0.2 }
 
 export interface AccessToken {
   readonly value: string
@@ -78,7 +79,11 @@ export class TokenSource implements TokenProvider {
   }
 
   async #getNow(request: TokenRequest): Promise<void> {
-    const token = await this.#get(request)
+    const token = await this.#get(request).catch((error: unknown) => {
+      throw new UnsentError(error instanceof Error ? error.message : String(error), {
+        cause: error,
+      })
+    })
     this.#token = token?.value
     if (token === undefined) return
     this.#staleAt = performance.now() + token.lifeMs - Math.min(EARLY.ms, token.lifeMs * EARLY.part)

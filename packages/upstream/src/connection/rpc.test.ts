@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { Rpc, RpcClosed, type RpcOptions, RpcSendError, RpcTimeout, RpcUnsendable } from './rpc.ts'
 import { RpcError } from '../errors/rpc-error.ts'
-import { UnsentError } from '../endpoints/unsent-error.ts'
+import { UnsentError } from '../errors/unsent-error.ts'
 
 interface Sent {
   readonly message: JSONRPCMessage

@@ -10,7 +10,7 @@ import {
 
 import { type Mask, maskError } from '../errors/mask-secrets.ts'
 import { MAX_TIMER_MS, SlotMap } from '@mcp-host/async'
-import { UnsentError } from '../endpoints/unsent-error.ts'
+import { UnsentError } from '../errors/unsent-error.ts'
 import { RpcError } from '../errors/rpc-error.ts'
 import { isSessionLost, parseFailure } from './refusal.ts'
 

@@ -5,7 +5,7 @@ import { MESSAGE_LIMITS, type MessageLimits } from '../intake/message-limits.ts'
 import { Guardian } from '@mcp-host/process'
 import { ProcessOutput } from './process-output.ts'
 import { StdioTransport } from './stdio-transport.ts'
-import { UnsentError } from './unsent-error.ts'
+import { UnsentError } from '../errors/unsent-error.ts'
 
 let guardian: Guardian
 beforeEach(() => {

@@ -19,7 +19,7 @@ import {
   stopProcess,
 } from '@mcp-host/process'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
-import { UnsentError } from './unsent-error.ts'
+import { UnsentError } from '../errors/unsent-error.ts'
 
 const MAX_STDERR_LINE_BYTES = 8192
 /** Messages from this size on are inspected while they arrive. */

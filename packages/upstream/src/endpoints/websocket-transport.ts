@@ -18,7 +18,7 @@ import { inPlaceOfUnreadable, readMessage } from '../intake/read-message.ts'
 import { openTunnel } from '../proxy/open-tunnel.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import { PacedConnection } from '../streams/paced-frames.ts'
-import { UnsentError } from './unsent-error.ts'
+import { UnsentError } from '../errors/unsent-error.ts'
 
 const SUBPROTOCOL = 'mcp'
 /** The time limit for the close handshake, in milliseconds. */

@@ -1,3 +1,4 @@
+import { UnsentError } from '../errors/unsent-error.ts'
 import { isLoginNeeded } from '../auth/oauth/login-needed-error.ts'
 import type { CancelSignal } from '@mcp-host/async'
 import { aborted, pause, timeLimit, toAbortSignal } from '@mcp-host/async'
@@ -232,6 +233,7 @@ export class Instance {
     if (error instanceof RpcSendError) {
       // The transport detects the end of a process, with a better reason.
       if (this.#kind.isProcess) return false
+      if (error.cause instanceof UnsentError) return false
       // A restarted server has lost the session, and needs a new one.
       if (error.isSessionLost) return this.#reconnect(live)
       const status = statusOf(error)
@@ -400,14 +402,18 @@ export class Instance {
   /** Applies the restart policy after an end or a failed start. */
   #ended(error: ServerStartupError | ServerUnavailableError, failed: boolean): void {
     this.#clearTimers()
-    const decision = this.#restartPolicy.next({ failed })
+    // Only its user can mend that, and then starts it again.
+    const decision = isLoginNeeded(error)
+      ? { giveUp: 'its user has to log in' }
+      : this.#restartPolicy.next({ failed })
     // The change of state reports it.
     this.#isRestartPlanned = 'delayMs' in decision
     this.#unavailable(error)
     this.#wake()
     if ('giveUp' in decision) {
       const message = `server is unavailable and stays so: ${decision.giveUp}`
-      this.#logger.error({ action: 'give-up', err: error }, message)
+      const level = isLoginNeeded(error) ? 'debug' : 'error'
+      this.#logger[level]({ action: 'give-up', err: error }, message)
       return
     }
     const { delayMs } = decision

@@ -7,7 +7,7 @@ import { silentLogger } from '@mcp-host/process'
 import { CallMeter } from '../metrics/call-meter.ts'
 import { CallQueue } from '../policies/call-queue.ts'
 import { CircuitBreaker } from '../policies/circuit-breaker.ts'
-import { UnsentError } from '../endpoints/unsent-error.ts'
+import { UnsentError } from '../errors/unsent-error.ts'
 import type { RetryOptions } from './options.ts'
 import { type Live, type PathRequest, RequestPath } from './request-path.ts'
 

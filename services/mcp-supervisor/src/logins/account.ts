@@ -5,6 +5,8 @@ import { z } from 'zod'
 /** The login of one user at one server. */
 export const Account = z.object({
   server: ServerName,
+  /** The address of the server, since no other one may get the tokens. */
+  url: z.string(),
   principal: z.string(),
   /** Tells several logins of the user at the server apart. */
   label: z.string(),
@@ -14,7 +16,7 @@ export type Account = z.infer<typeof Account>
 export const DEFAULT_LABEL = 'default'
 
 /** The key of an account in buckets and leases. Principals and labels may have any characters. */
-export function accountKey({ server, principal, label }: Account): string {
+export function accountKey({ server, principal, label }: Omit<Account, 'url'>): string {
   return `${server}.${digest(principal)}.${digest(label)}`
 }
 

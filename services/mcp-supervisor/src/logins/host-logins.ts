@@ -3,21 +3,31 @@ import type { ServerName } from '@mcp-host/contracts'
 import type { UserLogins } from '@mcp-host/upstream'
 import type { SupervisorConfig } from '../config.ts'
 import type { Account } from './account.ts'
+import type { AccountStore } from './login-vault.ts'
 import { LoginVault } from './login-vault.ts'
 import { PendingLogins } from './pending-logins.ts'
+import { Registrations } from './registrations.ts'
 import { Sealer } from './sealer.ts'
 
+/** How this host identifies itself at authorization servers. */
+export type HostClient = Required<Pick<UserLogins, 'redirectUrl' | 'registrations'>>
+
 /** How the users of this host log in at servers. */
-export class HostLogins {
+export class HostLogins implements AsyncDisposable {
   readonly vault: LoginVault
   readonly pending: PendingLogins
-  readonly client: Omit<UserLogins, 'store' | 'login'>
+  readonly #registrations: Registrations
   readonly #publicUrl: string
 
-  private constructor(vault: LoginVault, pending: PendingLogins, publicUrl: string) {
+  private constructor(
+    vault: LoginVault,
+    pending: PendingLogins,
+    registrations: Registrations,
+    publicUrl: string,
+  ) {
     this.vault = vault
     this.pending = pending
-    this.client = { redirectUrl: `${publicUrl}/connected` }
+    this.#registrations = registrations
     this.#publicUrl = publicUrl
   }
 
@@ -28,18 +38,34 @@ export class HostLogins {
   ): Promise<HostLogins | undefined> {
     if (tokenKeys.length === 0 || publicUrl === undefined) return undefined
     const sealer = new Sealer(tokenKeys.map((key) => Buffer.from(key.open(), 'base64')))
-    const opened = [LoginVault.open(bus, sealer), PendingLogins.open(bus, sealer)] as const
-    const [vault, pending] = await Promise.all(opened)
-    return new HostLogins(vault, pending, publicUrl)
+    const [vault, pending, registrations] = await Promise.all([
+      LoginVault.open(bus, sealer),
+      PendingLogins.open(bus, sealer),
+      Registrations.open(bus, sealer),
+    ])
+    return new HostLogins(vault, pending, registrations, publicUrl)
+  }
+
+  /**
+   * The client for logins at a server. Each server has a redirect address of its own, so that the answer of one
+   * authorization server cannot be given for that of another.
+   */
+  clientOf(server: ServerName): HostClient {
+    const redirectUrl = `${this.#publicUrl}/connected/${encodeURIComponent(server)}`
+    return { redirectUrl, registrations: this.#registrations.of(redirectUrl) }
   }
 
   /** What the connections of an account need. */
-  of(account: Account): UserLogins {
-    return { ...this.client, store: this.vault.storeOf(account) }
+  of(account: Account): HostClient & { readonly store: AccountStore } {
+    return { ...this.clientOf(account.server), store: this.vault.storeOf(account) }
   }
 
   /** The page at which users begin a login. */
   linkTo(server: ServerName): string {
     return `${this.#publicUrl}/connect/${encodeURIComponent(server)}`
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.vault[Symbol.asyncDispose]()
   }
 }

@@ -9,12 +9,18 @@ import { z } from 'zod'
 import { type Account, accountKey } from './account.ts'
 import { LoginVault } from './login-vault.ts'
 import { PendingLogins } from './pending-logins.ts'
+import { Registrations } from './registrations.ts'
 import { Sealer } from './sealer.ts'
 
 const key = randomBytes(32)
 const server = ServerName.parse('notes')
 let accounts = 0
-const newAccount = (): Account => ({ server, principal: `user:${++accounts}`, label: 'default' })
+const newAccount = (): Account => ({
+  server,
+  url: 'https://notes.example/mcp',
+  principal: `user:${++accounts}`,
+  label: 'default',
+})
 const loginWith = (token: string): CompleteLogin => ({
   issuer: 'https://login.example.com',
   client: { client_id: 'a' },
@@ -42,8 +48,11 @@ test('a login is there for every supervisor, and sealed', async () => {
   expect(await other.storeOf(account).load()).toMatchObject({ tokens: { access_token: 'a token' } })
   const stored = await (await raw()).get(accountKey(account))
   expect(JSON.stringify(stored)).not.toContain('a token')
-  await eventually(() => other.of(account.principal).length === 1)
-  expect(other.of(account.principal)).toMatchObject([{ issuer: 'https://login.example.com' }])
+  await eventually(() => other.known(account) !== undefined)
+  expect(other.known(account)).toMatchObject({
+    issuer: 'https://login.example.com',
+    isUsable: true,
+  })
 })
 
 test('a record that is put in the place of another is refused', async () => {
@@ -94,14 +103,12 @@ test('a login that is over stays as one to renew', async () => {
   await store.load()
   await store.save(undefined)
   expect(await store.load()).toBeUndefined()
-  await eventually(() => other.record(account) !== undefined)
-  expect(other.record(account)).toMatchObject({ principal: account.principal })
+  expect(await other.read(account)).toMatchObject({ isUsable: false })
 })
 
 test('a login that is under way is taken once, by its user in its browser', async () => {
   const starts = await PendingLogins.open(bus, new Sealer([key]))
   const account = newAccount()
-  const { principal } = account
   const pending: PendingLogin = {
     issuer: 'https://login.example.com',
     client: { client_id: 'a' },
@@ -109,12 +116,67 @@ test('a login that is under way is taken once, by its user in its browser', asyn
     state: 'a state',
     verifier: 'a verifier',
   }
-  await starts.keep({ account, browser: 'b', pending })
-  const right = { principal, browser: 'b', state: 'a state' }
-  for (const wrong of [{ principal: 'user:eve' }, { browser: 'c' }, { state: 'another' }]) {
-    await expect(starts.take({ ...right, ...wrong })).rejects.toThrow('begin again')
+  await starts.keep(account, 'b', pending)
+  const right = { browser: 'b', state: 'a state' }
+  const stranger = { ...account, principal: 'user:eve' }
+  await expect(starts.take(stranger, right)).rejects.toThrow('begin again')
+  for (const wrong of [{ browser: 'c' }, { state: 'another' }]) {
+    await expect(starts.take(account, { ...right, ...wrong })).rejects.toThrow('begin again')
   }
-  const taken = await Promise.allSettled([starts.take(right), starts.take(right)])
+  const taken = await Promise.allSettled([starts.take(account, right), starts.take(account, right)])
   expect(taken.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-  await expect(starts.take(right)).rejects.toThrow('begin again')
+  await expect(starts.take(account, right)).rejects.toThrow('begin again')
+})
+
+test('a login counts for one address of its server', async () => {
+  const account = newAccount()
+  await one.add(account, loginWith('a token'))
+  const moved = { ...account, url: 'https://elsewhere.example/mcp' }
+  expect(await one.storeOf(moved).load()).toBeUndefined()
+  expect(await one.read(moved)).toBeUndefined()
+  const forged = { ...(await (await raw()).get(accountKey(account)))?.record, url: moved.url }
+  await (await raw()).put(accountKey(account), forged)
+  await expect(one.storeOf(moved).load()).rejects.toThrow('another account')
+})
+
+test('after the loss of a key its users have to log in again', async () => {
+  const account = newAccount()
+  await one.add(account, loginWith('a token'))
+  const vault = await LoginVault.open(bus, new Sealer([randomBytes(32)]))
+  expect(await vault.storeOf(account).load()).toBeUndefined()
+  expect(await vault.read(account)).toMatchObject({ isUsable: false })
+  await vault.add(account, loginWith('a new token'))
+  expect(await vault.storeOf(account).load()).toBeDefined()
+})
+
+test('what an old key sealed is sealed by the new one when it is read', async () => {
+  const account = newAccount()
+  await one.add(account, loginWith('a token'))
+  const next = randomBytes(32)
+  const rotated = await LoginVault.open(bus, new Sealer([next, key]))
+  await rotated.storeOf(account).load()
+  const last = await LoginVault.open(bus, new Sealer([next]))
+  await eventually(async () => (await last.storeOf(account).load()) !== undefined)
+})
+
+test('the scopes that a server demands are remembered until the next login', async () => {
+  const account = newAccount()
+  await one.add(account, loginWith('a token'))
+  const store = one.storeOf(account)
+  await store.load()
+  await store.needMore('write')
+  expect(await one.read(account)).toMatchObject({ demanded: 'write', isUsable: true })
+  await one.add(account, loginWith('a token that may write'))
+  expect(await one.read(account)).not.toHaveProperty('demanded')
+})
+
+test('a registration is kept for its redirect address, sealed', async () => {
+  const registrations = await Registrations.open(bus, new Sealer([key]))
+  const issuer = 'https://login.example.com'
+  const store = registrations.of('https://host.example/connected/notes')
+  await store.save(issuer, { client_id: 'a', client_secret: 'a secret' })
+  expect(await store.load(issuer)).toEqual({ client_id: 'a', client_secret: 'a secret' })
+  expect(await registrations.of('https://other.example').load(issuer)).toBeUndefined()
+  await store.save(issuer, undefined)
+  expect(await store.load(issuer)).toBeUndefined()
 })

@@ -1,7 +1,6 @@
-import { sleep } from '@mcp-host/async'
+import { InFlight, sleep } from '@mcp-host/async'
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket } from '@mcp-host/contracts'
-import type { ServerName } from '@mcp-host/contracts'
 import type { CompleteLogin, LoginStore } from '@mcp-host/upstream'
 import { z } from 'zod'
 import { Account, accountKey } from './account.ts'
@@ -12,28 +11,48 @@ const LoginRecord = Account.extend({
   id: z.string(),
   /** The authorization server. */
   issuer: z.string(),
+  /** The scopes that were asked for, separated by spaces. */
   scope: z.string().optional(),
+  /** Further scopes that the server has demanded. */
+  demanded: z.string().optional(),
   /** Epoch milliseconds. */
   connectedAt: z.number(),
   /** The tokens and the registration, sealed. Absent: the user has to log in again. */
   sealed: z.string().optional(),
 })
-export type LoginRecord = z.infer<typeof LoginRecord>
+type LoginRecord = z.infer<typeof LoginRecord>
 
 const loginsBucket = defineBucket('UPSTREAM_LOGINS', {
   record: LoginRecord,
   what: 'logins of users at MCP servers',
 })
 
+/** What everybody may know about a login. */
+export interface KnownLogin extends Omit<LoginRecord, 'sealed'> {
+  /** Whether its tokens can be used, as far as this host knows. */
+  readonly isUsable: boolean
+}
+
+/** Keeps the login of one account. */
+export interface AccountStore extends Required<LoginStore> {
+  /** The id of the login that was loaded last. */
+  readonly loadedId: string | undefined
+}
+
 /** The time for which a process may change a login alone, and the pause before another asks again. */
 const ALONE = { ttlMs: 10_000, retryMs: 50, patienceMs: 45_000 }
+/** The pause before tokens are written again that could not be: they exist nowhere else. */
+const SAVE_RETRY_MS = 1_000
+/** The time for the changes under way at the end of the process. */
+const END_LIMIT_MS = 15_000
 
 /** The logins of users at servers. Their secrets are sealed, so the bucket alone is good for nothing. */
-export class LoginVault {
+export class LoginVault implements AsyncDisposable {
   readonly #bus: Pick<Bus, 'leases'>
   readonly #bucket: Bucket<LoginRecord>
   readonly #view: BucketView<LoginRecord>
   readonly #sealer: Sealer
+  readonly #changing = new InFlight()
 
   private constructor(
     bus: Pick<Bus, 'leases'>,
@@ -52,21 +71,28 @@ export class LoginVault {
     return new LoginVault(bus, bucket, await bucket.watch(), sealer)
   }
 
-  /** The logins at a server, of all users; they may lag behind. */
-  at(server: ServerName): LoginRecord[] {
-    return Array.from(this.#view.records.values()).filter((record) => record.server === server)
+  /** Waits for the changes under way, since a token that was replaced must not be lost. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.race([this.#changing.idle(), sleep(END_LIMIT_MS)])
   }
 
-  /** The logins of a user. */
-  of(principal: string): LoginRecord[] {
-    return Array.from(this.#view.records.values()).filter(
-      (record) => record.principal === principal,
+  /** The logins of all users at a server; they may lag behind. */
+  at({ server, url }: Pick<Account, 'server' | 'url'>): KnownLogin[] {
+    return Array.from(this.#view.records.values(), (record) => this.#known(record)).filter(
+      (login) => login.server === server && login.url === url,
     )
   }
 
   /** The login of an account; it may lag behind. */
-  record(account: Account): LoginRecord | undefined {
-    return this.#view.records.get(accountKey(account))
+  known(account: Account): KnownLogin | undefined {
+    const record = this.#view.records.get(accountKey(account))
+    return record?.url === account.url ? this.#known(record) : undefined
+  }
+
+  /** The login of an account, from the leader of the bucket. */
+  async read(account: Account): Promise<KnownLogin | undefined> {
+    const record = await this.#read(account)
+    return record && this.#known(record)
   }
 
   /** Calls after each change, until disposed. */
@@ -75,15 +101,26 @@ export class LoginVault {
   }
 
   /** What a connection of an account needs. */
-  storeOf(account: Account): Required<LoginStore> {
-    let id: string | undefined
+  storeOf(account: Account): AccountStore {
+    let loadedId: string | undefined
     return {
-      load: async () => {
-        const found = await this.#bucket.get(accountKey(account))
-        id = found?.record.id
-        return found === undefined ? undefined : this.#open(account, found.record)
+      get loadedId() {
+        return loadedId
       },
-      save: (login) => this.#replace(account, id, login),
+      load: async () => {
+        const record = await this.#read(account)
+        loadedId = record?.id
+        const login = record && this.#open(record)
+        if (login !== undefined && this.#sealer.isOld(record?.sealed ?? '')) {
+          // An old key can go once all is sealed by the present one.
+          const sealAgain = (each: LoginRecord): LoginRecord => this.#seal(each, this.#open(each))
+          this.#replace(account, loadedId, sealAgain).catch(() => undefined)
+        }
+        return login
+      },
+      save: (login) => this.#replace(account, loadedId, (record) => this.#seal(record, login)),
+      needMore: (demanded) =>
+        this.#replace(account, loadedId, (record) => ({ ...record, demanded })),
       alone: (work) => this.#alone(account, work),
     }
   }
@@ -91,7 +128,8 @@ export class LoginVault {
   /** Begins a login. */
   add(account: Account, login: CompleteLogin): Promise<void> {
     return this.#alone(account, async () => {
-      const about = { id: crypto.randomUUID(), connectedAt: this.#bucket.now() }
+      const { issuer, scope } = login
+      const about = { id: crypto.randomUUID(), connectedAt: this.#bucket.now(), issuer, scope }
       await this.#bucket.put(accountKey(account), this.#seal({ ...account, ...about }, login))
     })
   }
@@ -99,46 +137,62 @@ export class LoginVault {
   /** Removes a login, and returns what is needed to revoke it. */
   remove(account: Account): Promise<CompleteLogin | undefined> {
     return this.#alone(account, async () => {
-      const key = accountKey(account)
-      const found = await this.#bucket.get(key)
-      await this.#bucket.remove(key)
-      return found === undefined ? undefined : this.#open(account, found.record)
+      const record = await this.#read(account)
+      await this.#bucket.remove(accountKey(account))
+      return record && this.#open(record)
     })
   }
 
-  /** Keeps other tokens of the same login. `undefined`: the user has to log in again. */
+  /** The record of an account at the address of its server. */
+  async #read(account: Account): Promise<LoginRecord | undefined> {
+    const found = await this.#bucket.get(accountKey(account))
+    return found?.record.url === account.url ? { ...found.record, ...account } : undefined
+  }
+
+  /** Changes the login with an id, until that is written or there is another one. */
   async #replace(
     account: Account,
     id: string | undefined,
-    login: CompleteLogin | undefined,
+    change: (record: LoginRecord) => LoginRecord,
   ): Promise<void> {
+    using _running = this.#changing.begin()
     const key = accountKey(account)
-    const before = await this.#bucket.get(key)
-    // The user has disconnected or logged in anew meanwhile.
-    if (before === undefined || before.record.id !== id) return
-    const { sealed: _, ...rest } = before.record
-    const record = login === undefined ? rest : this.#seal(rest, login)
-    await this.#bucket.put(key, record, { revision: before.revision })
+    for (;;) {
+      try {
+        const before = await this.#bucket.get(key)
+        // The user has disconnected or logged in anew meanwhile.
+        if (before === undefined || before.record.id !== id) return
+        await this.#bucket.put(key, change(before.record), { revision: before.revision })
+        return
+      } catch (error) {
+        if (!BusError.from(error).retryable) throw error
+        await sleep(SAVE_RETRY_MS)
+      }
+    }
   }
 
-  #seal(
-    about: Account & Pick<LoginRecord, 'id' | 'connectedAt'>,
-    login: CompleteLogin,
-  ): LoginRecord {
-    const { issuer, scope } = login
-    const sealed = this.#sealer.seal(JSON.stringify(login), placeOf({ ...about, issuer }))
-    return { ...about, issuer, scope, sealed }
+  #known({ sealed, ...record }: LoginRecord): KnownLogin {
+    return { ...record, isUsable: sealed !== undefined && this.#sealer.knows(sealed) }
   }
 
-  #open(account: Account, record: LoginRecord): CompleteLogin | undefined {
-    if (accountKey(record) !== accountKey(account)) throw new Error('it is of another account')
-    if (record.sealed === undefined) return undefined
+  #seal(before: LoginRecord, login: CompleteLogin | undefined): LoginRecord {
+    const { sealed: _, ...about } = before
+    if (login === undefined) return about
+    const record = { ...about, issuer: login.issuer, scope: login.scope }
+    return { ...record, sealed: this.#sealer.seal(JSON.stringify(login), placeOf(record)) }
+  }
+
+  /** `undefined` when the user has to log in again, also since the key of the seal is gone. */
+  #open(record: LoginRecord): CompleteLogin | undefined {
+    const { sealed } = record
+    if (sealed === undefined || !this.#sealer.knows(sealed)) return undefined
     // The seal proves that this class wrote it.
-    return JSON.parse(this.#sealer.open(record.sealed, placeOf(record))) as CompleteLogin
+    return JSON.parse(this.#sealer.open(sealed, placeOf(record))) as CompleteLogin
   }
 
   /** Runs work that no other process may do for the account at the same time. */
   async #alone<T>(account: Account, work: () => Promise<T>): Promise<T> {
+    using _running = this.#changing.begin()
     const key = `login.${accountKey(account)}`
     const giveUpAt = performance.now() + ALONE.patienceMs
     for (;;) {
@@ -156,12 +210,6 @@ export class LoginVault {
 }
 
 /** What sealed values are bound to. */
-function placeOf({
-  server,
-  principal,
-  label,
-  id,
-  issuer,
-}: Omit<LoginRecord, 'sealed' | 'scope' | 'connectedAt'>): string {
-  return JSON.stringify([server, principal, label, id, issuer])
+function placeOf({ server, url, principal, label, id, issuer }: LoginRecord): string {
+  return JSON.stringify([server, url, principal, label, id, issuer])
 }

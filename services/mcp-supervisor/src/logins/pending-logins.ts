@@ -2,7 +2,7 @@ import type { Bucket, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket } from '@mcp-host/contracts'
 import type { PendingLogin } from '@mcp-host/upstream'
 import { z } from 'zod'
-import { Account, digest } from './account.ts'
+import { Account, accountKey } from './account.ts'
 import type { Sealer } from './sealer.ts'
 
 /** The time for a user to log in. */
@@ -20,19 +20,12 @@ const startsBucket = defineBucket('UPSTREAM_STARTS', {
   what: 'logins at MCP servers that are under way',
 })
 
-interface Pending {
-  readonly account: Account
-  readonly browser: string
-  readonly pending: PendingLogin
-}
-
 interface Returned {
-  readonly principal: string
   readonly browser: string
   readonly state: string
 }
 
-/** Logins that wait for the return of their users, each for one use. */
+/** Logins that wait for the return of their users: one for each account, for one use. */
 export class PendingLogins {
   readonly #bucket: Bucket<PendingRecord>
   readonly #sealer: Sealer
@@ -46,35 +39,36 @@ export class PendingLogins {
     return new PendingLogins(await bus.bucket(startsBucket), sealer)
   }
 
-  async keep({ account, browser, pending }: Pending): Promise<void> {
-    const key = digest(pending.state)
-    const sealed = this.#sealer.seal(JSON.stringify(pending), placeOf(account, key))
-    await this.#bucket.put(
-      key,
-      { ...account, browser, sealed },
-      { revision: 0, ttlMs: PATIENCE_MS },
-    )
+  async has(account: Account): Promise<boolean> {
+    return (await this.#bucket.get(accountKey(account))) !== undefined
   }
 
-  /** Takes a login by the state that came back. Throws `not-found`. */
-  async take({ principal, browser, state }: Returned): Promise<Omit<Pending, 'browser'>> {
-    const key = digest(state)
+  async keep(account: Account, browser: string, pending: PendingLogin): Promise<void> {
+    const sealed = this.#sealer.seal(JSON.stringify(pending), placeOf(account))
+    const record = { ...account, browser, sealed }
+    await this.#bucket.put(accountKey(account), record, { ttlMs: PATIENCE_MS })
+  }
+
+  /** Takes the login of an account by the state that came back. Throws `not-found`. */
+  async take(account: Account, { browser, state }: Returned): Promise<PendingLogin> {
+    const key = accountKey(account)
     const found = await this.#bucket.get(key)
-    // A login of somebody else is not used up.
-    const isOwn = found?.record.principal === principal && found.record.browser === browser
-    if (found === undefined || !isOwn) throw unknown()
+    if (found?.record.url !== account.url || found.record.browser !== browser) throw unknown()
+    const { sealed } = found.record
+    if (!this.#sealer.knows(sealed)) throw unknown()
+    // The seal proves that this class wrote it.
+    const pending = JSON.parse(this.#sealer.open(sealed, placeOf(account))) as PendingLogin
+    // The answer to another login does not use up this one.
+    if (pending.state !== state) throw unknown()
     await this.#bucket.remove(key, found.revision).catch((error: unknown) => {
       throw BusError.from(error).code === 'conflict' ? unknown() : error
     })
-    const { sealed, browser: _, ...account } = found.record
-    // The seal proves that this class wrote it.
-    const pending = JSON.parse(this.#sealer.open(sealed, placeOf(account, key))) as PendingLogin
-    return { account, pending }
+    return pending
   }
 }
 
-function placeOf({ server, principal, label }: Account, key: string): string {
-  return JSON.stringify([server, principal, label, key])
+function placeOf(account: Account): string {
+  return JSON.stringify([account.url, accountKey(account)])
 }
 
 function unknown(): BusError {

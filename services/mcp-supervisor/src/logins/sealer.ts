@@ -51,11 +51,21 @@ export class Sealer {
     }
   }
 
+  /** Whether the key of a value is there. */
+  knows(sealed: string): boolean {
+    return this.#keys.has(keyIdOf(sealed))
+  }
+
   /** Whether a value was sealed with another key than the first, so that it should be sealed again. */
   isOld(sealed: string): boolean {
-    const head = Buffer.from(sealed, 'base64').subarray(1, 1 + SIZES.keyId)
-    return head.toString('hex') !== this.#current
+    return keyIdOf(sealed) !== this.#current
   }
+}
+
+function keyIdOf(sealed: string): string {
+  return Buffer.from(sealed, 'base64')
+    .subarray(1, 1 + SIZES.keyId)
+    .toString('hex')
 }
 
 function contextOf(head: Buffer, place: string): Buffer {

@@ -1,87 +1,109 @@
 import type { ServerLogin, ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import type { LoginHandlers } from '@mcp-host/mcp-bus/serve'
+import { hasLogins, type LoginHandlers } from '@mcp-host/mcp-bus/serve'
 import type { Logger } from '@mcp-host/service'
 import type { LoginServer, ServerConfig } from '@mcp-host/upstream'
 import { beginLoginElsewhere, finishLoginElsewhere, revokeLogin } from '@mcp-host/upstream'
-import { DEFAULT_LABEL } from './account.ts'
+import { type Account, DEFAULT_LABEL } from './account.ts'
 import type { HostLogins } from './host-logins.ts'
-import type { LoginRecord } from './login-vault.ts'
+import type { KnownLogin } from './login-vault.ts'
 
 interface ServerLoginsDeps {
   readonly logger: Logger
-  readonly logins: Pick<HostLogins, 'vault' | 'pending' | 'client'>
+  readonly logins: HostLogins
   readonly proxyFor: LoginServer['proxyFor']
-  /** The configuration of a server; `undefined` when there is none. */
-  readonly configOf: (name: ServerName) => ServerConfig | undefined
+  /** The configured servers by name. */
+  readonly servers: () => Readonly<Record<string, ServerConfig>>
 }
 
 /** Logs users in at servers: the answers to the gateways, which have the browsers. */
 export function serverLogins({
   logger,
-  logins: { vault, pending: starts, client },
+  logins,
   proxyFor,
-  configOf,
+  servers,
 }: ServerLoginsDeps): LoginHandlers {
-  const find = (name: ServerName): LoginServer | undefined => {
-    const config = configOf(name)
-    if (config === undefined || !('auth' in config) || config.auth?.type !== 'oauth')
-      return undefined
-    const { url, headers, auth } = config
-    return { url, headers, auth, proxyFor }
-  }
+  const { vault, pending: starts } = logins
   const serverAt = (name: ServerName): LoginServer => {
-    const server = find(name)
+    const server = loginServers(servers(), proxyFor).get(name)
     if (server !== undefined) return server
     throw new BusError('not-found', `users cannot log in at "${name}"`, { field: 'server' })
   }
+  const log = (action: string, { server, principal }: Account, message: string): void =>
+    logger.info({ component: 'login', action, server, principal }, message)
 
   return {
     async begin({ request: { server, browser }, envelope: { principal } }) {
-      const account = { server, principal, label: DEFAULT_LABEL }
       const at = serverAt(server)
-      const known = await vault.storeOf(account).load()
+      const account = { server, url: at.url, principal, label: DEFAULT_LABEL }
+      const login = await vault.storeOf(account).load()
+      const known = { login, demanded: (await vault.read(account))?.demanded }
+      const { redirectUrl, registrations } = logins.clientOf(server)
+      // Who begins again may have been refused there, since the registration is gone.
+      const isAgain = await starts.has(account)
+      const client = isAgain
+        ? { redirectUrl, registrations: { ...registrations, load: async () => undefined } }
+        : { redirectUrl, registrations }
       const begin = () => beginLoginElsewhere(at, client, known)
       const { url, pending } = await explaining(server, begin)
-      await starts.keep({ account, browser, pending })
+      await starts.keep(account, browser, pending)
       return { url: url.href }
     },
 
-    async finish({ request: { query, browser }, envelope: { principal } }) {
-      const returned = new URL(`?${query}`, client.redirectUrl)
-      const state = returned.searchParams.get('state') ?? ''
-      const { account, pending } = await starts.take({ principal, browser, state })
-      const { server } = account
+    async finish({ request: { server, query, browser }, envelope: { principal } }) {
       const at = serverAt(server)
+      const account = { server, url: at.url, principal, label: DEFAULT_LABEL }
+      const returned = new URL(`?${query}`, logins.clientOf(server).redirectUrl)
+      const state = returned.searchParams.get('state') ?? ''
+      const pending = await starts.take(account, { browser, state })
       const login = await explaining(server, () => finishLoginElsewhere(at, pending, returned))
       await vault.add(account, login)
-      const fields = { component: 'login', action: 'connected', server, principal }
-      logger.info(fields, 'a user has logged in at a server')
-      return { server }
+      log('connected', account, 'a user has logged in at a server')
+      return {}
     },
 
     async end({ request: { server, label }, envelope: { principal } }) {
-      const login = await vault.remove({ server, principal, label })
-      const fields = { component: 'login', action: 'disconnected', server, principal }
-      logger.info(fields, 'a user has ended a login at a server')
-      const at = find(server)
-      if (login === undefined || at === undefined) return {}
+      const at = serverAt(server)
+      const account = { server, url: at.url, principal, label }
+      const login = await vault.remove(account)
+      log('disconnected', account, 'a user has ended a login at a server')
+      if (login === undefined) return {}
       // It is over here in any case.
       await revokeLogin(at, login).catch((err: unknown) => {
-        logger.warn({ ...fields, err }, 'an authorization server was not told that a login is over')
+        const fields = { component: 'login', action: 'revoke', server, err }
+        logger.warn(fields, 'an authorization server was not told that a login is over')
       })
       return {}
     },
 
     async list({ envelope: { principal } }) {
-      return { logins: vault.of(principal).map(toServerLogin) }
+      const all = Array.from(loginServers(servers(), proxyFor), ([server, { url }]) =>
+        vault.read({ server, url, principal, label: DEFAULT_LABEL }),
+      )
+      const found = await Promise.all(all)
+      return { logins: found.flatMap((login) => (login === undefined ? [] : toServerLogin(login))) }
     },
   }
 }
 
-function toServerLogin({ sealed, ...record }: LoginRecord): ServerLogin {
-  const { server, label, issuer, scope, connectedAt } = record
-  return { server, label, issuer, scope, connectedAt, isNeeded: sealed === undefined }
+/** The servers at which users log in. */
+function loginServers(
+  servers: Readonly<Record<string, ServerConfig>>,
+  proxyFor: LoginServer['proxyFor'],
+): Map<ServerName, LoginServer> {
+  return new Map(
+    Object.entries(servers).flatMap(([name, config]) => {
+      if (!hasLogins(config)) return []
+      const { url, headers, auth } = config
+      return [[name, { url, headers, auth, proxyFor }] as const]
+    }),
+  )
+}
+
+function toServerLogin(login: KnownLogin): ServerLogin {
+  const { server, label, issuer, scope, demanded, connectedAt, isUsable } = login
+  const isNeeded = !isUsable || demanded !== undefined
+  return { server, label, issuer, scope, connectedAt, isNeeded }
 }
 
 /** Tells the user what went wrong at an authorization server. */

@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest'
 
 import type { CallerKey } from './caller-upstreams.ts'
 import { CallerUpstreams } from './caller-upstreams.ts'
-import type { Peers } from './peers.ts'
+import type { Peers } from '../leases/peers.ts'
 import { ProcessSlots } from './process-slots.ts'
 
 interface Account {

@@ -1,10 +1,10 @@
 import type { Bus, Lease } from '@mcp-host/bus'
 import type { ServerName } from '@mcp-host/contracts'
 import { BusError } from '@mcp-host/contracts'
-import { LEASE_TTL_MS } from './obtain-lease.ts'
+import { LEASE_TTL_MS } from '../leases/obtain-lease.ts'
 import { sleep } from '@mcp-host/async'
 import type { HostedServer } from '@mcp-host/mcp-bus/serve'
-import type { Peers } from './peers.ts'
+import type { Peers } from '../leases/peers.ts'
 import type { ProcessSlots } from './process-slots.ts'
 
 const MAX_TRIES = 5

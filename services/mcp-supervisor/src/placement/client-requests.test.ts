@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { UpstreamClient } from './caller-keys.ts'
 import { ClientRequests } from './client-requests.ts'
 import type { Use } from './caller-upstreams.ts'
-import type { Peers } from './peers.ts'
+import type { Peers } from '../leases/peers.ts'
 import { ProcessSlots } from './process-slots.ts'
 
 const IDLE_MS = 1_000

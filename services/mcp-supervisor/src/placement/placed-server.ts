@@ -3,7 +3,7 @@ import type { ServerConfig } from '@mcp-host/upstream'
 import {
   CallStats,
   defaultPlacement,
-  scopeOf,
+  hasLogins,
   type SupervisorEvents,
 } from '@mcp-host/mcp-bus/serve'
 import { EveryPolicy } from './every.ts'
@@ -62,13 +62,12 @@ function policyOf(context: PlacementContext): PlacementPolicy {
   if (pausedUntil !== undefined) return new PausedPolicy(context, pausedUntil)
   const { config, deps } = context
   const { type, placement = defaultPlacement(type) } = config
-  const scope = scopeOf(config)
-  if (scope === 'session') return new PerSessionPolicy(context)
-  if (scope === 'user') {
+  if (hasLogins(config)) {
     return deps.logins === undefined
       ? new UnavailablePolicy(context, NO_LOGINS)
-      : new PerUserPolicy(context, deps.logins)
+      : new PerUserPolicy(context, config, deps.logins)
   }
+  if (config.scope === 'session') return new PerSessionPolicy(context)
   return placement === 'every' ? new EveryPolicy(context) : new OnePolicy(context)
 }
 

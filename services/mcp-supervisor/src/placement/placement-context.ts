@@ -1,13 +1,13 @@
 import type { AuditLog } from '@mcp-host/audit'
 import type { Lease } from '@mcp-host/bus'
-import type { ServerEntry, ServerName, SessionId } from '@mcp-host/contracts'
+import type { ServerEntry, ServerName } from '@mcp-host/contracts'
 import { viewServers } from '@mcp-host/contracts'
-import type { ServerConfig, ServerRequestCallback, ServerSnapshot } from '@mcp-host/upstream'
+import type { ServerConfig, ServerSnapshot } from '@mcp-host/upstream'
 import { aborted } from '@mcp-host/async'
 import { type CatalogPublisher, type HostedServerDeps, toEntry } from '@mcp-host/mcp-bus/serve'
 import type { HostLogins } from '../logins/host-logins.ts'
-import type { ObtainLeaseDeps, ObtainLeaseOptions } from './obtain-lease.ts'
-import { obtainLease } from './obtain-lease.ts'
+import type { ObtainLeaseDeps, ObtainLeaseOptions } from '../leases/obtain-lease.ts'
+import { obtainLease } from '../leases/obtain-lease.ts'
 import type { ProcessSlots } from './process-slots.ts'
 import type { ServerPauses } from './server-pauses.ts'
 
@@ -28,8 +28,6 @@ export interface PlacementDeps extends HostedServerDeps, ObtainLeaseDeps {
   readonly onRemoved: (server: ServerName) => void
   /** The time limit for a client's answer. */
   readonly inputTimeoutMs: number
-  /** The callback that asks the user of a session or a model. */
-  readonly callbackOf: (session: SessionId) => ServerRequestCallback
 }
 
 /** The context of a placement policy: one configured server, its lease, dependencies and catalog entry. */

@@ -3,7 +3,7 @@ import type { RunToolRequest, ServerName, SessionId, ToolCallId } from '@mcp-hos
 import { newEnvelope } from '@mcp-host/contracts'
 import type { HostedServer } from '@mcp-host/mcp-bus/serve'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Peers } from './peers.ts'
+import type { Peers } from '../leases/peers.ts'
 import { ProcessSlots } from './process-slots.ts'
 import { SessionCalls } from './session-calls.ts'
 

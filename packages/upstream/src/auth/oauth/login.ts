@@ -9,6 +9,7 @@ import {
 
 import type { GuardedFetch } from '../../proxy/guarded-fetch.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
+import type { RegistrationStore } from './user-logins.ts'
 
 /** What identifies this host at authorization servers. */
 export interface LoginClient {
@@ -20,6 +21,8 @@ export interface LoginClient {
   readonly registered?: { readonly clientId: string; readonly clientSecret?: string } | undefined
   /** The address of the metadata document of the client, which replaces a registration. */
   readonly metadataUrl?: string | undefined
+  /** Keeps registrations that were made by logins. */
+  readonly registrations?: RegistrationStore | undefined
 }
 
 /** A login that waits for the return of its user. */
@@ -59,7 +62,7 @@ interface Wanted {
  */
 export async function clientAt(
   { issuer, metadata }: AuthorizationServer,
-  { registered, metadataUrl, redirectUrl, name }: LoginClient,
+  { registered, metadataUrl, redirectUrl, name, registrations }: LoginClient,
   fetchFn: GuardedFetch,
 ): Promise<OAuthClientInformationMixed> {
   if (registered !== undefined) {
@@ -76,16 +79,23 @@ export async function clientAt(
     const message = `${issuer} registers no clients by itself: register this host there, with the redirect address ${redirectUrl}, and set its clientId`
     throw new Error(message)
   }
+  const known = await registrations?.load(issuer)
+  if (known !== undefined) return known
   const clientMetadata = {
     client_name: name,
     redirect_uris: [redirectUrl],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
-    application_type: 'native',
   }
   // Without scopes, since a later login may ask for others.
-  return registerClient(issuer, { clientMetadata, fetchFn, ...(metadata && { metadata }) })
+  const made = await registerClient(issuer, {
+    clientMetadata,
+    fetchFn,
+    ...(metadata && { metadata }),
+  })
+  await registrations?.save(issuer, made)
+  return made
 }
 
 /** Begins a login: the address for the user's browser, and what its end needs. */

@@ -1,3 +1,5 @@
+import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client'
+
 import type { CompleteLogin } from './login.ts'
 
 /** Keeps the login of one user at one server. It has secrets. */
@@ -5,8 +7,17 @@ export interface LoginStore {
   load(): Promise<CompleteLogin | undefined>
   /** `undefined`: the login is over. */
   save(login: CompleteLogin | undefined): Promise<void>
+  /** Remembers scopes, separated by spaces, that a server demands beside those of the login. */
+  needMore?(scope: string): Promise<void>
   /** Runs work that no other process may do at the same time. Default: it just runs. */
   alone?<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** Keeps the registrations of the application at authorization servers. They may have secrets. */
+export interface RegistrationStore {
+  load(issuer: string): Promise<OAuthClientInformationMixed | undefined>
+  /** `undefined`: the authorization server does not know it any more. */
+  save(issuer: string, client: OAuthClientInformationMixed | undefined): Promise<void>
 }
 
 /** How a user logs in at a server. */
@@ -18,6 +29,8 @@ export interface UserLogins {
   /** The address of the application's metadata document, which replaces a registration. */
   readonly clientMetadataUrl?: string
   readonly store: LoginStore
+  /** Default: each login has a registration of its own. */
+  readonly registrations?: RegistrationStore
   /**
    * Sends the user to an address, and returns the one to which the browser came back. Absent: users log in elsewhere, and
    * a request without a login fails with a `LoginNeededError`.

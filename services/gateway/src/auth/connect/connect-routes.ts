@@ -17,7 +17,7 @@ import { readCookie, setCookie } from '../session/cookies.ts'
 
 /** The time for a login, whose end the supervisor decides. */
 const LOGIN_MS = 600_000
-/** Longer than an authorization server may take for all that a step asks of it. */
+/** For all that a step asks of an authorization server. */
 const STEP_LIMIT_MS = 60_000
 const BROWSER = /^[\w-]{43}$/
 const DEFAULT_LABEL = 'default'
@@ -79,12 +79,13 @@ function addConnectRoutes(app: FastifyInstance, { bus, origins, limits }: Connec
     return reply.header('refresh', `0; url=${url}`).type(HTML).send(continuePage({ server, url }))
   })
 
-  app.get('/connected', async (request, reply) => {
+  app.get<{ Params: { server: string } }>('/connected/:server', async (request, reply) => {
     if (!(await isKnown(request, reply))) return reply
+    const server = serverIn(request.params)
     const { envelope, headers, url } = request
-    const [, query = ''] = url.split('?', 2)
-    const finish = { query, browser: digest(readCookie(headers, cookie) ?? '') }
-    const { server } = await bus.call(finishServerLogin, {}, finish, options(envelope))
+    const query = new URL(url, origins[0]).search.slice(1)
+    const finish = { server, query, browser: digest(readCookie(headers, cookie) ?? '') }
+    await bus.call(finishServerLogin, {}, finish, options(envelope))
     return reply.type(HTML).send(connectedPage(server))
   })
 }
