@@ -4,7 +4,8 @@ export type { BearerAuthConfig } from './auth/bearer.ts'
 export type { ClientCredentialsAuthConfig } from './auth/client-credentials.ts'
 export type { OAuthAuthConfig } from './auth/oauth.ts'
 export { isLoginNeeded, LoginNeededError } from './auth/oauth/login-needed-error.ts'
-export type { LoginStore, RegistrationStore, UserLogins } from './auth/oauth/user-logins.ts'
+export type { RegistrationStore } from './auth/oauth/registration-store.ts'
+export type { LoginStore, UserLogins } from './auth/oauth/user-logins.ts'
 export type { CompleteLogin, PendingLogin } from './auth/oauth/login.ts'
 export {
   beginLoginElsewhere,

@@ -1,5 +1,5 @@
-import type { ServerLogin, ServerName } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
+import type { ServerLogin } from '@mcp-host/contracts'
+import { BusError, ServerName } from '@mcp-host/contracts'
 import { hasLogins, type LoginHandlers } from '@mcp-host/mcp-bus/serve'
 import type { Logger } from '@mcp-host/service'
 import type { LoginServer, ServerConfig } from '@mcp-host/upstream'
@@ -95,7 +95,7 @@ function loginServers(
     Object.entries(servers).flatMap(([name, config]) => {
       if (!hasLogins(config)) return []
       const { url, headers, auth } = config
-      return [[name, { url, headers, auth, proxyFor }] as const]
+      return [[ServerName.parse(name), { url, headers, auth, proxyFor }] as const]
     }),
   )
 }

@@ -9,7 +9,7 @@ import {
 
 import type { GuardedFetch } from '../../proxy/guarded-fetch.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
-import type { RegistrationStore } from './user-logins.ts'
+import type { RegistrationStore } from './registration-store.ts'
 
 /** What identifies this host at authorization servers. */
 export interface LoginClient {

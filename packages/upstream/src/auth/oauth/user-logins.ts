@@ -1,6 +1,5 @@
-import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client'
-
 import type { CompleteLogin } from './login.ts'
+import type { RegistrationStore } from './registration-store.ts'
 
 /** Keeps the login of one user at one server. It has secrets. */
 export interface LoginStore {
@@ -11,13 +10,6 @@ export interface LoginStore {
   needMore?(scope: string): Promise<void>
   /** Runs work that no other process may do at the same time. Default: it just runs. */
   alone?<T>(work: () => Promise<T>): Promise<T>
-}
-
-/** Keeps the registrations of the application at authorization servers. They may have secrets. */
-export interface RegistrationStore {
-  load(issuer: string): Promise<OAuthClientInformationMixed | undefined>
-  /** `undefined`: the authorization server does not know it any more. */
-  save(issuer: string, client: OAuthClientInformationMixed | undefined): Promise<void>
 }
 
 /** How a user logs in at a server. */
