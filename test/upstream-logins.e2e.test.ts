@@ -8,8 +8,6 @@ import {
 } from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { defineBucket } from '@mcp-host/contracts'
-import { AuthorizationServer, HttpServer, text } from '@mcp-host/mcp-testkit'
-import { LEGACY } from '@mcp-host/upstream/testing'
 import type { Stack, TcpProxy } from '@mcp-host/testkit'
 import {
   ChatSocket,
@@ -24,14 +22,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { findBroker } from '../tools/servers/find-broker.ts'
 import { firstAdminLink } from '../tools/start/first-admin.ts'
+import { leaveFor, logIn, type LoginServer, openLoginServer } from './login-server.ts'
 
 const PASSWORD = 'correct horse battery'
 const cleanup = new AsyncDisposableStack()
-
-interface Upstream {
-  readonly issuer: AuthorizationServer
-  readonly server: HttpServer
-}
 
 interface User {
   readonly browser: FormBrowser
@@ -42,28 +36,20 @@ interface User {
 let url: string
 let proxy: TcpProxy
 let stack: Stack
-let notes: Upstream
-let mail: Upstream
+let notes: LoginServer
+let mail: LoginServer
 let ann: User
 let bob: User
 
 beforeAll(async () => {
-  notes = await openUpstream()
-  mail = await openUpstream()
+  notes = cleanup.use(await openLoginServer())
+  mail = cleanup.use(await openLoginServer())
   proxy = cleanup.use(await startTcpProxy())
   url = proxy.url
-  const entry = ({ server }: Upstream): object => ({
-    command: undefined,
-    args: undefined,
-    env: undefined,
-    type: 'http',
-    url: server.url,
-    auth: { type: 'oauth' },
-  })
   stack = cleanup.use(
     await startStack({
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
-      servers: { notes: entry(notes), mail: entry(mail) },
+      servers: { notes: notes.entry, mail: mail.entry },
       toolCount: 3,
       env: {
         AUTH: 'local,keys',
@@ -88,22 +74,6 @@ beforeAll(async () => {
   bob = await userOf('bob', await accept(invitation.url), await createKey(bus, 'user:bob'))
 }, 120_000)
 afterAll(() => cleanup.disposeAsync())
-
-async function openUpstream(): Promise<Upstream> {
-  const issuer = cleanup.use(await AuthorizationServer.open())
-  const server = await HttpServer.listen({
-    ...LEGACY,
-    'tools/list': () => ({ tools: [{ name: 'whoami', inputSchema: { type: 'object' } }] }),
-    async 'tools/call'(_, { response }) {
-      const token = String(response.req.headers.authorization).replace('Bearer ', '')
-      return text((await issuer.userOf(token)) ?? 'nobody')
-    },
-  })
-  cleanup.defer(() => server.close())
-  const accepts = (token: string, resource: string) => issuer.accepts(token, resource)
-  server.protection = { issuer: issuer.url, scope: 'notes.read', accepts }
-  return { issuer, server }
-}
 
 /** A browser in which a user has chosen a password by an invitation. */
 async function accept(link: string, name?: string): Promise<FormBrowser> {
@@ -132,14 +102,10 @@ async function disconnect({ browser }: User, server: string): Promise<void> {
   await browser.submit(page, { decision: 'disconnect' })
 }
 
-/** Follows the link to the login, logs in there as somebody, and comes back. */
-async function connect({ browser }: User, server: string, as: string): Promise<string> {
+/** Logs a user in at a server as somebody. Returns the page at the end. */
+function connect({ browser }: User, server: 'notes' | 'mail', as: string): Promise<string> {
   const { issuer } = server === 'notes' ? notes : mail
-  const asked = await browser.open(`${url}/connect/${server}`)
-  const going = await browser.submit(asked, { decision: 'connect' })
-  const page = going.headers.get('refresh')?.replace('0; url=', '') ?? ''
-  const back = await issuer.login(new URL(page), as)
-  return (await browser.open(back.href)).text
+  return logIn(`${url}/connect/${server}`, browser, { issuer, as })
 }
 
 const listed = (tool: string): Promise<unknown> =>
@@ -224,12 +190,8 @@ test('so is a client of 2026-07-28, at whichever gateway and supervisor its repe
 
 test('a login ends only in its browser, for its user, and once', async () => {
   const { issuer } = mail
-  const begin = async ({ browser }: User): Promise<URL> => {
-    const asked = await browser.open(`${url}/connect/mail`)
-    const going = await browser.submit(asked, { decision: 'connect' })
-    return new URL(going.headers.get('refresh')?.replace('0; url=', '') ?? '')
-  }
-  const back = await issuer.login(await begin(ann), 'eve')
+  const begun = await leaveFor(`${url}/connect/mail`, ann.browser)
+  const back = await issuer.login(begun, 'eve')
   const stranger = await bob.browser.open(back.href)
   expect([stranger.status, stranger.text]).toEqual([404, expect.stringContaining('no login of')])
   const elsewhere = new FormBrowser(url)

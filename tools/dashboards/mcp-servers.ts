@@ -95,6 +95,20 @@ export const mcpServers: Dashboard = {
       ],
     },
     {
+      title: 'Logins of users',
+      panels: [
+        lines('Logins', 'short', {
+          expr: 'max by (server, state) (mcp_host_server_logins)',
+          legend: '{{server}} {{state}}',
+        }),
+        lines(
+          'Tokens that were replaced, or not',
+          'ops',
+          rateBy('server, outcome', 'mcp_host_server_login_refreshes_total'),
+        ),
+      ],
+    },
+    {
       title: 'MCP clients over sockets',
       panels: [
         lines('Sockets', 'short', {

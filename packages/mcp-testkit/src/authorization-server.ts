@@ -12,6 +12,8 @@ export interface AuthorizationServerOptions {
   readonly clients?: readonly ClientMetadata[]
   /** The lifetime of access tokens. Default: one hour. */
   readonly ttlSeconds?: number
+  /** Whether a refresh token is good once, and its reuse ends the login. Default: true. */
+  readonly rotates?: boolean
 }
 
 /** Limit for the pages of one login. */
@@ -31,17 +33,19 @@ export class AuthorizationServer implements AsyncDisposable {
   isBroken = false
   /** The body of that error. */
   breakage = ''
+  /** Called before a request for tokens is processed, and before its answer is sent. `tear` ends the connection. */
+  onTokenRequest: ((moment: 'received' | 'processed', tear: () => void) => unknown) | undefined
   readonly #provider: Provider
   readonly #server: ReturnType<typeof createServer>
   readonly #refreshTokens: string[] = []
 
   private constructor(
     server: ReturnType<typeof createServer>,
-    { clients = [], ttlSeconds = 3_600 }: AuthorizationServerOptions,
+    { clients = [], ttlSeconds = 3_600, rotates = true }: AuthorizationServerOptions,
   ) {
     this.#server = server
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    this.#provider = quietly(() => createProvider(this.url, clients, ttlSeconds))
+    this.#provider = quietly(() => createProvider(this.url, { clients, ttlSeconds, rotates }))
     const keep = ({ jti }: { readonly jti: string }): void => void this.issued.push(jti)
     this.#provider.on('client_credentials.saved', keep)
     this.#provider.on('access_token.saved', keep)
@@ -50,15 +54,19 @@ export class AuthorizationServer implements AsyncDisposable {
       this.registered.push(clientId)
     })
     this.#provider.use(async (ctx, next) => {
-      if (ctx.path === '/token' && this.isBroken) {
+      if (ctx.path !== '/token') {
+        await next()
+      } else if (this.isBroken) {
         ctx.body = this.breakage
         ctx.status = 503
-        return
-      }
-      await next()
-      const { body } = ctx.oidc ?? {}
-      if (ctx.path === '/token')
+      } else {
+        const tear = (): void => void ctx.req.socket.destroy()
+        await this.onTokenRequest?.('received', tear)
+        await next()
+        const { body } = ctx.oidc ?? {}
         this.asked.push(new URLSearchParams(body as Record<string, string>))
+        await this.onTokenRequest?.('processed', tear)
+      }
     })
     const answer = this.#provider.callback()
     server.on('request', (request, response) => {
@@ -145,8 +153,7 @@ export class AuthorizationServer implements AsyncDisposable {
 
 function createProvider(
   url: string,
-  clients: readonly ClientMetadata[],
-  ttlSeconds: number,
+  { clients, ttlSeconds, rotates }: Required<AuthorizationServerOptions>,
 ): Provider {
   return new Provider(url, {
     clients: [...clients],
@@ -156,6 +163,7 @@ function createProvider(
     findAccount: (_, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: () => rotates,
     expiresWithSession: async () => false,
     pkce: { required: () => true },
     ttl: {

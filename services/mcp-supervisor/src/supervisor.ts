@@ -104,8 +104,6 @@ export async function createSupervisor(
   const leases = await bus.leases.watch('server.*')
   const peers = new Peers(bus)
   const pauses = stack.use(await ServerPauses.open(bus))
-  // Disposed after the servers, whose tokens it keeps.
-  const logins = stack.use(await HostLogins.open(bus, config))
   let faults: string | undefined
   const warn = (err: unknown): void => {
     logger.warn({ component: 'catalog', action: 'publish', err }, 'could not publish; trying again')
@@ -128,6 +126,8 @@ export async function createSupervisor(
   const sendHeartbeat = (): void => void publisher.sendHeartbeat().catch(warn)
   // Disposed after the servers, so that their last calls are recorded.
   const audit = stack.use(await openAudit('mcp-supervisor', { bus, logger, metrics }, config))
+  // Disposed after the servers, whose tokens it keeps.
+  const logins = stack.use(await HostLogins.open({ bus, logger, metrics, audit }, config))
   // Disposed after the servers, so that their last replies can be resumed.
   const resumable = stack.use(new ResumableRequests({ bus }))
   const placement = stack.use(

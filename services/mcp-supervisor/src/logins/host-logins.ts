@@ -3,11 +3,16 @@ import type { ServerName } from '@mcp-host/contracts'
 import type { UserLogins } from '@mcp-host/upstream'
 import type { SupervisorConfig } from '../config.ts'
 import type { Account } from './account.ts'
+import { exposeLogins, loginEvents, type LoginEventsDeps } from './login-events.ts'
 import type { AccountStore } from './login-vault.ts'
 import { LoginVault } from './login-vault.ts'
 import { PendingLogins } from './pending-logins.ts'
 import { Registrations } from './registrations.ts'
 import { Sealer } from './sealer.ts'
+
+interface HostLoginsDeps extends LoginEventsDeps {
+  readonly bus: Pick<Bus, 'bucket' | 'leases'>
+}
 
 /** How this host identifies itself at authorization servers. */
 export type HostClient = Required<Pick<UserLogins, 'redirectUrl' | 'registrations'>>
@@ -33,16 +38,19 @@ export class HostLogins implements AsyncDisposable {
 
   /** `undefined` when users cannot log in, since a setting for it is missing. */
   static async open(
-    bus: Pick<Bus, 'bucket' | 'leases'>,
+    { bus, metrics, ...deps }: HostLoginsDeps,
     { tokenKeys = [], publicUrl }: Pick<SupervisorConfig, 'tokenKeys' | 'publicUrl'>,
   ): Promise<HostLogins | undefined> {
     if (tokenKeys.length === 0 || publicUrl === undefined) return undefined
     const sealer = new Sealer(tokenKeys.map((key) => Buffer.from(key.open(), 'base64')))
     const [vault, pending, registrations] = await Promise.all([
-      LoginVault.open(bus, sealer),
+      LoginVault.open(bus, sealer, loginEvents({ metrics, ...deps })),
       PendingLogins.open(bus, sealer),
       Registrations.open(bus, sealer),
     ])
+    exposeLogins(metrics, () =>
+      vault.all().map(({ server, isUsable }) => [server, isUsable ? 'usable' : 'needed']),
+    )
     return new HostLogins(vault, pending, registrations, publicUrl)
   }
 

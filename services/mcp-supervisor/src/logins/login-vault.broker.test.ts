@@ -7,6 +7,7 @@ import type { CompleteLogin, PendingLogin } from '@mcp-host/upstream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Account, accountKey } from './account.ts'
+import type { LoginEvents } from './login-events.ts'
 import { LoginVault } from './login-vault.ts'
 import { PendingLogins } from './pending-logins.ts'
 import { Registrations } from './registrations.ts'
@@ -28,6 +29,12 @@ const loginWith = (token: string): CompleteLogin => ({
   scope: 'read',
 })
 
+const happened: string[] = []
+const events: LoginEvents = {
+  connected: () => void happened.push('connected'),
+  disconnected: () => void happened.push('disconnected'),
+  replaced: (_, outcome) => void happened.push(outcome),
+}
 let broker: Broker
 let bus: Bus
 let one: LoginVault
@@ -35,8 +42,8 @@ let other: LoginVault
 beforeAll(async () => {
   broker = await startBroker()
   bus = await broker.connect()
-  one = await LoginVault.open(bus, new Sealer([key]))
-  other = await LoginVault.open(await broker.connect(), new Sealer([key]))
+  one = await LoginVault.open(bus, new Sealer([key]), events)
+  other = await LoginVault.open(await broker.connect(), new Sealer([key]), events)
 })
 afterAll(() => broker[Symbol.asyncDispose]())
 
@@ -98,11 +105,15 @@ test('a token that is replaced late does not undo a new login, nor the end of on
 
 test('a login that is over stays as one to renew', async () => {
   const account = newAccount()
+  happened.length = 0
   await one.add(account, loginWith('first'))
   const store = one.storeOf(account)
   await store.load()
+  await store.save(loginWith('second'))
   await store.save(undefined)
   expect(await store.load()).toBeUndefined()
+  await expect(store.alone(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
+  expect(happened).toEqual(['connected', 'ok', 'refused', 'failed'])
   expect(await other.read(account)).toMatchObject({ isUsable: false })
 })
 
@@ -142,7 +153,7 @@ test('a login counts for one address of its server', async () => {
 test('after the loss of a key its users have to log in again', async () => {
   const account = newAccount()
   await one.add(account, loginWith('a token'))
-  const vault = await LoginVault.open(bus, new Sealer([randomBytes(32)]))
+  const vault = await LoginVault.open(bus, new Sealer([randomBytes(32)]), events)
   expect(await vault.storeOf(account).load()).toBeUndefined()
   expect(await vault.read(account)).toMatchObject({ isUsable: false })
   await vault.add(account, loginWith('a new token'))
@@ -153,9 +164,9 @@ test('what an old key sealed is sealed by the new one when it is read', async ()
   const account = newAccount()
   await one.add(account, loginWith('a token'))
   const next = randomBytes(32)
-  const rotated = await LoginVault.open(bus, new Sealer([next, key]))
+  const rotated = await LoginVault.open(bus, new Sealer([next, key]), events)
   await rotated.storeOf(account).load()
-  const last = await LoginVault.open(bus, new Sealer([next]))
+  const last = await LoginVault.open(bus, new Sealer([next]), events)
   await eventually(async () => (await last.storeOf(account).load()) !== undefined)
 })
 

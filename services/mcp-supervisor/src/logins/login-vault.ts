@@ -4,6 +4,7 @@ import { BusError, defineBucket } from '@mcp-host/contracts'
 import type { CompleteLogin, LoginStore } from '@mcp-host/upstream'
 import { z } from 'zod'
 import { Account, accountKey } from './account.ts'
+import type { LoginEvents } from './login-events.ts'
 import type { Sealer } from './sealer.ts'
 
 const LoginRecord = Account.extend({
@@ -52,6 +53,7 @@ export class LoginVault implements AsyncDisposable {
   readonly #bucket: Bucket<LoginRecord>
   readonly #view: BucketView<LoginRecord>
   readonly #sealer: Sealer
+  readonly #events: LoginEvents
   readonly #changing = new InFlight()
 
   private constructor(
@@ -59,16 +61,22 @@ export class LoginVault implements AsyncDisposable {
     bucket: Bucket<LoginRecord>,
     view: BucketView<LoginRecord>,
     sealer: Sealer,
+    events: LoginEvents,
   ) {
     this.#bus = bus
     this.#bucket = bucket
     this.#view = view
     this.#sealer = sealer
+    this.#events = events
   }
 
-  static async open(bus: Pick<Bus, 'bucket' | 'leases'>, sealer: Sealer): Promise<LoginVault> {
+  static async open(
+    bus: Pick<Bus, 'bucket' | 'leases'>,
+    sealer: Sealer,
+    events: LoginEvents,
+  ): Promise<LoginVault> {
     const bucket = await bus.bucket(loginsBucket)
-    return new LoginVault(bus, bucket, await bucket.watch(), sealer)
+    return new LoginVault(bus, bucket, await bucket.watch(), sealer, events)
   }
 
   /** Waits for the changes under way, since a token that was replaced must not be lost. */
@@ -76,11 +84,14 @@ export class LoginVault implements AsyncDisposable {
     await Promise.race([this.#changing.idle(), sleep(END_LIMIT_MS)])
   }
 
+  /** All logins; they may lag behind. */
+  all(): KnownLogin[] {
+    return Array.from(this.#view.records.values(), (record) => this.#known(record))
+  }
+
   /** The logins of all users at a server; they may lag behind. */
   at({ server, url }: Pick<Account, 'server' | 'url'>): KnownLogin[] {
-    return Array.from(this.#view.records.values(), (record) => this.#known(record)).filter(
-      (login) => login.server === server && login.url === url,
-    )
+    return this.all().filter((login) => login.server === server && login.url === url)
   }
 
   /** The login of an account; it may lag behind. */
@@ -118,10 +129,17 @@ export class LoginVault implements AsyncDisposable {
         }
         return login
       },
-      save: (login) => this.#replace(account, loadedId, (record) => this.#seal(record, login)),
+      save: async (login) => {
+        await this.#replace(account, loadedId, (record) => this.#seal(record, login))
+        this.#events.replaced(account, login === undefined ? 'refused' : 'ok')
+      },
       needMore: (demanded) =>
         this.#replace(account, loadedId, (record) => ({ ...record, demanded })),
-      alone: (work) => this.#alone(account, work),
+      alone: (work) =>
+        this.#alone(account, work).catch((error: unknown) => {
+          this.#events.replaced(account, 'failed')
+          throw error
+        }),
     }
   }
 
@@ -131,6 +149,7 @@ export class LoginVault implements AsyncDisposable {
       const { issuer, scope } = login
       const about = { id: crypto.randomUUID(), connectedAt: this.#bucket.now(), issuer, scope }
       await this.#bucket.put(accountKey(account), this.#seal({ ...account, ...about }, login))
+      this.#events.connected(account)
     })
   }
 
@@ -138,8 +157,10 @@ export class LoginVault implements AsyncDisposable {
   remove(account: Account): Promise<CompleteLogin | undefined> {
     return this.#alone(account, async () => {
       const record = await this.#read(account)
+      if (record === undefined) return undefined
       await this.#bucket.remove(accountKey(account))
-      return record && this.#open(record)
+      this.#events.disconnected(account)
+      return this.#open(record)
     })
   }
 

@@ -4,7 +4,7 @@ import { hasLogins, type LoginHandlers } from '@mcp-host/mcp-bus/serve'
 import type { Logger } from '@mcp-host/service'
 import type { LoginServer, ServerConfig } from '@mcp-host/upstream'
 import { beginLoginElsewhere, finishLoginElsewhere, revokeLogin } from '@mcp-host/upstream'
-import { type Account, DEFAULT_LABEL } from './account.ts'
+import { DEFAULT_LABEL } from './account.ts'
 import type { HostLogins } from './host-logins.ts'
 import type { KnownLogin } from './login-vault.ts'
 
@@ -29,8 +29,6 @@ export function serverLogins({
     if (server !== undefined) return server
     throw new BusError('not-found', `users cannot log in at "${name}"`, { field: 'server' })
   }
-  const log = (action: string, { server, principal }: Account, message: string): void =>
-    logger.info({ component: 'login', action, server, principal }, message)
 
   return {
     async begin({ request: { server, browser }, envelope: { principal } }) {
@@ -58,7 +56,6 @@ export function serverLogins({
       const pending = await starts.take(account, { browser, state })
       const login = await explaining(server, () => finishLoginElsewhere(at, pending, returned))
       await vault.add(account, login)
-      log('connected', account, 'a user has logged in at a server')
       return {}
     },
 
@@ -66,7 +63,6 @@ export function serverLogins({
       const at = serverAt(server)
       const account = { server, url: at.url, principal, label }
       const login = await vault.remove(account)
-      log('disconnected', account, 'a user has ended a login at a server')
       if (login === undefined) return {}
       // It is over here in any case.
       await revokeLogin(at, login).catch((err: unknown) => {

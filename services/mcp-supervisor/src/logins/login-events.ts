@@ -1,0 +1,73 @@
+import type { AuditLog, AuditRecord } from '@mcp-host/audit'
+import type { Logger } from '@mcp-host/service'
+import type { Registry } from 'prom-client'
+import { Counter, Gauge } from 'prom-client'
+import type { Account } from './account.ts'
+
+/** `refused`: the login is over; `failed`: it could not be asked, and nothing is lost. */
+type Replacement = 'ok' | 'refused' | 'failed'
+
+/** What happens to logins. */
+export interface LoginEvents {
+  connected(account: Account): void
+  disconnected(account: Account): void
+  /** A token was replaced, or could not be. */
+  replaced(account: Account, outcome: Replacement): void
+}
+
+export interface LoginEventsDeps {
+  readonly logger: Logger
+  readonly metrics: Registry
+  /** The audit log; absent when it is off. */
+  readonly audit?: AuditLog | undefined
+}
+
+/** Writes what happens to logins into the log, the metrics and the audit log. */
+export function loginEvents({ logger, metrics, audit }: LoginEventsDeps): LoginEvents {
+  const replacements = new Counter({
+    name: 'mcp_host_server_login_refreshes_total',
+    help: 'Tokens of users at MCP servers that were replaced, refused (the user has to log in again), or could not be replaced for now',
+    labelNames: ['server', 'outcome'],
+    registers: [metrics],
+  })
+  const record = (
+    action: AuditRecord['action'],
+    { server, principal, label }: Account,
+    message: string,
+  ): void => {
+    logger.info({ component: 'login', action, server, principal }, message)
+    audit?.record({ action, principal, server, detail: { label } })?.catch(() => undefined)
+  }
+  return {
+    connected: (account) => record('server-connected', account, 'a user has logged in at a server'),
+    disconnected: (account) =>
+      record('server-disconnected', account, 'a user has ended a login at a server'),
+    replaced(account, outcome) {
+      const { server } = account
+      replacements.inc({ server, outcome })
+      if (outcome === 'refused') {
+        record('server-login-over', account, 'a login at a server is over: its user has to log in')
+      } else if (outcome === 'failed') {
+        const fields = { component: 'login', action: 'refresh', server }
+        logger.warn(fields, 'a token could not be replaced; it is tried again')
+      }
+    },
+  }
+}
+
+/** Exposes how many logins there are. Every supervisor knows all of them. */
+export function exposeLogins(
+  metrics: Registry,
+  counts: () => Iterable<readonly [server: string, state: 'usable' | 'needed']>,
+): void {
+  const gauge: Gauge = new Gauge({
+    name: 'mcp_host_server_logins',
+    help: 'Logins of users at MCP servers: usable, or needed again',
+    labelNames: ['server', 'state'],
+    registers: [metrics],
+    collect() {
+      gauge.reset()
+      for (const [server, state] of counts()) gauge.inc({ server, state })
+    },
+  })
+}
