@@ -182,6 +182,30 @@ export interface SessionChanges {
   readonly metadata?: Session['metadata'] | null
 }
 
+/** An MCP server at which users log in. */
+export interface Connection {
+  readonly server: string
+  /** The address of the server. */
+  readonly url: string
+  /** The page of the host at which to log in; absent where no browser is logged in at the host. */
+  readonly connectPath?: string
+  readonly logins: readonly ServerLogin[]
+}
+
+/** A login at an MCP server. */
+export interface ServerLogin {
+  /** Tells several logins at the server apart. */
+  readonly label: string
+  /** The authorization server. */
+  readonly issuer: string
+  /** Scopes that were asked for, separated by spaces. */
+  readonly scope?: string
+  /** Whether the user has to log in again. */
+  readonly isNeeded: boolean
+  /** Epoch milliseconds. */
+  readonly connectedAt: number
+}
+
 /** What a session has from its beginning; absent fields are as the host is set. */
 export type NewSession = {
   readonly [Name in keyof SessionChanges]: Exclude<SessionChanges[Name], null>
@@ -198,6 +222,17 @@ export class HostApi {
   /** The principal of the credential. */
   me(): Promise<Principal> {
     return this.#ask('/api/me')
+  }
+
+  /** The MCP servers at which users log in, with the logins of the principal. */
+  async connections(): Promise<Connection[]> {
+    return (await this.#ask<{ connections: Connection[] }>('/api/connections')).connections
+  }
+
+  /** Ends a login of the principal at an MCP server. */
+  async endConnection(server: string, label: string): Promise<void> {
+    const path = [server, label].map(encodeURIComponent).join('/')
+    await this.#ask(`/api/connections/${path}`, { method: 'DELETE' })
   }
 
   models(): Promise<Models> {

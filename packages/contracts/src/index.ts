@@ -177,6 +177,7 @@ export {
   endServerLogin,
   finishServerLogin,
   listServerLogins,
+  LoginServer,
   ServerLogin,
 } from './supervisor/server-login.ts'
 export { ReloadResult, supervisorControl } from './supervisor/supervisor-control.ts'

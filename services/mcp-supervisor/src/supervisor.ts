@@ -206,8 +206,7 @@ export async function createSupervisor(
     resume: async ({ head }, send) => resumable.resume(head, send),
   })
   stack.use(
-    logins &&
-      subjects.logins(serverLogins({ logger, proxyFor, logins, servers: () => mcpConfig.servers })),
+    subjects.logins(serverLogins({ logger, proxyFor, logins, servers: () => mcpConfig.servers })),
   )
   await publisher.start()
   publishFaulty()

@@ -9,7 +9,6 @@ const browser = z.string()
 
 /** A login of a user at an MCP server, without its secrets. */
 export const ServerLogin = z.object({
-  server: ServerName,
   /** Tells several logins of the user at the server apart. */
   label: z.string(),
   /** The authorization server. */
@@ -22,6 +21,14 @@ export const ServerLogin = z.object({
   connectedAt: z.number(),
 })
 export type ServerLogin = z.infer<typeof ServerLogin>
+
+/** An MCP server at which users log in, with the logins of one user. */
+export const LoginServer = z.object({
+  server: ServerName,
+  url: z.string(),
+  logins: z.array(ServerLogin),
+})
+export type LoginServer = z.infer<typeof LoginServer>
 
 /**
  * Begins a login of the caller at a server. Errors: `not-found` for a server at which nobody logs in; `unavailable` when
@@ -46,11 +53,11 @@ export const finishServerLogin = defineCall('login.finish', {
   reply: z.object({}),
 })
 
-/** The logins of the caller. */
+/** The servers at which users log in, with the logins of the caller. */
 export const listServerLogins = defineCall('login.list', {
   ...byGateways,
   request: z.object({}),
-  reply: z.object({ logins: z.array(ServerLogin) }),
+  reply: z.object({ servers: z.array(LoginServer) }),
 })
 
 /** Ends a login of the caller, here and at the authorization server. */

@@ -22,6 +22,7 @@ const ACCESS: readonly (readonly [prefix: string, access: Access])[] = [
   ['/api/maintenance', 'admin'],
   ['/api/me', 'any'],
   ['/api/policy', 'admin'],
+  ['/api/connections', 'any'],
   ['/api/file-faults', 'admin'],
   ['/api/servers', 'admin'],
   ['/api/shared/', 'link'],

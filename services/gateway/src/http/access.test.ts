@@ -178,7 +178,7 @@ test('these routes alone need no credential, or no certain scope', () => {
     '/openapi.json',
     '/ready',
   ])
-  expect(foldersOf('any')).toEqual(['/api/audit', '/api/me', '/api/tickets'])
+  expect(foldersOf('any')).toEqual(['/api/audit', '/api/connections', '/api/me', '/api/tickets'])
   expect(foldersOf('mcp').filter((url) => !url.startsWith('/mcp/'))).toEqual(['/capabilities'])
 })
 

@@ -62,6 +62,7 @@ import { ReadBudget } from '../edge/read-budget.ts'
 import { FRAME_PIECES, PacedUpgrades } from '../edge/paced-upgrades.ts'
 import type { SessionRoutesDeps } from './sessions/index.ts'
 import { addConnectPages } from '../auth/connect/connect-routes.ts'
+import { addConnectionRoutes } from './connections/index.ts'
 import { addListLimits } from './limits/list-limits.ts'
 import { addExplainCall } from './policy/explain-call.ts'
 import { addServerRoutes } from './servers/index.ts'
@@ -227,6 +228,8 @@ export async function buildApp(
   })
   app.addHook('onClose', async () => guard[Symbol.dispose]())
   compressAnswers(app)
+  // Without logins of browsers nobody can use them.
+  const hasConnectPages = deps.logins !== undefined || !deps.auth.isOn
   const tickets = new Tickets(deps.bus, deps.auth)
   const shares = new Shares(deps.bus, deps.auth)
   const sending = { blobs: deps.bus.blobs, budget: new ReadBudget(FILES_BYTES_PER_MS) }
@@ -314,13 +317,13 @@ export async function buildApp(
       await api.register(async (open: Api) =>
         addReadShared(open, { ...deps, shares, files: sharedFiles }),
       )
+      addConnectionRoutes(api, { ...deps, hasConnectPages })
       addAccountRoutes(api, { ...deps, local: deps.logins?.local, publicUrl: deps.auth.publicUrl })
     },
     { prefix: '/api' },
   )
   await deps.logins?.addTo(app, { ...deps, bodies })
-  // Without logins of browsers nobody can use them.
-  if (deps.logins !== undefined || !deps.auth.isOn) {
+  if (hasConnectPages) {
     await addConnectPages(app, { ...deps, bodies, origins: deps.auth.origins })
   }
   await app.register(async (scope) => {

@@ -88,6 +88,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'POST /api/servers/reload': { status: 200 },
   'POST /api/servers/:server/restart': { status: 200 },
   'GET /api/servers/:server/output': { status: 200 },
+  'GET /api/connections': { status: 200 },
+  'DELETE /api/connections/:server/:label': { status: 204 },
   'GET /api/file-faults': { status: 200 },
   'POST /api/policy/explain': {
     status: 200,
@@ -196,6 +198,8 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'POST /api/servers/reload': ['servers-reloaded'],
   'POST /api/servers/:server/restart': ['server-restarted'],
   'GET /api/servers/:server/output': 'an admin reads lines that the log of the supervisor has too',
+  'GET /api/connections': READ_OWN,
+  'DELETE /api/connections/:server/:label': 'the supervisor that ends it has the entry',
   'GET /api/file-faults': ADMIN_READ,
   'POST /api/policy/explain': ADMIN_READ,
   'GET /api/limits': ADMIN_READ,
@@ -236,6 +240,8 @@ async function open(): Promise<void> {
     .set('session.update', RECORD)
     .set('session.list', { sessions: [RECORD] })
     .set('session.history', { messages: [] })
+    .set('login.list', { servers: [] })
+    .set('login.end', {})
 }
 
 /** Creates a session of the owner and the other resources that the route needs. */

@@ -10,10 +10,19 @@ import type { KnownLogin } from './login-vault.ts'
 
 interface ServerLoginsDeps {
   readonly logger: Logger
-  readonly logins: HostLogins
+  /** Absent when users cannot log in. */
+  readonly logins: HostLogins | undefined
   readonly proxyFor: LoginServer['proxyFor']
   /** The configured servers by name. */
   readonly servers: () => Readonly<Record<string, ServerConfig>>
+}
+
+/** The answers where users cannot log in. */
+const NO_LOGINS: LoginHandlers = {
+  begin: ({ request }) => Promise.reject(noServer(request.server)),
+  finish: ({ request }) => Promise.reject(noServer(request.server)),
+  end: ({ request }) => Promise.reject(noServer(request.server)),
+  list: async () => ({ servers: [] }),
 }
 
 /** Logs users in at servers: the answers to the gateways, which have the browsers. */
@@ -23,11 +32,12 @@ export function serverLogins({
   proxyFor,
   servers,
 }: ServerLoginsDeps): LoginHandlers {
+  if (logins === undefined) return NO_LOGINS
   const { vault, pending: starts } = logins
   const serverAt = (name: ServerName): LoginServer => {
     const server = loginServers(servers(), proxyFor).get(name)
     if (server !== undefined) return server
-    throw new BusError('not-found', `users cannot log in at "${name}"`, { field: 'server' })
+    throw noServer(name)
   }
 
   return {
@@ -73,11 +83,11 @@ export function serverLogins({
     },
 
     async list({ envelope: { principal } }) {
-      const all = Array.from(loginServers(servers(), proxyFor), ([server, { url }]) =>
-        vault.read({ server, url, principal, label: DEFAULT_LABEL }),
-      )
-      const found = await Promise.all(all)
-      return { logins: found.flatMap((login) => (login === undefined ? [] : toServerLogin(login))) }
+      const all = Array.from(loginServers(servers(), proxyFor), async ([server, { url }]) => {
+        const login = await vault.read({ server, url, principal, label: DEFAULT_LABEL })
+        return { server, url, logins: login === undefined ? [] : [toServerLogin(login)] }
+      })
+      return { servers: await Promise.all(all) }
     },
   }
 }
@@ -96,10 +106,14 @@ function loginServers(
   )
 }
 
+function noServer(name: string): BusError {
+  return new BusError('not-found', `users cannot log in at "${name}"`, { field: 'server' })
+}
+
 function toServerLogin(login: KnownLogin): ServerLogin {
-  const { server, label, issuer, scope, demanded, connectedAt, isUsable } = login
+  const { label, issuer, scope, demanded, connectedAt, isUsable } = login
   const isNeeded = !isUsable || demanded !== undefined
-  return { server, label, issuer, scope, connectedAt, isNeeded }
+  return { label, issuer, scope, connectedAt, isNeeded }
 }
 
 /** Tells the user what went wrong at an authorization server. */

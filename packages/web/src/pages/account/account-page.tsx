@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { login } from '../../state/login.ts'
 import { useStore } from '../../state/store.ts'
 import { PageFrame } from '../../parts/page-frame.tsx'
+import { ConnectionsSection } from './connections-section.tsx'
 import { KeysSection } from './keys-section.tsx'
 import { logOut } from './log-out.ts'
 import { UsageSection } from './usage-section.tsx'
@@ -25,6 +26,7 @@ export function AccountPage(): ReactNode {
           </a>
         </section>
       )}
+      <ConnectionsSection />
       <UsageSection principal={principal} />
       <KeysSection principal={principal} />
     </PageFrame>

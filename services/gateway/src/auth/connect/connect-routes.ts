@@ -57,9 +57,11 @@ function addConnectRoutes(app: FastifyInstance, { bus, origins, limits }: Connec
     if (!(await isKnown(request, reply))) return reply
     const server = serverIn(request.params)
     const { envelope, principal } = request
-    const { logins } = await bus.call(listServerLogins, {}, {}, options(envelope))
-    const login = logins.find((each) => each.server === server && !each.isNeeded)
-    return reply.type(HTML).send(connectPage({ server, user: principal.id, login }))
+    const { servers } = await bus.call(listServerLogins, {}, {}, options(envelope))
+    const known = servers.find((each) => each.server === server)
+    if (known === undefined) throw new BusError('not-found', `Nobody logs in at "${server}".`)
+    const login = known.logins.find((each) => !each.isNeeded)
+    return reply.type(HTML).send(connectPage({ server, url: known.url, user: principal.id, login }))
   })
 
   app.post<{ Params: { server: string } }>('/connect/:server', async (request, reply) => {

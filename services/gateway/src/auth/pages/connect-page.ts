@@ -3,6 +3,8 @@ import { html, isolated, nameOf, page } from './page.ts'
 
 interface ConnectPage {
   readonly server: string
+  /** The address of the server. */
+  readonly url: string
   /** The name of the user at this host. */
   readonly user: string
   /** The login that the user has there. */
@@ -10,7 +12,7 @@ interface ConnectPage {
 }
 
 /** The page that asks a user before the browser is sent to the login of an MCP server. */
-export function connectPage({ server, user, login }: ConnectPage): string {
+export function connectPage({ server, url, user, login }: ConnectPage): string {
   const path = `/connect/${encodeURIComponent(server)}`
   if (login !== undefined) {
     return page(
@@ -36,6 +38,10 @@ export function connectPage({ server, user, login }: ConnectPage): string {
         You are <strong>${nameOf(user)}</strong> here. Log in at <strong>${nameOf(server)}</strong>,
         so that your chats and programs can use it in your name.
       </p>
+      <dl class="sheet">
+        <dt>Address</dt>
+        <dd>${isolated(url)}</dd>
+      </dl>
       <p class="soft">
         This host keeps the login until you disconnect. Go on only if you have just asked for it
         yourself.

@@ -1,0 +1,99 @@
+import type { Bus } from '@mcp-host/bus'
+import {
+  endServerLogin,
+  listServerLogins,
+  LoginServer,
+  ServerLogin,
+  ServerName,
+} from '@mcp-host/contracts'
+import { z } from 'zod'
+import type { Api } from '../../edge/api.ts'
+import { faults, jsonAnswer } from '../../edge/api.ts'
+
+/** Longer than an authorization server may take that is told of the end of a login. */
+const END_LIMIT_MS = 60_000
+const LIST_LIMIT_MS = 10_000
+
+const Login = z.object({
+  label: ServerLogin.shape.label.describe('Tells several logins at the server apart.'),
+  issuer: ServerLogin.shape.issuer.describe('The authorization server.'),
+  scope: ServerLogin.shape.scope.describe('Scopes that were asked for, separated by spaces.'),
+  isNeeded: ServerLogin.shape.isNeeded.describe('Whether you have to log in again.'),
+  connectedAt: ServerLogin.shape.connectedAt.describe('Epoch milliseconds.'),
+})
+
+const Connection = z
+  .object({
+    server: LoginServer.shape.server.describe('The MCP server.'),
+    url: LoginServer.shape.url.describe('Its address.'),
+    connectPath: z
+      .string()
+      .optional()
+      .describe('The page at which to log in; absent where no browser is logged in at this host.'),
+    logins: z.array(Login).describe('Yours.'),
+  })
+  .meta({ id: 'Connection', description: 'An MCP server at which users log in.' })
+
+export interface ConnectionRoutesDeps {
+  readonly bus: Pick<Bus, 'call'>
+  /** Whether there are pages at which users log in at servers. */
+  readonly hasConnectPages: boolean
+}
+
+/** The logins of a user at MCP servers. */
+export function addConnectionRoutes(
+  api: Api,
+  { bus, hasConnectPages }: ConnectionRoutesDeps,
+): void {
+  const tags = ['connections']
+
+  api.get(
+    '/connections',
+    {
+      schema: {
+        tags,
+        operationId: 'listConnections',
+        summary: 'List the MCP servers at which users log in, with your logins',
+        response: {
+          200: jsonAnswer('All of them.', z.object({ connections: z.array(Connection) })),
+          ...faults(400, 503),
+        },
+      },
+    },
+    async ({ envelope }) => {
+      const options = { envelope, timeoutMs: LIST_LIMIT_MS }
+      const { servers } = await bus.call(listServerLogins, {}, {}, options)
+      const connections = servers.map(({ server, url, logins }) => ({
+        server,
+        url,
+        ...(hasConnectPages ? { connectPath: `/connect/${server}` } : {}),
+        logins: logins.map(({ label, issuer, scope, isNeeded, connectedAt }) => ({
+          label,
+          issuer,
+          scope,
+          isNeeded,
+          connectedAt,
+        })),
+      }))
+      return { connections }
+    },
+  )
+
+  api.delete(
+    '/connections/:server/:label',
+    {
+      schema: {
+        tags,
+        operationId: 'endConnection',
+        summary: 'End one of your logins at an MCP server',
+        description: 'Its tokens are removed here, and revoked at the authorization server.',
+        params: z.object({ server: ServerName, label: z.string().max(100) }),
+        response: { 204: z.null().describe('It is over.'), ...faults(400, 404, 503) },
+      },
+    },
+    async ({ params, envelope }, reply) => {
+      await bus.call(endServerLogin, {}, params, { envelope, timeoutMs: END_LIMIT_MS })
+      return reply.code(204).send(null)
+    },
+  )
+}
