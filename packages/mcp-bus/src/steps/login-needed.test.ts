@@ -1,5 +1,5 @@
 import { callerAt, newEnvelope, NOBODY } from '@mcp-host/contracts'
-import { LoginNeededError } from '@mcp-host/upstream'
+import { LoginNeededError, ValidationError } from '@mcp-host/upstream'
 import { beforeEach, expect, test } from 'vitest'
 import { loginNeeded } from './login-needed.ts'
 import type { ServeCall, ServedCall } from './serve-call.ts'
@@ -68,6 +68,22 @@ test('a caller that can show the link is shown it, and the call goes on after th
   expect(await Promise.all(calls)).toEqual([done, done, done, done])
   // One for each session.
   expect(shown).toEqual([link, link])
+})
+
+test('the tool that stands for the login says that it is done', async () => {
+  const showLink: ServedCall<object>['showLink'] = (_, loggedIn) => loggedIn.then(() => true)
+  let isLoggedIn = false
+  const send = async (): Promise<object> => {
+    if (!isLoggedIn) throw NO_LOGIN
+    throw new ValidationError('there is no tool "connect"', [], { server: 'notes' })
+  }
+  const called = serve(callThat(send, { tool: 'connect', showLink }))
+  const other = serve(callThat(send, { tool: 'whoami', showLink, session: 's2' }))
+  await new Promise((resolve) => setImmediate(resolve))
+  isLoggedIn = true
+  login.resolve()
+  expect(await called).toMatchObject({ content: [{ text: expect.stringContaining('is logged') }] })
+  await expect(other).rejects.toThrow('there is no tool')
 })
 
 test('a user who does not follow the link ends the wait', async () => {

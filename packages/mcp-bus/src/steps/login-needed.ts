@@ -1,5 +1,7 @@
-import { isLoginNeeded } from '@mcp-host/upstream'
-import type { CallStep, ServedCall } from './serve-call.ts'
+import { isLoginNeeded, ValidationError } from '@mcp-host/upstream'
+import type { CallStep, ServeCall, ServedCall } from './serve-call.ts'
+
+const CONNECT = 'connect'
 
 /** The tool of a server that lists no tools before somebody has logged in. A call of it gets the link to the login. */
 export function connectTool(server: string): {
@@ -8,7 +10,7 @@ export function connectTool(server: string): {
   readonly inputSchema: Readonly<Record<string, unknown>>
 } {
   const description = `The user has not logged in at "${server}" yet. This tool answers with the link at which to log in; then the tools of "${server}" take its place.`
-  return { name: 'connect', description, inputSchema: { type: 'object', properties: {} } }
+  return { name: CONNECT, description, inputSchema: { type: 'object', properties: {} } }
 }
 
 export interface LoginPage {
@@ -48,10 +50,22 @@ export function loginNeeded({ link, loggedIn }: LoginPage): CallStep {
       return await next(call)
     } catch (error) {
       if (!isLoginNeeded(error)) throw error
-      if (await waitTogether(call)) return next(call)
+      if (await waitTogether(call)) return again(next, call)
       // A call of a tool has a result of this form, whatever its caller makes of it.
       return resultFor(call.server, link) as Awaited<ReturnType<typeof call.send>>
     }
+  }
+}
+
+/** Repeats a call after the login. The tool that stands for the login is gone by then. */
+async function again<Result>(next: ServeCall, call: ServedCall<Result>): Promise<Result> {
+  try {
+    return await next(call)
+  } catch (error) {
+    if (call.tool !== CONNECT || !(error instanceof ValidationError)) throw error
+    const text = `The user is logged in at "${call.server}" now. List its tools again.`
+    // As above.
+    return { content: [{ type: 'text', text }] } as Result
   }
 }
 

@@ -9,6 +9,7 @@ import { login } from '../state/login.ts'
 import { useStore } from '../state/store.ts'
 import type { QuestionItem } from '../state/turn.ts'
 import { ToolArguments } from '../parts/tool-arguments.tsx'
+import { isLogin, LoginPage } from './login-page.tsx'
 import { readFields, readValues } from './fields.ts'
 import type { FormValues } from '../state/form-values.ts'
 import { FormFields } from './form-fields.tsx'
@@ -42,7 +43,7 @@ export function QuestionView({ item, session }: QuestionViewProps): ReactNode {
         <h3>
           {question.mode === 'approval' ? 'Allow ' : ''}
           <ToolId server={question.server} tool={question.tool} />
-          {question.mode === 'approval' ? '?' : ' asks you'}
+          {question.mode === 'approval' ? '?' : isLogin(question) ? ' needs you' : ' asks you'}
         </h3>
       </header>
       {/* The title of a request for permission says all. */}
@@ -98,16 +99,22 @@ function OpenQuestion(props: {
     void answer('accept')
   }
   const link = mode === 'url' ? safeLink(url) : undefined
+  const isOfHost = isLogin(question)
   return (
     <form ref={form} onSubmit={submit}>
       {mode === 'approval' && <ToolArguments given={question.arguments} />}
       {mode === 'form' && <FormFields fields={fields} values={values} onChange={change} />}
-      {mode === 'url' && <PageToVisit link={link} url={url} />}
+      {isOfHost && <LoginPage link={url} />}
+      {mode === 'url' && !isOfHost && <PageToVisit link={link} url={url} />}
       <Fault fault={fault} />
       <div className="asks-foot">
-        <button type="submit" className="move" aria-disabled={isSending}>
-          {mode === 'approval' ? 'Allow' : mode === 'url' ? 'I have done it' : 'Send answer'}
-        </button>
+        {isOfHost ? (
+          <span className="note">The call goes on by itself when you are back.</span>
+        ) : (
+          <button type="submit" className="move" aria-disabled={isSending}>
+            {mode === 'approval' ? 'Allow' : mode === 'url' ? 'I have done it' : 'Send answer'}
+          </button>
+        )}
         <button type="button" aria-disabled={isSending} onClick={() => void answer('decline')}>
           {mode === 'approval' ? 'Do not allow' : 'Decline'}
         </button>
