@@ -49,7 +49,7 @@ beforeAll(async () => {
   stack = cleanup.use(
     await startStack({
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
-      servers: { notes: notes.entry, mail: mail.entry },
+      servers: { notes: notes.entry, mail: withRule(mail.entry) },
       toolCount: 3,
       env: {
         AUTH: 'local,keys',
@@ -106,6 +106,11 @@ async function disconnect({ browser }: User, server: string): Promise<void> {
 function connect({ browser }: User, server: 'notes' | 'mail', as: string): Promise<string> {
   const { issuer } = server === 'notes' ? notes : mail
   return logIn(`${url}/connect/${server}`, browser, { issuer, as })
+}
+
+function withRule(entry: object): object {
+  const accounts = [{ when: { owner: 'acme' }, label: 'work' }]
+  return { ...entry, auth: { type: 'oauth', accounts } }
 }
 
 const listed = (tool: string): Promise<unknown> =>
@@ -186,6 +191,44 @@ test('so is a client of 2026-07-28, at whichever gateway and supervisor its repe
   expect(content).toEqual([{ type: 'text', text: 'ann@mail' }])
   await mcp.close()
   await disconnect(ann, 'mail')
+})
+
+test('a user has several logins at a server, which rules, callers and their age choose', async () => {
+  const { issuer } = mail
+  for (const label of ['private', 'work']) {
+    const link = `${url}/connect/mail?account=${label}`
+    await logIn(link, ann.browser, { issuer, as: `ann.${label}` })
+  }
+  const as = async (given: object, account?: string): Promise<string> => {
+    const chosen = account === undefined ? {} : { _meta: { 'mcp-host/options': { account } } }
+    const { content } = await ann.mcp.callTool({
+      name: 'mail__whoami',
+      arguments: { ...given },
+      ...chosen,
+    })
+    return JSON.stringify(content)
+  }
+  const calls = Array.from({ length: 100 }, () => [
+    as({}).then((who) => expect(who).toContain('ann.private')),
+    as({ owner: 'acme' }).then((who) => expect(who).toContain('ann.work')),
+    as({ owner: 'me' }).then((who) => expect(who).toContain('ann.private')),
+    as({}, 'work').then((who) => expect(who).toContain('ann.work')),
+    as({ owner: 'acme' }, 'private').then((who) => expect(who).toContain('ann.work')),
+  ])
+  await Promise.all(calls.flat())
+  expect(await as({}, 'third')).toContain(`${url}/connect/mail?account=third`)
+  using chat = await ChatSocket.open({ url, headers: ann.headers })
+  const given = [{ owner: 'acme' }, {}].map((each) => ({ name: 'mail__whoami', arguments: each }))
+  chat.send({ type: 'message', payload: { text: script({ calls: given }, { text: 'done' }) } })
+  await chat.turnsDone()
+  const results = JSON.stringify(chat.frames.filter(({ type }) => type === 'tool'))
+  expect(results).toContain('ann.work')
+  expect(results).toContain('ann.private')
+  const page = await ann.browser.open(`${url}/connect/mail`)
+  expect(page.text).toContain('private')
+  for (const account of ['private', 'work']) {
+    await ann.browser.submit(page, { decision: 'disconnect', account })
+  }
 })
 
 test('a login ends only in its browser, for its user, and once', async () => {

@@ -41,7 +41,8 @@ export function serverRows(entries: Iterable<CatalogEntry>): ServerRow[] {
         if (stats === undefined || stats.calls + stats.inFlight + (stats.sessions ?? 0) === 0)
           return []
         const row = { name: server, state, supervisor: id, restarts: 0, tools: tools.length }
-        return [{ ...row, scope: 'session' as const, ...stats }]
+        const { scope } = instances[0]?.entry ?? {}
+        return [{ ...row, scope, ...stats }]
       })
     return [...rows, ...others]
   })
@@ -67,6 +68,9 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
   const all = Array.from(entries)
   const rows = serverRows(all)
   const faults = fileFaults(all).map(describeFileFault)
+  const logins = rows.flatMap(({ name, logins: known }) =>
+    known === undefined ? [] : [loginsOf(name, known)],
+  )
   const errors = rows.flatMap(({ name, instances = [], ...row }) => [
     ...why(name, row),
     ...instances.flatMap((instance, index) => why(`${name}, instance ${index + 1}`, instance)),
@@ -80,7 +84,7 @@ export function formatTable(entries: Iterable<CatalogEntry>): string {
       .trimEnd(),
   )
   const body = rows.length === 0 ? ['No MCP server is running.'] : lines
-  const below = new Set([...errors, ...faults])
+  const below = new Set([...errors, ...logins, ...faults])
   return plain([...body, ...(below.size === 0 ? [] : ['', ...below])].join('\n'))
 }
 
@@ -93,8 +97,15 @@ function why(name: string, failure: Pick<ServerEntry, 'error' | 'output'>): stri
   ]
 }
 
+function loginsOf(name: string, { usable, needed }: NonNullable<ServerStats['logins']>): string {
+  if (usable + needed === 0) return `${name}: nobody has logged in there yet`
+  const again = needed === 0 ? '' : `, and ${needed} to be made again`
+  return `${name}: ${countOf(usable, 'login')} of users${again}`
+}
+
 function toCells(row: ServerRow): string[] {
-  const process = row.sessions === undefined ? ofInstances(row) : countOf(row.sessions, 'session')
+  const caller = row.scope === 'user' ? 'user' : 'session'
+  const process = row.sessions === undefined ? ofInstances(row) : countOf(row.sessions, caller)
   return [
     row.name,
     row.phase ?? row.state,

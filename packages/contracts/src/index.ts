@@ -193,7 +193,13 @@ export {
 export { blockText } from './tool/block-text.ts'
 export { mediaOf } from './tool/media-of.ts'
 export { callControl } from './tool/call-control.ts'
-export { OPTIONS_META_KEY, Priority, RequestOptions, RetryOptions } from './tool/request-options.ts'
+export {
+  AccountLabel,
+  OPTIONS_META_KEY,
+  Priority,
+  RequestOptions,
+  RetryOptions,
+} from './tool/request-options.ts'
 export { runTool, RunToolRequest } from './tool/run-tool.ts'
 export { ToolProgress, toolProgress } from './tool/tool-progress.ts'
 export { CONTRACT_VERSION } from './version.ts'

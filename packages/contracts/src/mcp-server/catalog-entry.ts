@@ -138,8 +138,12 @@ export const ServerStats = z.object({
   calls: z.number().int().nonnegative(),
   errors: z.number().int().nonnegative(),
   inFlight: z.number().int().nonnegative(),
-  /** The number of dedicated processes. */
+  /** The number of dedicated processes, or of connections of users. */
   sessions: z.number().int().nonnegative().optional(),
+  /** The logins of users at the server: how many are usable, and how many are needed again. */
+  logins: z
+    .object({ usable: z.number().int().nonnegative(), needed: z.number().int().nonnegative() })
+    .optional(),
   /** Latencies of the latest calls; absent before the first call. */
   p50Ms: z.number().optional(),
   p95Ms: z.number().optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
 import { ServerName } from '../ids.ts'
+import { AccountLabel } from '../tool/request-options.ts'
 
 const byGateways = { from: ['gateway'], to: ['mcp-supervisor'], answeredBy: 'group' } as const
 
@@ -36,7 +37,7 @@ export type LoginServer = z.infer<typeof LoginServer>
  */
 export const beginServerLogin = defineCall('login.begin', {
   ...byGateways,
-  request: z.object({ server: ServerName, browser }),
+  request: z.object({ server: ServerName, label: AccountLabel, browser }),
   reply: z.object({
     /** The page for the browser of the user. */
     url: z.string(),

@@ -35,11 +35,16 @@ export const RetryOptions = z.union(
 
 export const Priority = z.enum(['high', 'normal', 'low'])
 
+/** Tells several logins of a user at one server apart. */
+export const AccountLabel = z.string().trim().min(1).max(60)
+
 /** Options of a request to a server. A request that may have begun is repeated only when they allow it. */
 export const RequestOptions = z.object({
   timeoutMs: z.number().min(1).max(3_600_000).exactOptional(),
   priority: Priority.exactOptional(),
   retry: RetryOptions.exactOptional(),
+  /** Which of several logins of the caller at the server is used. */
+  account: AccountLabel.exactOptional(),
 })
 export type RequestOptions = z.infer<typeof RequestOptions>
 

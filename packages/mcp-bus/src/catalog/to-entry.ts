@@ -10,10 +10,8 @@ import type {
 import { isProcess } from '@mcp-host/upstream'
 import { truncate } from '../truncate.ts'
 
-/** What makes a server one at which users log in. */
-interface OfUsers {
-  readonly auth: OAuthAuthConfig
-}
+/** A server at which users log in. */
+export type LoginServerConfig = RemoteServerConfig & { readonly auth: OAuthAuthConfig }
 
 /** The catalog entry of a server. */
 export function toEntry(
@@ -67,7 +65,7 @@ function scopeOf(config: ServerConfig): NonNullable<ServerEntry['scope']> {
 }
 
 /** Whether users log in at a server. */
-export function hasLogins(config: ServerConfig): config is RemoteServerConfig & OfUsers {
+export function hasLogins(config: ServerConfig): config is LoginServerConfig {
   return 'auth' in config && config.auth?.type === 'oauth'
 }
 

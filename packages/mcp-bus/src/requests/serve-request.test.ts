@@ -71,6 +71,7 @@ async function serveOne(
     serve: serveThrough([audited(audit)]),
     ...(ask === undefined ? {} : { ask }),
     cancelled: () => new AbortController().signal,
+    leaving: new AbortController().signal,
     async askPolicy(call) {
       expect(requests).toEqual([])
       decided.push(call)

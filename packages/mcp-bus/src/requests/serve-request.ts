@@ -42,6 +42,8 @@ export interface ServeRequestDeps {
   readonly ask?: AskCaller | undefined
   /** Aborts when the caller has cancelled the request. */
   readonly cancelled: () => AbortSignal
+  /** Aborts when the server ends here. */
+  readonly leaving: AbortSignal
   /** Asks the gateway whether the policy still lets a call run. */
   readonly askPolicy: (params: Json) => Promise<boolean>
 }
@@ -120,10 +122,11 @@ async function run(
       : undefined,
   }
   const send = (): Promise<unknown> => sendAnswered(deps, { ...request, params }, options)
+  const over = (): AbortSignal => AbortSignal.any([deps.cancelled(), deps.leaving])
   const showLink: ShowLink | undefined =
     head.era === 'modern'
-      ? (...link) => repeatedLink(request.params, deps.cancelled())(...link)
-      : ask && ((...link) => askingLink(ask, deps.cancelled())(...link))
+      ? (...link) => repeatedLink(request.params, over())(...link)
+      : ask && ((...link) => askingLink(ask, over())(...link))
   const { name, arguments: args } = params
   const call = {
     envelope,
@@ -132,6 +135,7 @@ async function run(
     call: head.id,
     session: client?.id,
     arguments: args,
+    cancelled: deps.cancelled,
     showLink,
   }
   if (head.confirm !== undefined) {

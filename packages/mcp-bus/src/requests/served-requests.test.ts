@@ -111,6 +111,7 @@ function serveLegacy(
     ready: () => ready,
     era: () => era,
     track: (work) => void tracked.push(work),
+    leaving: new AbortController().signal,
     watched: {
       async watch(uris) {
         watched.push(uris)

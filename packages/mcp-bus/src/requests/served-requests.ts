@@ -46,6 +46,8 @@ export interface RequestTarget {
   /** Counts work that continues after the reply. */
   readonly track: (work: Promise<unknown>) => void
   readonly watched: Pick<WatchedResources, 'watch'>
+  /** Aborts when the server ends here, so that no request waits for its user any more. */
+  readonly leaving: AbortSignal
 }
 
 /** A request of an MCP client, as received from the bus. */
@@ -231,8 +233,8 @@ export class ServedRequests {
       const answer = await this.#askLegacy(running, POLICY_METHOD, call, cancelled())
       return isObject(answer) && answer['isAllowed'] === true
     }
-    const { upstream, serve } = to
-    const deps = { bus, server, audit, upstream, serve, era, ask, askPolicy, cancelled }
+    const { upstream, serve, leaving } = to
+    const deps = { bus, server, audit, upstream, serve, era, ask, askPolicy, cancelled, leaving }
     return serveRequest(deps, request, (...part) => running.send(...part))
   }
 

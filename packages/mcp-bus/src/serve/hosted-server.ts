@@ -75,6 +75,8 @@ export class HostedServer implements AsyncDisposable {
   /** Whether a change is reported in this turn of the event loop. */
   #isChanged = false
   readonly #closing = new AbortController()
+  /** Aborts before, when it is told to leave. */
+  readonly #leaving = new AbortController()
   readonly #closed = new AbortController()
   readonly #started: Promise<void>
   /**
@@ -102,6 +104,7 @@ export class HostedServer implements AsyncDisposable {
       era: () => this.#era,
       track: (work) => void this.#counted(work).catch(ignore),
       watched: this.#watched,
+      leaving: this.#leaving.signal,
     }
     this.#replay = new ReplyReplayBuffer(deps.bus)
     if (requests !== undefined) this.#listen(requests)
@@ -203,6 +206,7 @@ export class HostedServer implements AsyncDisposable {
       serve: this.#serve,
       started: this.#started,
       closed: this.#closing.signal,
+      leaving: this.#leaving.signal,
       running: this.#running,
     }
     return startToolCall(deps, this.name, served)
@@ -233,6 +237,7 @@ export class HostedServer implements AsyncDisposable {
 
   /** Ends the suspended requests. */
   abandon(): void {
+    this.#leaving.abort()
     this.#options.requests?.abandon({ upstream: this.#upstream })
   }
 

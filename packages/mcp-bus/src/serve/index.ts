@@ -1,6 +1,7 @@
 export { CallStats } from '../catalog/call-stats.ts'
 export { CatalogPublisher } from '../catalog/catalog-publisher.ts'
 export { ClientLists } from '../catalog/client-lists.ts'
+export type { LoginServerConfig } from '../catalog/to-entry.ts'
 export { defaultPlacement, hasLogins, toEntry } from '../catalog/to-entry.ts'
 export { exposeToolMetrics } from '../catalog/tool-metrics.ts'
 export { withToolUse } from '../catalog/tool-use.ts'

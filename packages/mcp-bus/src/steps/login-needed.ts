@@ -1,3 +1,4 @@
+import { aborted } from '@mcp-host/async'
 import { isLoginNeeded, ValidationError } from '@mcp-host/upstream'
 import type { CallStep, ServeCall, ServedCall } from './serve-call.ts'
 
@@ -26,8 +27,14 @@ export interface LoginPage {
  */
 export function loginNeeded({ link, loggedIn }: LoginPage): CallStep {
   /** The calls that wait, by their sessions: a user is asked once for all of them. */
-  const waiting = new Map<string, Promise<boolean>>()
-  const wait = async ({ showLink, server }: ServedCall<unknown>): Promise<boolean> => {
+  const waiting = new Map<string, Wait>()
+  const begin = (call: ServedCall<unknown>, session: string): Wait => {
+    const outcome = show(call).finally(() => void waiting.delete(session))
+    const begun = { call, outcome }
+    waiting.set(session, begun)
+    return begun
+  }
+  const show = async ({ showLink, server }: ServedCall<unknown>): Promise<boolean> => {
     if (showLink === undefined) return false
     const over = new AbortController()
     const message = `Log in at "${server}", so that it can be used in your name.`
@@ -37,34 +44,48 @@ export function loginNeeded({ link, loggedIn }: LoginPage): CallStep {
       over.abort()
     }
   }
-  const waitTogether = (call: ServedCall<unknown>): Promise<boolean> => {
+  const wait = async (call: ServedCall<unknown>): Promise<boolean> => {
     const { session = call.call } = call
-    const known = waiting.get(session)
-    if (known !== undefined) return known
-    const begun = wait(call).finally(() => void waiting.delete(session))
-    waiting.set(session, begun)
-    return begun
+    for (;;) {
+      const shared = waiting.get(session) ?? begin(call, session)
+      if (await shared.outcome) return true
+      // The one that was shown the link may have been cancelled; the others still wait.
+      const isCancelled = shared.call.cancelled?.().aborted === true
+      if (shared.call === call || !isCancelled) return false
+    }
   }
   return (next) => async (call) => {
     try {
       return await next(call)
     } catch (error) {
       if (!isLoginNeeded(error)) throw error
-      if (await waitTogether(call)) return again(next, call)
-      // A call of a tool has a result of this form, whatever its caller makes of it.
-      return resultFor(call.server, link) as Awaited<ReturnType<typeof call.send>>
+      const cancelled = call.cancelled?.()
+      const isDone = await Promise.race([wait(call), ...(cancelled ? [aborted(cancelled)] : [])])
+      cancelled?.throwIfAborted()
+      return isDone === true ? again(next, call, link) : noLogin(call, link)
     }
   }
 }
 
+interface Wait {
+  /** The call whose user is shown the link. */
+  readonly call: ServedCall<unknown>
+  readonly outcome: Promise<boolean>
+}
+
 /** Repeats a call after the login. The tool that stands for the login is gone by then. */
-async function again<Result>(next: ServeCall, call: ServedCall<Result>): Promise<Result> {
+async function again<Result>(
+  next: ServeCall,
+  call: ServedCall<Result>,
+  link: string,
+): Promise<Result> {
   try {
     return await next(call)
   } catch (error) {
+    if (isLoginNeeded(error)) return noLogin(call, link)
     if (call.tool !== CONNECT || !(error instanceof ValidationError)) throw error
     const text = `The user is logged in at "${call.server}" now. List its tools again.`
-    // As above.
+    // As in `noLogin`.
     return { content: [{ type: 'text', text }] } as Result
   }
 }
@@ -72,7 +93,9 @@ async function again<Result>(next: ServeCall, call: ServedCall<Result>): Promise
 /** The field of a result that says where the user has to log in. */
 const LOGIN = 'mcp-host/login'
 
-function resultFor(server: string, link: string): object {
+function noLogin<Result>({ server }: ServedCall<Result>, link: string): Result {
   const text = `The call was not run: "${server}" needs a login of the user. Tell the user to open ${link} and to log in there. Then the call can be repeated.`
-  return { content: [{ type: 'text', text }], isError: true, _meta: { [LOGIN]: { server, link } } }
+  const _meta = { [LOGIN]: { server, link } }
+  // A call of a tool has a result of this form, whatever its caller makes of it.
+  return { content: [{ type: 'text', text }], isError: true, _meta } as Result
 }

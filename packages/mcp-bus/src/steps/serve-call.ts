@@ -10,6 +10,8 @@ export interface ServedCall<Result> {
   /** The session of the chat or of the MCP client. */
   readonly session: string | undefined
   readonly arguments: unknown
+  /** Aborts, with an error as its reason, when the caller has cancelled the call. */
+  readonly cancelled?: (() => AbortSignal) | undefined
   /** Shows a link to the user; absent when the caller has no way to show one. */
   readonly showLink?: ShowLink | undefined
   /** Asks the server. */

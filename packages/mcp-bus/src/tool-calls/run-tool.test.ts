@@ -99,6 +99,7 @@ beforeEach(() => {
     running: new InFlight(),
     calls: new RunningCalls(),
     callbackOf: () => () => undefined,
+    leaving: closed,
   }
 })
 

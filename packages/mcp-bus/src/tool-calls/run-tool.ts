@@ -44,6 +44,8 @@ export interface RunToolDeps {
   readonly callbackOf: (session: SessionId) => ServerRequestCallback
   /** Aborts when the server ends at this supervisor. The outcomes of its calls are then unknown. */
   readonly closed: AbortSignal
+  /** Aborts before that, when calls no longer wait for their users. */
+  readonly leaving: AbortSignal
   /** Calls in flight, which a drain waits for. */
   readonly running: InFlight
   /** The running calls, by which requests of the server find their session. */
@@ -132,7 +134,7 @@ async function wonStart(
 }
 
 async function callTool(
-  { bus, upstream, started, logger, calls, serve, callbackOf }: RunToolDeps,
+  { bus, upstream, started, logger, calls, serve, callbackOf, leaving }: RunToolDeps,
   server: string,
   served: ServedRequest<RunToolRequest>,
   cancelled: AbortSignal,
@@ -171,9 +173,11 @@ async function callTool(
       const answer = await callbackOf(session)({ ...question, signal: withdrawn })
       return isObject(answer) ? String(answer['action']) : 'cancel'
     }
-    return followLink(ask, done, { signal, limitMs: LINK_LIMIT_MS })
+    const over = AbortSignal.any([signal, leaving])
+    return followLink(ask, done, { signal: over, limitMs: LINK_LIMIT_MS })
   }
-  const sent = { envelope, server, tool, call, session, arguments: args, showLink, send }
+  const about = { envelope, server, tool, call, session, arguments: args }
+  const sent = { ...about, cancelled: () => cancelled, showLink, send }
   const outcome = await unlessAborted(started, cancelled)
     .then(() => serve(sent))
     .finally(() => ended.abort())

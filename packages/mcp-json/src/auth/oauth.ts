@@ -41,6 +41,16 @@ const common = {
     'Does not name the server to the authorization server (RFC 8707), for those that refuse it.',
     true,
   ).exactOptional(),
+  accounts: explained(
+    z.array(
+      fields({
+        when: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+        label: filledText,
+      }),
+    ),
+    'Which of several logins of a user a call has, by its arguments. The first rule with the same ones counts.',
+    [{ when: { owner: 'acme' }, label: 'work' }],
+  ).exactOptional(),
 }
 const Entry = fields(common).superRefine(namesIssuer)
 

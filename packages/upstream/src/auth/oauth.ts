@@ -30,6 +30,16 @@ export interface OAuthAuthConfig extends Partial<UserLogins> {
   readonly scope?: string
   /** Does not name the server to the authorization server (RFC 8707), which some refuse. */
   readonly omitResource?: boolean
+  /** For distributed hosts: which of several logins of a user a call has. */
+  readonly accounts?: readonly AccountRule[]
+}
+
+/** A choice between several logins of a user at one server. */
+export interface AccountRule {
+  /** The arguments of calls for which the rule counts: each must be the same. */
+  readonly when: Readonly<Record<string, string | number | boolean>>
+  /** The label of the login. */
+  readonly label: string
 }
 
 /** The configuration, with how users log in. */
@@ -94,7 +104,7 @@ class LoggedInUser {
 
   /** The login as far as it is known; its token is replaced when it has expired. */
   async #known(): Promise<CompleteLogin | undefined> {
-    const known = await this.#config.store.load()
+    const known = await this.#stored()
     if (known === undefined || remainingMs(known) > earlyMs(known)) return known
     // Where it cannot be replaced, the refusal of the server says what to do.
     return this.#refresh(known).then(
@@ -103,9 +113,18 @@ class LoggedInUser {
     )
   }
 
+  /** The login in the store, unless the configuration names another authorization server by now. */
+  async #stored(): Promise<CompleteLogin | undefined> {
+    const { issuer, store } = this.#config
+    const known = await store.load()
+    const isOther =
+      known !== undefined && issuer !== undefined && !isSameIssuer(issuer, known.issuer)
+    return isOther ? undefined : known
+  }
+
   /** Another token than the one that the server refused, if necessary by a new login. */
   async #afterRefusal({ challenge, refused }: TokenRequest): Promise<CompleteLogin> {
-    const known = await this.#config.store.load()
+    const known = await this.#stored()
     if (known === undefined && this.#config.login === undefined) throw new LoginNeededError()
     const server = { url: this.#url, challenge, fetchFn: this.#fetch }
     const about = await resourceOf(server)
@@ -189,6 +208,9 @@ class LoggedInUser {
     }
     const wish = wishOf(this.#config)
     const { at, url, pending } = await prepareLogin(server, about, wish, known)
+    if (server.challenge.isForMore === true && known?.scope === pending.scope) {
+      throw new Error(`it asks for the scopes that it has got: ${pending.scope}`)
+    }
     const complete = await finishLogin(at, pending, await login(url), this.#fetch)
     await store.save(complete)
     return complete
@@ -235,10 +257,12 @@ export function wishOf({
   clientId,
   clientSecret,
   registrations,
-  ...wish
+  issuer,
+  scope,
+  omitResource,
 }: OAuthAuthConfig & Pick<UserLogins, 'redirectUrl'>): LoginWish {
   const secret = clientSecret === undefined ? {} : { clientSecret }
   const registered = clientId === undefined ? undefined : { clientId, ...secret }
   const client = { redirectUrl, name: clientName, metadataUrl, registered, registrations }
-  return { client, ...wish }
+  return { client, issuer, scope, omitResource }
 }

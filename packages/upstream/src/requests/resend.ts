@@ -1,3 +1,4 @@
+import { isLoginNeeded } from '../auth/oauth/login-needed-error.ts'
 import { ProtocolError } from '../errors/protocol-error.ts'
 import { ServerUnavailableError } from '../errors/server-unavailable-error.ts'
 import { TimeoutError } from '../errors/timeout-error.ts'
@@ -51,6 +52,7 @@ export function retryPolicy(
 
 /** Whether a request may be retried after this error. */
 export function mayRetry(error: unknown, policy: RetryPolicy): boolean {
+  if (isLoginNeeded(error)) return false
   if (!codesOf(error).some((code) => policy.retryableErrorCodes.includes(code))) return false
   if (!(error instanceof ServerUnavailableError)) return policy.isSafeToRepeat
   // An open circuit or a full queue says when to try again.

@@ -5,7 +5,8 @@ import type { QuestionItem } from '../state/turn.ts'
 
 /** Whether a question is that of this host for a login at the server, and not one of a server for a page of its own. */
 export function isLogin({ mode, server, url }: QuestionItem['question']): boolean {
-  return mode === 'url' && url === `${HOST_URL}/connect/${encodeURIComponent(server)}`
+  const { origin, pathname } = (mode === 'url' ? URL.parse(url ?? '') : null) ?? {}
+  return origin === HOST_URL && pathname === `/connect/${encodeURIComponent(server)}`
 }
 
 /** The way to the page of this host at which the login begins, here or on another device. */

@@ -2,7 +2,7 @@ import type { Bus } from '@mcp-host/bus'
 import type { ServerName } from '@mcp-host/contracts'
 import type { UserLogins } from '@mcp-host/upstream'
 import type { SupervisorConfig } from '../config.ts'
-import type { Account } from './account.ts'
+import { type Account, DEFAULT_LABEL } from './account.ts'
 import { exposeLogins, loginEvents, type LoginEventsDeps } from './login-events.ts'
 import type { AccountStore } from './login-vault.ts'
 import { LoginVault } from './login-vault.ts'
@@ -41,16 +41,19 @@ export class HostLogins implements AsyncDisposable {
     { bus, metrics, ...deps }: HostLoginsDeps,
     { tokenKeys = [], publicUrl }: Pick<SupervisorConfig, 'tokenKeys' | 'publicUrl'>,
   ): Promise<HostLogins | undefined> {
+    const events = loginEvents({ metrics, ...deps })
+    let opened: LoginVault | undefined
+    exposeLogins(metrics, () =>
+      (opened?.all() ?? []).map(({ server, isUsable }) => [server, isUsable ? 'usable' : 'needed']),
+    )
     if (tokenKeys.length === 0 || publicUrl === undefined) return undefined
     const sealer = new Sealer(tokenKeys.map((key) => Buffer.from(key.open(), 'base64')))
     const [vault, pending, registrations] = await Promise.all([
-      LoginVault.open(bus, sealer, loginEvents({ metrics, ...deps })),
+      LoginVault.open(bus, sealer, events),
       PendingLogins.open(bus, sealer),
       Registrations.open(bus, sealer),
     ])
-    exposeLogins(metrics, () =>
-      vault.all().map(({ server, isUsable }) => [server, isUsable ? 'usable' : 'needed']),
-    )
+    opened = vault
     return new HostLogins(vault, pending, registrations, publicUrl)
   }
 
@@ -69,8 +72,10 @@ export class HostLogins implements AsyncDisposable {
   }
 
   /** The page at which users begin a login. */
-  linkTo(server: ServerName): string {
-    return `${this.#publicUrl}/connect/${encodeURIComponent(server)}`
+  linkTo({ server, label }: Pick<Account, 'server' | 'label'>): string {
+    const page = new URL(`/connect/${encodeURIComponent(server)}`, this.#publicUrl)
+    if (label !== DEFAULT_LABEL) page.searchParams.set('account', label)
+    return page.href
   }
 
   [Symbol.asyncDispose](): Promise<void> {

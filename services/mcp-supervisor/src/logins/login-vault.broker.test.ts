@@ -97,8 +97,13 @@ test('a token that is replaced late does not undo a new login, nor the end of on
   await one.add(account, loginWith('second'))
   await late.save(loginWith('first, replaced'))
   expect(await one.storeOf(account).load()).toMatchObject({ tokens: { access_token: 'second' } })
-  await late.load()
-  expect(await one.remove(account)).toMatchObject({ tokens: { access_token: 'second' } })
+  // A connection has one login until it is opened again.
+  expect(await late.load()).toBeUndefined()
+  late.release()
+  expect(await late.load()).toBeDefined()
+  expect(await one.remove(account)).toMatchObject({
+    login: { tokens: { access_token: 'second' } },
+  })
   await late.save(loginWith('second, replaced'))
   expect(await one.storeOf(account).load()).toBeUndefined()
 })
@@ -136,6 +141,9 @@ test('a login that is under way is taken once, by its user in its browser', asyn
   }
   const taken = await Promise.allSettled([starts.take(account, right), starts.take(account, right)])
   expect(taken.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  expect(taken.find(({ status }) => status === 'fulfilled')).toMatchObject({
+    value: { account, pending },
+  })
   await expect(starts.take(account, right)).rejects.toThrow('begin again')
 })
 

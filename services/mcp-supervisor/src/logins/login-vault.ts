@@ -34,10 +34,19 @@ export interface KnownLogin extends Omit<LoginRecord, 'sealed'> {
   readonly isUsable: boolean
 }
 
-/** Keeps the login of one account. */
+/** What is needed to revoke a login. */
+interface RemovedLogin {
+  /** The address of its server. */
+  readonly url: string
+  readonly login: CompleteLogin
+}
+
+/** Keeps the login of one account for one connection, which has no other login until it is opened again. */
 export interface AccountStore extends Required<LoginStore> {
-  /** The id of the login that was loaded last. */
-  readonly loadedId: string | undefined
+  /** The id of the login that the connection has; `undefined` before it has one. */
+  readonly loginId: string | undefined
+  /** Lets the connection, which is opened again, have another login. */
+  release(): void
 }
 
 /** The time for which a process may change a login alone, and the pause before another asks again. */
@@ -55,6 +64,7 @@ export class LoginVault implements AsyncDisposable {
   readonly #sealer: Sealer
   readonly #events: LoginEvents
   readonly #changing = new InFlight()
+  #isClosed = false
 
   private constructor(
     bus: Pick<Bus, 'leases'>,
@@ -82,6 +92,7 @@ export class LoginVault implements AsyncDisposable {
   /** Waits for the changes under way, since a token that was replaced must not be lost. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.race([this.#changing.idle(), sleep(END_LIMIT_MS)])
+    this.#isClosed = true
   }
 
   /** All logins; they may lag behind. */
@@ -92,6 +103,11 @@ export class LoginVault implements AsyncDisposable {
   /** The logins of all users at a server; they may lag behind. */
   at({ server, url }: Pick<Account, 'server' | 'url'>): KnownLogin[] {
     return this.all().filter((login) => login.server === server && login.url === url)
+  }
+
+  /** The logins of a user at a server; they may lag behind. */
+  of({ principal, ...at }: Omit<Account, 'label'>): KnownLogin[] {
+    return this.at(at).filter((login) => login.principal === principal)
   }
 
   /** The login of an account; it may lag behind. */
@@ -113,28 +129,30 @@ export class LoginVault implements AsyncDisposable {
 
   /** What a connection of an account needs. */
   storeOf(account: Account): AccountStore {
-    let loadedId: string | undefined
+    let loginId: string | undefined
     return {
-      get loadedId() {
-        return loadedId
+      get loginId() {
+        return loginId
       },
+      release: () => (loginId = undefined),
       load: async () => {
         const record = await this.#read(account)
-        loadedId = record?.id
+        if (loginId !== undefined && record?.id !== loginId) return undefined
         const login = record && this.#open(record)
         if (login !== undefined && this.#sealer.isOld(record?.sealed ?? '')) {
           // An old key can go once all is sealed by the present one.
           const sealAgain = (each: LoginRecord): LoginRecord => this.#seal(each, this.#open(each))
-          this.#replace(account, loadedId, sealAgain).catch(() => undefined)
+          this.#replace(account, record?.id, sealAgain).catch(() => undefined)
         }
+        if (login !== undefined) loginId = record?.id
         return login
       },
       save: async (login) => {
-        await this.#replace(account, loadedId, (record) => this.#seal(record, login))
+        await this.#replace(account, loginId, (record) => this.#seal(record, login))
         this.#events.replaced(account, login === undefined ? 'refused' : 'ok')
       },
       needMore: (demanded) =>
-        this.#replace(account, loadedId, (record) => ({ ...record, demanded })),
+        this.#replace(account, loginId, (record) => ({ ...record, demanded })),
       alone: (work) =>
         this.#alone(account, work).catch((error: unknown) => {
           this.#events.replaced(account, 'failed')
@@ -154,13 +172,16 @@ export class LoginVault implements AsyncDisposable {
   }
 
   /** Removes a login, and returns what is needed to revoke it. */
-  remove(account: Account): Promise<CompleteLogin | undefined> {
+  remove(account: Omit<Account, 'url'>): Promise<RemovedLogin | undefined> {
     return this.#alone(account, async () => {
-      const record = await this.#read(account)
-      if (record === undefined) return undefined
-      await this.#bucket.remove(accountKey(account))
-      this.#events.disconnected(account)
-      return this.#open(record)
+      const key = accountKey(account)
+      const found = await this.#bucket.get(key)
+      if (found === undefined) return undefined
+      await this.#bucket.remove(key)
+      const { url } = found.record
+      this.#events.disconnected({ ...account, url })
+      const login = this.#open(found.record)
+      return login && { url, login }
     })
   }
 
@@ -186,7 +207,7 @@ export class LoginVault implements AsyncDisposable {
         await this.#bucket.put(key, change(before.record), { revision: before.revision })
         return
       } catch (error) {
-        if (!BusError.from(error).retryable) throw error
+        if (this.#isClosed || !BusError.from(error).retryable) throw error
         await sleep(SAVE_RETRY_MS)
       }
     }
@@ -212,7 +233,7 @@ export class LoginVault implements AsyncDisposable {
   }
 
   /** Runs work that no other process may do for the account at the same time. */
-  async #alone<T>(account: Account, work: () => Promise<T>): Promise<T> {
+  async #alone<T>(account: Omit<Account, 'url'>, work: () => Promise<T>): Promise<T> {
     using _running = this.#changing.begin()
     const key = `login.${accountKey(account)}`
     const giveUpAt = performance.now() + ALONE.patienceMs

@@ -25,7 +25,7 @@ interface Returned {
   readonly state: string
 }
 
-/** Logins that wait for the return of their users: one for each account, for one use. */
+/** Logins that wait for the return of their users: one for each user at each server, for one use. */
 export class PendingLogins {
   readonly #bucket: Bucket<PendingRecord>
   readonly #sealer: Sealer
@@ -40,21 +40,25 @@ export class PendingLogins {
   }
 
   async has(account: Account): Promise<boolean> {
-    return (await this.#bucket.get(accountKey(account))) !== undefined
+    return (await this.#bucket.get(keyOf(account))) !== undefined
   }
 
   async keep(account: Account, browser: string, pending: PendingLogin): Promise<void> {
     const sealed = this.#sealer.seal(JSON.stringify(pending), placeOf(account))
     const record = { ...account, browser, sealed }
-    await this.#bucket.put(accountKey(account), record, { ttlMs: PATIENCE_MS })
+    await this.#bucket.put(keyOf(account), record, { ttlMs: PATIENCE_MS })
   }
 
-  /** Takes the login of an account by the state that came back. Throws `not-found`. */
-  async take(account: Account, { browser, state }: Returned): Promise<PendingLogin> {
-    const key = accountKey(account)
+  /** Takes the login of a user at a server by the state that came back. Throws `not-found`. */
+  async take(
+    user: Omit<Account, 'label'>,
+    { browser, state }: Returned,
+  ): Promise<{ readonly account: Account; readonly pending: PendingLogin }> {
+    const key = keyOf(user)
     const found = await this.#bucket.get(key)
-    if (found?.record.url !== account.url || found.record.browser !== browser) throw unknown()
-    const { sealed } = found.record
+    if (found?.record.url !== user.url || found.record.browser !== browser) throw unknown()
+    const { sealed, label } = found.record
+    const account = { ...user, label }
     if (!this.#sealer.knows(sealed)) throw unknown()
     // The seal proves that this class wrote it.
     const pending = JSON.parse(this.#sealer.open(sealed, placeOf(account))) as PendingLogin
@@ -63,8 +67,13 @@ export class PendingLogins {
     await this.#bucket.remove(key, found.revision).catch((error: unknown) => {
       throw BusError.from(error).code === 'conflict' ? unknown() : error
     })
-    return pending
+    return { account, pending }
   }
+}
+
+/** A user logs in at a server with one account at a time. */
+function keyOf(user: Omit<Account, 'label'>): string {
+  return accountKey({ ...user, label: '' })
 }
 
 function placeOf(account: Account): string {

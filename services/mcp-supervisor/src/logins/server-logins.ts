@@ -41,9 +41,9 @@ export function serverLogins({
   }
 
   return {
-    async begin({ request: { server, browser }, envelope: { principal } }) {
+    async begin({ request: { server, label, browser }, envelope: { principal } }) {
       const at = serverAt(server)
-      const account = { server, url: at.url, principal, label: DEFAULT_LABEL }
+      const account = { server, url: at.url, principal, label }
       const login = await vault.storeOf(account).load()
       const known = { login, demanded: (await vault.read(account))?.demanded }
       const { redirectUrl, registrations } = logins.clientOf(server)
@@ -60,20 +60,21 @@ export function serverLogins({
 
     async finish({ request: { server, query, browser }, envelope: { principal } }) {
       const at = serverAt(server)
-      const account = { server, url: at.url, principal, label: DEFAULT_LABEL }
+      const user = { server, url: at.url, principal }
       const returned = new URL(`?${query}`, logins.clientOf(server).redirectUrl)
       const state = returned.searchParams.get('state') ?? ''
-      const pending = await starts.take(account, { browser, state })
+      const { account, pending } = await starts.take(user, { browser, state })
       const login = await explaining(server, () => finishLoginElsewhere(at, pending, returned))
       await vault.add(account, login)
       return {}
     },
 
     async end({ request: { server, label }, envelope: { principal } }) {
-      const at = serverAt(server)
-      const account = { server, url: at.url, principal, label }
-      const login = await vault.remove(account)
-      if (login === undefined) return {}
+      const removed = await vault.remove({ server, principal, label })
+      const at = loginServers(servers(), proxyFor).get(server)
+      // A server that has another address by now has nothing to do with it.
+      if (removed === undefined || at?.url !== removed.url) return {}
+      const { login } = removed
       // It is over here in any case.
       await revokeLogin(at, login).catch((err: unknown) => {
         const fields = { component: 'login', action: 'revoke', server, err }
@@ -84,8 +85,11 @@ export function serverLogins({
 
     async list({ envelope: { principal } }) {
       const all = Array.from(loginServers(servers(), proxyFor), async ([server, { url }]) => {
-        const login = await vault.read({ server, url, principal, label: DEFAULT_LABEL })
-        return { server, url, logins: login === undefined ? [] : [toServerLogin(login)] }
+        const user = { server, url, principal }
+        const labels = new Set([DEFAULT_LABEL, ...vault.of(user).map(({ label }) => label)])
+        const read = Array.from(labels, (label) => vault.read({ ...user, label }))
+        const found = (await Promise.all(read)).flatMap((login) => login ?? [])
+        return { server, url, logins: found.map(toServerLogin) }
       })
       return { servers: await Promise.all(all) }
     },

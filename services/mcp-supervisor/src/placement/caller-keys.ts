@@ -21,15 +21,16 @@ export interface ClientCaller {
   readonly principal: string
 }
 
-/** A user with a login at the server. */
+/** A login of a user at the server. */
 export interface UserCaller {
   readonly principal: string
+  readonly label: string
 }
 
 export const userKey: CallerKey<UserCaller> = {
   // A remote server takes any number of connections.
   lease: undefined,
-  nameOf: ({ principal }) => principal,
+  nameOf: ({ principal, label }) => JSON.stringify([principal, label]),
   principalOf: ({ principal }) => principal,
 }
 

@@ -3,12 +3,13 @@ import { connectTool, HostedServer } from '@mcp-host/mcp-bus/serve'
 import type { ServerSnapshot, UserLogins } from '@mcp-host/upstream'
 import { isLoginNeeded } from '@mcp-host/upstream'
 import type { Account } from '../logins/account.ts'
+import type { AccountStore } from '../logins/login-vault.ts'
 import type { PlacementContext } from './placement-context.ts'
 
 interface ListingConnectionOptions {
   /** The login that is used. */
   readonly account: Account
-  readonly logins: UserLogins
+  readonly logins: UserLogins & { readonly store: AccountStore }
   /** Called when the login has ended. */
   readonly onLoginLost: () => void
 }
@@ -18,11 +19,13 @@ export class ListingConnection implements AsyncDisposable {
   readonly account: Account
   readonly #context: PlacementContext
   readonly #hosted: HostedServer
+  readonly #store: AccountStore
   #isPublished = false
 
   constructor(context: PlacementContext, options: ListingConnectionOptions) {
     const { account, logins, onLoginLost } = options
     this.account = account
+    this.#store = logins.store
     this.#context = context
     const { deps, name, config } = context
     // Log messages concern its user.
@@ -41,6 +44,11 @@ export class ListingConnection implements AsyncDisposable {
 
   get isReady(): boolean {
     return this.#hosted.snapshot.state === 'ready'
+  }
+
+  /** The login that is used; `undefined` when it has none. */
+  get loginId(): string | undefined {
+    return this.#store.loginId
   }
 
   get isLoginNeeded(): boolean {

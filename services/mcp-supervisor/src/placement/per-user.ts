@@ -1,17 +1,21 @@
 import type { Lease } from '@mcp-host/bus'
 import type { McpRequestControl, ServerStats } from '@mcp-host/contracts'
-import { BusError } from '@mcp-host/contracts'
-import type { RemoteServerConfig } from '@mcp-host/upstream'
+import { BusError, OPTIONS_META_KEY, RequestOptions } from '@mcp-host/contracts'
+import { isObject } from '@mcp-host/json'
+import type { AccountRule } from '@mcp-host/upstream'
 import { aborted, pause } from '@mcp-host/async'
+import type { IncomingRequest, LoginServerConfig } from '@mcp-host/mcp-bus/serve'
 import { HostedServer, loginNeeded, ServedRequests } from '@mcp-host/mcp-bus/serve'
 import { type Account, DEFAULT_LABEL } from '../logins/account.ts'
+import { chooseLabel } from '../logins/choose-label.ts'
 import type { HostLogins } from '../logins/host-logins.ts'
-import type { AccountStore, KnownLogin } from '../logins/login-vault.ts'
+import type { KnownLogin } from '../logins/login-vault.ts'
 import { type UserCaller, userKey } from './caller-keys.ts'
 import { CallerUpstreams, type Use } from './caller-upstreams.ts'
 import { ListingConnection } from './listing-connection.ts'
 import type { PlacementContext } from './placement-context.ts'
 import type { PlacementPolicy } from './policy.ts'
+import { UserConnection } from './user-connection.ts'
 
 const DEFAULT_IDLE_MS = 300_000
 /** The pause before the tools are listed again, when the server is away or nobody has a login. */
@@ -19,16 +23,8 @@ const LIST_RETRY_MS = 30_000
 const LOGIN_RETRY_MS = 600_000
 /** Limit for the logins by which the tools are tried to be listed. */
 const MAX_LISTING_LOGINS = 3
-/** The principal without a login, by whom tools are listed that need none. */
-const NOBODY = ''
-
-/** The connection of a user. */
-interface UserConnection {
-  readonly hosted: HostedServer
-  readonly store: AccountStore
-  /** Resolves when it is open, or cannot be opened. */
-  opened: Promise<void>
-}
+/** Who has no login: the tools are listed that need none. */
+const NOBODY = { principal: '', label: DEFAULT_LABEL }
 
 /**
  * The policy of a server at which users log in: every user has a connection, at each supervisor that gets a request. The
@@ -36,8 +32,9 @@ interface UserConnection {
  */
 export class PerUserPolicy implements PlacementPolicy {
   readonly #context: PlacementContext
-  readonly #config: RemoteServerConfig
+  readonly #config: LoginServerConfig
   readonly #logins: HostLogins
+  readonly #rules: readonly AccountRule[]
   readonly #users: CallerUpstreams<UserCaller>
   readonly #connections = new Map<string, UserConnection>()
   /** What takes control messages: one subscription serves all connections. */
@@ -49,15 +46,16 @@ export class PerUserPolicy implements PlacementPolicy {
   /** The logins that the last attempt to list the tools could use. */
   #tried = ''
 
-  constructor(context: PlacementContext, config: RemoteServerConfig, logins: HostLogins) {
+  constructor(context: PlacementContext, config: LoginServerConfig, logins: HostLogins) {
     this.#context = context
     this.#config = config
     this.#logins = logins
+    this.#rules = config.auth.accounts ?? []
     const { deps, name } = context
     const { idleTimeoutMs = DEFAULT_IDLE_MS } = config
     this.#users = new CallerUpstreams<UserCaller>(
       { bus: deps.bus, peers: deps.peers, slots: deps.userSlots, idleTimeoutMs, warn: this.#warn },
-      { server: name, key: userKey, start: ({ principal }) => this.#start(principal) },
+      { server: name, key: userKey, start: (caller) => this.#start(caller) },
     )
   }
 
@@ -69,11 +67,15 @@ export class PerUserPolicy implements PlacementPolicy {
     })
     const queue = deps.subjects.queue(name, {
       runTool: async (served) => {
-        const use = await this.#locate(served.envelope.principal)
+        const { arguments: given, options } = served.request
+        const { principal } = served.envelope
+        const use = await this.#locate(principal, given, options?.account)
         return use((server) => server.runTool(served))
       },
       serveRequest: async (request, send) => {
-        const use = await this.#locate(request.envelope.principal)
+        const { principal } = request.envelope
+        const { given, account } = this.#isChoice(principal) ? choiceIn(request) : {}
+        const use = await this.#locate(principal, given, account)
         return use((server) => server.serveRequest(request, send))
       },
     })
@@ -81,7 +83,10 @@ export class PerUserPolicy implements PlacementPolicy {
       for (;;) {
         await using lease = await this.#context.obtainLease({
           isLeftover: () => false,
-          onForeign: async () => this.#context.unpublish(),
+          onForeign: async () => {
+            this.#wasListed = false
+            this.#context.unpublish()
+          },
         })
         await this.#context.dependenciesReady(lease)
         while (lease.isHeld && !signal.aborted) await this.#list(lease)
@@ -112,7 +117,9 @@ export class PerUserPolicy implements PlacementPolicy {
   }
 
   stats(): Partial<ServerStats> {
-    return { sessions: this.#users.size }
+    const all = this.#logins.vault.at(this.#account(NOBODY))
+    const usable = all.filter(({ isUsable }) => isUsable).length
+    return { sessions: this.#users.size, logins: { usable, needed: all.length - usable } }
   }
 
   end(): Promise<void> {
@@ -125,31 +132,46 @@ export class PerUserPolicy implements PlacementPolicy {
     deps.logger.warn(fields, 'the connection of a user failed')
   }
 
-  #account(principal: string): Account {
+  #account({ principal, label }: UserCaller): Account {
     const { name: server } = this.#context
-    return { server, url: this.#config.url, principal, label: DEFAULT_LABEL }
+    return { server, url: this.#config.url, principal, label }
   }
 
-  async #locate(principal: string): Promise<Use> {
-    const located = await this.#users.locate({ principal })
+  /** Whether a request of a user must be read to choose its login. */
+  #isChoice(principal: string): boolean {
+    return this.#rules.length > 0 || this.#loginsOf(principal).length > 1
+  }
+
+  #loginsOf(principal: string): KnownLogin[] {
+    return this.#logins.vault.of(this.#account({ principal, label: DEFAULT_LABEL }))
+  }
+
+  async #locate(principal: string, given: unknown, wanted: string | undefined): Promise<Use> {
+    const logins = this.#loginsOf(principal)
+    const label = chooseLabel({ rules: this.#rules, logins, wanted, arguments: given })
+    const located = await this.#users.locate({ principal, label })
     if (!('peer' in located)) return located
     throw new Error('connections of users have no leases')
   }
 
-  #start(principal: string): HostedServer {
+  #start(caller: UserCaller): HostedServer {
     const { deps, name: server } = this.#context
     const { bus, audit, inputTimeoutMs } = deps
-    const account = this.#account(principal)
+    const account = this.#account(caller)
+    const name = userKey.nameOf(caller)
     const requests = new ServedRequests({ bus, audit, server, inputTimeoutMs, isOfUser: true })
-    const loggedIn = (over: AbortSignal): Promise<void> => this.#loggedIn(account, over)
-    const steps = [...deps.steps, loginNeeded({ link: this.#logins.linkTo(server), loggedIn })]
+    const loggedIn = (over: AbortSignal): Promise<void> => connection.loggedIn(over)
+    const steps = [...deps.steps, loginNeeded({ link: this.#logins.linkTo(account), loggedIn })]
     const subjects = { ...deps.subjects, control: this.#listen }
     const logins = this.#logins.of(account)
     // The chats and clients of the user share the connection, so the server cannot ask any of them.
     const answers = { callback: requests.callback, kinds: ['log'] as const, logins }
     const options = { name: server, config: this.#config, answers, requests }
     const hosted = new HostedServer({ ...deps, steps, subjects }, options)
-    this.#connections.set(principal, { hosted, store: logins.store, opened: hosted.started() })
+    const { vault } = this.#logins
+    const end = (): Promise<void> => this.#users.end(name)
+    const connection = new UserConnection({ vault, account, store: logins.store, hosted, end })
+    this.#connections.set(name, connection)
     return hosted
   }
 
@@ -158,45 +180,19 @@ export class PerUserPolicy implements PlacementPolicy {
     return { [Symbol.dispose]: () => void this.#controls.delete(take) }
   }
 
-  /** Resolves when an account has a login by which its connection was opened. Stops waiting when the signal aborts. */
-  async #loggedIn(account: Account, over: AbortSignal): Promise<void> {
-    const { vault } = this.#logins
-    const found = Promise.withResolvers<void>()
-    const look = (): void => {
-      const login = vault.known(account)
-      if (login?.isUsable === true && login.demanded === undefined) found.resolve()
-    }
-    using _changes = vault.onChange(look)
-    look()
-    await Promise.race([found.promise, aborted(over)])
-    this.#renew(account.principal)
-    await this.#connections.get(account.principal)?.opened
-  }
-
   /** Applies changes of logins. */
   #follow(): void {
-    for (const principal of this.#connections.keys()) this.#renew(principal)
+    for (const [name, connection] of this.#connections) {
+      if (this.#users.has(name)) void connection.follow()
+      else this.#connections.delete(name)
+    }
     const { isReady = false, account } = this.#listing ?? {}
     const usable = this.#usable()
     const isOver =
       account !== undefined &&
-      account.principal !== NOBODY &&
-      !usable.some(({ principal }) => principal === account.principal)
+      account.principal !== NOBODY.principal &&
+      !usable.some(({ id }) => id === this.#listing?.loginId)
     if (isReady ? isOver : idsOf(usable) !== this.#tried) this.#listAgain.abort()
-  }
-
-  /** Opens the connection of a user again when the login is another one; without a login, ends it. */
-  #renew(principal: string): void {
-    const connection = this.#connections.get(principal)
-    if (connection === undefined) return
-    const { hosted, store } = connection
-    const login = this.#logins.vault.known(this.#account(principal))
-    if (!this.#users.has(principal)) this.#connections.delete(principal)
-    else if (login === undefined) void this.#users.end(principal)
-    else if (login.id !== store.loadedId) {
-      // Its state and the log have a failure.
-      connection.opened = hosted.restart().catch(() => undefined)
-    }
   }
 
   /** The logins by which the tools can be listed, oldest first, so that the list does not change with each new one. */
@@ -214,6 +210,7 @@ export class PerUserPolicy implements PlacementPolicy {
     const over = AbortSignal.any([lease.lost, signal, this.#listAgain.signal])
     const usable = this.#usable()
     this.#tried = idsOf(usable)
+    let isAway = false
     for (const account of [...usable.slice(0, MAX_LISTING_LOGINS), this.#account(NOBODY)]) {
       const logins = this.#logins.of(account)
       const onLoginLost = (): void => this.#listAgain.abort()
@@ -221,14 +218,26 @@ export class PerUserPolicy implements PlacementPolicy {
       this.#listing = listing
       await listing.opened(over)
       if (over.aborted) return
-      if (!listing.isReady && account.principal !== NOBODY) continue
+      isAway ||= !listing.isReady && !listing.isLoginNeeded
+      if (!listing.isReady && account.principal !== NOBODY.principal) continue
       // The tools stay when the last user has disconnected: a call of them tells where to log in.
       if (!listing.isLoginNeeded || !this.#wasListed) listing.publish()
       this.#wasListed ||= listing.isReady
       if (listing.isReady) return await aborted(over)
-      return await pause(listing.isLoginNeeded ? LOGIN_RETRY_MS : LIST_RETRY_MS, over)
+      return await pause(isAway ? LIST_RETRY_MS : LOGIN_RETRY_MS, over)
     }
   }
+}
+
+/** What a request of an MCP client says about the login that it wants. */
+function choiceIn({ head, body }: IncomingRequest): { given?: unknown; account?: string } {
+  // One that is too large for a message is not read for this.
+  if (head.stored !== undefined) return {}
+  const params: unknown = JSON.parse(new TextDecoder().decode(body))
+  if (!isObject(params)) return {}
+  const { _meta: meta, arguments: given } = params
+  const { data } = RequestOptions.safeParse(isObject(meta) ? meta[OPTIONS_META_KEY] : undefined)
+  return { given, ...(data?.account === undefined ? {} : { account: data.account }) }
 }
 
 function idsOf(logins: readonly KnownLogin[]): string {

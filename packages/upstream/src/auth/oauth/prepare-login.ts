@@ -38,13 +38,12 @@ export async function prepareLogin(
   const base = isForMore ? known?.scope : configured
   const offered = base === undefined ? about?.scopes_supported?.join(' ') : undefined
   const scope = union(base, demanded ?? offered)
-  if (isForMore && known !== undefined && scope === union(known.scope)) {
-    throw new Error(`it asks for the scopes that it has got: ${scope}`)
-  }
   const resource = omitResource === true ? undefined : about?.resource
   const isUsable = known !== undefined && isSameIssuer(known.issuer, at.issuer)
   const client =
-    isUsable && me.registered === undefined ? known.client : await clientAt(at, me, server.fetchFn)
+    isUsable && me.registered === undefined && me.registrations === undefined
+      ? known.client
+      : await clientAt(at, me, server.fetchFn)
   return { at, ...(await beginLogin(at, client, me.redirectUrl, { scope, resource })) }
 }
 

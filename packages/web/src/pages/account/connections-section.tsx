@@ -45,15 +45,23 @@ interface ConnectionRowProps {
 
 function ConnectionRow({ connection, onEnd }: ConnectionRowProps): ReactNode {
   const { server, url, connectPath, logins } = connection
-  const [login] = logins
-  const isGood = login?.isNeeded === false
+  const isGood = logins.some(({ isNeeded }) => !isNeeded)
   return (
     <li>
       <div>
         <strong>{server}</strong> <small>{url}</small>
-        <p className="note">
-          {login === undefined ? 'You are not logged in there.' : wordsOf(login)}
-        </p>
+        {logins.length === 0 && <p className="note">You are not logged in there.</p>}
+        {logins.map((login) => (
+          <div className="actions" key={login.label}>
+            <span className="note">{wordsOf(login, logins.length)}</span>
+            <ConfirmButton
+              label="Disconnect"
+              about={`Disconnect ${server}, ${login.label}`}
+              confirm="End this login"
+              onConfirm={() => onEnd(login)}
+            />
+          </div>
+        ))}
         {connectPath === undefined && !isGood && (
           <p className="note">
             Nobody can log in there while this host knows its users by API keys alone.
@@ -66,25 +74,23 @@ function ConnectionRow({ connection, onEnd }: ConnectionRowProps): ReactNode {
           href={HOST_URL + connectPath}
           target="_blank"
           rel="noreferrer"
-          aria-label={`${isGood ? 'Log in again' : 'Connect'}: ${server}`}
+          aria-label={`${isGood ? 'More' : 'Connect'}: ${server}`}
         >
-          {isGood ? 'Log in again' : 'Connect'}
+          {isGood ? 'More' : 'Connect'}
         </a>
-      )}
-      {login !== undefined && (
-        <ConfirmButton
-          label="Disconnect"
-          about={`Disconnect ${server}`}
-          confirm="End this login"
-          onConfirm={() => onEnd(login)}
-        />
       )}
     </li>
   )
 }
 
-function wordsOf({ issuer, scope, isNeeded, connectedAt }: ServerLogin): string {
+function wordsOf(
+  { label, issuer, scope, isNeeded, connectedAt }: ServerLogin,
+  count: number,
+): string {
+  const name = count > 1 ? `${label}: ` : ''
   const may = scope === undefined ? '' : `; it may: ${scope.replaceAll(' ', ', ')}`
   const since = `since ${dayOf(connectedAt)}, by ${new URL(issuer).host}${may}`
-  return isNeeded ? `Needs a login again. You were logged in ${since}` : `Logged in ${since}`
+  return isNeeded
+    ? `${name}needs a login again. You were logged in ${since}`
+    : `${name}logged in ${since}`
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope, Principal } from '@mcp-host/contracts'
 import {
+  AccountLabel,
   beginServerLogin,
   BusError,
   endServerLogin,
@@ -11,7 +12,15 @@ import {
 } from '@mcp-host/contracts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
-import { addPages, addStyle, field, HTML, type PagesDeps } from '../login/pages-scope.ts'
+import { STEERING } from '../auth-routes.ts'
+import {
+  addPages,
+  addStyle,
+  field,
+  HTML,
+  type PagesDeps,
+  queryField,
+} from '../login/pages-scope.ts'
 import { connectedPage, connectPage, continuePage } from '../pages/connect-page.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
 
@@ -60,28 +69,34 @@ function addConnectRoutes(app: FastifyInstance, { bus, origins, limits }: Connec
     const { servers } = await bus.call(listServerLogins, {}, {}, options(envelope))
     const known = servers.find((each) => each.server === server)
     if (known === undefined) throw new BusError('not-found', `Nobody logs in at "${server}".`)
-    const login = known.logins.find((each) => !each.isNeeded)
-    return reply.type(HTML).send(connectPage({ server, url: known.url, user: principal.id, login }))
+    const label = labelIn(queryField(request.query, 'account'))
+    const { logins } = known
+    return reply
+      .type(HTML)
+      .send(connectPage({ server, url: known.url, user: principal.id, label, logins }))
   })
 
   app.post<{ Params: { server: string } }>('/connect/:server', async (request, reply) => {
     if (!(await isKnown(request, reply))) return reply
     const server = serverIn(request.params)
     const { envelope, headers, body } = request
+    const label = labelIn(field(body, 'account')) ?? DEFAULT_LABEL
     if (field(body, 'decision') === 'disconnect') {
-      await bus.call(endServerLogin, {}, { server, label: DEFAULT_LABEL }, options(envelope))
+      await bus.call(endServerLogin, {}, { server, label }, options(envelope))
       return reply.redirect(`/connect/${server}`, 303)
     }
     const known = readCookie(headers, cookie) ?? ''
     const browser = BROWSER.test(known) ? known : randomBytes(32).toString('base64url')
-    const begin = { server, browser: digest(browser) }
+    const begin = { server, label, browser: digest(browser) }
     const { url } = await bus.call(beginServerLogin, {}, begin, options(envelope))
     reply.header('set-cookie', setCookie(cookie, browser, { isSecure, maxAgeMs: LOGIN_MS }))
     // No redirect: browsers would check it against the targets of the form, which end at this host.
     return reply.header('refresh', `0; url=${url}`).type(HTML).send(continuePage({ server, url }))
   })
 
-  app.get<{ Params: { server: string } }>('/connected/:server', async (request, reply) => {
+  // A probe must not use up the answer.
+  const noProbe = { exposeHeadRoute: false }
+  app.get<{ Params: { server: string } }>('/connected/:server', noProbe, async (request, reply) => {
     if (!(await isKnown(request, reply))) return reply
     const server = serverIn(request.params)
     const { envelope, headers, url } = request
@@ -100,6 +115,14 @@ function serverIn({ server }: { readonly server: string }): ServerName {
   const parsed = ServerName.safeParse(server)
   if (parsed.success) return parsed.data
   throw new BusError('not-found', 'there is no such MCP server', { field: 'server' })
+}
+
+/** The name of one of several logins; `undefined` for the only one. */
+function labelIn(text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined
+  const parsed = AccountLabel.safeParse(text)
+  if (parsed.success && !STEERING.test(text)) return parsed.data
+  throw new BusError('invalid', 'account: must have 1 to 60 characters', { field: 'account' })
 }
 
 function digest(text: string): string {

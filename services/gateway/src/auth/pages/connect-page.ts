@@ -1,4 +1,5 @@
 import type { ServerLogin } from '@mcp-host/contracts'
+import type { Html } from './page.ts'
 import { html, isolated, nameOf, page } from './page.ts'
 
 interface ConnectPage {
@@ -7,51 +8,69 @@ interface ConnectPage {
   readonly url: string
   /** The name of the user at this host. */
   readonly user: string
-  /** The login that the user has there. */
-  readonly login: ServerLogin | undefined
+  /** Which of several logins is asked for; `undefined`: any. */
+  readonly label: string | undefined
+  /** The logins that the user has there. */
+  readonly logins: readonly ServerLogin[]
 }
 
 /** The page that asks a user before the browser is sent to the login of an MCP server. */
-export function connectPage({ server, url, user, login }: ConnectPage): string {
+export function connectPage({ server, url, user, label, logins }: ConnectPage): string {
   const path = `/connect/${encodeURIComponent(server)}`
-  if (login !== undefined) {
-    return page(
-      'Connected',
-      html`<p>
-          <strong>${nameOf(user)}</strong> is logged in at <strong>${nameOf(server)}</strong> since
-          ${new Date(login.connectedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC.
-        </p>
-        <dl class="sheet">
-          <dt>Login by</dt>
-          <dd>${isolated(new URL(login.issuer).host)}</dd>
-        </dl>
-        <form class="acts" method="post" action="${path}">
-          <button class="move" name="decision" value="connect">Log in again</button>
-          <button name="decision" value="disconnect">Disconnect</button>
-        </form>
-        <p><a href="/">Back</a></p>`,
-    )
-  }
+  const asked = logins.find((each) => each.label === label)
+  const isNew = logins.length === 0 || (label !== undefined && asked === undefined)
+  const shown = logins.filter((each) => label === undefined || each === asked)
+  const title = isNew ? 'Log in at a server?' : 'Connected'
   return page(
-    'Log in at a server?',
+    title,
     html`<p>
-        You are <strong>${nameOf(user)}</strong> here. Log in at <strong>${nameOf(server)}</strong>,
-        so that your chats and programs can use it in your name.
+        You are <strong>${nameOf(user)}</strong> here. Your chats and programs use
+        <strong>${nameOf(server)}</strong> in your name once you have logged in there.
       </p>
       <dl class="sheet">
         <dt>Address</dt>
         <dd>${isolated(url)}</dd>
       </dl>
-      <p class="soft">
-        This host keeps the login until you disconnect. Go on only if you have just asked for it
-        yourself.
-      </p>
-      <form class="acts" method="post" action="${path}">
-        <button class="move" name="decision" value="connect">Go to its login</button>
-      </form>
+      ${isNew ? begin(path, label) : html`<div class="rows">${shown.map((login) => row(path, login))}</div>`}
+      ${isNew || label !== undefined ? undefined : addition(path)}
       <p><a href="/">Back</a></p>`,
-    html`Log in at ${nameOf(server)}?`,
+    isNew ? html`Log in at ${nameOf(server)}?` : html`Your logins at ${nameOf(server)}`,
   )
+}
+
+function begin(path: string, label: string | undefined): Html {
+  return html`${label === undefined ? undefined : html`<p>The account is called <strong>${nameOf(label)}</strong>.</p>`}
+    <p class="soft">
+      This host keeps the login until you disconnect. Go on only if you have just asked for it
+      yourself.
+    </p>
+    <form class="acts" method="post" action="${path}">
+      <input type="hidden" name="account" value="${label}" />
+      <button class="move" name="decision" value="connect">Go to its login</button>
+    </form>`
+}
+
+function row(path: string, { label, issuer, isNeeded, connectedAt }: ServerLogin): Html {
+  const since = `${new Date(connectedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const state = isNeeded ? 'needs a login again; it was made' : 'logged in since'
+  return html`<form class="row" method="post" action="${path}">
+    <dl>
+      <dt>${nameOf(label)}</dt>
+      <dd>${state} ${since}, by ${isolated(new URL(issuer).host)}</dd>
+    </dl>
+    <input type="hidden" name="account" value="${label}" />
+    <button name="decision" value="connect">Log in again</button>
+    <button name="decision" value="disconnect">Disconnect</button>
+  </form>`
+}
+
+function addition(path: string): Html {
+  return html`<h2>Another account</h2>
+    <form method="post" action="${path}">
+      <label for="account">Its name, as work or private</label>
+      <input id="account" name="account" required maxlength="60" autocomplete="off" />
+      <p><button name="decision" value="connect">Go to its login</button></p>
+    </form>`
 }
 
 /** The page from which the browser goes on to the authorization server. */
