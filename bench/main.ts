@@ -7,6 +7,7 @@ import { benchHost } from './host/bench-host.ts'
 import { benchIdle } from './idle/bench-idle.ts'
 import { benchList } from './list/bench-list.ts'
 import { benchLlm } from './llm/bench-llm.ts'
+import { benchLogins } from './logins/bench-logins.ts'
 import { benchMcp } from './mcp/bench-mcp.ts'
 import { benchResume } from './resume/bench-resume.ts'
 import { benchStress } from './stress/bench-stress.ts'
@@ -41,6 +42,10 @@ const benches: Readonly<Record<string, readonly [summary: string, run: Bench]>> 
   llm: [
     'one worker and the bare provider package: first text, CPU per token, 500 at once',
     benchLlm,
+  ],
+  logins: [
+    'calls with the login of a user beside static headers; lists and calls beside an authorization server that does not answer',
+    benchLogins,
   ],
   mcp: [
     'calls through /mcp, mcp-hub, mcp-proxy, supergateway and directly, 17 minutes; with --auth through /mcp with and without authentication, policy, limits and audit log, with --accounts with and without accounts of the services at nats-server, 4 minutes each',

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { type LoginServer, openLoginServer } from '@mcp-host/mcp-testkit'
 import type { Stack } from '@mcp-host/testkit'
-import { eventually, FormBrowser, startStack, startTcpProxy } from '@mcp-host/testkit'
+import { eventually, FormBrowser, logIn, startStack, startTcpProxy } from '@mcp-host/testkit'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { logIn, type LoginServer, openLoginServer } from './login-server.ts'
 
 const cleanup = new AsyncDisposableStack()
 let url: string

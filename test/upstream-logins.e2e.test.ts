@@ -8,12 +8,15 @@ import {
 } from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { defineBucket } from '@mcp-host/contracts'
+import { type LoginServer, openLoginServer } from '@mcp-host/mcp-testkit'
 import type { Stack, TcpProxy } from '@mcp-host/testkit'
 import {
   ChatSocket,
   createKey,
   eventually,
   FormBrowser,
+  leaveFor,
+  logIn,
   script,
   startStack,
   startTcpProxy,
@@ -22,7 +25,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { findBroker } from '../tools/servers/find-broker.ts'
 import { firstAdminLink } from '../tools/start/first-admin.ts'
-import { leaveFor, logIn, type LoginServer, openLoginServer } from './login-server.ts'
 
 const PASSWORD = 'correct horse battery'
 const cleanup = new AsyncDisposableStack()

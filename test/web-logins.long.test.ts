@@ -1,9 +1,9 @@
 // Logins at an MCP server in a real Chromium: from the chat whose call waits for one, and from the account page.
 import { randomBytes } from 'node:crypto'
+import { type LoginServer, openLoginServer } from '@mcp-host/mcp-testkit'
 import { script } from '@mcp-host/testkit'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type LoginServer, openLoginServer } from './login-server.ts'
 import { accessFaults } from './web-axe.ts'
 import { NEEDS_BROWSER, WebHost } from './web-host.ts'
 import { logIn, WebUsers } from './web-users.ts'

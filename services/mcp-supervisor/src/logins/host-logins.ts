@@ -1,5 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { ServerName } from '@mcp-host/contracts'
+import type { Logger } from '@mcp-host/service'
 import type { UserLogins } from '@mcp-host/upstream'
 import type { SupervisorConfig } from '../config.ts'
 import { type Account, DEFAULT_LABEL } from './account.ts'
@@ -54,6 +55,7 @@ export class HostLogins implements AsyncDisposable {
       Registrations.open(bus, sealer),
     ])
     opened = vault
+    void sealAgain(vault, deps.logger)
     return new HostLogins(vault, pending, registrations, publicUrl)
   }
 
@@ -80,5 +82,17 @@ export class HostLogins implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.vault[Symbol.asyncDispose]()
+  }
+}
+
+/** After a change of keys. The old one can be removed once the log says so. */
+async function sealAgain(vault: LoginVault, logger: Logger): Promise<void> {
+  const fields = { component: 'login', action: 'rotate' }
+  try {
+    const count = await vault.sealAgain()
+    if (count > 0)
+      logger.info({ ...fields, count }, 'all logins are sealed by the first key of TOKEN_ENC_KEY')
+  } catch (err) {
+    logger.error({ ...fields, err }, 'the logins still need the old keys of TOKEN_ENC_KEY')
   }
 }

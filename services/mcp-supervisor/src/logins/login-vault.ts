@@ -127,6 +127,16 @@ export class LoginVault implements AsyncDisposable {
     return this.#view.onChange(listener)
   }
 
+  /** Seals what an old key has sealed by the present one. Returns how many logins there were. */
+  async sealAgain(): Promise<number> {
+    const old = Array.from(this.#view.records.values()).filter(
+      ({ sealed = '' }) => this.#sealer.knows(sealed) && this.#sealer.isOld(sealed),
+    )
+    const seal = (each: LoginRecord): LoginRecord => this.#seal(each, this.#open(each))
+    for (const record of old) await this.#replace(record, record.id, seal)
+    return old.length
+  }
+
   /** What a connection of an account needs. */
   storeOf(account: Account): AccountStore {
     let loginId: string | undefined
@@ -139,11 +149,6 @@ export class LoginVault implements AsyncDisposable {
         const record = await this.#read(account)
         if (loginId !== undefined && record?.id !== loginId) return undefined
         const login = record && this.#open(record)
-        if (login !== undefined && this.#sealer.isOld(record?.sealed ?? '')) {
-          // An old key can go once all is sealed by the present one.
-          const sealAgain = (each: LoginRecord): LoginRecord => this.#seal(each, this.#open(each))
-          this.#replace(account, record?.id, sealAgain).catch(() => undefined)
-        }
         if (login !== undefined) loginId = record?.id
         return login
       },

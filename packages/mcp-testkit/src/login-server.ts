@@ -1,6 +1,6 @@
-import type { FormBrowser } from '@mcp-host/testkit'
-import { AuthorizationServer, HttpServer, text } from '@mcp-host/mcp-testkit'
-import { LEGACY } from '@mcp-host/upstream/testing'
+import { HttpServer } from '../fixtures/http-server.ts'
+import { AuthorizationServer } from './authorization-server.ts'
+import { text } from '../fixtures/serve.ts'
 
 /** An MCP server at which users log in. Its tool `whoami` tells by whose token it was called. */
 export interface LoginServer extends AsyncDisposable {
@@ -15,7 +15,11 @@ export async function openLoginServer(
 ): Promise<LoginServer> {
   const issuer = await AuthorizationServer.open(options)
   const server = await HttpServer.listen({
-    ...LEGACY,
+    initialize: () => ({
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: {} },
+      serverInfo: { name: 'login', version: '1.0.0' },
+    }),
     'tools/list': () => ({ tools: [{ name: 'whoami', inputSchema: { type: 'object' } }] }),
     async 'tools/call'(_, { response }) {
       const token = String(response.req.headers.authorization).replace('Bearer ', '')
@@ -34,21 +38,4 @@ export async function openLoginServer(
       await issuer[Symbol.asyncDispose]()
     },
   }
-}
-
-/** Follows the link to a login, as far as the authorization server. */
-export async function leaveFor(link: string, browser: FormBrowser): Promise<URL> {
-  const asked = await browser.open(link)
-  const going = await browser.submit(asked, { decision: 'connect' })
-  return new URL(going.headers.get('refresh')?.replace('0; url=', '') ?? '')
-}
-
-/** Logs a user in at a server. Returns the page at the end. */
-export async function logIn(
-  link: string,
-  browser: FormBrowser,
-  at: { readonly issuer: AuthorizationServer; readonly as: string },
-): Promise<string> {
-  const back = await at.issuer.login(await leaveFor(link, browser), at.as)
-  return (await browser.open(back.href)).text
 }
