@@ -132,7 +132,14 @@ export class LoginVault implements AsyncDisposable {
     const old = Array.from(this.#view.records.values()).filter(
       ({ sealed = '' }) => this.#sealer.knows(sealed) && this.#sealer.isOld(sealed),
     )
-    const seal = (each: LoginRecord): LoginRecord => this.#seal(each, this.#open(each))
+    const seal = (each: LoginRecord): LoginRecord => {
+      try {
+        return this.#seal(each, this.#open(each))
+      } catch {
+        // Its user logs in again.
+        return this.#seal(each, undefined)
+      }
+    }
     for (const record of old) await this.#replace(record, record.id, seal)
     return old.length
   }
