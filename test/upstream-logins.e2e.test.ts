@@ -260,6 +260,54 @@ test('a user who disconnects has no login any more, nor has the server', async (
   expect(await call(bob, 'notes__whoami')).toBe('bob@notes')
 })
 
+test('the pages of logins are for users in pages of this host alone', async () => {
+  const page = `${url}/connect/mail`
+  const visitor = await fetch(page, { redirect: 'manual' })
+  expect(visitor.headers.get('location')).toBe('/login?return=%2Fconnect%2Fmail')
+  const { cookie } = { cookie: ann.browser.cookies() }
+  const form = { 'content-type': 'application/x-www-form-urlencoded', cookie }
+  const foreign = await fetch(page, {
+    method: 'POST',
+    headers: { ...form, origin: 'https://evil.example' },
+    body: 'decision=connect',
+  })
+  expect(foreign.status).toBe(403)
+  const own = await fetch(page, { headers: { cookie } })
+  expect(own.headers.get('x-frame-options')).toBe('DENY')
+  expect(own.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  expect(own.headers.get('cache-control')).toBe('no-store')
+  const begun = await fetch(page, {
+    method: 'POST',
+    headers: { ...form, origin: url },
+    body: 'decision=connect',
+  })
+  expect(begun.headers.get('set-cookie')).toMatch(
+    /^mcp-host-connect=[\w-]{43}; .*HttpOnly; SameSite=Lax/,
+  )
+  expect(new URL(begun.headers.get('refresh')?.slice(7) ?? '').origin).toBe(mail.issuer.url)
+  for (const name of ['test', 'nowhere', '%2Fmail']) {
+    const { status } = await fetch(`${url}/connect/${name}`, { headers: { cookie } })
+    expect(status).toBe(404)
+  }
+})
+
+test('a user lists and ends the own logins alone', async () => {
+  const ask = (user: User, path = '', method = 'GET') =>
+    fetch(`${url}/api/connections${path}`, { method, headers: user.headers })
+  const loginsOf = async (user: User): Promise<string[]> => {
+    const { connections } = (await (await ask(user)).json()) as {
+      readonly connections: readonly { readonly server: string; readonly logins: object[] }[]
+    }
+    return connections.flatMap(({ server, logins }) => (logins.length === 0 ? [] : server))
+  }
+  expect([await loginsOf(ann), await loginsOf(bob)]).toEqual([['notes'], ['notes']])
+  expect(await (await ask(ann)).text()).not.toMatch(/token|secret/i)
+  expect((await ask(bob, '/notes/default', 'DELETE')).status).toBe(204)
+  expect([await loginsOf(ann), await loginsOf(bob)]).toEqual([['notes'], []])
+  expect(await call(ann, 'notes__whoami')).toBe('ann@notes')
+  expect((await ask({ ...ann, headers: { authorization: 'Bearer no' } })).status).toBe(401)
+})
+
 test('after a kill of all supervisors the logins are there', async () => {
   await stack.kill('mcp-supervisor')
   await stack.restart('mcp-supervisor')

@@ -59,7 +59,10 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-type ProcessOptions = Pick<ServedRequestsDeps, 'process' | 'hasSession' | 'capabilities'>
+type ProcessOptions = Pick<
+  ServedRequestsDeps,
+  'process' | 'hasSession' | 'capabilities' | 'isOfUser'
+>
 const SHARED: ProcessOptions = {}
 const answerable = { sampling: {}, roots: {}, elicitation: { form: {} } }
 const SESSION: ProcessOptions = { process: 'p', hasSession: true, capabilities: answerable }
@@ -672,6 +675,12 @@ test('a shared server broadcasts its logs outside of calls, and none of a chat',
   log('debug')
   log('error', 'of a chat')
   expect(streamed).toEqual([[serverLog, {}, { server: 's', level: 'debug', logger: 'l', data: 1 }]])
+})
+
+test("what a user's connection logs outside of calls reaches nobody", async () => {
+  createRequests({ isOfUser: true })
+  log('error')
+  expect([streamed, sent]).toEqual([[], []])
 })
 
 test('logs of a request whose caller reads no stream go to the notification stream of its session', async () => {

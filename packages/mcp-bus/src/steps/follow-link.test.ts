@@ -21,11 +21,11 @@ test('after the answer there is time to do it', async () => {
 })
 
 test.each([
-  ['a refusal', async () => 'decline'],
-  ['a caller that cannot be asked', () => Promise.reject(new Error('no capability'))],
-  ['the end of the time', async () => 'accept'],
-])('%s ends the wait', async (_, ask) => {
-  expect(await followLink(ask, never, options)).toBe(false)
+  ['a refusal', async () => 'decline', 60_000],
+  ['a caller that cannot be asked', () => Promise.reject(new Error('no capability')), 60_000],
+  ['the end of the time', async () => 'accept', 20],
+])('%s ends the wait', async (_, ask, limitMs) => {
+  expect(await followLink(ask, never, { ...options, limitMs })).toBe(false)
 })
 
 test('the end of the call ends the wait', async () => {
