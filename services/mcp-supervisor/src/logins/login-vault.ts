@@ -64,6 +64,8 @@ export class LoginVault implements AsyncDisposable {
   readonly #sealer: Sealer
   readonly #events: LoginEvents
   readonly #changing = new InFlight()
+  /** The records by server and user, since every call looks for those of its user; absent after a change. */
+  #byUser: ReadonlyMap<string, readonly LoginRecord[]> | undefined
   #isClosed = false
 
   private constructor(
@@ -78,6 +80,7 @@ export class LoginVault implements AsyncDisposable {
     this.#view = view
     this.#sealer = sealer
     this.#events = events
+    view.onChange(() => (this.#byUser = undefined))
   }
 
   static async open(
@@ -106,8 +109,10 @@ export class LoginVault implements AsyncDisposable {
   }
 
   /** The logins of a user at a server; they may lag behind. */
-  of({ principal, ...at }: Omit<Account, 'label'>): KnownLogin[] {
-    return this.at(at).filter((login) => login.principal === principal)
+  of({ server, url, principal }: Omit<Account, 'label'>): KnownLogin[] {
+    this.#byUser ??= Map.groupBy(this.#view.records.values(), userOf)
+    const records = this.#byUser.get(userOf({ server, principal })) ?? []
+    return records.filter((each) => each.url === url).map((record) => this.#known(record))
   }
 
   /** The login of an account; it may lag behind. */
@@ -261,6 +266,10 @@ export class LoginVault implements AsyncDisposable {
       await sleep(ALONE.retryMs)
     }
   }
+}
+
+function userOf({ server, principal }: Pick<Account, 'server' | 'principal'>): string {
+  return `${server} ${principal}`
 }
 
 /** What sealed values are bound to. */
