@@ -195,6 +195,7 @@ export { mediaOf } from './tool/media-of.ts'
 export { callControl } from './tool/call-control.ts'
 export {
   AccountLabel,
+  DEFAULT_LABEL,
   OPTIONS_META_KEY,
   Priority,
   RequestOptions,

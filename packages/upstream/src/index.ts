@@ -9,6 +9,7 @@ export type { LoginStore, UserLogins } from './auth/oauth/user-logins.ts'
 export type { CompleteLogin, PendingLogin } from './auth/oauth/login.ts'
 export {
   beginLoginElsewhere,
+  type EarlierLogin,
   finishLoginElsewhere,
   type LoginServer,
   revokeLogin,

@@ -7,7 +7,7 @@ import type { Json } from './eras.ts'
 const METHOD = 'elicitation/create'
 /** The key of the question and its answer in requests of 2026-07-28. */
 const KEY = 'mcp-host-link'
-/** The time for what a user does at a link: until the call ends, or until a client of 2026-07-28 is asked again. */
+/** The time limit for a login after its page was opened. Then the call ends; a client of 2026-07-28 is asked again. */
 const LIMIT_MS = { legacy: 600_000, modern: 45_000 }
 
 export type AskCaller = (
@@ -45,9 +45,10 @@ export function repeatedLink(params: Json, cancelled: AbortSignal): ShowLink {
 
 /** The parameters of a request without the answers to such questions, of which its server knows nothing. */
 export function withoutLinkAnswer(params: Json): Json {
-  const { inputResponses, ...rest } = params
-  if (!isObject(inputResponses) || !Object.hasOwn(inputResponses, KEY)) return params
-  const { [KEY]: _, ...others } = inputResponses
+  const given = params['inputResponses']
+  if (!isObject(given) || !Object.hasOwn(given, KEY)) return params
+  const { inputResponses: _, ...rest } = params
+  const { [KEY]: __, ...others } = given
   return Object.keys(others).length === 0 ? rest : { ...rest, inputResponses: others }
 }
 

@@ -121,7 +121,7 @@ async function run(
       ? (progressed: object) => sendPart(PROGRESS, JSON.stringify(progressed))
       : undefined,
   }
-  const send = (): Promise<unknown> => sendAnswered(deps, { ...request, params }, options)
+  const send = (): Promise<unknown> => sendAnswered(deps, { head, params }, options)
   const over = (): AbortSignal => AbortSignal.any([deps.cancelled(), deps.leaving])
   const showLink: ShowLink | undefined =
     head.era === 'modern'
@@ -154,7 +154,7 @@ async function run(
 /** The server's result. Input that the server requests is asked of a legacy caller first. */
 async function sendAnswered(
   { upstream, ask }: ServeRequestDeps,
-  { head, params }: ParsedRequest,
+  { head, params }: Omit<ParsedRequest, 'envelope'>,
   options: ForwardOptions,
 ): Promise<unknown> {
   const { method } = head

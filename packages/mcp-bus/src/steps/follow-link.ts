@@ -31,8 +31,8 @@ interface FollowOptions {
 }
 
 /**
- * Asks a user to open a page, and waits for what is done there. `ask` resolves with `accept` when the user opens it; its
- * signal withdraws the question.
+ * Asks a user to open a page, and waits until `done` resolves. `ask` resolves with `accept` when the user opens the page;
+ * its signal withdraws the question.
  */
 export async function followLink(
   ask: (signal: AbortSignal) => Promise<string>,

@@ -28,7 +28,7 @@ import type { RunningCalls } from './running-calls.ts'
 import { fromError, fromResult } from './call-result.ts'
 import { ProgressReporter } from './report-progress.ts'
 
-/** The time for what a user does at a link after following it. */
+/** The time limit for a login after its page was opened. */
 const LINK_LIMIT_MS = 600_000
 
 export interface RunToolDeps {

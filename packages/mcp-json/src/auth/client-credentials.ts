@@ -5,6 +5,7 @@ import * as z from 'zod'
 import type { ClientCredentialsAuthConfig } from '@mcp-host/upstream'
 import { absolutePath, address, choice, explained, fields, filledText } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
+import { tokenFields } from './token-fields.ts'
 
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384'] as const
 
@@ -33,16 +34,7 @@ const common = {
     'The algorithm of the private key. Default: "RS256".',
     'ES256',
   ).exactOptional(),
-  scope: explained(
-    filledText,
-    'The scopes to ask for, separated by spaces. Default: those that the server asks for.',
-    'notes.read notes.write',
-  ).exactOptional(),
-  omitResource: explained(
-    z.boolean('must be true or false'),
-    'Does not name the server to the authorization server (RFC 8707), for those that refuse it.',
-    true,
-  ).exactOptional(),
+  ...tokenFields,
 }
 
 const Entry = fields({

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { OAuthAuthConfig } from '@mcp-host/upstream'
 import { address, explained, fields, filledText } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
+import { tokenFields } from './token-fields.ts'
 
 const login = z.custom<NonNullable<OAuthAuthConfig['login']>>(
   (value) => typeof value === 'function',
@@ -31,16 +32,7 @@ const common = {
     'The secret of that registration, best in a variable.',
     '${env:NOTES_SECRET}',
   ).exactOptional(),
-  scope: explained(
-    filledText,
-    'The scopes to ask for, separated by spaces. Default: those that the server asks for.',
-    'notes.read notes.write',
-  ).exactOptional(),
-  omitResource: explained(
-    z.boolean('must be true or false'),
-    'Does not name the server to the authorization server (RFC 8707), for those that refuse it.',
-    true,
-  ).exactOptional(),
+  ...tokenFields,
   accounts: explained(
     z.array(
       fields({

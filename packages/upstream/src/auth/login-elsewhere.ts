@@ -21,7 +21,7 @@ export interface LoginServer {
 }
 
 /** An earlier login of the user at the server. */
-interface KnownLogin {
+export interface EarlierLogin {
   readonly login: CompleteLogin | undefined
   /** Further scopes that the server has demanded, separated by spaces. */
   readonly demanded: string | undefined
@@ -31,7 +31,7 @@ interface KnownLogin {
 export async function beginLoginElsewhere(
   server: LoginServer,
   logins: Omit<UserLogins, 'store' | 'login'>,
-  { login, demanded }: KnownLogin,
+  { login, demanded }: EarlierLogin,
 ): Promise<{ readonly url: URL; readonly pending: PendingLogin }> {
   const { url, auth } = server
   const said = await challengeOf(server)

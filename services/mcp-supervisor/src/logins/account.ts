@@ -13,8 +13,6 @@ export const Account = z.object({
 })
 export type Account = z.infer<typeof Account>
 
-export const DEFAULT_LABEL = 'default'
-
 /** The key of an account in buckets and leases. Principals and labels may have any characters. */
 export function accountKey({ server, principal, label }: Omit<Account, 'url'>): string {
   return `${server}.${digest(principal)}.${digest(label)}`

@@ -1,7 +1,6 @@
-import { ownValue } from '@mcp-host/contracts'
+import { DEFAULT_LABEL, ownValue } from '@mcp-host/contracts'
 import { isObject } from '@mcp-host/json'
 import type { AccountRule } from '@mcp-host/upstream'
-import { DEFAULT_LABEL } from './account.ts'
 import type { KnownLogin } from './login-vault.ts'
 
 interface Choice {

@@ -26,7 +26,7 @@ export interface LoginEventsDeps {
 export function loginEvents({ logger, metrics, audit }: LoginEventsDeps): LoginEvents {
   const replacements = new Counter({
     name: 'mcp_host_server_login_refreshes_total',
-    help: 'Tokens of users at MCP servers that were replaced, refused (the user has to log in again), or could not be replaced for now',
+    help: 'Replacements of tokens of users at MCP servers: ok, refused (the user has to log in again), failed (the login stays as it is)',
     labelNames: ['server', 'outcome'],
     registers: [metrics],
   })

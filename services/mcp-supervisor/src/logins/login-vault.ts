@@ -1,7 +1,7 @@
 import { InFlight, sleep } from '@mcp-host/async'
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket } from '@mcp-host/contracts'
-import type { CompleteLogin, LoginStore } from '@mcp-host/upstream'
+import type { CompleteLogin, EarlierLogin, LoginStore } from '@mcp-host/upstream'
 import { z } from 'zod'
 import { Account, accountKey } from './account.ts'
 import type { LoginEvents } from './login-events.ts'
@@ -127,6 +127,12 @@ export class LoginVault implements AsyncDisposable {
     return record && this.#known(record)
   }
 
+  /** What another login of an account begins with. */
+  async earlier(account: Account): Promise<EarlierLogin> {
+    const record = await this.#read(account)
+    return { login: record && this.#open(record), demanded: record?.demanded }
+  }
+
   /** Calls after each change, until disposed. */
   onChange(listener: () => void): Disposable {
     return this.#view.onChange(listener)
@@ -238,15 +244,15 @@ export class LoginVault implements AsyncDisposable {
     const { sealed: _, ...about } = before
     if (login === undefined) return about
     const record = { ...about, issuer: login.issuer, scope: login.scope }
-    return { ...record, sealed: this.#sealer.seal(JSON.stringify(login), placeOf(record)) }
+    return { ...record, sealed: this.#sealer.seal(login, placeOf(record)) }
   }
 
   /** `undefined` when the user has to log in again, also since the key of the seal is gone. */
   #open(record: LoginRecord): CompleteLogin | undefined {
     const { sealed } = record
-    if (sealed === undefined || !this.#sealer.knows(sealed)) return undefined
+    if (sealed === undefined) return undefined
     // The seal proves that this class wrote it.
-    return JSON.parse(this.#sealer.open(sealed, placeOf(record))) as CompleteLogin
+    return this.#sealer.open(sealed, placeOf(record)) as CompleteLogin | undefined
   }
 
   /** Runs work that no other process may do for the account at the same time. */

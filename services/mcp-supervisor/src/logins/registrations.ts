@@ -18,6 +18,8 @@ const registrationsBucket = defineBucket('UPSTREAM_CLIENTS', {
   what: 'registrations of this host at authorization servers',
 })
 
+type Registration = Parameters<RegistrationStore['save']>[1]
+
 /** The registrations of this host at authorization servers, which all users share. */
 export class Registrations {
   readonly #bucket: Bucket<RegistrationRecord>
@@ -39,13 +41,13 @@ export class Registrations {
     return {
       load: async (issuer) => {
         const found = await this.#bucket.get(keyOf(issuer))
-        const sealed = found?.record.sealed
-        if (sealed === undefined || !this.#sealer.knows(sealed)) return undefined
-        return JSON.parse(this.#sealer.open(sealed, placeOf(issuer)))
+        if (found === undefined) return undefined
+        // The seal proves that this class wrote it.
+        return this.#sealer.open(found.record.sealed, placeOf(issuer)) as Registration | undefined
       },
       save: async (issuer, client) => {
         if (client === undefined) return this.#bucket.remove(keyOf(issuer))
-        const sealed = this.#sealer.seal(JSON.stringify(client), placeOf(issuer))
+        const sealed = this.#sealer.seal(client, placeOf(issuer))
         await this.#bucket.put(keyOf(issuer), { issuer, redirectUrl, sealed })
       },
     }

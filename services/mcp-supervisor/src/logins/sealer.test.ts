@@ -21,10 +21,13 @@ test('every changed byte is noticed', () => {
   for (const index of bytes.keys()) {
     const changed = Buffer.from(bytes)
     changed[index] = (changed[index] ?? 0) ^ 1
-    expect(() => sealer.open(changed.toString('base64'), 'p')).toThrow()
+    const open = (): unknown => sealer.open(changed.toString('base64'), 'p')
+    // The bytes 1 to 4 are the id of the key: that of another one is unknown.
+    if (index >= 1 && index <= 4) expect(open()).toBeUndefined()
+    else expect(open).toThrow()
   }
   expect(() => sealer.open(bytes.subarray(0, -1).toString('base64'), 'p')).toThrow()
-  expect(() => sealer.open('', 'p')).toThrow('TOKEN_ENC_KEY')
+  expect(sealer.open('', 'p')).toBeUndefined()
 })
 
 test('a new key opens what the one before it sealed, and seals what comes', () => {
@@ -32,7 +35,7 @@ test('a new key opens what the one before it sealed, and seals what comes', () =
   const rotated = new Sealer([other, one])
   expect(rotated.open(sealed, 'p')).toBe('a token')
   expect([rotated.isOld(sealed), rotated.isOld(rotated.seal('a', 'p'))]).toEqual([true, false])
-  expect(() => new Sealer([other]).open(sealed, 'p')).toThrow('TOKEN_ENC_KEY')
+  expect(new Sealer([other]).open(sealed, 'p')).toBeUndefined()
 })
 
 test.each([[[]], [[randomBytes(16)]], [[one, randomBytes(33)]]])(

@@ -8,44 +8,44 @@ const HEAD = 1 + SIZES.keyId + SIZES.iv + SIZES.tag
 /** Encrypts values with AES-256-GCM, each for one place, so that a value that is moved to another place is refused. */
 export class Sealer {
   readonly #keys: ReadonlyMap<string, Buffer>
+  /** The key that seals, and its id. */
+  readonly #key: Buffer
   readonly #current: string
 
   /** The first key seals; the others only open what they sealed. Throws `RangeError` for a key of another length. */
   constructor(keys: readonly Buffer[]) {
-    const wrong = keys.find(({ length }) => length !== SIZES.key)
-    if (wrong !== undefined || keys.length === 0) {
+    const [first] = keys
+    if (first === undefined || keys.some(({ length }) => length !== SIZES.key)) {
       throw new RangeError(`a key must have ${SIZES.key} bytes`)
     }
-    const byId = keys.map((key) => [idOf(key), key] as const)
-    this.#keys = new Map(byId)
-    this.#current = byId[0]?.[0] ?? ''
+    this.#keys = new Map(keys.map((key) => [idOf(key), key]))
+    this.#key = first
+    this.#current = idOf(first)
   }
 
-  /** `place`: where the value is kept, as `open` is told. */
-  seal(value: string, place: string): string {
-    const key = this.#keys.get(this.#current) as Buffer
+  /** Seals a JSON value. `place`: where it is kept, as `open` is told. */
+  seal(value: unknown, place: string): string {
     const iv = randomBytes(SIZES.iv)
     const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(this.#current, 'hex')])
-    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(contextOf(head, place))
-    const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(contextOf(head, place))
+    const text = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
     return Buffer.concat([head, iv, cipher.getAuthTag(), text]).toString('base64')
   }
 
-  /** Throws when no key fits, or when the value was sealed for another place. */
-  open(sealed: string, place: string): string {
+  /** The JSON value; `undefined` when its key is gone. Throws when it was sealed for another place. */
+  open(sealed: string, place: string): unknown {
+    const key = this.#keys.get(keyIdOf(sealed))
+    if (key === undefined) return undefined
     const bytes = Buffer.from(sealed, 'base64')
     const head = bytes.subarray(0, 1 + SIZES.keyId)
-    const key = this.#keys.get(head.subarray(1).toString('hex'))
-    if (bytes.length < HEAD || head[0] !== VERSION || key === undefined) {
-      throw new Error('it was sealed with a key that is not in TOKEN_ENC_KEY')
-    }
+    if (bytes.length < HEAD || head[0] !== VERSION) throw new Error('it is no sealed value')
     const iv = bytes.subarray(head.length, head.length + SIZES.iv)
     const tag = bytes.subarray(head.length + SIZES.iv, HEAD)
     const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: SIZES.tag })
     decipher.setAAD(contextOf(head, place)).setAuthTag(tag)
     const text = decipher.update(bytes.subarray(HEAD))
     try {
-      return Buffer.concat([text, decipher.final()]).toString('utf8')
+      return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8'))
     } catch (cause) {
       throw new Error('it was sealed for another account, or was changed', { cause })
     }

@@ -1,10 +1,9 @@
 import type { ServerLogin } from '@mcp-host/contracts'
-import { BusError, ServerName } from '@mcp-host/contracts'
+import { BusError, DEFAULT_LABEL, ServerName } from '@mcp-host/contracts'
 import { hasLogins, type LoginHandlers } from '@mcp-host/mcp-bus/serve'
 import type { Logger } from '@mcp-host/service'
 import type { LoginServer, ServerConfig } from '@mcp-host/upstream'
 import { beginLoginElsewhere, finishLoginElsewhere, revokeLogin } from '@mcp-host/upstream'
-import { DEFAULT_LABEL } from './account.ts'
 import type { HostLogins } from './host-logins.ts'
 import type { KnownLogin } from './login-vault.ts'
 
@@ -44,15 +43,14 @@ export function serverLogins({
     async begin({ request: { server, label, browser }, envelope: { principal } }) {
       const at = serverAt(server)
       const account = { server, url: at.url, principal, label }
-      const login = await vault.storeOf(account).load()
-      const known = { login, demanded: (await vault.read(account))?.demanded }
+      const earlier = await vault.earlier(account)
       const { redirectUrl, registrations } = logins.clientOf(server)
       // Who begins again may have been refused there, since the registration is gone.
       const isAgain = await starts.has(account)
       const client = isAgain
         ? { redirectUrl, registrations: { ...registrations, load: async () => undefined } }
         : { redirectUrl, registrations }
-      const begin = () => beginLoginElsewhere(at, client, known)
+      const begin = () => beginLoginElsewhere(at, client, earlier)
       const { url, pending } = await explaining(server, begin)
       await starts.keep(account, browser, pending)
       return { url: url.href }

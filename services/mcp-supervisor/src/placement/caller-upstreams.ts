@@ -194,8 +194,9 @@ export class CallerUpstreams<Caller> {
 
   #watch(name: string, upstream: CallerUpstream): void {
     const { lease } = upstream
-    const onLost = (): void => void this.#regain(name, upstream, lease?.key ?? '')
-    lease?.lost.addEventListener('abort', onLost, { once: true })
+    if (lease === undefined) return
+    const onLost = (): void => void this.#regain(name, upstream, lease.key)
+    lease.lost.addEventListener('abort', onLost, { once: true })
   }
 
   /** After a long outage of the broker: keeps the upstream unless another supervisor has taken its lease. */

@@ -5,6 +5,7 @@ import {
   AccountLabel,
   beginServerLogin,
   BusError,
+  DEFAULT_LABEL,
   endServerLogin,
   finishServerLogin,
   listServerLogins,
@@ -29,7 +30,6 @@ const LOGIN_MS = 600_000
 /** For all that a step asks of an authorization server. */
 const STEP_LIMIT_MS = 60_000
 const BROWSER = /^[\w-]{43}$/
-const DEFAULT_LABEL = 'default'
 
 export interface ConnectPagesDeps extends PagesDeps {
   readonly bus: Pick<Bus, 'call'>

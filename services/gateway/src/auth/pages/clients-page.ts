@@ -1,5 +1,5 @@
 import type { Html } from './page.ts'
-import { html, nameOf, page } from './page.ts'
+import { html, nameOf, page, timeOf } from './page.ts'
 
 export interface ConnectedClient {
   /** The id of the grant, sent by the form. */
@@ -31,10 +31,7 @@ function row({ id, name, scopes, allowedAt }: ConnectedClient, path: string): Ht
   return html`<form class="row" method="post" action="${path}">
     <dl>
       <dt>${nameOf(name)}</dt>
-      <dd>
-        ${scopes.join(', ')}, allowed on
-        ${new Date(allowedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC
-      </dd>
+      <dd>${scopes.join(', ')}, allowed on ${timeOf(allowedAt)}</dd>
     </dl>
     <input type="hidden" name="client" value="${id}" />
     <button name="decision" value="withdraw">Disconnect</button>

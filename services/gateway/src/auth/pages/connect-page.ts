@@ -1,6 +1,6 @@
 import type { ServerLogin } from '@mcp-host/contracts'
 import type { Html } from './page.ts'
-import { html, isolated, nameOf, page } from './page.ts'
+import { html, isolated, nameOf, page, timeOf } from './page.ts'
 
 interface ConnectPage {
   readonly server: string
@@ -8,8 +8,8 @@ interface ConnectPage {
   readonly url: string
   /** The name of the user at this host. */
   readonly user: string
-  /** Which of several logins is asked for; `undefined`: any. */
-  readonly label: string | undefined
+  /** The login that the page is about; absent for a page about all. */
+  readonly label?: string | undefined
   /** The logins that the user has there. */
   readonly logins: readonly ServerLogin[]
 }
@@ -51,12 +51,11 @@ function begin(path: string, label: string | undefined): Html {
 }
 
 function row(path: string, { label, issuer, isNeeded, connectedAt }: ServerLogin): Html {
-  const since = `${new Date(connectedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
   const state = isNeeded ? 'needs a login again; it was made' : 'logged in since'
   return html`<form class="row" method="post" action="${path}">
     <dl>
       <dt>${nameOf(label)}</dt>
-      <dd>${state} ${since}, by ${isolated(new URL(issuer).host)}</dd>
+      <dd>${state} ${timeOf(connectedAt)}, by ${isolated(new URL(issuer).host)}</dd>
     </dl>
     <input type="hidden" name="account" value="${label}" />
     <button name="decision" value="connect">Log in again</button>

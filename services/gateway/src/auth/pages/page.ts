@@ -44,6 +44,11 @@ export function nameOf(text: string): Html {
   return isolated(isCut ? `${characters.slice(0, MAX_NAME_LENGTH).join('')}…` : text)
 }
 
+/** A time as `2026-11-29 14:03 UTC`. */
+export function timeOf(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
 export const STYLE_PATH = '/auth/style.css'
 
 /**

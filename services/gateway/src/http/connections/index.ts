@@ -63,18 +63,9 @@ export function addConnectionRoutes(
     async ({ envelope }) => {
       const options = { envelope, timeoutMs: LIST_LIMIT_MS }
       const { servers } = await bus.call(listServerLogins, {}, {}, options)
-      const connections = servers.map(({ server, url, logins }) => ({
-        server,
-        url,
-        ...(hasConnectPages ? { connectPath: `/connect/${server}` } : {}),
-        logins: logins.map(({ label, issuer, scope, isNeeded, connectedAt }) => ({
-          label,
-          issuer,
-          scope,
-          isNeeded,
-          connectedAt,
-        })),
-      }))
+      const connections = servers.map((each) =>
+        hasConnectPages ? { ...each, connectPath: `/connect/${each.server}` } : each,
+      )
       return { connections }
     },
   )
