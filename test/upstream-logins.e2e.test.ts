@@ -8,7 +8,12 @@ import {
 } from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { defineBucket } from '@mcp-host/contracts'
-import { type LoginServer, openLoginServer } from '@mcp-host/mcp-testkit'
+import {
+  AuthorizationServer,
+  fixturePath,
+  type LoginServer,
+  openLoginServer,
+} from '@mcp-host/mcp-testkit'
 import type { Stack, TcpProxy } from '@mcp-host/testkit'
 import {
   ChatSocket,
@@ -40,19 +45,29 @@ let proxy: TcpProxy
 let stack: Stack
 let notes: LoginServer
 let mail: LoginServer
+/** The authorization server of a program. */
+let code: AuthorizationServer
 let ann: User
 let bob: User
 
 beforeAll(async () => {
   notes = cleanup.use(await openLoginServer())
   mail = cleanup.use(await openLoginServer())
+  code = cleanup.use(await AuthorizationServer.open({ ttlSeconds: 5 }))
   proxy = cleanup.use(await startTcpProxy())
   url = proxy.url
   stack = cleanup.use(
     await startStack({
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
-      servers: { notes: notes.entry, mail: withRule(mail.entry) },
-      toolCount: 3,
+      servers: {
+        notes: notes.entry,
+        mail: withRule(mail.entry),
+        code: {
+          args: [fixturePath('echo')],
+          auth: { type: 'oauth', issuer: code.url, scope: 'openid', variable: 'CODE_TOKEN' },
+        },
+      },
+      toolCount: 4,
       env: {
         AUTH: 'local,keys',
         PUBLIC_URL: url,
@@ -120,7 +135,12 @@ const listed = (tool: string): Promise<unknown> =>
 
 test('without a login, a call tells where to log in', async () => {
   const { tools } = await ann.mcp.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(['mail__connect', 'notes__connect', 'test__echo'])
+  expect(tools.map(({ name }) => name)).toEqual([
+    'code__connect',
+    'mail__connect',
+    'notes__connect',
+    'test__echo',
+  ])
   expect(await call(ann, 'notes__connect')).toContain(`${url}/connect/notes`)
 })
 
@@ -226,11 +246,73 @@ test('a user has several logins at a server, which rules, callers and their age 
   const results = JSON.stringify(chat.frames.filter(({ type }) => type === 'tool'))
   expect(results).toContain('ann.work')
   expect(results).toContain('ann.private')
+})
+
+test('a user renames a login, says which one is the default, and chooses one for a chat', async () => {
+  const json = { ...ann.headers, 'content-type': 'application/json' }
+  const change = async (label: string, body: object): Promise<number> => {
+    const address = `${url}/api/connections/mail/${label}`
+    const answer = await fetch(address, {
+      method: 'PATCH',
+      headers: json,
+      body: JSON.stringify(body),
+    })
+    return answer.status
+  }
+  const whoami = (): Promise<string> => call(ann, 'mail__whoami')
+  expect(await change('private', { label: 'home' })).toBe(204)
+  expect(await change('private', { label: 'house' })).toBe(404)
+  expect(await change('home', { label: 'work' })).toBe(409)
+  expect(await change('home', {})).toBe(400)
+  await eventually(async () => (await whoami()).includes('ann.private'))
+  expect(await change('work', { isDefault: true })).toBe(204)
+  await eventually(async () => (await whoami()).includes('ann.work'))
+  const made = await fetch(`${url}/api/chat/session`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ accounts: { mail: 'home' } }),
+  })
+  const { sessionId } = (await made.json()) as { readonly sessionId: string }
+  using chat = await ChatSocket.open({ url, headers: ann.headers, sessionId })
+  const calls = [{ name: 'mail__whoami', arguments: {} }]
+  chat.send({ type: 'message', payload: { text: script({ calls }, { text: 'done' }) } })
+  await chat.turnsDone()
+  const results = JSON.stringify(chat.frames.filter(({ type }) => type === 'tool'))
+  expect(results).toContain('ann.private')
   const page = await ann.browser.open(`${url}/connect/mail`)
-  expect(page.text).toContain('private')
-  for (const account of ['private', 'work']) {
+  expect(page.text).toContain('home')
+  for (const account of ['home', 'work']) {
     await ann.browser.submit(page, { decision: 'disconnect', account })
   }
+})
+
+test('a program has a process for each user, with a token that is good', async () => {
+  const environmentOf = async (user: User): Promise<unknown> =>
+    JSON.parse(await call(user, 'code__inspect')).env
+  const tokenOf = async (user: User): Promise<string> =>
+    z.object({ CODE_TOKEN: z.string() }).parse(await environmentOf(user)).CODE_TOKEN
+  for (const [user, as] of [
+    [ann, 'ann.code'],
+    [bob, 'bob.code'],
+  ] as const) {
+    const page = await logIn(`${url}/connect/code`, user.browser, { issuer: code, as })
+    expect(page).toContain('You are connected')
+  }
+  await listed('code__inspect')
+  const first = await tokenOf(ann)
+  expect([await code.userOf(first), await code.userOf(await tokenOf(bob))]).toEqual([
+    'ann.code',
+    'bob.code',
+  ])
+  const next = await eventually(async () => {
+    const token = await tokenOf(ann)
+    return token === first ? undefined : token
+  })
+  expect(await code.userOf(next ?? '')).toBe('ann.code')
+  await disconnect(ann, 'code')
+  await eventually(async () => (await call(ann, 'code__inspect')).includes('/connect/code'))
+  expect(await code.userOf(await tokenOf(bob))).toBe('bob.code')
+  await disconnect(bob, 'code')
 })
 
 test('a login ends only in its browser, for its user, and once', async () => {

@@ -14,10 +14,11 @@ export type {
   NewApiKey,
   ServerOutput,
   SupervisorOutcome,
-} from './admin-api.ts'
-export { AdminApi } from './admin-api.ts'
+} from './api/admin-api.ts'
+export { AdminApi } from './api/admin-api.ts'
 export type { ClientState, EndReason } from './client-state.ts'
 export { GATEWAY_RESTARTS } from './client-state.ts'
+export type { Connection, LoginChange, ServerLogin } from './api/connection.ts'
 export type { ConnectionFault } from './connection-fault.ts'
 export type {
   CallOptions,
@@ -25,9 +26,7 @@ export type {
   HostStatus,
   ListOptions,
   Message,
-  Connection,
   Models,
-  ServerLogin,
   NewSession,
   PageOptions,
   Prompt,
@@ -41,8 +40,8 @@ export type {
   SharedSession,
   Tool,
   ToolAnswer,
-} from './host-api.ts'
-export { HostApi } from './host-api.ts'
+} from './api/host-api.ts'
+export { HostApi } from './api/host-api.ts'
 export { HostError } from './host-error.ts'
 export { countOf } from './count-of.ts'
 export { settledText } from './settled-text.ts'
@@ -51,7 +50,7 @@ export { MAX_MESSAGE_LENGTH } from './max-message-length.ts'
 export { newId } from './new-id.ts'
 export type { OutboxStore, OutFrame } from './outbox.ts'
 export { storedOutbox } from './outbox.ts'
-export type { HostAddress } from './request-json.ts'
+export type { HostAddress } from './api/request-json.ts'
 export type {
   Answer,
   ClientEvent,

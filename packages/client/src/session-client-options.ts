@@ -2,7 +2,7 @@ import type { Down, SessionEvent, ToolProgressDown } from '@mcp-host/contracts'
 import type { ClientState } from './client-state.ts'
 import type { HostError } from './host-error.ts'
 import type { OutboxStore } from './outbox.ts'
-import type { HostAddress } from './request-json.ts'
+import type { HostAddress } from './api/request-json.ts'
 
 /** What a session tells its clients. Only events with an `id` are repeated to a client that resumes. */
 export type ClientEvent = SessionEvent | ToolProgressDown | Extract<Down, { type: 'queue' }>

@@ -60,3 +60,8 @@ export function hashText(text: string): number {
   }
   return hash >>> 0
 }
+
+/** Tells several logins of a user at one server apart. */
+export const AccountLabel = z.string().trim().min(1).max(60)
+/** The label of the first login of a user at a server, unless the user says another one. */
+export const DEFAULT_LABEL = 'default'

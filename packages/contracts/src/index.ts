@@ -31,6 +31,8 @@ export {
 export { principalCheck } from './principal-check.ts'
 export { BusError, ErrorCode, ErrorInfo, parseInput } from './error.ts'
 export {
+  AccountLabel,
+  DEFAULT_LABEL,
   GenerationId,
   generationFence,
   hashText,
@@ -174,6 +176,7 @@ export { storageFault } from './storage-fault.ts'
 export { ServerPause, serverPauses } from './supervisor/server-pause.ts'
 export {
   beginServerLogin,
+  changeServerLogin,
   endServerLogin,
   finishServerLogin,
   listServerLogins,
@@ -193,14 +196,7 @@ export {
 export { blockText } from './tool/block-text.ts'
 export { mediaOf } from './tool/media-of.ts'
 export { callControl } from './tool/call-control.ts'
-export {
-  AccountLabel,
-  DEFAULT_LABEL,
-  OPTIONS_META_KEY,
-  Priority,
-  RequestOptions,
-  RetryOptions,
-} from './tool/request-options.ts'
+export { OPTIONS_META_KEY, Priority, RequestOptions, RetryOptions } from './tool/request-options.ts'
 export { runTool, RunToolRequest } from './tool/run-tool.ts'
 export { ToolProgress, toolProgress } from './tool/tool-progress.ts'
 export { CONTRACT_VERSION } from './version.ts'

@@ -26,6 +26,7 @@ import { sessionHistory } from './session-api/session-history.ts'
 import { runSessionTool } from './supervisor/run-session-tool.ts'
 import {
   beginServerLogin,
+  changeServerLogin,
   endServerLogin,
   finishServerLogin,
   listServerLogins,
@@ -69,6 +70,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   beginServerLogin,
   finishServerLogin,
   listServerLogins,
+  changeServerLogin,
   endServerLogin,
   mcpRequest,
   resumeRequest,

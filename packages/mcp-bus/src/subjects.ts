@@ -13,6 +13,7 @@ import type {
 } from '@mcp-host/contracts'
 import {
   beginServerLogin,
+  changeServerLogin,
   callControl,
   endServerLogin,
   finishServerLogin,
@@ -59,6 +60,7 @@ type HandlerOf<C> =
 export interface LoginHandlers {
   readonly begin: HandlerOf<typeof beginServerLogin>
   readonly finish: HandlerOf<typeof finishServerLogin>
+  readonly change: HandlerOf<typeof changeServerLogin>
   readonly end: HandlerOf<typeof endServerLogin>
   readonly list: HandlerOf<typeof listServerLogins>
 }
@@ -90,10 +92,11 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'li
         bus.serveOpaque(resumeRequest, { supervisor: bus.id }, resume),
       ),
     /** Logins of users at servers. Any supervisor answers. */
-    logins: ({ begin, finish, end, list }: LoginHandlers) =>
+    logins: ({ begin, finish, change, end, list }: LoginHandlers) =>
       together(
         bus.serve(beginServerLogin, {}, begin),
         bus.serve(finishServerLogin, {}, finish),
+        bus.serve(changeServerLogin, {}, change),
         bus.serve(endServerLogin, {}, end),
         bus.serve(listServerLogins, {}, list),
       ),

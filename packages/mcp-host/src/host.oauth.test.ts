@@ -1,11 +1,11 @@
 // Servers at which a user has to log in.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-import { AuthorizationServer, HttpServer, text } from '@mcp-host/mcp-testkit'
+import { AuthorizationServer, fixturePath, HttpServer, text } from '@mcp-host/mcp-testkit'
 import { LEGACY } from '@mcp-host/upstream/testing'
 import { HostStage } from '../test/host-stage.ts'
 import { type CompleteLogin, isLoginNeeded, type OAuthAuthConfig } from './index.ts'
-import type { RemoteServerConfig, UserLogins } from './index.ts'
+import type { RemoteServerConfig, StdioServerConfig, UserLogins } from './index.ts'
 
 let issuer: AuthorizationServer
 let server: HttpServer
@@ -48,15 +48,16 @@ function protect(by: AuthorizationServer): void {
 
 const store = { load: async () => kept, save: async (next?: CompleteLogin) => void (kept = next) }
 
+const oauth = (): OAuthAuthConfig => ({
+  type: 'oauth',
+  redirectUrl: 'http://localhost:8123/back',
+  clientName: 'Notes',
+  store,
+  login: (page) => login(page),
+})
+
 function configured(): RemoteServerConfig {
-  const auth: OAuthAuthConfig = {
-    type: 'oauth',
-    redirectUrl: 'http://localhost:8123/back',
-    clientName: 'Notes',
-    store,
-    login: (page) => login(page),
-  }
-  return { type: 'http', url: server.url, headers: {}, protocol: 'legacy', auth }
+  return { type: 'http', url: server.url, headers: {}, protocol: 'legacy', auth: oauth() }
 }
 
 const start = (): Promise<unknown> => stage.host.initialize({ servers: { notes: configured() } })
@@ -266,4 +267,20 @@ test('an application that logs users in elsewhere is told which request needs a 
   expect(pages).toEqual([])
   await start()
   expect(await (await open()).call('notes.whoami')).toBe('ann')
+})
+
+test('a program has the token of its user in a variable', async () => {
+  const program: StdioServerConfig = {
+    type: 'stdio',
+    command: process.execPath,
+    args: [fixturePath('echo')],
+    env: {},
+    cwd: import.meta.dirname,
+    auth: { ...oauth(), issuer: issuer.url, scope: 'openid', variable: 'CODE_TOKEN' },
+  }
+  await stage.host.initialize({ servers: { code: program } })
+  const { env } = JSON.parse(await stage.call('code.inspect'))
+  expect(await issuer.userOf(env.CODE_TOKEN)).toBe('ann')
+  expect(pages).toHaveLength(1)
+  expect(JSON.stringify(stage.logged)).not.toContain(env.CODE_TOKEN)
 })

@@ -133,7 +133,11 @@ test.each([
     { web: { ...http, auth: { type: 'magic' } } },
     'web.auth.type: must be an object with a "type" of "bearer" or "client-credentials"',
   ],
-  ['auth of a program', { web: { ...stdio, auth: {} } }, 'web.auth: is not a known field'],
+  [
+    'auth of a program without a variable',
+    { web: { ...stdio, auth: { type: 'oauth', issuer: 'https://login.example' } } },
+    'web.auth.variable: is missing',
+  ],
   ['a policy alone', { web: { ...http, balance: 'weighted' } }, 'web.balance: has nothing to'],
   ['a dependency', { web: { ...http, dependencies: ['x'] } }, 'web.dependencies[0]: is not the na'],
   [

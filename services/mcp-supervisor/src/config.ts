@@ -45,7 +45,7 @@ export const supervisorSettings = {
     schema: values.integer(1, 100_000),
     default: '100',
     describe:
-      'How many processes of their own sessions may have at one supervisor, of servers with `"scope": "session"`. Those of one principal take a quarter at most, and at least 4.',
+      'How many processes of their own sessions may have at one supervisor, of servers with `"scope": "session"`, together with those of users, of programs with `auth`. Those of one principal take a quarter at most, and at least 4.',
   }),
   maxUserConnections: setting({
     env: 'MAX_USER_CONNECTIONS',

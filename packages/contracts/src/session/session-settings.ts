@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ServerName } from '../ids.ts'
+import { AccountLabel, ServerName } from '../ids.ts'
 
 /** Settings of a session that replace those of the host. */
 export const SessionSettings = z.object({
@@ -9,6 +9,14 @@ export const SessionSettings = z.object({
   maxToolCalls: z.number().int().min(0).max(1_000).optional(),
   /** The MCP servers whose tools its turns may use; absent: all. */
   servers: z.array(ServerName).max(256).optional(),
+  /** The labels of the logins that its calls use, by server; absent: the default one of its user. */
+  accounts: z
+    .record(ServerName, AccountLabel)
+    .refine(
+      (accounts) => Object.keys(accounts).length <= 256,
+      'must not have more than 256 servers',
+    )
+    .optional(),
 })
 export type SessionSettings = z.infer<typeof SessionSettings>
 
@@ -20,15 +28,16 @@ export const SettingsChange = z.object({
   temperature: shape.temperature.unwrap().nullable().optional(),
   maxToolCalls: shape.maxToolCalls.unwrap().nullable().optional(),
   servers: shape.servers.unwrap().nullable().optional(),
+  accounts: shape.accounts.unwrap().nullable().optional(),
 })
 export type SettingsChange = z.infer<typeof SettingsChange>
 
 /** The settings after a change. */
 export function changeSettings(
   settings: SessionSettings,
-  { systemPrompt, temperature, maxToolCalls, servers }: SettingsChange,
+  { systemPrompt, temperature, maxToolCalls, servers, accounts }: SettingsChange,
 ): SessionSettings {
-  const change = Object.entries({ systemPrompt, temperature, maxToolCalls, servers })
+  const change = Object.entries({ systemPrompt, temperature, maxToolCalls, servers, accounts })
   const given = change.filter(([, value]) => value !== undefined)
   const after = Object.entries({ ...settings, ...Object.fromEntries(given) })
   return Object.fromEntries(after.filter(([, value]) => value !== null))

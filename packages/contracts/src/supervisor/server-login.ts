@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { defineCall } from '../contract.ts'
-import { ServerName } from '../ids.ts'
-import { AccountLabel } from '../tool/request-options.ts'
+import { AccountLabel, ServerName } from '../ids.ts'
 
 const byGateways = { from: ['gateway'], to: ['mcp-supervisor'], answeredBy: 'group' } as const
 
@@ -18,6 +17,8 @@ export const ServerLogin = z.object({
   scope: z.string().optional(),
   /** Whether the user has to log in again. */
   isNeeded: z.boolean(),
+  /** Whether it is used where nothing chooses one. */
+  isDefault: z.boolean(),
   /** Epoch milliseconds. */
   connectedAt: z.number(),
 })
@@ -59,6 +60,23 @@ export const listServerLogins = defineCall('login.list', {
   ...byGateways,
   request: z.object({}),
   reply: z.object({ servers: z.array(LoginServer) }),
+})
+
+/**
+ * Changes a login of the caller. Errors: `not-found` without that login; `conflict` when another login has the label.
+ */
+export const changeServerLogin = defineCall('login.change', {
+  ...byGateways,
+  request: z.object({
+    server: ServerName,
+    label: z.string(),
+    change: z.object({
+      label: AccountLabel.optional(),
+      /** Uses it where nothing chooses one, in place of the login that had this before. */
+      isDefault: z.literal(true).optional(),
+    }),
+  }),
+  reply: z.object({}),
 })
 
 /** Ends a login of the caller, here and at the authorization server. */

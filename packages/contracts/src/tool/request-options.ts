@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AccountLabel } from '../ids.ts'
 
 const MAX_PAUSE_MS = 300_000
 
@@ -34,11 +35,6 @@ export const RetryOptions = z.union(
 )
 
 export const Priority = z.enum(['high', 'normal', 'low'])
-
-/** Tells several logins of a user at one server apart. */
-export const AccountLabel = z.string().trim().min(1).max(60)
-/** The label of the first login of a user at a server, unless the user says another one. */
-export const DEFAULT_LABEL = 'default'
 
 /** Options of a request to a server. A request that may have begun is repeated only when they allow it. */
 export const RequestOptions = z.object({

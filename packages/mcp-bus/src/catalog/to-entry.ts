@@ -3,15 +3,19 @@ import { ServerName } from '@mcp-host/contracts'
 import type {
   InstanceSnapshot,
   OAuthAuthConfig,
+  ProgramAuthConfig,
   RemoteServerConfig,
   ServerConfig,
   ServerSnapshot,
+  StdioServerConfig,
 } from '@mcp-host/upstream'
 import { isProcess } from '@mcp-host/upstream'
 import { truncate } from '../truncate.ts'
 
 /** A server at which users log in. */
-export type LoginServerConfig = RemoteServerConfig & { readonly auth: OAuthAuthConfig }
+export type LoginServerConfig =
+  | (RemoteServerConfig & { readonly auth: OAuthAuthConfig })
+  | (StdioServerConfig & { readonly auth: ProgramAuthConfig })
 
 /** The catalog entry of a server. */
 export function toEntry(

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import type { OAuthAuthConfig } from '@mcp-host/upstream'
+import type { OAuthAuthConfig, ProgramAuthConfig } from '@mcp-host/upstream'
 import { address, explained, fields, filledText } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
 import { tokenFields } from './token-fields.ts'
@@ -44,6 +44,15 @@ const common = {
     [{ when: { owner: 'acme' }, label: 'work' }],
   ).exactOptional(),
 }
+const ofObject = {
+  ...common,
+  redirectUrl: address(['https', 'http']).exactOptional(),
+  clientName: filledText.exactOptional(),
+  clientMetadataUrl: address(['https', 'https']).exactOptional(),
+  store: store.exactOptional(),
+  registrations: registrations.exactOptional(),
+  login: login.exactOptional(),
+}
 const Entry = fields(common).superRefine(namesIssuer)
 
 /** A login of each user. */
@@ -51,17 +60,46 @@ export const oauth: AuthEntry<OAuthAuthConfig, typeof Entry> = {
   description: 'logs each user in at the authorization server that the server names',
   example: { type: 'oauth' },
   entry: Entry,
-  object: fields({
-    ...common,
-    redirectUrl: address(['https', 'http']).exactOptional(),
-    clientName: filledText.exactOptional(),
-    clientMetadataUrl: address(['https', 'https']).exactOptional(),
-    store: store.exactOptional(),
-    registrations: registrations.exactOptional(),
-    login: login.exactOptional(),
-  } satisfies Record<keyof OAuthAuthConfig, z.ZodType>).superRefine(namesIssuer),
+  object: fields(ofObject satisfies Record<keyof OAuthAuthConfig, z.ZodType>).superRefine(
+    namesIssuer,
+  ),
   toConfig: (config) => config,
 }
+
+const ofProgram = {
+  issuer: explained(
+    address(['https', 'http']),
+    'The address of the authorization server.',
+    'https://login.example.com',
+  ),
+  variable: explained(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable'),
+    'The environment variable in which the program gets the token of its user.',
+    'NOTES_TOKEN',
+  ),
+}
+const example: ProgramAuthConfig = {
+  type: 'oauth',
+  issuer: 'https://login.example.com',
+  clientId: 'notes-host',
+  variable: 'NOTES_TOKEN',
+}
+
+/** The field `auth` of a program. */
+export const programAuth = explained(
+  fields({ ...common, ...ofProgram }).superRefine(namesIssuer),
+  'Logs each user in at an authorization server, and starts a process for each with the token in a variable.',
+  example,
+).exactOptional()
+/** The field `auth` of a program in an object. */
+export const programAuthObject = explained(
+  fields({ ...ofObject, ...ofProgram } satisfies Record<
+    keyof ProgramAuthConfig,
+    z.ZodType
+  >).superRefine(namesIssuer),
+  'Logs a user in at an authorization server, and gives the program the token in a variable.',
+  example,
+).exactOptional()
 
 function namesIssuer(
   { clientId, clientSecret, issuer }: Partial<OAuthAuthConfig>,

@@ -4,6 +4,7 @@ import * as z from 'zod'
 
 import type { ResourceLimits } from '@mcp-host/process'
 import type { SandboxConfig, StdioServerConfig } from '@mcp-host/upstream'
+import { programAuth, programAuthObject } from '../auth/oauth.ts'
 import {
   commonFields,
   commonObjectFields,
@@ -62,6 +63,7 @@ const Entry = z
     ),
     sandbox: optional(sandboxOrKind, SANDBOX_DESCRIPTION, SANDBOX_EXAMPLE),
     instances: stdioInstances,
+    auth: programAuth,
     ...commonFields,
   })
   .meta({ id: 'StdioServer' })
@@ -80,6 +82,7 @@ const fieldsOfObject = {
   ),
   sandbox: optional(sandboxFields(absolutePath), SANDBOX_DESCRIPTION, SANDBOX_EXAMPLE),
   instances: stdioInstances,
+  auth: programAuthObject,
   ...commonObjectFields,
 } satisfies Record<keyof StdioServerConfig, z.ZodType>
 
@@ -91,7 +94,7 @@ export const stdio: EntryKind<StdioServerConfig, typeof Entry> = {
   object: z.strictObject(fieldsOfObject),
 
   toConfig(entry, { folder, fileEnv }) {
-    const { command, args = [], env = {}, cwd = '.', limits, sandbox, instances } = entry
+    const { command, args = [], env = {}, cwd = '.', limits, sandbox, instances, auth } = entry
     return {
       type: 'stdio',
       command,
@@ -101,6 +104,7 @@ export const stdio: EntryKind<StdioServerConfig, typeof Entry> = {
       ...(limits === undefined ? {} : { limits: toLimits(limits) }),
       ...(sandbox === undefined ? {} : { sandbox: toSandbox(sandbox, folder) }),
       ...(instances === undefined ? {} : { instances }),
+      ...(auth === undefined ? {} : { auth }),
       ...toCommon(entry, folder),
     }
   },

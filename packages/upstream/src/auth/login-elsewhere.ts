@@ -13,7 +13,9 @@ import type { UserLogins } from './oauth/user-logins.ts'
 
 /** A server at which users log in. */
 export interface LoginServer {
+  /** Its address; that of the authorization server where it is a program. */
   readonly url: string
+  readonly isProgram: boolean
   /** What every request to it has. */
   readonly headers: Readonly<Record<string, string>>
   readonly auth: OAuthAuthConfig
@@ -33,12 +35,12 @@ export async function beginLoginElsewhere(
   logins: Omit<UserLogins, 'store' | 'login'>,
   { login, demanded }: EarlierLogin,
 ): Promise<{ readonly url: URL; readonly pending: PendingLogin }> {
-  const { url, auth } = server
-  const said = await challengeOf(server)
+  const { url, auth, isProgram } = server
+  const said = isProgram ? {} : await challengeOf(server)
   const isForMore = login !== undefined && demanded !== undefined
   const challenge = isForMore ? { ...said, scope: demanded, isForMore } : said
   const protectedServer = { url, challenge, fetchFn: fetchOf(server) }
-  const about = await resourceOf(protectedServer)
+  const about = isProgram ? undefined : await resourceOf(protectedServer)
   const wish = wishOf({ ...logins, ...auth })
   const { url: page, pending } = await prepareLogin(protectedServer, about, wish, login)
   return { url: page, pending }

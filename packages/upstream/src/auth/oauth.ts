@@ -34,6 +34,14 @@ export interface OAuthAuthConfig extends Partial<UserLogins> {
   readonly accounts?: readonly AccountRule[]
 }
 
+/** A login of a user whose token a program gets in an environment variable. */
+export interface ProgramAuthConfig extends OAuthAuthConfig {
+  /** The URL of the authorization server, which a program cannot name. */
+  readonly issuer: string
+  /** The name of the variable. */
+  readonly variable: string
+}
+
 /** A choice between several logins of a user at one server. */
 export interface AccountRule {
   /** The arguments of calls for which the rule counts: each must be the same. */
@@ -63,13 +71,29 @@ interface WantedLogin {
 /** Logs a user in. */
 export const oauth: AuthStrategy<OAuthAuthConfig> = {
   open(config, deps, url) {
-    const { redirectUrl, store, ...rest } = { ...deps.logins, ...config }
-    if (redirectUrl === undefined || store === undefined) {
-      throw new Error('users cannot log in at servers of this host')
-    }
-    const user = new LoggedInUser({ ...rest, redirectUrl, store }, deps, url)
+    const user = userOf(config, deps, url)
     return new TokenSource((request) => user.token(request))
   },
+}
+
+/** The environment for a program with the token of its user. Throws when the user has to log in. */
+export async function environmentOf(
+  config: ProgramAuthConfig,
+  deps: AuthDeps,
+): Promise<Record<string, string>> {
+  const user = userOf(config, deps, config.issuer)
+  const known = await user.token({ challenge: {}, isRefusal: false })
+  const token = known ?? (await user.token({ challenge: {}, isRefusal: true }))
+  if (token === undefined) throw new LoginNeededError()
+  return { [config.variable]: token.value }
+}
+
+function userOf(config: OAuthAuthConfig, deps: AuthDeps, url: string): LoggedInUser {
+  const { redirectUrl, store, ...rest } = { ...deps.logins, ...config }
+  if (redirectUrl === undefined || store === undefined) {
+    throw new Error('users cannot log in at servers of this host')
+  }
+  return new LoggedInUser({ ...rest, redirectUrl, store }, deps, url)
 }
 
 class LoggedInUser {
@@ -105,7 +129,7 @@ class LoggedInUser {
   /** The login as far as it is known; its token is replaced when it has expired. */
   async #known(): Promise<CompleteLogin | undefined> {
     const known = await this.#stored()
-    if (known === undefined || remainingMs(known) > earlyMs(known)) return known
+    if (known === undefined || !isStale(known)) return known
     // Where it cannot be replaced, the refusal of the server says what to do.
     return this.#refresh(known).then(
       ({ login }) => login,
@@ -240,9 +264,10 @@ function inTurn<T>(store: LoginStore, work: () => Promise<T>): Promise<T> {
   return done
 }
 
-/** The time before its expiry in which a token is replaced. */
-function earlyMs({ tokens }: CompleteLogin): number {
-  return Math.min(EARLY.ms, (tokens.expires_in ?? 0) * 1_000 * EARLY.part)
+/** Whether the token of a login ends so soon that it is replaced before its next use. */
+export function isStale(login: CompleteLogin): boolean {
+  const earlyMs = Math.min(EARLY.ms, (login.tokens.expires_in ?? 0) * 1_000 * EARLY.part)
+  return remainingMs(login) <= earlyMs
 }
 
 function remainingMs({ expiresAt }: CompleteLogin): number {

@@ -2,7 +2,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { MESSAGE_LIMITS, type MessageLimits } from '../intake/message-limits.ts'
-import { Guardian } from '@mcp-host/process'
+import { Guardian, spawnGuarded } from '@mcp-host/process'
 import { ProcessOutput } from './process-output.ts'
 import { StdioTransport } from './stdio-transport.ts'
 import { UnsentError } from '../errors/unsent-error.ts'
@@ -29,8 +29,8 @@ function open(
 ): StdioTransport {
   const program = { command: process.execPath, args: ['-e', script], cwd: '.', env: {} }
   return new StdioTransport(
-    { guardian, logger, output, onLeftOut: quiet, limits: { ...MESSAGE_LIMITS, ...limits } },
-    { program, graceMs: 1_000 },
+    { logger, output, onLeftOut: quiet, limits: { ...MESSAGE_LIMITS, ...limits } },
+    { spawn: () => spawnGuarded(guardian, program), graceMs: 1_000 },
   )
 }
 

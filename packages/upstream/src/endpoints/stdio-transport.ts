@@ -14,8 +14,6 @@ import {
   LineSplitter,
   type ProcessExit,
   type ResourceLimits,
-  spawnGuarded,
-  type SpawnOptions,
   stopProcess,
 } from '@mcp-host/process'
 import type { Endpoint, EndpointDeps } from './endpoint.ts'
@@ -35,13 +33,10 @@ const DRAIN_LIMIT_MS = 250
 /** The time limit for the exit of a program after the end of its output. On a busy machine it takes that long. */
 const EXIT_LIMIT_MS = 1_000
 
-export type StdioTransportDeps = Pick<
-  EndpointDeps,
-  'guardian' | 'logger' | 'output' | 'limits' | 'onLeftOut'
->
+export type StdioTransportDeps = Pick<EndpointDeps, 'logger' | 'output' | 'limits' | 'onLeftOut'>
 
 export interface StdioTransportOptions {
-  readonly program: Pick<SpawnOptions, 'command' | 'args' | 'cwd' | 'env' | 'prefix' | 'tag'>
+  readonly spawn: () => Promise<GuardedProcess>
   /** See `StopOptions.graceMs`. */
   readonly graceMs: number
   readonly limits?: ResourceLimits
@@ -90,10 +85,10 @@ export class StdioTransport implements Transport, Endpoint {
     return this.#process?.pid
   }
 
-  /** Starts the program. Throws `LaunchError`. */
+  /** Starts the program. Throws what `spawn` throws. */
   async start(): Promise<void> {
     this.#deps.output.clear()
-    const launching = spawnGuarded(this.#deps.guardian, this.#options.program)
+    const launching = this.#options.spawn()
     // `start` rejects with this failure; `close` only waits for the end of the launch.
     this.#launching = launching.catch(() => undefined)
     const process = await launching

@@ -1,4 +1,10 @@
-import { childEnvironment, type ResourceLimits } from '@mcp-host/process'
+import {
+  childEnvironment,
+  type GuardedProcess,
+  type ResourceLimits,
+  spawnGuarded,
+} from '@mcp-host/process'
+import { environmentOf, type ProgramAuthConfig } from '../auth/oauth.ts'
 import { withoutLauncher } from '../npm/package-command.ts'
 import type { CommonServerConfig, InstanceConfig, SandboxConfig } from '../server-config.ts'
 import type { EndpointKind } from './endpoint-kind.ts'
@@ -13,6 +19,8 @@ export interface StdioServerConfig extends CommonServerConfig {
   readonly args: readonly string[]
   /** Variables in addition to the safe part of the host's environment. */
   readonly env: Readonly<Record<string, string>>
+  /** The login of a user, whose token is one more variable. It is that of the start. */
+  readonly auth?: ProgramAuthConfig
   /** The absolute path of the working folder. */
   readonly cwd: string
   /** Limits of the process with all of its descendants; enforced on Linux. */
@@ -37,12 +45,15 @@ export const stdio: EndpointKind<StdioServerConfig> = {
   restart: 'no',
 
   open(deps, config, { name, graceMs }) {
-    const { cwd, limits } = config
+    const { cwd, limits, auth } = config
     const { prefix, tag, env: forced } = deps.sandbox.enter(name, config.sandbox)
     const env = childEnvironment({ ...deps.env, ...forced }, config.env)
     const { command, args } = withoutLauncher(config, { cwd, env })
-    const program = { command, args, cwd, prefix, tag, env }
-    return new StdioTransport(deps, { program, graceMs, ...(limits && { limits }) })
+    const spawn = async (): Promise<GuardedProcess> => {
+      const own = auth === undefined ? env : { ...env, ...(await environmentOf(auth, deps)) }
+      return spawnGuarded(deps.guardian, { command, args, cwd, prefix, tag, env: own })
+    }
+    return new StdioTransport(deps, { spawn, graceMs, ...(limits && { limits }) })
   },
 
   secrets: ({ env, command }) => [env, command],

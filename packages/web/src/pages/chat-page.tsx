@@ -22,7 +22,7 @@ import { HostBox } from './host-box.tsx'
 import { LogInAgain } from './log-in-again.tsx'
 
 const SessionSettings = lazy(async () => ({
-  default: (await import('./session-settings.tsx')).SessionSettings,
+  default: (await import('./session/session-settings.tsx')).SessionSettings,
 }))
 const ShareDialog = lazy(async () => ({
   default: (await import('./share-dialog.tsx')).ShareDialog,

@@ -89,6 +89,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'POST /api/servers/:server/restart': { status: 200 },
   'GET /api/servers/:server/output': { status: 200 },
   'GET /api/connections': { status: 200 },
+  'PATCH /api/connections/:server/:label': { status: 204, body: { label: 'work' } },
   'DELETE /api/connections/:server/:label': { status: 204 },
   'GET /api/file-faults': { status: 200 },
   'POST /api/policy/explain': {
@@ -199,6 +200,7 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'POST /api/servers/:server/restart': ['server-restarted'],
   'GET /api/servers/:server/output': 'an admin reads lines that the log of the supervisor has too',
   'GET /api/connections': READ_OWN,
+  'PATCH /api/connections/:server/:label': 'it changes no access',
   'DELETE /api/connections/:server/:label': 'the supervisor that ends it has the entry',
   'GET /api/file-faults': ADMIN_READ,
   'POST /api/policy/explain': ADMIN_READ,
@@ -241,6 +243,7 @@ async function open(): Promise<void> {
     .set('session.list', { sessions: [RECORD] })
     .set('session.history', { messages: [] })
     .set('login.list', { servers: [] })
+    .set('login.change', {})
     .set('login.end', {})
 }
 

@@ -36,3 +36,11 @@ test('the caller decides where no rule does', () => {
 test('a user without a login gets the label of most users', () => {
   expect(chooseLabel({ rules: [], logins: [] })).toBe('default')
 })
+
+test('the login that its user has chosen last is the default one', () => {
+  const chosen = [
+    { ...login('a', 1), defaultSince: 5 },
+    { ...login('b', 2), defaultSince: 6 },
+  ]
+  expect(chooseLabel({ rules: [], logins: [login('c', 0), ...chosen] })).toBe('b')
+})

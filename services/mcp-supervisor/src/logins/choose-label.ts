@@ -15,7 +15,7 @@ interface Choice {
 
 /**
  * The label of the login for a request: that of the first rule with the same arguments, else the one that the caller
- * wants, else the first that the user has made.
+ * wants, else the default one.
  */
 export function chooseLabel({ rules, logins, wanted, arguments: given }: Choice): string {
   const rule = rules.find(({ when }) =>
@@ -25,6 +25,14 @@ export function chooseLabel({ rules, logins, wanted, arguments: given }: Choice)
   )
   if (rule !== undefined) return rule.label
   if (wanted !== undefined) return wanted
-  const [first] = logins.toSorted((one, other) => one.connectedAt - other.connectedAt)
-  return first?.label ?? DEFAULT_LABEL
+  return defaultOf(logins)?.label ?? DEFAULT_LABEL
+}
+
+/** The login that is used where nothing chooses one: the one that the user has chosen last for this, else the first. */
+export function defaultOf(logins: readonly KnownLogin[]): KnownLogin | undefined {
+  const [chosen] = logins.toSorted(
+    (one, other) =>
+      (other.defaultSince ?? 0) - (one.defaultSince ?? 0) || one.connectedAt - other.connectedAt,
+  )
+  return chosen
 }

@@ -1,7 +1,7 @@
 import { InFlight, sleep } from '@mcp-host/async'
 import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
 import { BusError, defineBucket } from '@mcp-host/contracts'
-import type { CompleteLogin, EarlierLogin, LoginStore } from '@mcp-host/upstream'
+import { type CompleteLogin, type EarlierLogin, isStale, type LoginStore } from '@mcp-host/upstream'
 import { z } from 'zod'
 import { Account, accountKey } from './account.ts'
 import type { LoginEvents } from './login-events.ts'
@@ -18,6 +18,8 @@ const LoginRecord = Account.extend({
   demanded: z.string().optional(),
   /** Epoch milliseconds. */
   connectedAt: z.number(),
+  /** Epoch milliseconds at which its user chose it as the default one; the latest counts. */
+  defaultSince: z.number().optional(),
   /** The tokens and the registration, sealed. Absent: the user has to log in again. */
   sealed: z.string().optional(),
 })
@@ -34,6 +36,12 @@ export interface KnownLogin extends Omit<LoginRecord, 'sealed'> {
   readonly isUsable: boolean
 }
 
+/** What a user may change of a login. */
+interface LoginChange {
+  readonly label?: string | undefined
+  readonly isDefault?: boolean | undefined
+}
+
 /** What is needed to revoke a login. */
 interface RemovedLogin {
   /** The address of its server. */
@@ -45,6 +53,8 @@ interface RemovedLogin {
 export interface AccountStore extends Required<LoginStore> {
   /** The id of the login that the connection has; `undefined` before it has one. */
   readonly loginId: string | undefined
+  /** Whether the token that the connection has had last ends so soon that it is replaced before its next use. */
+  readonly isStale: boolean
   /** Lets the connection, which is opened again, have another login. */
   release(): void
 }
@@ -158,9 +168,13 @@ export class LoginVault implements AsyncDisposable {
   /** What a connection of an account needs. */
   storeOf(account: Account): AccountStore {
     let loginId: string | undefined
+    let latest: CompleteLogin | undefined
     return {
       get loginId() {
         return loginId
+      },
+      get isStale() {
+        return latest !== undefined && isStale(latest)
       },
       release: () => (loginId = undefined),
       load: async () => {
@@ -168,10 +182,12 @@ export class LoginVault implements AsyncDisposable {
         if (loginId !== undefined && record?.id !== loginId) return undefined
         const login = record && this.#open(record)
         if (login !== undefined) loginId = record?.id
+        latest = login
         return login
       },
       save: async (login) => {
         await this.#replace(account, loginId, (record) => this.#seal(record, login))
+        latest = login
         this.#events.replaced(account, login === undefined ? 'refused' : 'ok')
       },
       needMore: (demanded) =>
@@ -191,6 +207,38 @@ export class LoginVault implements AsyncDisposable {
       const about = { id: crypto.randomUUID(), connectedAt: this.#bucket.now(), issuer, scope }
       await this.#bucket.put(accountKey(account), this.#seal({ ...account, ...about }, login))
       this.#events.connected(account)
+    })
+  }
+
+  /**
+   * Changes what the user may say about a login. Throws `not-found` without the login, and `conflict` when another one has
+   * the new label.
+   */
+  change(account: Account, { label, isDefault = false }: LoginChange): Promise<void> {
+    return this.#alone(account, async () => {
+      const key = accountKey(account)
+      const before = await this.#bucket.get(key)
+      if (before?.record.url !== account.url) {
+        throw new BusError(
+          'not-found',
+          `you have no login "${account.label}" at "${account.server}"`,
+        )
+      }
+      const { record, revision } = before
+      const about = isDefault ? { ...record, defaultSince: this.#bucket.now() } : record
+      if (label === undefined || label === account.label) {
+        await this.#bucket.put(key, about, { revision })
+        return
+      }
+      // The seal is bound to the label.
+      const renamed = this.#seal({ ...about, label }, this.#open(record))
+      await this.#bucket
+        .put(accountKey({ ...account, label }), renamed, { revision: 0 })
+        .catch((error: unknown) => {
+          if (BusError.from(error).code !== 'conflict') throw error
+          throw new BusError('conflict', `you have another login "${label}" at "${account.server}"`)
+        })
+      await this.#bucket.remove(key)
     })
   }
 

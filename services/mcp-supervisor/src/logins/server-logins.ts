@@ -4,7 +4,9 @@ import { hasLogins, type LoginHandlers } from '@mcp-host/mcp-bus/serve'
 import type { Logger } from '@mcp-host/service'
 import type { LoginServer, ServerConfig } from '@mcp-host/upstream'
 import { beginLoginElsewhere, finishLoginElsewhere, revokeLogin } from '@mcp-host/upstream'
+import { defaultOf } from './choose-label.ts'
 import type { HostLogins } from './host-logins.ts'
+import { loginServerOf } from './login-server.ts'
 import type { KnownLogin } from './login-vault.ts'
 
 interface ServerLoginsDeps {
@@ -20,6 +22,7 @@ interface ServerLoginsDeps {
 const NO_LOGINS: LoginHandlers = {
   begin: ({ request }) => Promise.reject(noServer(request.server)),
   finish: ({ request }) => Promise.reject(noServer(request.server)),
+  change: ({ request }) => Promise.reject(noServer(request.server)),
   end: ({ request }) => Promise.reject(noServer(request.server)),
   list: async () => ({ servers: [] }),
 }
@@ -67,6 +70,12 @@ export function serverLogins({
       return {}
     },
 
+    async change({ request: { server, label, change }, envelope: { principal } }) {
+      const { url } = serverAt(server)
+      await vault.change({ server, url, principal, label }, change)
+      return {}
+    },
+
     async end({ request: { server, label }, envelope: { principal } }) {
       const removed = await vault.remove({ server, principal, label })
       const at = loginServers(servers(), proxyFor).get(server)
@@ -87,7 +96,8 @@ export function serverLogins({
         const labels = new Set([DEFAULT_LABEL, ...vault.of(user).map(({ label }) => label)])
         const read = Array.from(labels, (label) => vault.read({ ...user, label }))
         const found = (await Promise.all(read)).flatMap((login) => login ?? [])
-        return { server, url, logins: found.map(toServerLogin) }
+        const { label: used } = defaultOf(found) ?? {}
+        return { server, url, logins: found.map((login) => toServerLogin(login, used)) }
       })
       return { servers: await Promise.all(all) }
     },
@@ -102,8 +112,7 @@ function loginServers(
   return new Map(
     Object.entries(servers).flatMap(([name, config]) => {
       if (!hasLogins(config)) return []
-      const { url, headers, auth } = config
-      return [[ServerName.parse(name), { url, headers, auth, proxyFor }] as const]
+      return [[ServerName.parse(name), { ...loginServerOf(config), proxyFor }] as const]
     }),
   )
 }
@@ -112,10 +121,10 @@ function noServer(name: string): BusError {
   return new BusError('not-found', `users cannot log in at "${name}"`, { field: 'server' })
 }
 
-function toServerLogin(login: KnownLogin): ServerLogin {
+function toServerLogin(login: KnownLogin, used: string | undefined): ServerLogin {
   const { label, issuer, scope, demanded, connectedAt, isUsable } = login
   const isNeeded = !isUsable || demanded !== undefined
-  return { label, issuer, scope, connectedAt, isNeeded }
+  return { label, issuer, scope, connectedAt, isNeeded, isDefault: label === used }
 }
 
 /** Tells the user what went wrong at an authorization server. */

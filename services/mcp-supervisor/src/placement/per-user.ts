@@ -8,6 +8,7 @@ import type { IncomingRequest, LoginServerConfig } from '@mcp-host/mcp-bus/serve
 import { HostedServer, loginNeeded, ServedRequests } from '@mcp-host/mcp-bus/serve'
 import type { Account } from '../logins/account.ts'
 import { chooseLabel } from '../logins/choose-label.ts'
+import { loginServerOf } from '../logins/login-server.ts'
 import type { HostLogins } from '../logins/host-logins.ts'
 import type { KnownLogin } from '../logins/login-vault.ts'
 import { type UserCaller, userKey } from './caller-keys.ts'
@@ -33,6 +34,8 @@ const NOBODY = { principal: '', label: DEFAULT_LABEL }
 export class PerUserPolicy implements PlacementPolicy {
   readonly #context: PlacementContext
   readonly #config: LoginServerConfig
+  /** The address to which logins are bound. */
+  readonly #url: string
   readonly #logins: HostLogins
   readonly #rules: readonly AccountRule[]
   readonly #users: CallerUpstreams<UserCaller>
@@ -49,12 +52,14 @@ export class PerUserPolicy implements PlacementPolicy {
   constructor(context: PlacementContext, config: LoginServerConfig, logins: HostLogins) {
     this.#context = context
     this.#config = config
+    this.#url = loginServerOf(config).url
     this.#logins = logins
     this.#rules = config.auth.accounts ?? []
     const { deps, name } = context
     const { idleTimeoutMs = DEFAULT_IDLE_MS } = config
+    const slots = config.type === 'stdio' ? deps.slots : deps.userSlots
     this.#users = new CallerUpstreams<UserCaller>(
-      { bus: deps.bus, peers: deps.peers, slots: deps.userSlots, idleTimeoutMs, warn: this.#warn },
+      { bus: deps.bus, peers: deps.peers, slots, idleTimeoutMs, warn: this.#warn },
       { server: name, key: userKey, start: (caller) => this.#start(caller) },
     )
   }
@@ -134,7 +139,7 @@ export class PerUserPolicy implements PlacementPolicy {
 
   #account({ principal, label }: UserCaller): Account {
     const { name: server } = this.#context
-    return { server, url: this.#config.url, principal, label }
+    return { server, url: this.#url, principal, label }
   }
 
   /** Whether a request of a user must be read to choose its login. */
@@ -149,9 +154,12 @@ export class PerUserPolicy implements PlacementPolicy {
   async #locate(principal: string, given: unknown, wanted: string | undefined): Promise<Use> {
     const logins = this.#loginsOf(principal)
     const label = chooseLabel({ rules: this.#rules, logins, wanted, arguments: given })
-    const located = await this.#users.locate({ principal, label })
-    if (!('peer' in located)) return located
-    throw new Error('connections of users have no leases')
+    const caller = { principal, label }
+    const located = await this.#users.locate(caller)
+    if ('peer' in located) throw new Error('connections of users have no leases')
+    // A program has the token with which it was started.
+    if (this.#config.type === 'stdio') await this.#connections.get(userKey.nameOf(caller))?.renew()
+    return located
   }
 
   #start(caller: UserCaller): HostedServer {

@@ -1,4 +1,4 @@
-import { aborted } from '@mcp-host/async'
+import { aborted, sleep } from '@mcp-host/async'
 import type { HostedServer } from '@mcp-host/mcp-bus/serve'
 import type { Account } from '../logins/account.ts'
 import type { AccountStore, LoginVault } from '../logins/login-vault.ts'
@@ -11,6 +11,9 @@ interface UserConnectionDeps {
   /** Ends the connection. */
   readonly end: () => Promise<void>
 }
+
+/** The time for calls in flight. Of those after a login, some may wait for the new connection. */
+const GRACE_MS = { ofRenewal: 10_000, ofLogin: 1_000 }
 
 /** Keeps the connection of a user at the login that the user has. */
 export class UserConnection {
@@ -36,6 +39,13 @@ export class UserConnection {
     if (!over.aborted) await this.follow()
   }
 
+  /** Opens it again when the token with which it was opened ends soon. */
+  async renew(): Promise<void> {
+    if (!this.#deps.store.isStale) return
+    this.#renewing ??= this.#open(GRACE_MS.ofRenewal).finally(() => (this.#renewing = undefined))
+    await this.#renewing
+  }
+
   /** Opens it again when the login is another one, and ends it when the login is gone. */
   follow(): Promise<void> {
     this.#renewing ??= this.#follow().finally(() => (this.#renewing = undefined))
@@ -43,7 +53,7 @@ export class UserConnection {
   }
 
   async #follow(): Promise<void> {
-    const { vault, account, store, hosted, end } = this.#deps
+    const { vault, account, store, end } = this.#deps
     // The login may change again meanwhile, and a start under way may still have the one before.
     for (;;) {
       const login = vault.known(account)
@@ -51,9 +61,16 @@ export class UserConnection {
       if (login === undefined) return store.loginId === undefined ? undefined : await end()
       if (!login.isUsable || login.id === store.loginId) return
       store.release()
-      // Its state and the log have a failure.
-      await hosted.restart().catch(() => undefined)
+      await this.#open(GRACE_MS.ofLogin)
       if (store.loginId === undefined) return
     }
+  }
+
+  /** Opens it again, after calls in flight with the login before have had the time to end. */
+  async #open(graceMs: number): Promise<void> {
+    const { hosted } = this.#deps
+    if (hosted.snapshot.state === 'ready') await Promise.race([hosted.drained(), sleep(graceMs)])
+    // Its state and the log have a failure.
+    await hosted.restart().catch(() => undefined)
   }
 }

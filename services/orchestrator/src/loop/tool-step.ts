@@ -1,6 +1,6 @@
 import type { ErrorInfo, ToolCallId } from '@mcp-host/contracts'
 import type { Generation, ToolCall } from '@mcp-host/session-state'
-import { BusError, childEnvelope, runTool } from '@mcp-host/contracts'
+import { BusError, childEnvelope, ownValue, runTool } from '@mcp-host/contracts'
 import { requestFields } from '@mcp-host/service'
 import { argumentsOf } from './approval.ts'
 import { isOpen } from './decide.ts'
@@ -175,17 +175,20 @@ async function dispatch(
   const { server = '', tool = '' } = block
   // `decide()` settles calls whose arguments are not an object.
   const given = argumentsOf(call) as Record<string, never>
-  const request = { session, call: block.id, attempt, tool, arguments: given, after: resultSeq }
+  const account = ownValue(turn.view.state.settings.accounts ?? {}, server)
+  const options = account === undefined ? {} : { options: { account } }
+  const about = { session, call: block.id, attempt, tool, after: resultSeq }
+  const request = { ...about, arguments: given, ...options }
   const giveUpAt = performance.now() + SUPERVISOR_PATIENCE_MS
   while (!isLeft(turn, call)) {
     try {
-      const options = {
+      const sending = {
         envelope: childEnvelope(envelope),
         timeoutMs: ACCEPT_TIMEOUT_MS,
         // A supervisor that was frozen must not run a call that was settled meanwhile.
         expires: true,
       }
-      await bus.call(runTool, { server }, request, options)
+      await bus.call(runTool, { server }, request, sending)
       return undefined
     } catch (error) {
       const { code, message } = BusError.from(error)

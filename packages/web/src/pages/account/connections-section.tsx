@@ -1,7 +1,9 @@
-import type { Connection, ServerLogin } from '@mcp-host/client'
+import type { Connection, LoginChange, ServerLogin } from '@mcp-host/client'
 import type { ReactNode } from 'react'
+import { useState } from 'react'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { Fault } from '../../parts/fault.tsx'
+import { onEscape } from '../../parts/on-escape.ts'
 import { HOST_URL, host } from '../../state/host.ts'
 import { dayOf } from '../../state/time-text.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
@@ -30,6 +32,9 @@ export function ConnectionsSection(): ReactNode {
           <ConnectionRow
             key={connection.server}
             connection={connection}
+            onChange={({ label }, change) =>
+              void act(() => host.changeConnection(connection.server, label, change))
+            }
             onEnd={({ label }) => void act(() => host.endConnection(connection.server, label))}
           />
         ))}
@@ -40,10 +45,11 @@ export function ConnectionsSection(): ReactNode {
 
 interface ConnectionRowProps {
   readonly connection: Connection
+  readonly onChange: (login: ServerLogin, change: LoginChange) => void
   readonly onEnd: (login: ServerLogin) => void
 }
 
-function ConnectionRow({ connection, onEnd }: ConnectionRowProps): ReactNode {
+function ConnectionRow({ connection, onChange, onEnd }: ConnectionRowProps): ReactNode {
   const { server, url, connectPath, logins } = connection
   const isGood = logins.some(({ isNeeded }) => !isNeeded)
   return (
@@ -52,15 +58,14 @@ function ConnectionRow({ connection, onEnd }: ConnectionRowProps): ReactNode {
         <strong>{server}</strong> <small>{url}</small>
         {logins.length === 0 && <p className="note">You are not logged in there.</p>}
         {logins.map((login) => (
-          <div className="actions" key={login.label}>
-            <span className="note">{wordsOf(login, logins.length)}</span>
-            <ConfirmButton
-              label="Disconnect"
-              about={`Disconnect ${server}, ${login.label}`}
-              confirm="End this login"
-              onConfirm={() => onEnd(login)}
-            />
-          </div>
+          <LoginRow
+            key={login.label}
+            server={server}
+            login={login}
+            isAlone={logins.length === 1}
+            onChange={(change) => onChange(login, change)}
+            onEnd={() => onEnd(login)}
+          />
         ))}
         {connectPath === undefined && !isGood && (
           <p className="note">
@@ -83,11 +88,92 @@ function ConnectionRow({ connection, onEnd }: ConnectionRowProps): ReactNode {
   )
 }
 
+interface LoginRowProps {
+  readonly server: string
+  readonly login: ServerLogin
+  /** Whether the user has no other login there. */
+  readonly isAlone: boolean
+  readonly onChange: (change: LoginChange) => void
+  readonly onEnd: () => void
+}
+
+function LoginRow({ server, login, isAlone, onChange, onEnd }: LoginRowProps): ReactNode {
+  const [isRenaming, setRenaming] = useState(false)
+  const { label, isDefault } = login
+  if (isRenaming) {
+    const rename = (name: string): void => {
+      if (name !== '' && name !== label) onChange({ label: name })
+      setRenaming(false)
+    }
+    return <LabelEditor label={label} onDone={rename} />
+  }
+  return (
+    <div className="actions">
+      <span className="note">{wordsOf(login, isAlone)}</span>
+      {!isAlone && !isDefault && (
+        <button
+          type="button"
+          aria-label={`Begin chats with ${server}, ${label}`}
+          onClick={() => onChange({ isDefault: true })}
+        >
+          Begin chats with it
+        </button>
+      )}
+      <button
+        type="button"
+        aria-label={`Rename ${server}, ${label}`}
+        onClick={() => setRenaming(true)}
+      >
+        Rename
+      </button>
+      <ConfirmButton
+        label="Disconnect"
+        about={`Disconnect ${server}, ${label}`}
+        confirm="End this login"
+        onConfirm={onEnd}
+      />
+    </div>
+  )
+}
+
+interface LabelEditorProps {
+  readonly label: string
+  /** Takes the label as it was when the user cancels. */
+  readonly onDone: (label: string) => void
+}
+
+function LabelEditor({ label, onDone }: LabelEditorProps): ReactNode {
+  const [name, setName] = useState(label)
+  return (
+    <form
+      className="actions"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onDone(name.trim())
+      }}
+    >
+      <input
+        aria-label="Name of this account"
+        value={name}
+        autoFocus
+        maxLength={60}
+        onChange={({ target }) => setName(target.value)}
+        onKeyDown={onEscape(() => onDone(label))}
+      />
+      <button type="submit">Rename</button>
+      <button type="button" onClick={() => onDone(label)}>
+        Cancel
+      </button>
+    </form>
+  )
+}
+
 function wordsOf(
-  { label, issuer, scope, isNeeded, connectedAt }: ServerLogin,
-  count: number,
+  { label, issuer, scope, isNeeded, isDefault, connectedAt }: ServerLogin,
+  isAlone: boolean,
 ): string {
-  const name = count > 1 ? `${label}: ` : ''
+  const use = isDefault && !isAlone ? `${label} (chats begin with it): ` : `${label}: `
+  const name = isAlone && label === 'default' ? '' : use
   const may = scope === undefined ? '' : `; it may: ${scope.replaceAll(' ', ', ')}`
   const since = `since ${dayOf(connectedAt)}, by ${new URL(issuer).host}${may}`
   return isNeeded

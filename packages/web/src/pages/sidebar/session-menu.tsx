@@ -14,7 +14,7 @@ const ShareDialog = lazy(async () => ({
   default: (await import('../share-dialog.tsx')).ShareDialog,
 }))
 const SessionSettings = lazy(async () => ({
-  default: (await import('../session-settings.tsx')).SessionSettings,
+  default: (await import('../session/session-settings.tsx')).SessionSettings,
 }))
 
 export interface SessionMenuProps {

@@ -1,5 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import {
+  AccountLabel,
+  changeServerLogin,
   endServerLogin,
   listServerLogins,
   LoginServer,
@@ -10,7 +12,7 @@ import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 
-/** Longer than an authorization server may take that is told of the end of a login. */
+/** Longer than another process may change a login, and an authorization server may take that is told of its end. */
 const END_LIMIT_MS = 60_000
 const LIST_LIMIT_MS = 10_000
 
@@ -19,8 +21,23 @@ const Login = z.object({
   issuer: ServerLogin.shape.issuer.describe('The authorization server.'),
   scope: ServerLogin.shape.scope.describe('Scopes that were asked for, separated by spaces.'),
   isNeeded: ServerLogin.shape.isNeeded.describe('Whether you have to log in again.'),
+  isDefault: ServerLogin.shape.isDefault.describe('Whether it is used where nothing chooses one.'),
   connectedAt: ServerLogin.shape.connectedAt.describe('Epoch milliseconds.'),
 })
+
+const LoginOf = z.object({ server: ServerName, label: z.string().max(100) })
+
+const LoginChange = z
+  .object({
+    label: AccountLabel.optional().describe(
+      'Another label, which rules and chats name from now on.',
+    ),
+    isDefault: z.literal(true).optional().describe('Uses it where nothing chooses one.'),
+  })
+  .refine(({ label, isDefault }) => label !== undefined || isDefault !== undefined, {
+    error: 'needs a label, or isDefault',
+    path: ['label'],
+  })
 
 const Connection = z
   .object({
@@ -70,6 +87,25 @@ export function addConnectionRoutes(
     },
   )
 
+  api.patch(
+    '/connections/:server/:label',
+    {
+      schema: {
+        tags,
+        operationId: 'changeConnection',
+        summary: 'Rename one of your logins at an MCP server, or make it the default one',
+        params: LoginOf,
+        body: LoginChange,
+        response: { 204: z.null().describe('It is changed.'), ...faults(400, 404, 409, 503) },
+      },
+    },
+    async ({ params, body: change, envelope }, reply) => {
+      const options = { envelope, timeoutMs: END_LIMIT_MS }
+      await bus.call(changeServerLogin, {}, { ...params, change }, options)
+      return reply.code(204).send(null)
+    },
+  )
+
   api.delete(
     '/connections/:server/:label',
     {
@@ -78,7 +114,7 @@ export function addConnectionRoutes(
         operationId: 'endConnection',
         summary: 'End one of your logins at an MCP server',
         description: 'Its tokens are removed here, and revoked at the authorization server.',
-        params: z.object({ server: ServerName, label: z.string().max(100) }),
+        params: LoginOf,
         response: { 204: z.null().describe('It is over.'), ...faults(400, 404, 503) },
       },
     },

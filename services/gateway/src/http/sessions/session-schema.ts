@@ -22,6 +22,8 @@ export const Session = describeFields(
     temperature: 'Sampling temperature of its answers; absent: the default of the provider.',
     maxToolCalls: 'Largest number of tool calls of each turn; absent: the default of the host.',
     servers: 'The MCP servers whose tools it may use; absent: all.',
+    accounts:
+      'The labels of the logins that its calls use, by MCP server; absent: the default ones.',
     settingsSeq: 'Sequence in its log of the last change of these settings.',
     metadata: 'Values that the caller stored.',
     isExpired: 'For a deleted session: whether it was deleted because it expired.',

@@ -21,12 +21,15 @@ const SETTINGS = {
   temperature: 'Sampling temperature of its answers, from 0 to 2.',
   maxToolCalls: 'How many tool calls each of its turns may make, in place of `MAX_TOOL_CALLS`.',
   servers: 'The MCP servers whose tools it may use, by their names in `mcp.json`.',
+  accounts:
+    'Which of several logins at MCP servers its calls use: labels of logins by names of servers.',
 }
 const SETTINGS_CHANGE = {
   systemPrompt: `${SETTINGS.systemPrompt} \`null\`: as the host is set.`,
   temperature: `${SETTINGS.temperature} \`null\`: as the provider is set.`,
   maxToolCalls: `${SETTINGS.maxToolCalls} \`null\`: as the host is set.`,
   servers: `${SETTINGS.servers} \`null\`: all.`,
+  accounts: `${SETTINGS.accounts} \`null\`: those that are used by default.`,
 }
 
 // Bodies are JSON already, so the recursive schema of JSON is left out of the API's description.

@@ -1,7 +1,7 @@
 import type { SessionWithDetails } from '@mcp-host/client'
 import type { ReactNode } from 'react'
-import { TableHead } from '../parts/table-head.tsx'
-import { costText } from '../state/cost-text.ts'
+import { TableHead } from '../../parts/table-head.tsx'
+import { costText } from '../../state/cost-text.ts'
 
 /** What the answers of a session have used, by model, and their tool calls. */
 export function SessionUsage({

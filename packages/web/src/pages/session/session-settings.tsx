@@ -1,16 +1,18 @@
 import type { Session, SessionWithDetails } from '@mcp-host/client'
 import type { ReactNode } from 'react'
 import { useEffect, useState } from 'react'
-import { ModelPicker } from '../composer/model-picker.tsx'
-import { moveDraft } from '../state/draft.ts'
-import { host } from '../state/host.ts'
-import { messageOf } from '../state/message-of.ts'
-import { openSession } from '../state/route.ts'
-import { touchSessions } from '../state/session-list.ts'
-import { Dialog } from '../parts/dialog.tsx'
+import { ModelPicker } from '../../composer/model-picker.tsx'
+import { moveDraft } from '../../state/draft.ts'
+import { host } from '../../state/host.ts'
+import { messageOf } from '../../state/message-of.ts'
+import { openSession } from '../../state/route.ts'
+import { touchSessions } from '../../state/session-list.ts'
+import { Dialog } from '../../parts/dialog.tsx'
+
 import { ServersChoice } from './servers-choice.tsx'
+import { AccountsChoice } from './accounts-choice.tsx'
 import { SessionUsage } from './session-usage.tsx'
-import { Fault } from '../parts/fault.tsx'
+import { Fault } from '../../parts/fault.tsx'
 
 export interface SessionSettingsProps {
   readonly id: string
@@ -55,6 +57,7 @@ function SettingsForm({ id, isNew, session, onDone }: SettingsFormProps): ReactN
   const [temperature, setTemperature] = useState(String(session.temperature ?? ''))
   const [maxToolCalls, setMaxToolCalls] = useState(String(session.maxToolCalls ?? ''))
   const [servers, setServers] = useState<readonly string[] | undefined>(session.servers)
+  const [accounts, setAccounts] = useState(session.accounts ?? {})
   const [fault, setFault] = useState<string>()
   const save = async (): Promise<void> => {
     const settings = {
@@ -63,6 +66,7 @@ function SettingsForm({ id, isNew, session, onDone }: SettingsFormProps): ReactN
       temperature: temperature === '' ? null : Number(temperature),
       maxToolCalls: maxToolCalls === '' ? null : Number(maxToolCalls),
       servers: servers ?? null,
+      accounts: Object.keys(accounts).length === 0 ? null : accounts,
     }
     try {
       if (isNew) await createWith(id, settings)
@@ -115,6 +119,7 @@ function SettingsForm({ id, isNew, session, onDone }: SettingsFormProps): ReactN
         />
       </label>
       <ServersChoice value={servers} onChange={setServers} />
+      <AccountsChoice value={accounts} onChange={setAccounts} />
       <Fault fault={fault} />
       <div className="actions">
         <button type="submit" className="primary">

@@ -1,5 +1,6 @@
 import type { HistoryMessage, Principal, SessionDetails, SessionRecord } from '@mcp-host/contracts'
-import { HostError } from './host-error.ts'
+import type { Connection, LoginChange } from './connection.ts'
+import { HostError } from '../host-error.ts'
 import type { HostAddress, JsonRequest } from './request-json.ts'
 import { requestJson } from './request-json.ts'
 
@@ -179,31 +180,9 @@ export interface SessionChanges {
   readonly maxToolCalls?: number | null
   /** The MCP servers whose tools it may use. */
   readonly servers?: readonly string[] | null
+  /** Which of several logins at MCP servers its calls use: labels of logins by names of servers. */
+  readonly accounts?: Readonly<Record<string, string>> | null
   readonly metadata?: Session['metadata'] | null
-}
-
-/** An MCP server at which users log in. */
-export interface Connection {
-  readonly server: string
-  /** The address of the server. */
-  readonly url: string
-  /** The page of the host at which to log in; absent where no browser is logged in at the host. */
-  readonly connectPath?: string
-  readonly logins: readonly ServerLogin[]
-}
-
-/** A login at an MCP server. */
-export interface ServerLogin {
-  /** Tells several logins at the server apart. */
-  readonly label: string
-  /** The authorization server. */
-  readonly issuer: string
-  /** Scopes that were asked for, separated by spaces. */
-  readonly scope?: string
-  /** Whether the user has to log in again. */
-  readonly isNeeded: boolean
-  /** Epoch milliseconds. */
-  readonly connectedAt: number
 }
 
 /** What a session has from its beginning; absent fields are as the host is set. */
@@ -229,10 +208,14 @@ export class HostApi {
     return (await this.#ask<{ connections: Connection[] }>('/api/connections')).connections
   }
 
+  /** Gives a login of the principal at an MCP server another label, or uses it where nothing chooses one. */
+  async changeConnection(server: string, label: string, change: LoginChange): Promise<void> {
+    await this.#ask(connectionPath(server, label), { method: 'PATCH', body: change })
+  }
+
   /** Ends a login of the principal at an MCP server. */
   async endConnection(server: string, label: string): Promise<void> {
-    const path = [server, label].map(encodeURIComponent).join('/')
-    await this.#ask(`/api/connections/${path}`, { method: 'DELETE' })
+    await this.#ask(connectionPath(server, label), { method: 'DELETE' })
   }
 
   models(): Promise<Models> {
@@ -375,6 +358,10 @@ export class HostApi {
 
 function pathOf(id: string): string {
   return `/api/chat/session/${encodeURIComponent(id)}`
+}
+
+function connectionPath(server: string, label: string): string {
+  return `/api/connections/${[server, label].map(encodeURIComponent).join('/')}`
 }
 
 function sharedPathOf(token: string): string {

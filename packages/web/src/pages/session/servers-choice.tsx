@@ -1,8 +1,8 @@
 import type { ServerStatus } from '@mcp-host/client'
 import type { ReactNode } from 'react'
-import { Fault } from '../parts/fault.tsx'
-import { host } from '../state/host.ts'
-import { useLoaded } from '../state/use-loaded.ts'
+import { Fault } from '../../parts/fault.tsx'
+import { host } from '../../state/host.ts'
+import { useLoaded } from '../../state/use-loaded.ts'
 
 export interface ServersChoiceProps {
   /** Names of the chosen servers; `undefined`: all, also later ones. */

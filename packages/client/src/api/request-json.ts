@@ -1,4 +1,4 @@
-import { HostError } from './host-error.ts'
+import { HostError } from '../host-error.ts'
 
 /** A gateway, and how a client authenticates there. */
 export interface HostAddress {

@@ -1,0 +1,31 @@
+/** An MCP server at which users log in. */
+export interface Connection {
+  readonly server: string
+  /** The address of the server. */
+  readonly url: string
+  /** The page of the host at which to log in; absent where no browser is logged in at the host. */
+  readonly connectPath?: string
+  readonly logins: readonly ServerLogin[]
+}
+
+/** A login at an MCP server. */
+export interface ServerLogin {
+  /** Tells several logins at the server apart. */
+  readonly label: string
+  /** The authorization server. */
+  readonly issuer: string
+  /** Scopes that were asked for, separated by spaces. */
+  readonly scope?: string
+  /** Whether the user has to log in again. */
+  readonly isNeeded: boolean
+  /** Whether it is used where nothing chooses one. */
+  readonly isDefault: boolean
+  /** Epoch milliseconds. */
+  readonly connectedAt: number
+}
+
+/** A change of a login at an MCP server. */
+export interface LoginChange {
+  readonly label?: string
+  readonly isDefault?: true
+}
