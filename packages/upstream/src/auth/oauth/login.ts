@@ -118,8 +118,8 @@ export async function beginLogin(
     ...(scope === undefined ? {} : { scope: withOfflineAccess(scope, metadata) }),
     ...(resource === undefined ? {} : { resource }),
   })
-  // A browser opens this address.
-  if (url.protocol !== 'https:' && !isLoopback(url)) {
+  // A browser opens this address. A public server must not choose one on the machine of the user.
+  if (url.protocol !== 'https:' && !(isLoopback(url) && isLoopback(new URL(issuer)))) {
     throw new Error(`${issuer} has its page for logins at ${url.protocol}//`)
   }
   return { url, pending: { issuer, client, redirectUrl, state, verifier, scope, resource } }
@@ -178,11 +178,18 @@ export async function refreshLogin(
   return complete(login, tokens)
 }
 
+/** Types of tokens that must not be sent as bearer tokens. Some servers have names of their own for those that are. */
+const OTHER_TYPES = /^(dpop|mac|pop|n_a)$/i
+/** What a header can have. */
+const SENDABLE = /^[\x21-\x7e]+$/
+
 function complete(
   { issuer, client, scope, resource }: Omit<CompleteLogin, 'tokens'>,
   tokens: OAuthTokens,
 ): CompleteLogin {
-  const { expires_in: seconds } = tokens
+  const { access_token: token, token_type: type, expires_in: seconds } = tokens
+  if (OTHER_TYPES.test(type)) throw new Error(`${issuer} issued a token of the type ${type}`)
+  if (!SENDABLE.test(token)) throw new Error(`${issuer} issued no access token that can be sent`)
   const expiresAt = seconds === undefined ? undefined : Date.now() + seconds * 1_000
   return { issuer, client, tokens, expiresAt, scope, resource }
 }
