@@ -3,6 +3,8 @@ import { guardedFetch } from '../proxy/guarded-fetch.ts'
 import type { AuthDeps } from './auth-strategy.ts'
 
 const LIMITS = { timeoutMs: 15_000, maxBytes: 256 * 1024 }
+/** The limit for the body of an error, which becomes part of messages. */
+const MAX_ERROR_LENGTH = 4_096
 
 /**
  * The requests to authorization servers. `configured`: addresses from the configuration, which may be internal ones;
@@ -12,5 +14,11 @@ export function authFetch(
   { proxyFor }: Pick<AuthDeps, 'proxyFor'>,
   configured: readonly string[],
 ): GuardedFetch {
-  return guardedFetch({ trusted: configured, proxyFor, ...LIMITS })
+  const send = guardedFetch({ trusted: configured, proxyFor, ...LIMITS })
+  return async (...request) => {
+    const response = await send(...request)
+    if (response.ok || response.body === null) return response
+    const { status, headers } = response
+    return new Response((await response.text()).slice(0, MAX_ERROR_LENGTH), { status, headers })
+  }
 }
