@@ -68,6 +68,11 @@ export function checkAccess(principal: Principal, access: Access): void {
   }
 }
 
+/** Whether a principal acts for a user: in chats, or by MCP. */
+export function isUser({ scopes }: Pick<Principal, 'scopes'>): boolean {
+  return scopes.includes('mcp') || scopes.includes('chat')
+}
+
 /** Whether a route can be used without a credential. */
 export function isOpen(access: Access | undefined): boolean {
   return access === 'public' || access === 'link'

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, Principal } from '@mcp-host/contracts'
+import type { Envelope } from '@mcp-host/contracts'
 import {
   AccountLabel,
   beginServerLogin,
@@ -13,6 +13,7 @@ import {
 } from '@mcp-host/contracts'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { GatewayLimits } from '../../limits/gateway-limits.ts'
+import { isUser } from '../access.ts'
 import { STEERING } from '../auth-routes.ts'
 import {
   addPages,
@@ -105,10 +106,6 @@ function addConnectRoutes(app: FastifyInstance, { bus, origins, limits }: Connec
     await bus.call(finishServerLogin, {}, finish, options(envelope))
     return reply.type(HTML).send(connectedPage(server))
   })
-}
-
-function isUser({ scopes }: Principal): boolean {
-  return scopes.includes('mcp') || scopes.includes('chat')
 }
 
 function serverIn({ server }: { readonly server: string }): ServerName {

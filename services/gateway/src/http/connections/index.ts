@@ -1,3 +1,4 @@
+import { AuthError } from '@mcp-host/auth'
 import type { Bus } from '@mcp-host/bus'
 import {
   AccountLabel,
@@ -10,6 +11,7 @@ import {
 } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
+import { isUser } from '../../auth/access.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 
 /** Longer than another process may change a login, and an authorization server may take that is told of its end. */
@@ -118,7 +120,10 @@ export function addConnectionRoutes(
         response: { 204: z.null().describe('It is over.'), ...faults(400, 404, 503) },
       },
     },
-    async ({ params, envelope }, reply) => {
+    async ({ params, envelope, principal }, reply) => {
+      if (!isUser(principal)) {
+        throw new AuthError('insufficient_scope', 'this needs the scope mcp or chat', ['mcp'])
+      }
       await bus.call(endServerLogin, {}, params, { envelope, timeoutMs: END_LIMIT_MS })
       return reply.code(204).send(null)
     },
