@@ -86,19 +86,22 @@ const FORGED_ANSWERS: readonly (readonly [string, ForgedAnswer])[] = [
   ['of another user with the stolen cookie', { browser: bobWithCookieOfAnn, status: 404 }],
 ]
 
-describe('no login is completed by an answer', () => {
-  test.each(FORGED_ANSWERS)('%s', async (_, { change, browser, status }) => {
-    const back = await answerTo('mail', stage.ann.browser)
-    change?.(back)
-    const page = await (await (browser?.() ?? stage.ann.browser)).open(back.href)
-    expect([page.status, page.text]).toEqual([
-      status,
-      expect.stringMatching(/did not work|Too Large/),
-    ])
-    expect(await connected()).toEqual(NOBODY)
-  })
+describe('forged answers', () => {
+  test.each(FORGED_ANSWERS)(
+    'an answer %s completes no login',
+    async (_, { change, browser, status }) => {
+      const back = await answerTo('mail', stage.ann.browser)
+      change?.(back)
+      const page = await (await (browser?.() ?? stage.ann.browser)).open(back.href)
+      expect([page.status, page.text]).toEqual([
+        status,
+        expect.stringMatching(/did not work|Too Large/),
+      ])
+      expect(await connected()).toEqual(NOBODY)
+    },
+  )
 
-  test('with the state of a login at another server', async () => {
+  test('an answer with the state of a login at another server completes no login', async () => {
     const other = await answerTo('notes', stage.ann.browser)
     const back = await answerTo('mail', stage.ann.browser)
     param('state', () => other.searchParams.get('state') ?? '')(back)
@@ -106,7 +109,7 @@ describe('no login is completed by an answer', () => {
     expect(await connected()).toEqual(NOBODY)
   })
 
-  test('with the code of the login of another user', async () => {
+  test('an answer with the code of another user completes no login', async () => {
     const injected = await answerTo('mail', stage.bob.browser)
     const back = await answerTo('mail', stage.ann.browser)
     param('code', () => injected.searchParams.get('code') ?? '')(back)
@@ -114,7 +117,7 @@ describe('no login is completed by an answer', () => {
     expect(await connected()).toEqual(NOBODY)
   })
 
-  test('to a login that was begun again meanwhile', async () => {
+  test('an answer to a login that was begun again meanwhile completes no login', async () => {
     const old = await answerTo('mail', stage.ann.browser)
     await answerTo('mail', stage.ann.browser)
     expect((await stage.ann.browser.open(old.href)).status).toBe(404)
@@ -125,7 +128,7 @@ describe('no login is completed by an answer', () => {
     ['error', '<img src=x onerror=alert(1)>'],
     ['error_description', '"><script>alert(1)</script>'],
     ['error_uri', 'javascript:alert(1)'],
-  ])('that is an error with a script in %s, nor does the page have it', async (name, value) => {
+  ])('the page for an answer with a script in %s has no script', async (name, value) => {
     const back = await answerTo('mail', stage.ann.browser)
     param('error', () => 'access_denied')(back)
     param(name, () => value)(back)
@@ -136,7 +139,7 @@ describe('no login is completed by an answer', () => {
     expect(await connected()).toEqual(NOBODY)
   })
 
-  test.each(['HEAD', 'POST', 'PUT'])('by %s, which leaves the login as it was', async (method) => {
+  test.each(['HEAD', 'POST', 'PUT'])('an answer by %s completes no login', async (method) => {
     const back = await answerTo('mail', stage.ann.browser)
     const headers = { cookie: stage.ann.browser.cookies(), origin: url, 'content-type': FORM }
     const response = await fetch(back, { method, headers, redirect: 'manual' })
@@ -205,8 +208,8 @@ function get(query: string): Pick<ForgedRequest, 'method' | 'path'> {
   return { method: 'GET', path: `/connect/mail${query}` }
 }
 
-describe('no login is begun by', () => {
-  test.each(FORGED_REQUESTS)('%s', async (_, forged) => {
+describe('forged requests', () => {
+  test.each(FORGED_REQUESTS)('%s begins no login', async (_, forged) => {
     const { status, ...request } = forged()
     const registered = mail.issuer.registered.length
     const response = await send(request)
@@ -253,16 +256,22 @@ test.each(['/connect/mail', '/connected/mail?state=x&code=y', '/connect/mail?acc
   },
 )
 
-describe('when ann is connected', () => {
+describe('a user who is connected', () => {
   beforeAll(async () => {
     for (const label of ['default', 'work']) {
       const link = `${url}/connect/mail?account=${label}`
       await logIn(link, stage.ann.browser, { issuer: mail.issuer, as: `ann.${label}` })
     }
+    // The label of a call counts for users with several logins.
+    for (const label of ['default', 'other']) {
+      const link = `${url}/connect/mail?account=${label}`
+      await logIn(link, stage.bob.browser, { issuer: mail.issuer, as: `bob.${label}` })
+    }
     expect(await loginsOf(url, stage.ann, 'mail')).toEqual(['default', 'work'])
+    expect(await callTool(stage.bob, 'mail__whoami', 'other')).toContain('bob.other')
   })
 
-  test('her answer is good for nothing a second time', async () => {
+  test('an answer that was used is refused', async () => {
     const back = await answerTo('notes', stage.ann.browser)
     expect((await stage.ann.browser.open(back.href)).status).toBe(200)
     const exchanges = notes.issuer.asked.length
@@ -270,7 +279,7 @@ describe('when ann is connected', () => {
     expect(notes.issuer.asked).toHaveLength(exchanges)
   })
 
-  test('she is asked again before her browser goes to the authorization server again', async () => {
+  test('a user who is connected is asked again before each redirect', async () => {
     for (const query of ['', '?account=work', '?account=third']) {
       const page = await send(get(query))
       expect([page.status, page.headers.get('location')]).toEqual([200, null])
@@ -279,15 +288,15 @@ describe('when ann is connected', () => {
     }
   })
 
-  test('a label of hers gives another user none of her tokens', async () => {
-    for (const label of ['default', 'work', 'user:ann', '../ann/work']) {
+  test('the label of another user gives none of the tokens of that user', async () => {
+    for (const label of ['work', 'user:ann', '../ann/work']) {
       const answer = await callTool(stage.bob, 'mail__whoami', label)
       expect(answer).toContain('/connect/mail')
       expect(answer).not.toContain('ann.')
     }
   })
 
-  test('a link of hers that another user opens is about that user', async () => {
+  test('a link that another user opens is about the user who opens it', async () => {
     const page = await stage.bob.browser.open(`${url}/connect/mail?account=work`)
     expect(page.text).toContain('user:bob')
     expect(page.text).not.toContain('Disconnect')
@@ -299,15 +308,15 @@ describe('when ann is connected', () => {
     ['a path out of the own logins', () => remove(stage.bob.headers, 'mail/..%2Fann%2Fwork'), 204],
     ['a server that is a path', () => remove(stage.bob.headers, '..%2Fmail/work'), 400],
     ['a key that is none', () => remove({ authorization: 'Bearer none' }, 'mail/work'), 401],
-    ['a key of hers for the audit log', async () => remove(await auditKey(), 'mail/work'), 403],
-    ['a foreign page in her browser', () => remove(foreignPage(), 'mail/work'), 403],
-  ])('%s does not end her login', async (_, attack, status) => {
+    ['a key for the audit log', async () => remove(await auditKey(), 'mail/work'), 403],
+    ['a foreign page in the browser of the user', () => remove(foreignPage(), 'mail/work'), 403],
+  ])('%s does not end the login of a user', async (_, attack, status) => {
     expect(await attack()).toBe(status)
     expect(await loginsOf(url, stage.ann, 'mail')).toEqual(['default', 'work'])
     expect(await callTool(stage.ann, 'mail__whoami', 'work')).toContain('ann.work')
   })
 
-  test('a key of hers for the audit log begins no login', async () => {
+  test('a key for the audit log begins no login', async () => {
     const headers = await auditKey()
     const response = await send({ headers, isAnonymous: true })
     expect([response.status, response.headers.get('refresh')]).toEqual([303, null])

@@ -67,7 +67,7 @@ const about = (metadata: string) => () => {
   evil.challenge = `Bearer resource_metadata="${metadata.replace('PORT', `${internal}`)}"`
 }
 const issuer = (more: () => object) => () => evil.describeIssuer(more())
-const service = (host = 'localhost'): string => `http://${host}:${internal}/internal`
+const serviceAt = (host = 'localhost'): string => `http://${host}:${internal}/internal`
 
 const REFUSED_BEGINNINGS: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['metadata at an internal name', about('http://localhost:PORT/'), /only https/],
@@ -80,9 +80,9 @@ const REFUSED_BEGINNINGS: readonly (readonly [string, () => unknown, RegExp])[] 
   ['metadata at a private address', about('https://10.0.0.1/'), /no public address/],
   ['metadata in a file', about('file:///etc/passwd'), /only https/],
   ['metadata by FTP', about('ftp://127.0.0.1:PORT/'), /only https/],
-  ['metadata in its own address', about('data:application/json,{}'), /only https/],
+  ['metadata in a data: address', about('data:application/json,{}'), /only https/],
   [
-    'metadata that is elsewhere',
+    'metadata behind a redirect',
     () => evil.answers.set('/about', redirect()) && about(`${evil.url}/about`)(),
     /302/,
   ],
@@ -93,7 +93,7 @@ const REFUSED_BEGINNINGS: readonly (readonly [string, () => unknown, RegExp])[] 
   ],
   [
     'an authorization server at an internal address',
-    () => evil.describeServer({ authorization_servers: [service()] }),
+    () => evil.describeServer({ authorization_servers: [serviceAt()] }),
     /only https/,
   ],
   [
@@ -102,7 +102,7 @@ const REFUSED_BEGINNINGS: readonly (readonly [string, () => unknown, RegExp])[] 
     /./,
   ],
   [
-    'an authorization server that is elsewhere',
+    'an authorization server behind a redirect',
     () => evil.answerMetadata(redirect()),
     /302|publishes no/,
   ],
@@ -111,14 +111,30 @@ const REFUSED_BEGINNINGS: readonly (readonly [string, () => unknown, RegExp])[] 
   ['a weak PKCE alone', issuer(() => ({ code_challenge_methods_supported: ['plain'] })), /S256/],
   ['no codes', issuer(() => ({ response_types_supported: ['token'] })), /response type/],
   [
-    'a page that is a script',
+    'a login page that is a script',
     issuer(() => ({ authorization_endpoint: 'javascript:alert(1)' })),
     /./,
   ],
-  ['a page in its address', issuer(() => ({ authorization_endpoint: 'data:text/html,x' })), /./],
-  ['a page without TLS', issuer(() => ({ authorization_endpoint: 'http://a.example/' })), /http:/],
-  ['a registration elsewhere', issuer(() => ({ registration_endpoint: service() })), /only https/],
-  ['a registration that is moved', () => evil.answers.set('/register', redirect()), /302|egistr/],
+  [
+    'a login page in a data: address',
+    issuer(() => ({ authorization_endpoint: 'data:text/html,x' })),
+    /./,
+  ],
+  [
+    'a login page without TLS',
+    issuer(() => ({ authorization_endpoint: 'http://a.example/' })),
+    /http:/,
+  ],
+  [
+    'a registration elsewhere',
+    issuer(() => ({ registration_endpoint: serviceAt() })),
+    /only https/,
+  ],
+  [
+    'a registration behind a redirect',
+    () => evil.answers.set('/register', redirect()),
+    /302|egistr/,
+  ],
   ['a registration without an id', () => evil.answers.set('/register', { body: {} }), /client_id/],
   [
     'metadata of a megabyte',
@@ -130,27 +146,30 @@ const REFUSED_BEGINNINGS: readonly (readonly [string, () => unknown, RegExp])[] 
   ['metadata that is a list', () => evil.answerMetadata({ body: [] }), /./],
 ]
 
-const redirect = (status = 302) => ({ status, headers: { location: service('127.0.0.1') } })
+const redirect = (status = 302) => ({ status, headers: { location: serviceAt('127.0.0.1') } })
 
-describe('no browser is sent to a server that names', () => {
+describe('hostile metadata', () => {
   // The second login of a user in a row gets a new registration.
   beforeAll(() => begin())
 
-  test.each(REFUSED_BEGINNINGS)('%s', async (_, attack, reason) => {
-    await attack()
-    const { status, text, to } = await begin()
-    expect([status, to]).toEqual([503, ''])
-    expect(text).toMatch(reason)
-    expect(text).not.toMatch(/<script|href="(javascript|data):/)
-    expect(text.length).toBeLessThan(16_000)
-    expect(reached).toEqual([])
-  })
+  test.each(REFUSED_BEGINNINGS)(
+    'no browser is sent to a server that names %s',
+    async (_, attack, reason) => {
+      await attack()
+      const { status, text, to } = await begin()
+      expect([status, to]).toEqual([503, ''])
+      expect(text).toMatch(reason)
+      expect(text).not.toMatch(/<script|href="(javascript|data):/)
+      expect(text.length).toBeLessThan(16_000)
+      expect(reached).toEqual([])
+    },
+  )
 })
 
 test('addresses that a login does not need are not fetched', async () => {
   const names = ['jwks_uri', 'userinfo_endpoint', 'introspection_endpoint', 'op_policy_uri']
-  evil.describeIssuer(Object.fromEntries(names.map((name) => [name, service('127.0.0.1')])))
-  evil.describeServer({ jwks_uri: service('127.0.0.1'), logo_uri: service('127.0.0.1') })
+  evil.describeIssuer(Object.fromEntries(names.map((name) => [name, serviceAt('127.0.0.1')])))
+  evil.describeServer({ jwks_uri: serviceAt('127.0.0.1'), logo_uri: serviceAt('127.0.0.1') })
   expect((await begin()).status).toBe(200)
   expect(reached).toEqual([])
 })
@@ -171,11 +190,11 @@ const tokens = (more: object) => () => {
 }
 
 const REFUSED_TOKENS: readonly (readonly [string, () => unknown, RegExp])[] = [
-  ['at an internal address', issuer(() => ({ token_endpoint: service() })), /only https/],
+  ['at an internal address', issuer(() => ({ token_endpoint: serviceAt() })), /only https/],
   ['without TLS', issuer(() => ({ token_endpoint: 'http://a.example/' })), /https|TLS|nsecure/],
-  ['that are elsewhere', () => evil.answers.set('/token', redirect(302)), /302/],
+  ['behind a redirect', () => evil.answers.set('/token', redirect(302)), /302/],
   [
-    'that are elsewhere, with the same request',
+    'behind a redirect that repeats the request',
     () => evil.answers.set('/token', redirect(307)),
     /307/,
   ],
@@ -207,14 +226,14 @@ const REFUSED_TOKENS: readonly (readonly [string, () => unknown, RegExp])[] = [
   ['without an end', () => evil.answers.set('/token', { isEndless: true }), /too large/],
 ]
 
-describe('no login is completed by tokens', () => {
+describe('hostile tokens', () => {
   beforeEach(async () => {
     const { headers } = stage.ann
     await fetch(`${url}/api/connections/evil/default`, { method: 'DELETE', headers })
     evil.reset()
   })
 
-  test.each(REFUSED_TOKENS)('%s', async (_, attack, reason) => {
+  test.each(REFUSED_TOKENS)('tokens %s complete no login', async (_, attack, reason) => {
     const page = await leaveFor(link(), stage.ann.browser)
     await attack()
     const { status, text } = await stage.ann.browser.open(answerTo(page))
@@ -226,7 +245,7 @@ describe('no login is completed by tokens', () => {
     expect(await loginsOf(url, stage.ann, 'evil')).toEqual([])
   })
 
-  test('in the address of the answer', async () => {
+  test('tokens in the address of the answer complete no login', async () => {
     const page = await leaveFor(link(), stage.ann.browser)
     const back = answerTo(page, { access_token: 'token-canary', token_type: 'Bearer', code: '' })
     await stage.ann.browser.open(back.replace('code=&', ''))
@@ -234,7 +253,7 @@ describe('no login is completed by tokens', () => {
   })
 })
 
-test('a login that the server never finds enough ends with a link each time', async () => {
+test('a server that demands scopes for ever gets one attempt for each call', async () => {
   evil.tokens.push('scope-canary')
   expect((await logIn()).status).toBe(200)
   // The server lists its tools once somebody has logged in.
