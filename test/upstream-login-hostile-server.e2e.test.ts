@@ -264,13 +264,13 @@ test('a server that demands scopes for ever gets one attempt for each call', asy
   let demands = 0
   evil.demand = () => `read scope.${++demands}`
   const before = evil.presented.length
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 2; round += 1) {
     expect(await callTool(stage.ann, 'evil__whoami')).toContain('/connect/evil')
     expect((await logIn()).status).toBe(200)
   }
   expect(demands).toBeLessThan(10)
   expect(evil.presented.length - before).toBeLessThan(40)
-})
+}, 60_000)
 
 test('no other authorization server gets the refresh token of a login', async () => {
   await using other = await HostileLoginServer.open()
