@@ -176,7 +176,7 @@ const services: Readonly<Record<string, Allowance>> = {
       '@mcp-host/mcp-json',
       '@mcp-host/upstream',
     ],
-    outside: everyService.outside,
+    outside: [...everyService.outside, 'jose'],
   },
   '@mcp-host/llm-worker': {
     own: [

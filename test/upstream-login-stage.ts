@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { Stack } from '@mcp-host/testkit'
+import type { Stack, TcpProxy } from '@mcp-host/testkit'
 import { createKey, FormBrowser, startStack, startTcpProxy } from '@mcp-host/testkit'
 import { findBroker } from '../tools/servers/find-broker.ts'
 import { firstAdminLink } from '../tools/start/first-admin.ts'
@@ -18,6 +18,7 @@ export interface StageUser {
 
 export interface LoginStage extends AsyncDisposable {
   readonly url: string
+  readonly proxy: TcpProxy
   readonly stack: Stack
   readonly ann: StageUser
   readonly bob: StageUser
@@ -25,16 +26,24 @@ export interface LoginStage extends AsyncDisposable {
 
 export async function openLoginStage(
   servers: Readonly<Record<string, object>>,
-  { brokerFolder }: { readonly brokerFolder?: string } = {},
+  options: {
+    readonly brokerFolder?: string
+    /** Without those of servers that need the host itself before they list theirs. */
+    readonly toolCount?: number
+    /** Called with the address of the host before it starts. */
+    readonly onUrl?: (url: string) => void
+  } = {},
 ): Promise<LoginStage> {
   await using cleanup = new AsyncDisposableStack()
   const proxy = cleanup.use(await startTcpProxy())
   const { url } = proxy
+  const { brokerFolder, toolCount = 1 + Object.keys(servers).length, onUrl } = options
+  onUrl?.(url)
   const stack = cleanup.use(
     await startStack({
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
       servers,
-      toolCount: 1 + Object.keys(servers).length,
+      toolCount,
       ...(brokerFolder === undefined ? {} : { brokerFolder }),
       env: {
         AUTH: 'local,keys',
@@ -69,7 +78,7 @@ export async function openLoginStage(
   const ann = await userOf('ann', admin, ['user', 'admin'])
   const bob = await userOf('bob', await accept(url, invitation.url), ['user'])
   const open = cleanup.move()
-  return { url, stack, ann, bob, [Symbol.asyncDispose]: () => open.disposeAsync() }
+  return { url, proxy, stack, ann, bob, [Symbol.asyncDispose]: () => open.disposeAsync() }
 }
 
 /** A browser in which a user has chosen a password by an invitation. */

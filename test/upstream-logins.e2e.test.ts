@@ -1,5 +1,4 @@
 // Users who log in at MCP servers: two of them, at two servers with an authorization server each.
-import { randomBytes } from 'node:crypto'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import {
@@ -15,31 +14,12 @@ import {
   openLoginServer,
 } from '@mcp-host/mcp-testkit'
 import type { Stack, TcpProxy } from '@mcp-host/testkit'
-import {
-  ChatSocket,
-  createKey,
-  eventually,
-  FormBrowser,
-  leaveFor,
-  logIn,
-  script,
-  startStack,
-  startTcpProxy,
-} from '@mcp-host/testkit'
+import { ChatSocket, eventually, FormBrowser, leaveFor, logIn, script } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { findBroker } from '../tools/servers/find-broker.ts'
-import { firstAdminLink } from '../tools/start/first-admin.ts'
+import { openLoginStage, PASSWORD, type StageUser } from './upstream-login-stage.ts'
 
-const PASSWORD = 'correct horse battery'
 const cleanup = new AsyncDisposableStack()
-
-interface User {
-  readonly browser: FormBrowser
-  readonly headers: { readonly authorization: string }
-  readonly mcp: Client
-}
-
 let url: string
 let proxy: TcpProxy
 let stack: Stack
@@ -47,80 +27,34 @@ let notes: LoginServer
 let mail: LoginServer
 /** The authorization server of a program. */
 let code: AuthorizationServer
-let ann: User
-let bob: User
+let ann: StageUser
+let bob: StageUser
 
 beforeAll(async () => {
   notes = cleanup.use(await openLoginServer())
   mail = cleanup.use(await openLoginServer())
   code = cleanup.use(await AuthorizationServer.open({ ttlSeconds: 5 }))
-  proxy = cleanup.use(await startTcpProxy())
-  url = proxy.url
-  stack = cleanup.use(
-    await startStack({
-      tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
-      servers: {
-        notes: notes.entry,
-        mail: withRule(mail.entry),
-        code: {
-          args: [fixturePath('echo')],
-          auth: { type: 'oauth', issuer: code.url, scope: 'openid', variable: 'CODE_TOKEN' },
-        },
-      },
-      toolCount: 4,
-      env: {
-        AUTH: 'local,keys',
-        PUBLIC_URL: url,
-        TOKEN_ENC_KEY: randomBytes(32).toString('base64'),
-      },
-    }),
-  )
+  const auth = { type: 'oauth', issuer: code.url, scope: 'openid', variable: 'CODE_TOKEN' }
+  const program = { args: [fixturePath('echo')], auth }
+  const servers = { notes: notes.entry, mail: withRule(mail.entry), code: program }
+  ;({ url, proxy, stack, ann, bob } = cleanup.use(await openLoginStage(servers)))
   await stack.add('mcp-supervisor')
   proxy.route(stack.url, (await stack.add('gateway')).url)
-  const bus = await stack.broker.connect()
-  const broker = findBroker(stack.broker.env, '/', stack.broker.url)
-  const { link = '' } = await firstAdminLink(broker, { AUTH: 'local', PUBLIC_URL: url })
-  const admin = await accept(link, 'ann')
-  ann = await userOf('ann', admin, await createKey(bus, 'user:ann'))
-  const made = await fetch(`${url}/api/accounts`, {
-    method: 'POST',
-    headers: { cookie: admin.cookies(), origin: url, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'bob' }),
-  })
-  const { invitation } = (await made.json()) as { readonly invitation: { readonly url: string } }
-  bob = await userOf('bob', await accept(invitation.url), await createKey(bus, 'user:bob'))
 }, 120_000)
 afterAll(() => cleanup.disposeAsync())
 
-/** A browser in which a user has chosen a password by an invitation. */
-async function accept(link: string, name?: string): Promise<FormBrowser> {
-  const browser = new FormBrowser(url)
-  const chosen = { password: PASSWORD, again: PASSWORD, ...(name === undefined ? {} : { name }) }
-  await browser.submit(await browser.open(link), chosen)
-  return browser
-}
-
-async function userOf(name: string, browser: FormBrowser, headers: User['headers']): Promise<User> {
-  const mcp = new Client({ name, version: '1.0.0' })
-  await mcp.connect(
-    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
-  )
-  cleanup.defer(() => mcp.close())
-  return { browser, headers, mcp }
-}
-
-async function call({ mcp }: User, name: string): Promise<string> {
+async function call({ mcp }: StageUser, name: string): Promise<string> {
   const { content } = await mcp.callTool({ name, arguments: {} })
   return (content as { readonly text: string }[]).map((each) => each.text).join('')
 }
 
-async function disconnect({ browser }: User, server: string): Promise<void> {
+async function disconnect({ browser }: StageUser, server: string): Promise<void> {
   const page = await browser.open(`${url}/connect/${server}`)
   await browser.submit(page, { decision: 'disconnect' })
 }
 
 /** Logs a user in at a server as somebody. Returns the page at the end. */
-function connect({ browser }: User, server: 'notes' | 'mail', as: string): Promise<string> {
+function connect({ browser }: StageUser, server: 'notes' | 'mail', as: string): Promise<string> {
   const { issuer } = server === 'notes' ? notes : mail
   return logIn(`${url}/connect/${server}`, browser, { issuer, as })
 }
@@ -287,9 +221,9 @@ test('a user renames a login, says which one is the default, and chooses one for
 })
 
 test('a program has a process for each user, with a token that is good', async () => {
-  const environmentOf = async (user: User): Promise<unknown> =>
+  const environmentOf = async (user: StageUser): Promise<unknown> =>
     JSON.parse(await call(user, 'code__inspect')).env
-  const tokenOf = async (user: User): Promise<string> =>
+  const tokenOf = async (user: StageUser): Promise<string> =>
     z.object({ CODE_TOKEN: z.string() }).parse(await environmentOf(user)).CODE_TOKEN
   for (const [user, as] of [
     [ann, 'ann.code'],
@@ -374,9 +308,9 @@ test('the pages of logins are for users in pages of this host alone', async () =
 })
 
 test('a user lists and ends the own logins alone', async () => {
-  const ask = (user: User, path = '', method = 'GET') =>
+  const ask = (user: StageUser, path = '', method = 'GET') =>
     fetch(`${url}/api/connections${path}`, { method, headers: user.headers })
-  const loginsOf = async (user: User): Promise<string[]> => {
+  const loginsOf = async (user: StageUser): Promise<string[]> => {
     const { connections } = (await (await ask(user)).json()) as {
       readonly connections: readonly { readonly server: string; readonly logins: object[] }[]
     }

@@ -180,6 +180,7 @@ export {
   endServerLogin,
   finishServerLogin,
   listServerLogins,
+  readAssertionKeys,
   LoginServer,
   ServerLogin,
 } from './supervisor/server-login.ts'

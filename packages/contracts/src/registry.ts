@@ -30,6 +30,7 @@ import {
   endServerLogin,
   finishServerLogin,
   listServerLogins,
+  readAssertionKeys,
 } from './supervisor/server-login.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
 import { connectionsFound, findConnections } from './socket/connections.ts'
@@ -70,6 +71,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   beginServerLogin,
   finishServerLogin,
   listServerLogins,
+  readAssertionKeys,
   changeServerLogin,
   endServerLogin,
   mcpRequest,

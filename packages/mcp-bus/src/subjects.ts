@@ -18,6 +18,7 @@ import {
   endServerLogin,
   finishServerLogin,
   listServerLogins,
+  readAssertionKeys,
   mcpClientRequest,
   mcpRequest,
   mcpRequestControl,
@@ -63,6 +64,7 @@ export interface LoginHandlers {
   readonly change: HandlerOf<typeof changeServerLogin>
   readonly end: HandlerOf<typeof endServerLogin>
   readonly list: HandlerOf<typeof listServerLogins>
+  readonly keys: HandlerOf<typeof readAssertionKeys>
 }
 
 interface QueueHandlers {
@@ -92,10 +94,11 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'li
         bus.serveOpaque(resumeRequest, { supervisor: bus.id }, resume),
       ),
     /** Logins of users at servers. Any supervisor answers. */
-    logins: ({ begin, finish, change, end, list }: LoginHandlers) =>
+    logins: ({ begin, finish, change, end, list, keys }: LoginHandlers) =>
       together(
         bus.serve(beginServerLogin, {}, begin),
         bus.serve(finishServerLogin, {}, finish),
+        bus.serve(readAssertionKeys, {}, keys),
         bus.serve(changeServerLogin, {}, change),
         bus.serve(endServerLogin, {}, end),
         bus.serve(listServerLogins, {}, list),

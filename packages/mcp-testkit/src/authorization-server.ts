@@ -6,12 +6,15 @@ import type { AddressInfo } from 'node:net'
 import type { ClientMetadata } from 'oidc-provider'
 import { Provider } from 'oidc-provider'
 import { vi } from 'vitest'
+import { trustAssertions } from './trusting-grants.ts'
 
 export interface AuthorizationServerOptions {
   /** The clients that it knows. Others register themselves. */
   readonly clients?: readonly ClientMetadata[]
   /** The lifetime of access tokens. Default: one hour. */
   readonly ttlSeconds?: number
+  /** An issuer whose word for who a user is counts, with the address of its keys. */
+  readonly trusts?: Parameters<typeof trustAssertions>[1]
   /** Whether a refresh token is good once, and its reuse ends the login. Default: true. */
   readonly rotates?: boolean
 }
@@ -41,11 +44,12 @@ export class AuthorizationServer implements AsyncDisposable {
 
   private constructor(
     server: ReturnType<typeof createServer>,
-    { clients = [], ttlSeconds = 3_600, rotates = true }: AuthorizationServerOptions,
+    { clients = [], ttlSeconds = 3_600, rotates = true, trusts }: AuthorizationServerOptions,
   ) {
     this.#server = server
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     this.#provider = quietly(() => createProvider(this.url, { clients, ttlSeconds, rotates }))
+    if (trusts !== undefined) trustAssertions(this.#provider, trusts)
     const keep = ({ jti }: { readonly jti: string }): void => void this.issued.push(jti)
     this.#provider.on('client_credentials.saved', keep)
     this.#provider.on('access_token.saved', keep)
@@ -153,7 +157,7 @@ export class AuthorizationServer implements AsyncDisposable {
 
 function createProvider(
   url: string,
-  { clients, ttlSeconds, rotates }: Required<AuthorizationServerOptions>,
+  { clients, ttlSeconds, rotates }: Required<Omit<AuthorizationServerOptions, 'trusts'>>,
 ): Provider {
   return new Provider(url, {
     clients: [...clients],

@@ -6,7 +6,8 @@ export { isStale } from './auth/oauth.ts'
 export type { AccountRule, OAuthAuthConfig, ProgramAuthConfig } from './auth/oauth.ts'
 export { isLoginNeeded, LoginNeededError } from './auth/oauth/login-needed-error.ts'
 export type { RegistrationStore } from './auth/oauth/registration-store.ts'
-export type { LoginStore, UserLogins } from './auth/oauth/user-logins.ts'
+export type { TokenExchangeAuthConfig } from './auth/token-exchange.ts'
+export type { AssertUser, LoginStore, UserLogins } from './auth/oauth/user-logins.ts'
 export type { CompleteLogin, PendingLogin } from './auth/oauth/login.ts'
 export {
   beginLoginElsewhere,

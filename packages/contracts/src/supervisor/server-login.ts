@@ -79,6 +79,16 @@ export const changeServerLogin = defineCall('login.change', {
   reply: z.object({}),
 })
 
+/**
+ * The public keys by which this host says who its users are, as JWKs (RFC 7517); the first one signs. None where it says
+ * nothing of them.
+ */
+export const readAssertionKeys = defineCall('login.keys', {
+  ...byGateways,
+  request: z.object({}),
+  reply: z.object({ keys: z.array(z.record(z.string(), z.string())) }),
+})
+
 /** Ends a login of the caller, here and at the authorization server. */
 export const endServerLogin = defineCall('login.end', {
   ...byGateways,

@@ -8,6 +8,7 @@ import type {
   ServerConfig,
   ServerSnapshot,
   StdioServerConfig,
+  TokenExchangeAuthConfig,
 } from '@mcp-host/upstream'
 import { isProcess } from '@mcp-host/upstream'
 import { truncate } from '../truncate.ts'
@@ -16,6 +17,11 @@ import { truncate } from '../truncate.ts'
 export type LoginServerConfig =
   | (RemoteServerConfig & { readonly auth: OAuthAuthConfig })
   | (StdioServerConfig & { readonly auth: ProgramAuthConfig })
+
+/** A server that knows the users of this host: they log in there, or the host says who they are. */
+export type UserServerConfig =
+  | LoginServerConfig
+  | (RemoteServerConfig & { readonly auth: TokenExchangeAuthConfig })
 
 /** The catalog entry of a server. */
 export function toEntry(
@@ -65,7 +71,12 @@ function errorFields(error: ServerSnapshot['error']): Pick<ServerEntry, 'error' 
 
 /** Who shares a process or connection of a server: all, or one for each session or user. */
 function scopeOf(config: ServerConfig): NonNullable<ServerEntry['scope']> {
-  return hasLogins(config) ? 'user' : (config.scope ?? 'shared')
+  return knowsUsers(config) ? 'user' : (config.scope ?? 'shared')
+}
+
+/** Whether each user has a connection to a server. */
+export function knowsUsers(config: ServerConfig): config is UserServerConfig {
+  return hasLogins(config) || ('auth' in config && config.auth?.type === 'token-exchange')
 }
 
 /** Whether users log in at a server. */

@@ -5,11 +5,13 @@ import type { AuthEntry } from './auth-entry.ts'
 import { bearer } from './bearer.ts'
 import { clientCredentials } from './client-credentials.ts'
 import { oauth } from './oauth.ts'
+import { tokenExchange } from './token-exchange.ts'
 
 const STRATEGIES: Readonly<Record<AuthConfig['type'], AuthEntry<AuthConfig, z.ZodObject>>> = {
   bearer,
   'client-credentials': clientCredentials,
   oauth,
+  'token-exchange': tokenExchange,
 }
 const all = Object.entries(STRATEGIES)
 const types = all.map(([type]) => `"${type}"`).join(' or ')

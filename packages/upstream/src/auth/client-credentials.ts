@@ -1,16 +1,11 @@
-import {
-  ClientCredentialsProvider,
-  discoverAuthorizationServerMetadata,
-  fetchToken,
-  PrivateKeyJwtProvider,
-} from '@modelcontextprotocol/client'
+import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/client'
 import { readFile } from 'node:fs/promises'
 
 import { readFault } from '@mcp-host/json'
+import { askForToken } from './ask-for-token.ts'
 import { authFetch } from './auth-fetch.ts'
 import type { AuthStrategy } from './auth-strategy.ts'
-import { type ProtectedServer, resourceOf } from './oauth/authorization-server.ts'
-import { type AccessToken, TokenSource } from './token-source.ts'
+import { TokenSource } from './token-source.ts'
 
 /** A login of the host itself (RFC 6749, section 4.4), with a secret or by a signed assertion (RFC 7523). */
 export interface ClientCredentialsAuthConfig {
@@ -36,38 +31,12 @@ export const clientCredentials: AuthStrategy<ClientCredentialsAuthConfig> = {
     if (config.clientSecret !== undefined) deps.onToken(config.clientSecret)
     const fetchFn = authFetch(deps, [url, config.issuer])
     return new TokenSource(async ({ challenge }) => {
-      const token = await ask(config, { url, challenge, fetchFn })
+      const server = { url, challenge, fetchFn }
+      const token = await askForToken(config, server, () => providerOf(config))
       deps.onToken(token.value)
       return token
     })
   },
-}
-
-async function ask(
-  config: ClientCredentialsAuthConfig,
-  server: ProtectedServer,
-): Promise<AccessToken> {
-  const { issuer } = config
-  const { fetchFn, challenge } = server
-  try {
-    const provider = await providerOf(config)
-    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn })
-    if (metadata === undefined) throw new Error('it publishes no metadata (RFC 8414)')
-    const isSettled = config.omitResource === true && config.scope !== undefined
-    const about = isSettled ? undefined : await resourceOf(server)
-    const resource = config.omitResource === true ? undefined : about?.resource
-    const scope = config.scope ?? challenge.scope ?? about?.scopes_supported?.join(' ')
-    const { access_token: value, expires_in: seconds } = await fetchToken(provider, issuer, {
-      metadata,
-      fetchFn,
-      ...(resource === undefined ? {} : { resource }),
-      ...(scope === undefined ? {} : { scope }),
-    })
-    return { value, lifeMs: seconds === undefined ? Infinity : seconds * 1_000 }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`the authorization server ${issuer} gave no token: ${reason}`, { cause: error })
-  }
 }
 
 async function providerOf({

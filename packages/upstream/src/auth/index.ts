@@ -2,9 +2,15 @@ import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
 import { bearer } from './bearer.ts'
 import { clientCredentials } from './client-credentials.ts'
 import { oauth } from './oauth.ts'
+import { tokenExchange } from './token-exchange.ts'
 import type { TokenProvider } from './authorized-fetch.ts'
 
-const STRATEGIES = { bearer, 'client-credentials': clientCredentials, oauth }
+const STRATEGIES = {
+  bearer,
+  'client-credentials': clientCredentials,
+  oauth,
+  'token-exchange': tokenExchange,
+}
 
 type ConfigOf<Strategy> = Strategy extends AuthStrategy<infer Config> ? Config : never
 

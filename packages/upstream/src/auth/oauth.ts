@@ -16,7 +16,7 @@ import { EARLY, TokenSource } from './token-source.ts'
  * A login of a user at the authorization server that the server names. How users log in is said here by the code of an
  * application, else by the host.
  */
-export interface OAuthAuthConfig extends Partial<UserLogins> {
+export interface OAuthAuthConfig extends Partial<Omit<UserLogins, 'assert'>> {
   readonly type: 'oauth'
   /**
    * The URL of the authorization server. Needed with a `clientSecret`, which goes to this one alone. Default: the one that

@@ -40,6 +40,7 @@ const ACCESS: readonly (readonly [prefix: string, access: Access])[] = [
   ['/metrics', 'admin'],
   ['/openapi.json', 'public'],
   ['/ready', 'public'],
+  ['/users/', 'public'],
   ['/ws', 'chat'],
 ]
 

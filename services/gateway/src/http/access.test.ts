@@ -177,6 +177,8 @@ test('these routes alone need no credential, or no certain scope', () => {
     '/health',
     '/openapi.json',
     '/ready',
+    '/users/.well-known',
+    '/users/jwks',
   ])
   expect(foldersOf('any')).toEqual(['/api/audit', '/api/connections', '/api/me', '/api/tickets'])
   expect(foldersOf('mcp').filter((url) => !url.startsWith('/mcp/'))).toEqual(['/capabilities'])

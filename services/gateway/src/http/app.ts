@@ -61,6 +61,7 @@ import type { OwnerOf } from '../edge/oldest-first.ts'
 import { ReadBudget } from '../edge/read-budget.ts'
 import { FRAME_PIECES, PacedUpgrades } from '../edge/paced-upgrades.ts'
 import type { SessionRoutesDeps } from './sessions/index.ts'
+import { addAssertionKeys } from '../auth/connect/assertion-keys.ts'
 import { addConnectPages } from '../auth/connect/connect-routes.ts'
 import { addConnectionRoutes } from './connections/index.ts'
 import { addListLimits } from './limits/list-limits.ts'
@@ -323,6 +324,7 @@ export async function buildApp(
     { prefix: '/api' },
   )
   await deps.logins?.addTo(app, { ...deps, bodies })
+  addAssertionKeys(app, { ...deps, publicUrl: deps.auth.publicUrl })
   if (hasConnectPages) {
     await addConnectPages(app, { ...deps, bodies, origins: deps.auth.origins })
   }

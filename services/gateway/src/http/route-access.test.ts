@@ -38,6 +38,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /': { status: 200 },
   'GET /health': { status: 200 },
   'GET /ready': { status: 200 },
+  'GET /users/jwks': { status: 200 },
+  'GET /users/.well-known/openid-configuration': { status: 200 },
   'GET /metrics': { status: 200 },
   'GET /openapi.json': { status: 200 },
   'GET /app-sandbox': { status: 200 },
@@ -138,6 +140,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'GET /.well-known/oauth-protected-resource*': 'public, max-age=300',
   'GET /app-sandbox': 'no-cache',
   'GET /capabilities': 'private, no-cache',
+  'GET /users/jwks': 'public, max-age=60',
+  'GET /users/.well-known/openid-configuration': 'public, max-age=60',
 }
 
 const FOREIGN = 'foreign-session-used'
@@ -151,6 +155,8 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'GET /': PUBLIC,
   'GET /health': PUBLIC,
   'GET /ready': PUBLIC,
+  'GET /users/jwks': PUBLIC,
+  'GET /users/.well-known/openid-configuration': PUBLIC,
   'GET /metrics': ADMIN_READ,
   'GET /openapi.json': PUBLIC,
   'GET /app-sandbox': PUBLIC,
@@ -243,6 +249,7 @@ async function open(): Promise<void> {
     .set('session.list', { sessions: [RECORD] })
     .set('session.history', { messages: [] })
     .set('login.list', { servers: [] })
+    .set('login.keys', { keys: [] })
     .set('login.change', {})
     .set('login.end', {})
 }

@@ -1,7 +1,7 @@
 import type { Bus } from '@mcp-host/bus'
 import { DEFAULT_LABEL, type ServerName } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
-import type { UserLogins } from '@mcp-host/upstream'
+import type { AssertUser, UserLogins } from '@mcp-host/upstream'
 import type { SupervisorConfig } from '../config.ts'
 import type { Account } from './account.ts'
 import { exposeLogins, loginEvents, type LoginEventsDeps } from './login-events.ts'
@@ -10,6 +10,7 @@ import { LoginVault } from './login-vault.ts'
 import { PendingLogins } from './pending-logins.ts'
 import { Registrations } from './registrations.ts'
 import { Sealer } from './sealer.ts'
+import { UserAssertions } from './user-assertions.ts'
 
 interface HostLoginsDeps extends LoginEventsDeps {
   readonly bus: Pick<Bus, 'bucket' | 'leases'>
@@ -24,17 +25,20 @@ export class HostLogins implements AsyncDisposable {
   readonly pending: PendingLogins
   readonly #registrations: Registrations
   readonly #publicUrl: string
+  readonly assertions: UserAssertions
 
   private constructor(
     vault: LoginVault,
     pending: PendingLogins,
     registrations: Registrations,
     publicUrl: string,
+    assertions: UserAssertions,
   ) {
     this.vault = vault
     this.pending = pending
     this.#registrations = registrations
     this.#publicUrl = publicUrl
+    this.assertions = assertions
   }
 
   /** `undefined` when users cannot log in, since a setting for it is missing. */
@@ -47,8 +51,9 @@ export class HostLogins implements AsyncDisposable {
     exposeLogins(metrics, () =>
       (opened?.all() ?? []).map(({ server, isUsable }) => [server, isUsable ? 'usable' : 'needed']),
     )
-    if (tokenKeys.length === 0 || publicUrl === undefined) return undefined
-    const sealer = new Sealer(tokenKeys.map((key) => Buffer.from(key.open(), 'base64')))
+    const [key, ...oldKeys] = tokenKeys.map((secret) => Buffer.from(secret.open(), 'base64'))
+    if (key === undefined || publicUrl === undefined) return undefined
+    const sealer = new Sealer([key, ...oldKeys])
     const [vault, pending, registrations] = await Promise.all([
       LoginVault.open(bus, sealer, events),
       PendingLogins.open(bus, sealer),
@@ -56,7 +61,8 @@ export class HostLogins implements AsyncDisposable {
     ])
     opened = vault
     void sealAgain(vault, deps.logger)
-    return new HostLogins(vault, pending, registrations, publicUrl)
+    const assertions = new UserAssertions([key, ...oldKeys], publicUrl)
+    return new HostLogins(vault, pending, registrations, publicUrl, assertions)
   }
 
   /**
@@ -69,8 +75,12 @@ export class HostLogins implements AsyncDisposable {
   }
 
   /** What the connections of an account need. */
-  of(account: Account): HostClient & { readonly store: AccountStore } {
-    return { ...this.clientOf(account.server), store: this.vault.storeOf(account) }
+  of(account: Account): HostClient & { readonly store: AccountStore; readonly assert: AssertUser } {
+    return {
+      ...this.clientOf(account.server),
+      store: this.vault.storeOf(account),
+      assert: (about) => this.assertions.sign(account.principal, about),
+    }
   }
 
   /** The page at which users begin a login. */

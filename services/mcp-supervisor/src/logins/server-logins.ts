@@ -25,6 +25,7 @@ const NO_LOGINS: LoginHandlers = {
   change: ({ request }) => Promise.reject(noServer(request.server)),
   end: ({ request }) => Promise.reject(noServer(request.server)),
   list: async () => ({ servers: [] }),
+  keys: async () => ({ keys: [] }),
 }
 
 /** Logs users in at servers: the answers to the gateways, which have the browsers. */
@@ -89,6 +90,8 @@ export function serverLogins({
       })
       return {}
     },
+
+    keys: async () => ({ keys: logins.assertions.keys }),
 
     async list({ envelope: { principal } }) {
       const all = Array.from(loginServers(servers(), proxyFor), async ([server, { url }]) => {

@@ -4,8 +4,8 @@ import { BusError, DEFAULT_LABEL, OPTIONS_META_KEY, RequestOptions } from '@mcp-
 import { isObject } from '@mcp-host/json'
 import type { AccountRule } from '@mcp-host/upstream'
 import { aborted, pause } from '@mcp-host/async'
-import type { IncomingRequest, LoginServerConfig } from '@mcp-host/mcp-bus/serve'
-import { HostedServer, loginNeeded, ServedRequests } from '@mcp-host/mcp-bus/serve'
+import type { IncomingRequest, UserServerConfig } from '@mcp-host/mcp-bus/serve'
+import { hasLogins, HostedServer, loginNeeded, ServedRequests } from '@mcp-host/mcp-bus/serve'
 import type { Account } from '../logins/account.ts'
 import { chooseLabel } from '../logins/choose-label.ts'
 import { loginServerOf } from '../logins/login-server.ts'
@@ -20,20 +20,20 @@ import { UserConnection } from './user-connection.ts'
 
 const DEFAULT_IDLE_MS = 300_000
 /** The pause before the tools are listed again, when the server is away or nobody has a login. */
-const LIST_RETRY_MS = 30_000
+const LIST_RETRY_MS = { first: 1_000, max: 30_000 }
 const LOGIN_RETRY_MS = 600_000
 /** Limit for the logins by which the tools are tried to be listed. */
 const MAX_LISTING_LOGINS = 3
-/** Who has no login: the tools are listed that need none. */
+/** Who has no login, or the host itself: the tools are listed that need none. */
 const NOBODY = { principal: '', label: DEFAULT_LABEL }
 
 /**
- * The policy of a server at which users log in: every user has a connection, at each supervisor that gets a request. The
+ * The policy of a server that knows the users of this host: every user has a connection, at each supervisor that gets a request. The
  * supervisor with the server's lease publishes the tools, which it lists by the login of one of the users.
  */
 export class PerUserPolicy implements PlacementPolicy {
   readonly #context: PlacementContext
-  readonly #config: LoginServerConfig
+  readonly #config: UserServerConfig
   /** The address to which logins are bound. */
   readonly #url: string
   readonly #logins: HostLogins
@@ -44,17 +44,19 @@ export class PerUserPolicy implements PlacementPolicy {
   readonly #controls = new Set<(control: McpRequestControl) => void>()
   #listing: ListingConnection | undefined
   #listAgain = new AbortController()
+  /** How often in succession the server was away when its tools were to be listed. */
+  #failures = 0
   /** Whether the tools are published. */
   #wasListed = false
   /** The logins that the last attempt to list the tools could use. */
   #tried = ''
 
-  constructor(context: PlacementContext, config: LoginServerConfig, logins: HostLogins) {
+  constructor(context: PlacementContext, config: UserServerConfig, logins: HostLogins) {
     this.#context = context
     this.#config = config
-    this.#url = loginServerOf(config).url
+    this.#url = hasLogins(config) ? loginServerOf(config).url : config.url
     this.#logins = logins
-    this.#rules = config.auth.accounts ?? []
+    this.#rules = hasLogins(config) ? (config.auth.accounts ?? []) : []
     const { deps, name } = context
     const { idleTimeoutMs = DEFAULT_IDLE_MS } = config
     const slots = config.type === 'stdio' ? deps.slots : deps.userSlots
@@ -122,9 +124,11 @@ export class PerUserPolicy implements PlacementPolicy {
   }
 
   stats(): Partial<ServerStats> {
+    const sessions = this.#users.size
+    if (!hasLogins(this.#config)) return { sessions }
     const all = this.#logins.vault.at(this.#account(NOBODY))
     const usable = all.filter(({ isUsable }) => isUsable).length
-    return { sessions: this.#users.size, logins: { usable, needed: all.length - usable } }
+    return { sessions, logins: { usable, needed: all.length - usable } }
   }
 
   end(): Promise<void> {
@@ -190,6 +194,7 @@ export class PerUserPolicy implements PlacementPolicy {
 
   /** Applies changes of logins. */
   #follow(): void {
+    if (!hasLogins(this.#config)) return
     for (const [name, connection] of this.#connections) {
       if (this.#users.has(name)) void connection.follow()
       else this.#connections.delete(name)
@@ -211,6 +216,16 @@ export class PerUserPolicy implements PlacementPolicy {
       .toSorted((one, other) => one.connectedAt - other.connectedAt)
   }
 
+  /** The accounts by which the tools are tried to be listed; the last one needs no login. */
+  #listingAccounts(usable: readonly KnownLogin[]): Account[] {
+    const { auth } = this.#config
+    if (auth.type === 'oauth') {
+      return [...usable.slice(0, MAX_LISTING_LOGINS), this.#account(NOBODY)]
+    }
+    const { listAs: principal = NOBODY.principal } = auth
+    return [this.#account({ ...NOBODY, principal })]
+  }
+
   /** Publishes the tools as a connection lists them. Returns when another connection has to list them. */
   async #list(lease: Lease): Promise<void> {
     const { signal } = this.#context
@@ -219,7 +234,8 @@ export class PerUserPolicy implements PlacementPolicy {
     const usable = this.#usable()
     this.#tried = idsOf(usable)
     let isAway = false
-    for (const account of [...usable.slice(0, MAX_LISTING_LOGINS), this.#account(NOBODY)]) {
+    const accounts = this.#listingAccounts(usable)
+    for (const [index, account] of accounts.entries()) {
       const logins = this.#logins.of(account)
       const onLoginLost = (): void => this.#listAgain.abort()
       await using listing = new ListingConnection(this.#context, { account, logins, onLoginLost })
@@ -227,12 +243,15 @@ export class PerUserPolicy implements PlacementPolicy {
       await listing.opened(over)
       if (over.aborted) return
       isAway ||= !listing.isReady && !listing.isLoginNeeded
-      if (!listing.isReady && account.principal !== NOBODY.principal) continue
+      if (!listing.isReady && index < accounts.length - 1) continue
       // The tools stay when the last user has disconnected: a call of them tells where to log in.
       if (!listing.isLoginNeeded || !this.#wasListed) listing.publish()
       this.#wasListed ||= listing.isReady
       if (listing.isReady) return await aborted(over)
-      return await pause(isAway ? LIST_RETRY_MS : LOGIN_RETRY_MS, over)
+      const { first, max } = LIST_RETRY_MS
+      this.#failures = isAway ? this.#failures + 1 : 0
+      const awayMs = Math.min(first * 2 ** (this.#failures - 1), max)
+      return await pause(isAway ? awayMs : LOGIN_RETRY_MS, over)
     }
   }
 }

@@ -12,6 +12,16 @@ export interface LoginStore {
   alone?<T>(work: () => Promise<T>): Promise<T>
 }
 
+/** Signs that the application knows a user, for the authorization server that is its `audience`. */
+export type AssertUser = (about: {
+  readonly audience: string
+  readonly clientId: string
+  /** The server, as it is known there (RFC 8707). */
+  readonly resource?: string | undefined
+  /** Separated by spaces. */
+  readonly scope?: string | undefined
+}) => Promise<string>
+
 /** How a user logs in at a server. */
 export interface UserLogins {
   /** The address at which the application gets users back after a login. */
@@ -21,6 +31,8 @@ export interface UserLogins {
   /** The address of the application's metadata document, which replaces a registration. */
   readonly clientMetadataUrl?: string
   readonly store: LoginStore
+  /** Says who the user is, for servers whose `auth` is `token-exchange`: a signed JWT about these claims. */
+  readonly assert?: AssertUser
   /** Default: each login has a registration of its own. */
   readonly registrations?: RegistrationStore
   /**

@@ -1,5 +1,6 @@
 import { AuthError } from '@mcp-host/auth'
 import type { Bus } from '@mcp-host/bus'
+import type { Principal } from '@mcp-host/contracts'
 import {
   AccountLabel,
   changeServerLogin,
@@ -101,7 +102,8 @@ export function addConnectionRoutes(
         response: { 204: z.null().describe('It is changed.'), ...faults(400, 404, 409, 503) },
       },
     },
-    async ({ params, body: change, envelope }, reply) => {
+    async ({ params, body: change, envelope, principal }, reply) => {
+      needUser(principal)
       const options = { envelope, timeoutMs: END_LIMIT_MS }
       await bus.call(changeServerLogin, {}, { ...params, change }, options)
       return reply.code(204).send(null)
@@ -121,11 +123,15 @@ export function addConnectionRoutes(
       },
     },
     async ({ params, envelope, principal }, reply) => {
-      if (!isUser(principal)) {
-        throw new AuthError('insufficient_scope', 'this needs the scope mcp or chat', ['mcp'])
-      }
+      needUser(principal)
       await bus.call(endServerLogin, {}, params, { envelope, timeoutMs: END_LIMIT_MS })
       return reply.code(204).send(null)
     },
   )
+}
+
+/** Logins are for chats and programs. Throws `AuthError` for a credential that is good for neither. */
+function needUser(principal: Principal): void {
+  if (isUser(principal)) return
+  throw new AuthError('insufficient_scope', 'this needs the scope mcp or chat', ['mcp'])
 }

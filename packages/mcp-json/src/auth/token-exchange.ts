@@ -1,0 +1,63 @@
+import * as z from 'zod'
+
+import type { TokenExchangeAuthConfig } from '@mcp-host/upstream'
+import { address, choice, explained, fields, filledText } from '../server-fields.ts'
+import type { AuthEntry } from './auth-entry.ts'
+import { tokenFields } from './token-fields.ts'
+
+const example = {
+  type: 'token-exchange',
+  issuer: 'https://login.example.com',
+  clientId: 'notes-host',
+  clientSecret: '${env:NOTES_SECRET}',
+  listAs: 'user:ann',
+} as const
+
+const common = {
+  type: z.literal('token-exchange'),
+  issuer: explained(
+    address(['https', 'http']),
+    'The address of the authorization server, which trusts what this host says about its users.',
+    example.issuer,
+  ),
+  clientId: explained(filledText, 'The id of the host at the authorization server.', 'notes-host'),
+  clientSecret: explained(
+    filledText,
+    'The secret of the host, best in a variable.',
+    example.clientSecret,
+  ).exactOptional(),
+  grant: explained(
+    choice('token-exchange', 'jwt-bearer'),
+    'How the token is asked for: by RFC 8693, the default, or by RFC 7523.',
+    'jwt-bearer',
+  ).exactOptional(),
+  audience: explained(
+    filledText,
+    'The name of the server at the authorization server, where it is not its address.',
+    'notes',
+  ).exactOptional(),
+  ...tokenFields,
+  listAs: explained(
+    filledText,
+    'The user by whose token the tools are listed.',
+    'user:ann',
+  ).exactOptional(),
+}
+const Entry = fields(common)
+
+/** The users of the host are those of the server. */
+export const tokenExchange: AuthEntry<TokenExchangeAuthConfig, typeof Entry> = {
+  description: 'says who the user is to an authorization server that trusts this host',
+  example,
+  entry: Entry,
+  object: fields({
+    ...common,
+    assert: z
+      .custom<NonNullable<TokenExchangeAuthConfig['assert']>>(
+        (value) => typeof value === 'function',
+        'must be a function, which only the code of an application can give',
+      )
+      .exactOptional(),
+  } satisfies Record<keyof TokenExchangeAuthConfig, z.ZodType>),
+  toConfig: (config) => config,
+}

@@ -1,0 +1,71 @@
+import { createECDH, createHash, hkdfSync } from 'node:crypto'
+import type { AssertUser } from '@mcp-host/upstream'
+import { importJWK, SignJWT } from 'jose'
+
+/** How long an authorization server may take until it uses an assertion. */
+const LIFE = '60s'
+const CURVE = 'prime256v1'
+
+interface SigningKey {
+  readonly public: Readonly<Record<string, string>> & { readonly kid: string }
+  /** The private key. */
+  readonly d: string
+}
+
+/**
+ * What this host says about its users, as JWTs that anybody can check. The keys are made from those of `TOKEN_ENC_KEY`, so
+ * that all supervisors have the same.
+ */
+export class UserAssertions {
+  readonly #keys: readonly [SigningKey, ...SigningKey[]]
+  readonly #issuer: string
+
+  /** The first key signs. `publicUrl`: the address of this host. */
+  constructor([first, ...others]: readonly [Buffer, ...Buffer[]], publicUrl: string) {
+    this.#keys = [signingKeyOf(first), ...others.map(signingKeyOf)]
+    this.#issuer = `${publicUrl}/users`
+  }
+
+  /** The public keys. */
+  get keys(): SigningKey['public'][] {
+    return this.#keys.map((key) => key.public)
+  }
+
+  /**
+   * Says who a user is. The claims are those of an ID token, and of an authorization grant of an identity provider
+   * (draft-ietf-oauth-identity-assertion-authz-grant). Without a principal, the host speaks of itself.
+   */
+  async sign(
+    principal: string,
+    { audience, clientId, resource, scope }: Parameters<AssertUser>[0],
+  ): Promise<string> {
+    const [{ public: key, d }] = this.#keys
+    const wanted = {
+      ...(resource === undefined ? {} : { resource }),
+      ...(scope === undefined ? {} : { scope }),
+    }
+    const name = principal.slice(principal.indexOf(':') + 1)
+    return new SignJWT({ client_id: clientId, preferred_username: name, ...wanted })
+      .setProtectedHeader({ alg: 'ES256', typ: 'oauth-id-jag+jwt', kid: key.kid })
+      .setIssuer(this.#issuer)
+      .setSubject(principal === '' ? clientId : principal)
+      .setAudience(audience)
+      .setIssuedAt()
+      .setExpirationTime(LIFE)
+      .setJti(crypto.randomUUID())
+      .sign(await importJWK({ ...key, d }, 'ES256'))
+  }
+}
+
+function signingKeyOf(key: Buffer): SigningKey {
+  const ecdh = createECDH(CURVE)
+  const secret = Buffer.from(hkdfSync('sha256', key, '', 'mcp-host user assertions', 32))
+  ecdh.setPrivateKey(secret)
+  const point = ecdh.getPublicKey()
+  const part = (from: number): string => point.subarray(from, from + 32).toString('base64url')
+  const kid = createHash('sha256').update(point).digest('base64url').slice(0, 16)
+  return {
+    public: { kty: 'EC', crv: 'P-256', x: part(1), y: part(33), kid, use: 'sig', alg: 'ES256' },
+    d: secret.toString('base64url'),
+  }
+}
