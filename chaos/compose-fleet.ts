@@ -7,7 +7,7 @@ import { TARGETS } from './faults.ts'
 import type { Target } from './faults.ts'
 import type { Fleet } from './fleet.ts'
 import { Replica } from './replica.ts'
-import { PROGRAM_FOLDER, TOOL_COUNT, toolServers } from './tool-servers.ts'
+import { PROGRAM_FOLDER, TOOL_COUNT, toolServers } from './servers/tool-servers.ts'
 
 const NATS_PORT = 4222
 

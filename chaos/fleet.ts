@@ -27,7 +27,7 @@ import { Guardian } from '@mcp-host/process'
 import { damageLog, fillBlock } from './damage.ts'
 import type { ClockFault, CorruptFault, Target } from './faults.ts'
 import { Replica } from './replica.ts'
-import { TOOL_COUNT, toolServers } from './tool-servers.ts'
+import { TOOL_COUNT, toolServers } from './servers/tool-servers.ts'
 
 /** The limit of `npm start` for a successor. */
 const SUCCESSOR_LIMIT_MS = '30000'
@@ -48,6 +48,8 @@ export interface FleetOptions {
   readonly hasSmallDisks?: boolean
   /** Gives each service its own account at nats-server. */
   readonly hasAccounts?: boolean
+  /** Additional MCP servers with one tool each: their `mcp.json` entries, by name. */
+  readonly servers?: Readonly<Record<string, object>>
   /** Additional settings of all services. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -80,6 +82,7 @@ export async function startFleet({
   instances,
   hasSmallDisks = false,
   hasAccounts = false,
+  servers: others = {},
   env = {},
 }: FleetOptions): Promise<Fleet> {
   await using stack = new AsyncDisposableStack()
@@ -89,14 +92,13 @@ export async function startFleet({
   const journalFile = join(folder, 'journal.jsonl')
   await writeFile(journalFile, '')
   const mcpJson = join(folder, 'mcp.json')
-  const servers = toolServers(journalFile)
+  const servers = { ...toolServers(journalFile), ...others }
   const writeServers = async (more: object): Promise<void> => {
     // Replaces the file, so that a reader never sees half of it.
     await writeFile(`${mcpJson}.new`, JSON.stringify({ servers: { ...servers, ...more } }))
     await rename(`${mcpJson}.new`, mcpJson)
   }
-  await writeServers({})
-  await mkdir(join(folder, 'run'))
+  await Promise.all([writeServers({}), mkdir(join(folder, 'run'))])
 
   const natsFolders = Array.from({ length: natsServers }, (_, index) =>
     join(folder, 'nats', String(index)),
@@ -106,8 +108,7 @@ export async function startFleet({
     : []
   const seeds = hasAccounts ? join(folder, 'bus') : undefined
   const { natsUrl, nodes } = await startNats(guardian, natsFolders, disks, seeds)
-  const credential = { seedFile: seeds }
-  const broker = { url: natsUrl, credential }
+  const broker = { url: natsUrl, credential: { seedFile: seeds } }
   const NATS_REPLICAS = String(natsServers)
   if (hasAccounts) await createStreams({ NATS_REPLICAS }, broker)
   const gatewayPorts = await Promise.all(Array.from({ length: instances }, freePort))
@@ -145,8 +146,9 @@ export async function startFleet({
     }),
   )
   const all = new Map<Target, readonly Replica[]>([['nats', nodes], ...services])
+  const toolCount = TOOL_COUNT + Object.keys(others).length
   for (const url of urls) {
-    await eventually(() => isReady(url, TOOL_COUNT), { what: 'a ready host' })
+    await eventually(() => isReady(url, toolCount), { what: 'a ready host' })
   }
   const connected: { from: number; to: number }[] = []
   const open = stack.move()

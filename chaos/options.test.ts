@@ -17,6 +17,7 @@ test('every option has a default', () => {
     faults: 100,
     seconds: undefined,
     sessions: 20,
+    logins: 5,
     targets: TARGETS,
     kinds: FAULT_KINDS,
     natsServers: 1,
@@ -93,4 +94,17 @@ test('one error names all wrong options', () => {
 
 test('--help asks for the usage', () => {
   expect(parseOptions(['--help'])).toBeUndefined()
+})
+
+test('the users of some sessions log in, unless pages follow them or they chat with containers', () => {
+  expect(options('--sessions', '3')).toMatchObject({ logins: 3 })
+  expect(options('--logins', '0')).toMatchObject({ logins: 0 })
+  expect(options('--pages', '4')).toMatchObject({ logins: 0 })
+  expect(options('--compose')).toMatchObject({ logins: 0 })
+  expect(options('--logins', '4', '--sessions', '3')).toEqual([
+    expect.stringContaining('--logins must be at most --sessions'),
+  ])
+  expect(options('--logins', '4', '--pages', '4')).toEqual([
+    expect.stringContaining('--logins excludes --pages'),
+  ])
 })

@@ -6,12 +6,16 @@ import { between } from './random.ts'
 
 const MAX_SESSIONS = 500
 const MAX_PAGES = 20
+/** The default number of logins: few, so that each is used all the time. */
+const LOGINS = 5
 
 export interface ChaosOptions {
   readonly seed: number
   readonly sessions: number
   /** Number of sessions that a page of the web UI follows. */
   readonly pages?: number
+  /** Number of sessions whose users log in at an MCP server. With one, all clients authenticate. */
+  readonly logins?: number
   readonly targets: readonly Target[]
   readonly kinds: readonly FaultKind[]
   /** Whether clients authenticate, and the audit log is checked. */
@@ -51,6 +55,8 @@ sessions chat and call tools. Checks the whole stream of every client against th
                   another, with one instance of each, whose successor starts first
   --sessions N    number of sessions (20)
   --pages N       follow N sessions in pages of the web UI, whose text must equal the history (0); needs Chromium
+  --logins N      the users of N sessions log in at an MCP server whose tokens end after 3 s, and call its tools, too (5;
+                  0 with --pages or --compose); each session authenticates as a separate principal, unless N is 0
   --seed N        repeats the faults and messages of the run with this seed; default: random
   --auth          each session authenticates as a separate principal, with limits and an audit log; every tool
                   call must have its entries in the log
@@ -79,6 +85,7 @@ export function parseOptions(
       signal: { type: 'string' },
       sessions: { type: 'string' },
       pages: { type: 'string' },
+      logins: { type: 'string' },
       seed: { type: 'string' },
       auth: { type: 'boolean' },
       accounts: { type: 'boolean' },
@@ -89,7 +96,7 @@ export function parseOptions(
     },
   })
   const problems: string[] = []
-  type NumberName = 'turns' | 'faults' | 'seconds' | 'sessions' | 'pages' | 'seed'
+  type NumberName = 'turns' | 'faults' | 'seconds' | 'sessions' | 'pages' | 'logins' | 'seed'
   const integer = <T>(
     name: NumberName,
     fallback: T,
@@ -127,12 +134,16 @@ export function parseOptions(
     if (signal !== undefined) return some('signal', isCompose ? PROCESS_FAULTS : ALL_FAULT_KINDS)
     return isCompose ? PROCESS_FAULTS : FAULT_KINDS
   }
+  const sessions = integer('sessions', 20, 1, MAX_SESSIONS)
+  const pages = integer('pages', 0, 0, MAX_PAGES)
+  const logins = pages > 0 || isCompose ? 0 : Math.min(LOGINS, sessions)
   const options = {
     turns: integer('turns', 500, 1),
     faults: integer('faults', 100, 0),
     seconds: integer('seconds', undefined, 1, 86_400),
-    sessions: integer('sessions', 20, 1, MAX_SESSIONS),
-    pages: integer('pages', 0, 0, MAX_PAGES),
+    sessions,
+    pages,
+    logins: integer('logins', logins, 0, MAX_SESSIONS),
     seed: integer('seed', between(random, 0, 999_999), 0),
     // Without its only nats-server a host has an outage.
     targets: some('kill', TARGETS).filter((target) => !isRolling || target !== 'nats'),
@@ -143,20 +154,33 @@ export function parseOptions(
     natsServers: values.cluster === true ? 3 : 1,
     isKept: values.keep === true,
   }
+  problems.push(...conflicts(options))
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  return values.help === true ? undefined : options
+}
+
+/** The options that exclude each other. */
+function conflicts(options: Omit<Required<ChaosOptions>, 'say' | 'seconds'>): string[] {
+  const problems: string[] = []
   if (options.kinds.includes('corrupt') && options.natsServers > 1) {
     problems.push('--signal corrupt excludes --cluster, whose other servers have the data')
   }
   if (options.pages > options.sessions) {
     problems.push('--pages must be at most --sessions: each page follows a session')
   }
+  if (options.logins > options.sessions) {
+    problems.push('--logins must be at most --sessions: each login is that of a session')
+  }
+  if (options.logins > 0 && (options.pages > 0 || options.isCompose)) {
+    problems.push('--logins excludes --pages, which do not log in, and --compose')
+  }
   if (options.pages > 0 && (options.hasAuth || options.kinds.includes('corrupt'))) {
     problems.push(
       '--pages excludes --auth and --signal corrupt: pages do not log in, nor know of losses',
     )
   }
-  if (isCompose && (isRolling || options.natsServers > 1)) {
+  if (options.isCompose && (options.kinds.includes(ROLLING) || options.natsServers > 1)) {
     problems.push(`--compose excludes --cluster and --signal ${ROLLING}`)
   }
-  if (problems.length > 0) throw new UsageError(problems.join('\n'))
-  return values.help === true ? undefined : options
+  return problems
 }

@@ -42,11 +42,16 @@ const SHAPES: readonly (readonly (readonly ToolName[])[])[] = [
   [['mark'], ['look', 'mark'], []],
 ]
 
-export function planTurn(random: Random, session: string, number: number): PlannedTurn {
+export function planTurn(
+  random: Random,
+  session: string,
+  number: number,
+  servers: readonly string[] = SERVERS,
+): PlannedTurn {
   let calls = 0
   const shape = SHAPES[between(random, 0, SHAPES.length - 1)] ?? []
   const parts = shape.map((tools) =>
-    planStep(random, tools, () => `${session}-${number}-${calls++}`),
+    planStep(random, { tools, servers }, () => `${session}-${number}-${calls++}`),
   )
   return {
     id: `m${number}`,
@@ -57,7 +62,7 @@ export function planTurn(random: Random, session: string, number: number): Plann
 
 function planStep(
   random: Random,
-  tools: readonly ToolName[],
+  { tools, servers }: { readonly tools: readonly ToolName[]; readonly servers: readonly string[] },
   nextId: () => string,
 ): { step: PlannedStep; script: ScriptStep } {
   const tokens = between(random, 20, 60)
@@ -71,7 +76,7 @@ function planStep(
       tokens,
       tokensPerSecond: between(random, 40, 80),
       calls: calls.map((call) => {
-        const server = SERVERS[between(random, 0, SERVERS.length - 1)] ?? 'one'
+        const server = servers[between(random, 0, servers.length - 1)] ?? 'one'
         return { name: `${server}__${call.tool}`, arguments: { id: call.id } }
       }),
     },

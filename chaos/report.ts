@@ -4,6 +4,7 @@ import type { Violation } from './check/violation.ts'
 import type { Pauses, InjectedFault } from './pauses.ts'
 import { summarizePauses } from './pauses.ts'
 import type { ChaosOptions } from './options.ts'
+import type { LoginFigures } from './servers/user-server.ts'
 
 type Counts = Readonly<Record<string, number>>
 
@@ -15,6 +16,8 @@ export interface Report {
   readonly sessions: number
   /** Further sessions that were created and deleted. */
   readonly deleted: number
+  /** Absent without an MCP server at which users log in. */
+  readonly logins?: LoginFigures
   readonly turns: number
   /** Turns by outcome. */
   readonly outcomes: Counts
@@ -53,13 +56,14 @@ export interface ReportInput {
   readonly run: Run
   readonly injected: readonly InjectedFault[]
   readonly deleted: number
+  readonly logins: LoginFigures | undefined
   readonly recoveries: Counts
   readonly violations: readonly Violation[]
   readonly durationMs: number
 }
 
 export function makeReport(input: ReportInput): Report {
-  const { options, run, injected, deleted, recoveries, violations, durationMs } = input
+  const { options, run, injected, deleted, logins, recoveries, violations, durationMs } = input
   const { sessions, logs, excused, lost } = run
   const turns = [...logs.values()].flatMap((log) => [...turnsOfLog(log).values()])
   const clients = sessions.flatMap((session) => session.clients)
@@ -70,6 +74,7 @@ export function makeReport(input: ReportInput): Report {
     natsServers: options.natsServers,
     sessions: sessions.length,
     deleted,
+    ...(logins === undefined ? {} : { logins }),
     turns: turns.length,
     outcomes: count(turns.map(({ outcome = 'none' }) => outcome)),
     calls: count(
@@ -128,6 +133,7 @@ export function describeReport({
     ...rows,
     `${rest.turns} turns ${JSON.stringify(rest.outcomes)}, calls ${JSON.stringify(rest.calls)}, ${rest.resets} resets, ${rest.deleted} sessions deleted`,
     `faults in mid-turn ${JSON.stringify(rest.landed)}`,
+    ...(rest.logins === undefined ? [] : [`logins ${JSON.stringify(rest.logins)}`]),
     `requests repaired ${JSON.stringify(rest.recoveries)}`,
     ...(rest.damage.losses > 0 ? [`losses of data ${JSON.stringify(rest.damage)}`] : []),
     `${rest.violations} violations ${JSON.stringify(violationsByRule)}`,

@@ -1,10 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bus } from '@mcp-host/bus'
 import type { LogEntry, SessionId } from '@mcp-host/contracts'
-import { createKey } from '@mcp-host/testkit'
+import { createKey, eventually, isReady } from '@mcp-host/testkit'
 import { connectQuietly } from '@mcp-host/tools/host'
 import { buildWeb, webFolder } from '../tools/web/build-web.ts'
 import type { Run } from './check-run.ts'
@@ -26,11 +27,13 @@ import { countRecoveries } from './recoveries.ts'
 import type { Report } from './report.ts'
 import { makeReport } from './report.ts'
 import { ChaosSession } from './session.ts'
+import { SERVERS } from './planned-turn.ts'
+import { TOOL_COUNT, TOOLS } from './servers/tool-servers.ts'
+import { USER_SERVER, UserServer } from './servers/user-server.ts'
 
 /** Settings of a host whose clients authenticate. The limits are never reached: they must only not be in the way. */
-const SECURED = {
+const AUTHENTICATED = {
   AUTH: 'keys',
-  AUDIT: 'required',
   LIMIT_ADDRESS: '100000/s',
   LIMIT_REQUESTS: '10000/s',
   LIMIT_MESSAGES: '10000/m',
@@ -38,6 +41,9 @@ const SECURED = {
   LIMIT_TOOL_CALLS: '10000/m',
   LIMIT_TOKENS: '1000000000/d',
 }
+const AUDITED = { ...AUTHENTICATED, AUDIT: 'required' }
+/** Settings of a host whose users log in at MCP servers. Nobody opens its pages. */
+const WITH_LOGINS = { PUBLIC_URL: 'http://127.0.0.1:1' }
 /** Limit for the last turns after the last fault. */
 const LAST_TURNS_MS = 120_000
 const WATCHERS_MS = 30_000
@@ -67,19 +73,24 @@ export async function runChaos(options: ChaosOptions): Promise<Report> {
 async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const { seed, natsServers } = options
   const startedAt = performance.now()
-  await using fleet = await start(folder, options)
+  const { logins = 0, pages: count = 0 } = options
+  await using users = logins === 0 ? undefined : await UserServer.open()
+  await using fleet = await start(folder, options, users)
   const isDamaged = options.kinds.includes('corrupt')
   const stopChat = new AbortController()
   await using stack = new AsyncDisposableStack()
   const names = Array.from({ length: options.sessions + 1 }, (_, number) => `user:u${number}`)
-  const [deleter, ...credentials] =
-    options.hasAuth === true ? await createCredentials(fleet, names) : []
+  const isSecured = options.hasAuth === true || users !== undefined
+  const [deleter, ...credentials] = isSecured ? await createCredentials(fleet, names) : []
+  // The first principal has no session.
+  await logIn(fleet, users, names.slice(1, 1 + logins))
   const common = { seed, urls: fleet.urls, signal: stopChat.signal }
-  const sessions = Array.from({ length: options.sessions }, (_, number) =>
-    stack.use(new ChaosSession({ ...common, number, headers: credentials[number], isDamaged })),
-  )
+  const sessions = Array.from({ length: options.sessions }, (_, number) => {
+    const servers = number < logins ? [...SERVERS, USER_SERVER] : SERVERS
+    const own = { number, headers: credentials[number], isDamaged, servers }
+    return stack.use(new ChaosSession({ ...common, ...own }))
+  })
   const deletions = stack.use(new Deletions({ ...common, headers: deleter }))
-  const { pages: count = 0 } = options
   const pages =
     count === 0 ? undefined : stack.use(await OpenPages.open(sessions.slice(0, count), fleet.urls))
   const injected: InjectedFault[] = []
@@ -110,9 +121,14 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const reported = (await bus.sessions.counts()).lost.filter(({ at }) => at < connectedAt)
   const lost = reported.filter(({ at }) => !fleet.hasConnected(at))
   const excused = excuseSessions(sessions, logs, lost)
-  const run = { sessions, logs, lost, excused, journal: await fleet.journal() }
+  const journal = [...(await fleet.journal()), ...(users?.journal ?? [])]
+  const run = { sessions, logs, lost, excused, journal }
   violations.push(...found(fleet, sessions, excused), ...checkRun(run))
   violations.push(...(await deletions.check(bus, lost)))
+  if (users !== undefined) {
+    await using gateway = await connectAsGateway(fleet)
+    violations.push(...(await users.check(gateway, sessions)))
+  }
   if (options.hasAuth === true) {
     violations.push(...checkAudit(await readAudit(bus), run.journal))
   }
@@ -121,13 +137,22 @@ async function runIn(folder: string, options: ChaosOptions): Promise<Report> {
   const durationMs = performance.now() - startedAt
   const deleted = deletions.sessions.length
   const recoveries = await countRecoveries(folder)
-  return makeReport({ options, run, injected, deleted, recoveries, violations, durationMs })
+  const rest = { recoveries, violations, durationMs }
+  return makeReport({ options, run, injected, deleted, logins: users?.figures, ...rest })
 }
 
-async function start(folder: string, options: ChaosOptions): Promise<Fleet> {
+async function start(
+  folder: string,
+  options: ChaosOptions,
+  users: UserServer | undefined,
+): Promise<Fleet> {
   const { natsServers, kinds, hasAccounts = false, isCompose = false } = options
   const instances = instancesOf(options)
-  const env = options.hasAuth === true ? SECURED : {}
+  const TOKEN_ENC_KEY = randomBytes(32).toString('base64')
+  const env = {
+    ...(users === undefined ? {} : { ...AUTHENTICATED, ...WITH_LOGINS, TOKEN_ENC_KEY }),
+    ...(options.hasAuth === true ? AUDITED : {}),
+  }
   if (isCompose) return startComposeFleet({ folder, instances, env })
   return startFleet({
     folder,
@@ -135,6 +160,7 @@ async function start(folder: string, options: ChaosOptions): Promise<Fleet> {
     instances,
     hasSmallDisks: kinds.includes('disk-full'),
     hasAccounts,
+    servers: users === undefined ? {} : { [USER_SERVER]: users.entry },
     env: { ...env, ...(await webSettings(options)) },
   })
 }
@@ -160,6 +186,28 @@ async function createCredentials(
   const credentials: Credential[] = []
   for (const principal of principals) credentials.push(await createKey(bus, principal))
   return credentials
+}
+
+/** Connects to the broker as a gateway, since others may not log users in. */
+function connectAsGateway({ broker, natsServers }: Fleet): Promise<Bus> {
+  return connectQuietly(broker, 'gateway', natsServers)
+}
+
+/** Logs principals in at the MCP server of users, where each has the name of its session. */
+async function logIn(
+  fleet: Fleet,
+  users: UserServer | undefined,
+  principals: readonly string[],
+): Promise<void> {
+  if (users === undefined) return
+  await using bus = await connectAsGateway(fleet)
+  for (const [number, principal] of principals.entries()) {
+    await users.logIn(bus, principal, `s${number}`)
+  }
+  for (const url of fleet.urls) {
+    const what = 'the tools of the server with logins'
+    await eventually(() => isReady(url, TOOL_COUNT + TOOLS.length), { what })
+  }
 }
 
 function isRolling({ kinds }: ChaosOptions): boolean {

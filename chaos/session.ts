@@ -8,7 +8,7 @@ import { StreamCheck } from './check/stream-check.ts'
 import type { ClientOptions, Credential } from './client.ts'
 import { Client } from './client.ts'
 import type { PlannedTurn } from './planned-turn.ts'
-import { planTurn } from './planned-turn.ts'
+import { planTurn, SERVERS } from './planned-turn.ts'
 import type { Random } from './random.ts'
 import { between, seededRandom } from './random.ts'
 
@@ -25,6 +25,8 @@ export interface SessionOptions {
   readonly signal: AbortSignal
   /** Whether stored events may be lost. */
   readonly isDamaged?: boolean
+  /** The MCP servers whose tools are called. */
+  readonly servers?: readonly string[]
 }
 
 /** A session with a client that chats. Every third session has a second client, which only receives. */
@@ -39,14 +41,24 @@ export class ChaosSession implements Disposable {
   /** Resolves when all turns have ended, after the signal. */
   readonly over: Promise<void>
   readonly #isDamaged: boolean
+  readonly #servers: readonly string[]
   readonly #headers: Credential | undefined
   readonly #random: Random
   /** A separate generator, so that messages do not depend on cancels. */
   readonly #cancels: Random
 
-  constructor({ seed, number, urls, headers, signal, isDamaged = false }: SessionOptions) {
+  constructor({
+    seed,
+    number,
+    urls,
+    headers,
+    signal,
+    isDamaged = false,
+    servers = SERVERS,
+  }: SessionOptions) {
     this.name = `s${number}`
     this.#isDamaged = isDamaged
+    this.#servers = servers
     this.#headers = headers
     this.#random = seededRandom(seed, this.name)
     this.#cancels = seededRandom(seed, `${this.name} cancels`)
@@ -116,7 +128,7 @@ export class ChaosSession implements Disposable {
       // Sometimes a second message is queued behind the first.
       const count = this.#random() < 0.2 ? 2 : 1
       const sent = Array.from({ length: count }, async () => {
-        const plan = planTurn(this.#random, this.name, number++)
+        const plan = planTurn(this.#random, this.name, number++, this.#servers)
         this.plans.set(plan.id, plan)
         if (this.#cancels() < 0.12) void this.#cancel(plan, between(this.#cancels, 0, 1_500))
         await this.client.say(plan.id, plan.message)

@@ -14,6 +14,7 @@ test('sessions of many principals lose, duplicate and garble nothing, and each c
     faults: 0,
     seconds: 60,
     hasAuth: true,
+    logins: 5,
     isKept: false,
     say: (line) => lines.push(line),
   })
@@ -21,6 +22,8 @@ test('sessions of many principals lose, duplicate and garble nothing, and each c
   expect(report.turns).toBeGreaterThan(20)
   expect(Object.keys(report.outcomes)).toEqual(['cancelled', 'completed'])
   expect(report.deleted).toBeGreaterThan(3)
+  expect(report.logins?.calls).toBeGreaterThan(5)
+  expect(report.logins?.refreshes).toBeGreaterThan(5)
   expect(report.landed).toMatchObject({
     kill: expect.toSatisfy((count: number) => count > 0),
     term: expect.toSatisfy((count: number) => count > 0),

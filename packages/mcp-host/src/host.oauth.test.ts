@@ -23,7 +23,7 @@ beforeEach(async () => {
     async 'tools/call'({ name }, { response }) {
       const token = String(response.req.headers.authorization).replace('Bearer ', '')
       if (name === 'whoami' || (await issuer.accepts(token, server.url, 'notes.write'))) {
-        return text((await issuer.userOf(token)) ?? '')
+        return text(issuer.userOf(token) ?? '')
       }
       const challenge = 'Bearer error="insufficient_scope", scope="notes.write"'
       response.writeHead(403, { 'www-authenticate': challenge }).end()

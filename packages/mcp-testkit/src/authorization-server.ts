@@ -17,6 +17,8 @@ export interface AuthorizationServerOptions {
   readonly trusts?: Parameters<typeof trustAssertions>[1]
   /** Whether a refresh token is good once, and its reuse ends the login. Default: true. */
   readonly rotates?: boolean
+  /** The time for which a refresh token that is good once is taken again. Default: 0. */
+  readonly leewayMs?: number
 }
 
 /** Limit for the pages of one login. */
@@ -41,18 +43,29 @@ export class AuthorizationServer implements AsyncDisposable {
   readonly #provider: Provider
   readonly #server: ReturnType<typeof createServer>
   readonly #refreshTokens: string[] = []
+  readonly #users = new Map<string, string>()
 
   private constructor(
     server: ReturnType<typeof createServer>,
-    { clients = [], ttlSeconds = 3_600, rotates = true, trusts }: AuthorizationServerOptions,
+    {
+      clients = [],
+      ttlSeconds = 3_600,
+      rotates = true,
+      leewayMs = 0,
+      trusts,
+    }: AuthorizationServerOptions,
   ) {
     this.#server = server
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     this.#provider = quietly(() => createProvider(this.url, { clients, ttlSeconds, rotates }))
     if (trusts !== undefined) trustAssertions(this.#provider, trusts)
+    if (leewayMs > 0) consumeLate(this.#provider, leewayMs)
     const keep = ({ jti }: { readonly jti: string }): void => void this.issued.push(jti)
     this.#provider.on('client_credentials.saved', keep)
     this.#provider.on('access_token.saved', keep)
+    this.#provider.on('access_token.saved', ({ jti, accountId }) => {
+      this.#users.set(jti, accountId)
+    })
     this.#provider.on('refresh_token.saved', ({ jti }) => void this.#refreshTokens.push(jti))
     this.#provider.on('registration_create.success', (_, { clientId }) => {
       this.registered.push(clientId)
@@ -95,9 +108,14 @@ export class AuthorizationServer implements AsyncDisposable {
     return scope === undefined || found.scope?.split(' ').includes(scope) === true
   }
 
-  /** The user of a token. */
-  async userOf(token: string): Promise<string | undefined> {
-    return (await this.#provider.AccessToken.find(token))?.accountId
+  /** The user of a token, which may have ended. */
+  userOf(token: string): string | undefined {
+    return this.#users.get(token)
+  }
+
+  /** How often a login was refreshed. */
+  get refreshes(): number {
+    return this.asked.filter((body) => body.get('grant_type') === 'refresh_token').length
   }
 
   /** Ends a token before its time. */
@@ -132,9 +150,20 @@ export class AuthorizationServer implements AsyncDisposable {
     return at
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections()
+  /** Stops listening, and ends all connections. */
+  async stop(): Promise<void> {
     this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  /** Listens again at the same address. */
+  async restart(): Promise<void> {
+    this.#server.listen(Number(new URL(this.url).port), '127.0.0.1')
+    await once(this.#server, 'listening')
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
   }
 
   async #find(token: string) {
@@ -157,7 +186,11 @@ export class AuthorizationServer implements AsyncDisposable {
 
 function createProvider(
   url: string,
-  { clients, ttlSeconds, rotates }: Required<Omit<AuthorizationServerOptions, 'trusts'>>,
+  {
+    clients,
+    ttlSeconds,
+    rotates,
+  }: Required<Omit<AuthorizationServerOptions, 'leewayMs' | 'trusts'>>,
 ): Provider {
   return new Provider(url, {
     clients: [...clients],
@@ -195,6 +228,17 @@ function createProvider(
       },
     },
   })
+}
+
+/** Marks refresh tokens as used some time after their use. */
+function consumeLate({ RefreshToken }: Provider, leewayMs: number): void {
+  const consume: unknown = Reflect.get(RefreshToken.prototype, 'consume')
+  if (typeof consume !== 'function') throw new Error('refresh tokens cannot be marked as used')
+  RefreshToken.prototype.consume = async function (this: unknown): Promise<void> {
+    // One that is gone by then cannot be used again either.
+    const mark = (): void => void Promise.resolve(consume.call(this)).catch(() => undefined)
+    setTimeout(mark, leewayMs).unref()
+  }
 }
 
 /** Without the warnings of the library that it keeps everything in memory. */

@@ -1,8 +1,25 @@
 import { HttpServer } from '../fixtures/http-server.ts'
-import { AuthorizationServer } from './authorization-server.ts'
 import { text } from '../fixtures/serve.ts'
+import { AuthorizationServer, type AuthorizationServerOptions } from './authorization-server.ts'
 
-/** An MCP server at which users log in. Its tool `whoami` tells by whose token it was called. */
+/** A call of a tool at a server at which users log in. */
+export interface UserCall {
+  readonly tool: string
+  readonly arguments: unknown
+  /** The user of its token. */
+  readonly user: string
+}
+
+export interface LoginServerOptions extends AuthorizationServerOptions {
+  /** The tools. The result of each is the user of the token of the call. Default: `whoami`. */
+  readonly tools?: readonly { readonly name: string; readonly inputSchema: object }[]
+  /** The delay before each answer. */
+  readonly delayMs?: number
+  /** Called with each call of a tool. */
+  readonly onCall?: (call: UserCall) => void
+}
+
+/** An MCP server at which users log in. */
 export interface LoginServer extends AsyncDisposable {
   readonly issuer: AuthorizationServer
   readonly server: HttpServer
@@ -10,9 +27,12 @@ export interface LoginServer extends AsyncDisposable {
   readonly entry: object
 }
 
-export async function openLoginServer(
-  options?: Parameters<typeof AuthorizationServer.open>[0],
-): Promise<LoginServer> {
+export async function openLoginServer({
+  tools = [{ name: 'whoami', inputSchema: { type: 'object' } }],
+  delayMs = 0,
+  onCall,
+  ...options
+}: LoginServerOptions = {}): Promise<LoginServer> {
   const issuer = await AuthorizationServer.open(options)
   const server = await HttpServer.listen({
     initialize: () => ({
@@ -20,13 +40,16 @@ export async function openLoginServer(
       capabilities: { tools: {} },
       serverInfo: { name: 'login', version: '1.0.0' },
     }),
-    'tools/list': () => ({ tools: [{ name: 'whoami', inputSchema: { type: 'object' } }] }),
-    async 'tools/call'(_, { response }) {
+    'tools/list': () => ({ tools }),
+    'tools/call'({ name, arguments: given }, { response }) {
       const token = String(response.req.headers.authorization).replace('Bearer ', '')
-      return text((await issuer.userOf(token)) ?? 'nobody')
+      const user = issuer.userOf(token) ?? 'nobody'
+      onCall?.({ tool: String(name), arguments: given, user })
+      return text(user)
     },
   })
   const accepts = (token: string, resource: string) => issuer.accepts(token, resource)
+  server.delayMs = delayMs
   server.protection = { issuer: issuer.url, scope: 'notes.read', accepts }
   const remote = { type: 'http', url: server.url, auth: { type: 'oauth' } }
   return {

@@ -1,9 +1,10 @@
 import { dirname } from 'node:path'
 import { toolServer } from '@mcp-host/testkit'
-import { SERVERS } from './planned-turn.ts'
+import { SERVERS } from '../planned-turn.ts'
 
 const inputSchema = { type: 'object', properties: { id: { type: 'string' } } }
-const TOOLS = [
+/** The tools of each server. */
+export const TOOLS = [
   { name: 'mark', inputSchema, delayMs: 200 },
   { name: 'look', inputSchema, delayMs: 200, annotations: { readOnlyHint: true } },
 ]
