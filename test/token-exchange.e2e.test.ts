@@ -58,9 +58,11 @@ test('nobody logs in, and each call has a token of its user', async () => {
 })
 
 test('where the authorization server does not believe the host, the reason is told', async () => {
-  const response = await fetch(`${url}/health`, { headers: stage.ann.headers })
-  const { servers: all } = (await response.json()) as { servers: Record<string, unknown>[] }
-  const stranger = all.find(({ server }) => server === 'stranger')
+  const stranger = await eventually(async () => {
+    const response = await fetch(`${url}/health`, { headers: stage.ann.headers })
+    const { servers: all } = (await response.json()) as { servers: Record<string, unknown>[] }
+    return all.find(({ server }) => server === 'stranger')
+  })
   expect(stranger).toMatchObject({
     state: 'unavailable',
     error: expect.stringContaining('gave no token'),

@@ -1,4 +1,6 @@
 // Users who log in at MCP servers: two of them, at two servers with an authorization server each.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import {
@@ -19,6 +21,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openLoginStage, PASSWORD, type StageUser } from './upstream-login-stage.ts'
 
+const run = promisify(execFile)
 const cleanup = new AsyncDisposableStack()
 let url: string
 let proxy: TcpProxy
@@ -148,6 +151,28 @@ test('so is a client of 2026-07-28, at whichever gateway and supervisor its repe
   await mcp.close()
   await disconnect(ann, 'mail')
 })
+
+// Its packages take 120 MB, so it is no dependency: npm i --prefix DIR @modelcontextprotocol/inspector
+const inspector = process.env['INSPECTOR_CLI'] ?? ''
+test.runIf(inspector !== '').for(['legacy', 'modern'])(
+  'the command line of the Inspector, %s, gets the link, and after the login the own answer (needs INSPECTOR_CLI)',
+  async (era) => {
+    const inspect = async ({ headers }: StageUser): Promise<string> => {
+      const header = `Authorization: ${headers.authorization}`
+      const method = ['--method', 'tools/call', '--tool-name', 'mail__whoami']
+      const given = ['--protocol-era', era, '--header', header, ...method]
+      const called = run(process.execPath, [inspector, '--cli', `${url}/mcp`, ...given])
+      // A result that is an error is printed, too, but is the failure of the program.
+      const { stdout } = await called.catch((error: { readonly stdout: string }) => error)
+      return stdout
+    }
+    expect(await inspect(ann)).toContain(`${url}/connect/mail`)
+    await connect(ann, 'mail', 'ann@mail')
+    expect(await inspect(ann)).toContain('ann@mail')
+    expect(await inspect(bob)).toContain('bob@mail')
+    await disconnect(ann, 'mail')
+  },
+)
 
 test('a user has several logins at a server, which rules, callers and their age choose', async () => {
   const { issuer } = mail

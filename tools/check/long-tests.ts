@@ -33,6 +33,13 @@ export const LONG_TESTS: readonly LongTest[] = [
     run: { path: 'test/web-' },
   },
   {
+    name: 'logins',
+    summary:
+      'logins of users at MCP servers: tokens that end under load, an authorization server that is down, slow servers, the terminal chat',
+    minutes: 5,
+    run: { path: 'test/upstream-logins.' },
+  },
+  {
     name: 'library',
     summary:
       'the library as its users install it, its conformance, and misbehaving servers without a leak',

@@ -19,7 +19,7 @@ export function trustAssertions(
       `${OAUTH}:${grant}`,
       async (ctx) => {
         const { client } = ctx.oidc
-        const params = z.record(z.string(), z.string().catch('')).parse(ctx.oidc.params)
+        const params = z.record(z.string(), z.string().catch('')).parse({ ...ctx.oidc.params })
         const { issuer, jwks } = trusted()
         const keys = createRemoteJWKSet(new URL(jwks))
         const { payload } = await jwtVerify(params[field] ?? '', keys, {

@@ -17,22 +17,57 @@ export interface Program extends AsyncDisposable {
   ended(): Promise<ProcessExit>
 }
 
+/** A command of the repository on a terminal. */
+export interface TerminalProgram extends Program {
+  /** Types a line, and presses Enter. */
+  type(line: string): void
+}
+
+const RUN = join(root, 'tools', 'run.mjs')
+
 /** Runs `node tools/run.mjs …` with these settings alone; `input` is its standard input. */
 export async function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   input?: string,
 ): Promise<Program> {
+  const stdin = input === undefined ? 'ignore' : 'pipe'
+  const program = await start({ command: process.execPath, args: [RUN, ...args], env, stdin })
+  program.process.stdin?.end(input)
+  return program
+}
+
+/** Runs `node tools/run.mjs …` on a terminal of its own, by the command `script` of util-linux. */
+export async function runOnTerminal(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<TerminalProgram> {
+  const command = [process.execPath, RUN, ...args].map((each) => `'${each}'`).join(' ')
+  const quiet = ['-q', '-e', '-c', command, '/dev/null']
+  const program = await start({ command: 'script', args: quiet, env, stdin: 'pipe' })
+  return {
+    ...program,
+    type: (line) => void program.process.stdin?.write(`${line}\r`),
+  }
+}
+
+interface Start {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly stdin: 'ignore' | 'pipe'
+}
+
+async function start({ command, args, env, stdin }: Start): Promise<Program> {
   const guardian = new Guardian()
   const child = await spawnGuarded(guardian, {
-    command: process.execPath,
-    args: [join(root, 'tools', 'run.mjs'), ...args],
+    command,
+    args,
     cwd: root,
     // The settings of the user who runs the tests must not apply.
     env: { ...inherited(), ENV_FILE: 'none', ...env },
-    stdin: input === undefined ? 'ignore' : 'pipe',
+    stdin,
   })
-  child.stdin?.end(input)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
