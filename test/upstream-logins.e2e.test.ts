@@ -259,18 +259,15 @@ test('a program has a process for each user, with a token that is good', async (
   }
   await listed('code__inspect')
   const first = await tokenOf(ann)
-  expect([await code.userOf(first), await code.userOf(await tokenOf(bob))]).toEqual([
-    'ann.code',
-    'bob.code',
-  ])
+  expect([code.userOf(first), code.userOf(await tokenOf(bob))]).toEqual(['ann.code', 'bob.code'])
   const next = await eventually(async () => {
     const token = await tokenOf(ann)
     return token === first ? undefined : token
   })
-  expect(await code.userOf(next ?? '')).toBe('ann.code')
+  expect(code.userOf(next ?? '')).toBe('ann.code')
   await disconnect(ann, 'code')
   await eventually(async () => (await call(ann, 'code__inspect')).includes('/connect/code'))
-  expect(await code.userOf(await tokenOf(bob))).toBe('bob.code')
+  expect(code.userOf(await tokenOf(bob))).toBe('bob.code')
   await disconnect(bob, 'code')
 })
 

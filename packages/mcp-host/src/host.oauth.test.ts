@@ -280,7 +280,7 @@ test('a program has the token of its user in a variable', async () => {
   }
   await stage.host.initialize({ servers: { code: program } })
   const { env } = JSON.parse(await stage.call('code.inspect'))
-  expect(await issuer.userOf(env.CODE_TOKEN)).toBe('ann')
+  expect(issuer.userOf(env.CODE_TOKEN)).toBe('ann')
   expect(pages).toHaveLength(1)
   expect(JSON.stringify(stage.logged)).not.toContain(env.CODE_TOKEN)
 })

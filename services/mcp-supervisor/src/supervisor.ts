@@ -127,7 +127,7 @@ export async function createSupervisor(
   // Disposed after the servers, so that their last calls are recorded.
   const audit = stack.use(await openAudit('mcp-supervisor', { bus, logger, metrics }, config))
   // Disposed after the servers, whose tokens it keeps.
-  const logins = stack.use(await HostLogins.open({ bus, logger, metrics, audit }, config))
+  const logins = stack.use(await HostLogins.open({ bus, peers, logger, metrics, audit }, config))
   // Disposed after the servers, so that their last replies can be resumed.
   const resumable = stack.use(new ResumableRequests({ bus }))
   const placement = stack.use(

@@ -3,6 +3,7 @@ import { DEFAULT_LABEL, type ServerName } from '@mcp-host/contracts'
 import type { Logger } from '@mcp-host/service'
 import type { AssertUser, UserLogins } from '@mcp-host/upstream'
 import type { SupervisorConfig } from '../config.ts'
+import type { Peers } from '../leases/peers.ts'
 import type { Account } from './account.ts'
 import { exposeLogins, loginEvents, type LoginEventsDeps } from './login-events.ts'
 import type { AccountStore } from './login-vault.ts'
@@ -14,6 +15,7 @@ import { UserAssertions } from './user-assertions.ts'
 
 interface HostLoginsDeps extends LoginEventsDeps {
   readonly bus: Pick<Bus, 'bucket' | 'leases'>
+  readonly peers: Pick<Peers, 'isGone'>
 }
 
 /** How this host identifies itself at authorization servers. */
@@ -43,7 +45,7 @@ export class HostLogins implements AsyncDisposable {
 
   /** `undefined` when users cannot log in, since a setting for it is missing. */
   static async open(
-    { bus, metrics, ...deps }: HostLoginsDeps,
+    { bus, metrics, peers, ...deps }: HostLoginsDeps,
     { tokenKeys = [], publicUrl }: Pick<SupervisorConfig, 'tokenKeys' | 'publicUrl'>,
   ): Promise<HostLogins | undefined> {
     const events = loginEvents({ metrics, ...deps })
@@ -55,7 +57,7 @@ export class HostLogins implements AsyncDisposable {
     if (key === undefined || publicUrl === undefined) return undefined
     const sealer = new Sealer([key, ...oldKeys])
     const [vault, pending, registrations] = await Promise.all([
-      LoginVault.open(bus, sealer, events),
+      LoginVault.open(bus, sealer, events, (supervisor) => peers.isGone(supervisor)),
       PendingLogins.open(bus, sealer),
       Registrations.open(bus, sealer),
     ])

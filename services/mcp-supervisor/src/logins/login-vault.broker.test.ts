@@ -200,3 +200,22 @@ test('a registration is kept for its redirect address, sealed', async () => {
   await store.save(issuer, undefined)
   expect(await store.load(issuer)).toBeUndefined()
 })
+
+test('the work of a supervisor that is gone delays nobody', async () => {
+  const account = newAccount()
+  await one.add(account, loginWith('a'))
+  const never = new Promise<never>(() => undefined)
+  void one.storeOf(account).alone(() => never)
+  const gone: string[] = []
+  const third = await LoginVault.open(
+    await broker.connect(),
+    new Sealer([key]),
+    events,
+    async (supervisor) => {
+      gone.push(supervisor)
+      return true
+    },
+  )
+  await third.storeOf(account).alone(async () => undefined)
+  expect(gone).toHaveLength(1)
+})

@@ -1,5 +1,5 @@
 import { InFlight, sleep } from '@mcp-host/async'
-import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
+import type { Bucket, BucketView, Bus, Lease } from '@mcp-host/bus'
 import { BusError, defineBucket } from '@mcp-host/contracts'
 import { type CompleteLogin, type EarlierLogin, isStale, type LoginStore } from '@mcp-host/upstream'
 import { z } from 'zod'
@@ -29,6 +29,9 @@ const loginsBucket = defineBucket('UPSTREAM_LOGINS', {
   record: LoginRecord,
   what: 'logins of users at MCP servers',
 })
+
+/** Whether another supervisor, by its id on the bus, is dead. */
+type IsGone = (supervisor: string) => Promise<boolean>
 
 /** What everybody may know about a login. */
 export interface KnownLogin extends Omit<LoginRecord, 'sealed'> {
@@ -61,6 +64,8 @@ export interface AccountStore extends Required<LoginStore> {
 
 /** The time for which a process may change a login alone, and the pause before another asks again. */
 const ALONE = { ttlMs: 10_000, retryMs: 50, patienceMs: 45_000 }
+/** After how many retries each the holder is asked whether it lives. */
+const RETRIES_TO_ASK = 4
 /** The pause before tokens are written again that could not be: they exist nowhere else. */
 const SAVE_RETRY_MS = 1_000
 /** The time for the changes under way at the end of the process. */
@@ -73,6 +78,7 @@ export class LoginVault implements AsyncDisposable {
   readonly #view: BucketView<LoginRecord>
   readonly #sealer: Sealer
   readonly #events: LoginEvents
+  readonly #isGone: IsGone
   readonly #changing = new InFlight()
   /** The records by server and user, since every call looks for those of its user; absent after a change. */
   #byUser: ReadonlyMap<string, readonly LoginRecord[]> | undefined
@@ -84,12 +90,14 @@ export class LoginVault implements AsyncDisposable {
     view: BucketView<LoginRecord>,
     sealer: Sealer,
     events: LoginEvents,
+    isGone: IsGone,
   ) {
     this.#bus = bus
     this.#bucket = bucket
     this.#view = view
     this.#sealer = sealer
     this.#events = events
+    this.#isGone = isGone
     view.onChange(() => (this.#byUser = undefined))
   }
 
@@ -97,9 +105,10 @@ export class LoginVault implements AsyncDisposable {
     bus: Pick<Bus, 'bucket' | 'leases'>,
     sealer: Sealer,
     events: LoginEvents,
+    isGone: IsGone = async () => false,
   ): Promise<LoginVault> {
     const bucket = await bus.bucket(loginsBucket)
-    return new LoginVault(bus, bucket, await bucket.watch(), sealer, events)
+    return new LoginVault(bus, bucket, await bucket.watch(), sealer, events, isGone)
   }
 
   /** Waits for the changes under way, since a token that was replaced must not be lost. */
@@ -303,13 +312,22 @@ export class LoginVault implements AsyncDisposable {
     return this.#sealer.open(sealed, placeOf(record)) as CompleteLogin | undefined
   }
 
+  /** The lease of a process that is gone. */
+  async #takeOfDead(key: string): Promise<Lease | undefined> {
+    const held = await this.#bus.leases.holder(key)
+    if (held === undefined || !(await this.#isGone(held.holder))) return undefined
+    return this.#bus.leases.take(key, held.revision, { ttlMs: ALONE.ttlMs })
+  }
+
   /** Runs work that no other process may do for the account at the same time. */
   async #alone<T>(account: Omit<Account, 'url'>, work: () => Promise<T>): Promise<T> {
     using _running = this.#changing.begin()
     const key = `login.${accountKey(account)}`
     const giveUpAt = performance.now() + ALONE.patienceMs
-    for (;;) {
-      const lease = await this.#bus.leases.acquire(key, { ttlMs: ALONE.ttlMs })
+    for (let tries = 1; ; tries += 1) {
+      const free = await this.#bus.leases.acquire(key, { ttlMs: ALONE.ttlMs })
+      const isToAsk = free === undefined && tries % RETRIES_TO_ASK === 0
+      const lease = isToAsk ? await this.#takeOfDead(key) : free
       if (lease !== undefined) {
         await using _held = lease
         return await work()

@@ -95,6 +95,7 @@ export class PerUserPolicy implements PlacementPolicy {
             this.#context.unpublish()
           },
         })
+        this.#context.publishStarting()
         await this.#context.dependenciesReady(lease)
         while (lease.isHeld && !signal.aborted) await this.#list(lease)
       }
@@ -243,9 +244,14 @@ export class PerUserPolicy implements PlacementPolicy {
       await listing.opened(over)
       if (over.aborted) return
       isAway ||= !listing.isReady && !listing.isLoginNeeded
-      if (!listing.isReady && index < accounts.length - 1) continue
-      // The tools stay when the last user has disconnected: a call of them tells where to log in.
-      if (!listing.isLoginNeeded || !this.#wasListed) listing.publish()
+      const isLast = index === accounts.length - 1
+      // Where to log in is shown while nobody has a login. The tools stay when the last user has disconnected: a call of
+      // them tells the same.
+      const isShown = listing.isLoginNeeded
+        ? usable.length === 0 && !this.#wasListed
+        : listing.isReady || isLast || !this.#wasListed
+      if (isShown) listing.publish()
+      if (!listing.isReady && !isLast) continue
       this.#wasListed ||= listing.isReady
       if (listing.isReady) return await aborted(over)
       const { first, max } = LIST_RETRY_MS

@@ -59,6 +59,11 @@ export class PlacementContext {
     this.#publishEntry(toEntry(this.deps.bus.id, this.config, snapshot))
   }
 
+  /** Publishes the server as one whose tools are known soon. */
+  publishStarting(): void {
+    this.#publishEntry(this.#withoutProcess('starting'))
+  }
+
   /** Publishes the server as one without a process here, with the reason in words for a user. */
   publishUnavailable(error: string): void {
     this.#publishEntry({ ...this.#withoutProcess('unavailable'), error })
@@ -81,7 +86,7 @@ export class PlacementContext {
     if (this.#missing().length === 0) return
     const { signal } = this
     const over = lease === undefined ? signal : AbortSignal.any([lease.lost, signal])
-    this.#publishEntry(this.#withoutProcess('starting'))
+    this.publishStarting()
     const late = setTimeout(() => {
       this.publishUnavailable(`waits for ${this.#missing().join(', ')}, which must be ready first`)
     }, DEPENDENCY_PATIENCE_MS)
