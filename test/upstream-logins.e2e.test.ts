@@ -36,7 +36,7 @@ let bob: StageUser
 beforeAll(async () => {
   notes = cleanup.use(await openLoginServer())
   mail = cleanup.use(await openLoginServer())
-  code = cleanup.use(await AuthorizationServer.open({ ttlSeconds: 5 }))
+  code = cleanup.use(await AuthorizationServer.open({ ttlSeconds: 3 }))
   const auth = { type: 'oauth', issuer: code.url, scope: 'openid', variable: 'CODE_TOKEN' }
   const program = { args: [fixturePath('echo')], auth }
   const servers = { notes: notes.entry, mail: withRule(mail.entry), code: program }
@@ -344,6 +344,22 @@ test('a user lists and ends the own logins alone', async () => {
   expect([await loginsOf(ann), await loginsOf(bob)]).toEqual([['notes'], []])
   expect(await call(ann, 'notes__whoami')).toBe('ann@notes')
   expect((await ask({ ...ann, headers: { authorization: 'Bearer no' } })).status).toBe(401)
+})
+
+test('an admin sees who is logged in, and ends a login', async () => {
+  const ask = (user: StageUser, path = '', method = 'GET') =>
+    fetch(`${url}/api/servers/notes/users${path}`, { method, headers: user.headers })
+  await connect(bob, 'notes', 'bob@notes')
+  const found = await (await ask(ann)).text()
+  for (const name of ['user:ann', 'user:bob']) expect(found).toContain(`"principal":"${name}"`)
+  expect(found).not.toMatch(/token|secret|sealed/i)
+  const health = await (await fetch(`${url}/health`, { headers: ann.headers })).text()
+  expect(health).toMatch(/"logins":\{"usable":\d+,"needed":0\}/)
+  expect((await ask(bob)).status).toBe(403)
+  expect((await ask(bob, '/user:ann/default', 'DELETE')).status).toBe(403)
+  expect((await ask(ann, '/user:bob/default', 'DELETE')).status).toBe(204)
+  await eventually(async () => (await call(bob, 'notes__whoami')).includes('/connect/notes'))
+  expect(await call(ann, 'notes__whoami')).toBe('ann@notes')
 })
 
 test('after a kill of all supervisors the logins are there', async () => {

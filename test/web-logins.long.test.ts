@@ -77,4 +77,22 @@ describe.skipIf(NEEDS_BROWSER !== '')(`logins at servers${NEEDS_BROWSER}`, () =>
     await other.getByText('You are connected').waitFor()
     await row.getByText('logged in since').waitFor()
   })
+
+  test('the chat names a server whose login is over', async () => {
+    const { page } = await host.open(context)
+    await logIn(page, 'bob')
+    await notes.issuer.endLogins()
+    const tab = await host.open(context)
+    const calls = [{ name: 'notes__whoami', arguments: {} }]
+    await tab.say(script({ calls }, { text: 'done' }))
+    await tab.page.getByRole('link', { name: 'Open the login page' }).waitFor()
+    const other = await host.open(context)
+    const box = other.page
+      .getByRole('status')
+      .filter({ hasText: 'A server needs your login again' })
+    await box.getByRole('link', { name: 'notes' }).waitFor()
+    expect(await accessFaults(other.page)).toEqual([])
+    await box.getByRole('button', { name: 'Later' }).click()
+    await box.waitFor({ state: 'detached' })
+  })
 })

@@ -14,6 +14,7 @@ export type {
   NewApiKey,
   ServerOutput,
   SupervisorOutcome,
+  UserOfServer,
 } from './api/admin-api.ts'
 export { AdminApi } from './api/admin-api.ts'
 export type { ClientState, EndReason } from './client-state.ts'

@@ -181,6 +181,7 @@ export {
   finishServerLogin,
   listServerLogins,
   readAssertionKeys,
+  readUsersOfServer,
   LoginServer,
   ServerLogin,
 } from './supervisor/server-login.ts'

@@ -31,6 +31,7 @@ import {
   finishServerLogin,
   listServerLogins,
   readAssertionKeys,
+  readUsersOfServer,
 } from './supervisor/server-login.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
 import { connectionsFound, findConnections } from './socket/connections.ts'
@@ -72,6 +73,7 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   finishServerLogin,
   listServerLogins,
   readAssertionKeys,
+  readUsersOfServer,
   changeServerLogin,
   endServerLogin,
   mcpRequest,

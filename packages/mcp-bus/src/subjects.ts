@@ -19,6 +19,7 @@ import {
   finishServerLogin,
   listServerLogins,
   readAssertionKeys,
+  readUsersOfServer,
   mcpClientRequest,
   mcpRequest,
   mcpRequestControl,
@@ -64,6 +65,7 @@ export interface LoginHandlers {
   readonly change: HandlerOf<typeof changeServerLogin>
   readonly end: HandlerOf<typeof endServerLogin>
   readonly list: HandlerOf<typeof listServerLogins>
+  readonly users: HandlerOf<typeof readUsersOfServer>
   readonly keys: HandlerOf<typeof readAssertionKeys>
 }
 
@@ -94,10 +96,11 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'li
         bus.serveOpaque(resumeRequest, { supervisor: bus.id }, resume),
       ),
     /** Logins of users at servers. Any supervisor answers. */
-    logins: ({ begin, finish, change, end, list, keys }: LoginHandlers) =>
+    logins: ({ begin, finish, change, end, list, users, keys }: LoginHandlers) =>
       together(
         bus.serve(beginServerLogin, {}, begin),
         bus.serve(finishServerLogin, {}, finish),
+        bus.serve(readUsersOfServer, {}, users),
         bus.serve(readAssertionKeys, {}, keys),
         bus.serve(changeServerLogin, {}, change),
         bus.serve(endServerLogin, {}, end),

@@ -269,6 +269,12 @@ test('an application that logs users in elsewhere is told which request needs a 
   expect(await (await open()).call('notes.whoami')).toBe('ann')
 })
 
+test('an authorization server gets further parameters', async () => {
+  const auth: OAuthAuthConfig = { ...oauth(), parameters: { access_type: 'offline' } }
+  await stage.host.initialize({ servers: { notes: { ...configured(), auth } } })
+  expect(pages[0]?.searchParams.get('access_type')).toBe('offline')
+})
+
 test('a program has the token of its user in a variable', async () => {
   const program: StdioServerConfig = {
     type: 'stdio',

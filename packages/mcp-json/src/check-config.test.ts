@@ -134,6 +134,11 @@ test.each([
     'web.auth.type: must be an object with a "type" of "bearer" or "client-credentials"',
   ],
   [
+    'a parameter of a login page that the host sets',
+    { web: { ...http, auth: { type: 'oauth', parameters: { state: 'x' } } } },
+    'web.auth.parameters: must not have response_type',
+  ],
+  [
     'auth of a program without a variable',
     { web: { ...stdio, auth: { type: 'oauth', issuer: 'https://login.example' } } },
     'web.auth.variable: is missing',

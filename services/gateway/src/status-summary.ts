@@ -148,6 +148,8 @@ function detailsOf(
       output: isAdmin(principal) ? entry.output : undefined,
       ...healthOf(entry, instances.find((each) => each.entry === entry)?.stats),
       tools: visibleTools(server) ?? tools.length,
+      // Every supervisor knows all logins.
+      logins: isAdmin(principal) ? stats(server).find(({ logins }) => logins)?.logins : undefined,
       ...figuresOf(stats(server)),
       instances: instances.map((each) => ({
         supervisor: each.entry.supervisor,

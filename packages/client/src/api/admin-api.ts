@@ -1,4 +1,5 @@
 import type { Principal } from '@mcp-host/contracts'
+import type { ServerLogin } from './connection.ts'
 import type { HostAddress, JsonRequest } from './request-json.ts'
 import { requestJson } from './request-json.ts'
 
@@ -39,6 +40,12 @@ export interface Account {
   readonly state: 'invited' | 'active' | 'disabled'
   readonly createdAt: number
   readonly createdBy: string
+}
+
+/** A login of a user at an MCP server. */
+export interface UserOfServer extends ServerLogin {
+  /** As `user:ann`. */
+  readonly principal: string
 }
 
 /** A page at which the owner of an account sets the password, once. */
@@ -272,6 +279,18 @@ export class AdminApi {
   /** Restarts an MCP server at every supervisor that runs it. */
   async restartServer(server: string): Promise<SupervisorOutcome[]> {
     return this.#outcomes(`/api/servers/${encodeURIComponent(server)}/restart`)
+  }
+
+  /** Who is logged in at an MCP server. */
+  async serverUsers(server: string): Promise<UserOfServer[]> {
+    const path = `/api/servers/${encodeURIComponent(server)}/users`
+    return (await this.#ask<{ logins: UserOfServer[] }>(path)).logins
+  }
+
+  /** Ends the login of a user at an MCP server. */
+  async endServerUser(server: string, { principal, label }: UserOfServer): Promise<void> {
+    const [at, who, which] = [server, principal, label].map(encodeURIComponent)
+    await this.#ask(`/api/servers/${at}/users/${who}/${which}`, { method: 'DELETE' })
   }
 
   /** The last lines of the stderr of an MCP server, at every supervisor that runs it. */

@@ -95,6 +95,8 @@ export interface ServerStatus {
   readonly p50Ms?: number
   /** The time within which 95 % of the latest calls ended. */
   readonly p95Ms?: number
+  /** Where users log in there: how many logins there are, and how many have to be made again; for admins. */
+  readonly logins?: { readonly usable: number; readonly needed: number }
   /** Where it runs. */
   readonly instances?: readonly {
     readonly supervisor: string

@@ -62,6 +62,13 @@ export const listServerLogins = defineCall('login.list', {
   reply: z.object({ servers: z.array(LoginServer) }),
 })
 
+/** The logins of all users at a server, for admins. */
+export const readUsersOfServer = defineCall('login.users', {
+  ...byGateways,
+  request: z.object({ server: ServerName }),
+  reply: z.object({ logins: z.array(ServerLogin.extend({ principal: z.string() })) }),
+})
+
 /**
  * Changes a login of the caller. Errors: `not-found` without that login; `conflict` when another login has the label.
  */
@@ -89,9 +96,14 @@ export const readAssertionKeys = defineCall('login.keys', {
   reply: z.object({ keys: z.array(z.record(z.string(), z.string())) }),
 })
 
-/** Ends a login of the caller, here and at the authorization server. */
+/** Ends a login, here and at the authorization server. */
 export const endServerLogin = defineCall('login.end', {
   ...byGateways,
-  request: z.object({ server: ServerName, label: z.string() }),
+  request: z.object({
+    server: ServerName,
+    label: z.string(),
+    /** Whose login it is; absent: the caller's. Others are ended by admins. */
+    principal: z.string().optional(),
+  }),
   reply: z.object({}),
 })

@@ -15,6 +15,13 @@ const NO_STORE = 'must be an object with the functions "load" and "save"'
 const store = z.custom<NonNullable<OAuthAuthConfig['store']>>(isStore, NO_STORE)
 const registrations = z.custom<NonNullable<OAuthAuthConfig['registrations']>>(isStore, NO_STORE)
 
+/** The parameters of a login page that the host sets. */
+const OWN_PARAMETERS: ReadonlySet<string> = new Set(
+  'response_type client_id redirect_uri scope resource state code_challenge code_challenge_method'.split(
+    ' ',
+  ),
+)
+
 const common = {
   type: z.literal('oauth'),
   issuer: explained(
@@ -33,6 +40,15 @@ const common = {
     '${env:NOTES_SECRET}',
   ).exactOptional(),
   ...tokenFields,
+  parameters: explained(
+    z
+      .record(z.string(), z.string())
+      .refine((given) => !Object.keys(given).some((name) => OWN_PARAMETERS.has(name)), {
+        error: `must not have ${[...OWN_PARAMETERS].join(', ')}, which the host sets`,
+      }),
+    'Further parameters of the login page, which some authorization servers need.',
+    { access_type: 'offline' },
+  ).exactOptional(),
   accounts: explained(
     z.array(
       fields({

@@ -30,6 +30,8 @@ export interface OAuthAuthConfig extends Partial<Omit<UserLogins, 'assert'>> {
   readonly scope?: string
   /** Does not name the server to the authorization server (RFC 8707), which some refuse. */
   readonly omitResource?: boolean
+  /** Further parameters of the login page, which some authorization servers need, as `access_type`. */
+  readonly parameters?: Readonly<Record<string, string>>
   /** For distributed hosts: which of several logins of a user a call has. */
   readonly accounts?: readonly AccountRule[]
 }
@@ -285,9 +287,10 @@ export function wishOf({
   issuer,
   scope,
   omitResource,
+  parameters,
 }: OAuthAuthConfig & Pick<UserLogins, 'redirectUrl'>): LoginWish {
   const secret = clientSecret === undefined ? {} : { clientSecret }
   const registered = clientId === undefined ? undefined : { clientId, ...secret }
   const client = { redirectUrl, name: clientName, metadataUrl, registered, registrations }
-  return { client, issuer, scope, omitResource }
+  return { client, issuer, scope, omitResource, parameters }
 }

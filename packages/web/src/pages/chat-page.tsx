@@ -19,6 +19,7 @@ import { ConnectionBox, ConnectionState } from './connection-state.tsx'
 import { ContextGauge } from './context-gauge.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { HostBox } from './host-box.tsx'
+import { LoginsBox } from './logins-box.tsx'
 import { LogInAgain } from './log-in-again.tsx'
 
 const SessionSettings = lazy(async () => ({
@@ -89,6 +90,7 @@ export function ChatPage({ id, isNew }: ChatPageProps): ReactNode {
         <ConnectionBox session={session} />
         <LogInAgain />
         <HostBox isEmpty={isEmpty} />
+        <LoginsBox />
         <StopByEscape key={`stop ${id}`} session={session} />
         <Composer
           session={session}

@@ -13,6 +13,7 @@ import { usePoll } from '../state/use-poll.ts'
 import { ChangedTools } from './servers/changed-tools.tsx'
 import { RestartServer } from './servers/server-actions.tsx'
 import { ServerLog } from './servers/server-log.tsx'
+import { ServerUsers } from './servers/server-users.tsx'
 import { ToolList } from './servers/tool-list.tsx'
 import { ToolPage } from './servers/tool-page.tsx'
 
@@ -84,6 +85,7 @@ export function ServersPage({ server: wanted, tool: wantedTool }: ServersPagePro
               )}
             </div>
           </div>
+          {isAdmin && server.logins !== undefined && <ServerUsers key={name} server={name} />}
           {isAdmin && <ServerLog server={server} pauseMs={LOOK_MS} />}
         </>
       )}

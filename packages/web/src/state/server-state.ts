@@ -65,6 +65,7 @@ export function readingsOf({
   failures,
   p50Ms,
   p95Ms,
+  logins,
 }: ServerStatus): readonly (readonly [string, string])[] {
   const restarts = instances.reduce((sum, each) => sum + (each.restarts ?? 0), 0)
   const readings = [
@@ -72,6 +73,7 @@ export function readingsOf({
     ['Sandbox', sandbox],
     ['Supervisors', instances.length],
     ['Restarts', restarts],
+    ['Logins', logins && loginsText(logins)],
     ['Calls', calls],
     ['Failed', failures],
     ['50 % within', durationText(p50Ms)],
@@ -80,6 +82,10 @@ export function readingsOf({
   return readings.flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as const],
   )
+}
+
+function loginsText({ usable, needed }: NonNullable<ServerStatus['logins']>): string {
+  return needed === 0 ? String(usable) : `${usable}, ${needed} needed again`
 }
 
 function durationText(ms: number | undefined): string | undefined {

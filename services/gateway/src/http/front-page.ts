@@ -57,8 +57,10 @@ POST   /api/keys                           create one
 DELETE /api/keys/:id                       revoke it
 GET    /api/changed-tools                  tools whose definition has changed
 POST   /api/changed-tools/accept           use one as it is now
-POST   /api/servers/:server/restart        restart an MCP server; for admins, as are the next five
+POST   /api/servers/:server/restart        restart an MCP server; for admins, as are the next seven
 GET    /api/servers/:server/output         the last lines of its stderr
+GET    /api/servers/:server/users          who is logged in there
+DELETE /api/servers/:server/users/:principal/:label   end a login there
 POST   /api/servers/reload                 read mcp.json again
 GET    /api/file-faults                    faults of changed settings
 POST   /api/policy/explain                 how the policy decides about a call, and why

@@ -90,6 +90,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'POST /api/servers/reload': { status: 200 },
   'POST /api/servers/:server/restart': { status: 200 },
   'GET /api/servers/:server/output': { status: 200 },
+  'GET /api/servers/:server/users': { status: 200 },
+  'DELETE /api/servers/:server/users/:principal/:label': { status: 204 },
   'GET /api/connections': { status: 200 },
   'PATCH /api/connections/:server/:label': { status: 204, body: { label: 'work' } },
   'DELETE /api/connections/:server/:label': { status: 204 },
@@ -206,6 +208,9 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'POST /api/servers/:server/restart': ['server-restarted'],
   'GET /api/servers/:server/output': 'an admin reads lines that the log of the supervisor has too',
   'GET /api/connections': READ_OWN,
+  'GET /api/servers/:server/users': 'an admin reads what the entries of logins in the log say, too',
+  'DELETE /api/servers/:server/users/:principal/:label':
+    'the supervisor that ends it has the entry',
   'PATCH /api/connections/:server/:label': 'it changes no access',
   'DELETE /api/connections/:server/:label': 'the supervisor that ends it has the entry',
   'GET /api/file-faults': ADMIN_READ,
@@ -249,6 +254,7 @@ async function open(): Promise<void> {
     .set('session.list', { sessions: [RECORD] })
     .set('session.history', { messages: [] })
     .set('login.list', { servers: [] })
+    .set('login.users', { logins: [] })
     .set('login.keys', { keys: [] })
     .set('login.change', {})
     .set('login.end', {})

@@ -10,7 +10,8 @@ type Replacement = 'ok' | 'refused' | 'failed'
 /** What happens to logins. */
 export interface LoginEvents {
   connected(account: Account): void
-  disconnected(account: Account): void
+  /** `by`: the principal that ended it. */
+  disconnected(account: Account, by: string): void
   /** A token was replaced, or could not be. */
   replaced(account: Account, outcome: Replacement): void
 }
@@ -34,14 +35,16 @@ export function loginEvents({ logger, metrics, audit }: LoginEventsDeps): LoginE
     action: AuditRecord['action'],
     { server, principal, label }: Account,
     message: string,
+    by = principal,
   ): void => {
-    logger.info({ component: 'login', action, server, principal }, message)
-    audit?.record({ action, principal, server, detail: { label } })?.catch(() => undefined)
+    logger.info({ component: 'login', action, server, principal, by }, message)
+    const detail = by === principal ? { label } : { label, user: principal }
+    audit?.record({ action, principal: by, server, detail })?.catch(() => undefined)
   }
   return {
     connected: (account) => record('server-connected', account, 'a user has logged in at a server'),
-    disconnected: (account) =>
-      record('server-disconnected', account, 'a user has ended a login at a server'),
+    disconnected: (account, by) =>
+      record('server-disconnected', account, 'a login at a server was ended', by),
     replaced(account, outcome) {
       const { server } = account
       replacements.inc({ server, outcome })

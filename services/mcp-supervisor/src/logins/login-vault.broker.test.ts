@@ -101,7 +101,7 @@ test('a token that is replaced late does not undo a new login, nor the end of on
   expect(await late.load()).toBeUndefined()
   late.release()
   expect(await late.load()).toBeDefined()
-  expect(await one.remove(account)).toMatchObject({
+  expect(await one.remove(account, account.principal)).toMatchObject({
     login: { tokens: { access_token: 'second' } },
   })
   await late.save(loginWith('second, replaced'))

@@ -251,15 +251,15 @@ export class LoginVault implements AsyncDisposable {
     })
   }
 
-  /** Removes a login, and returns what is needed to revoke it. */
-  remove(account: Omit<Account, 'url'>): Promise<RemovedLogin | undefined> {
+  /** Removes a login, and returns what is needed to revoke it. `by`: the principal that wants it. */
+  remove(account: Omit<Account, 'url'>, by: string): Promise<RemovedLogin | undefined> {
     return this.#alone(account, async () => {
       const key = accountKey(account)
       const found = await this.#bucket.get(key)
       if (found === undefined) return undefined
       await this.#bucket.remove(key)
       const { url } = found.record
-      this.#events.disconnected({ ...account, url })
+      this.#events.disconnected({ ...account, url }, by)
       const login = this.#open(found.record)
       return login && { url, login }
     })

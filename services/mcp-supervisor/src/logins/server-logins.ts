@@ -25,6 +25,7 @@ const NO_LOGINS: LoginHandlers = {
   change: ({ request }) => Promise.reject(noServer(request.server)),
   end: ({ request }) => Promise.reject(noServer(request.server)),
   list: async () => ({ servers: [] }),
+  users: async () => ({ logins: [] }),
   keys: async () => ({ keys: [] }),
 }
 
@@ -77,8 +78,8 @@ export function serverLogins({
       return {}
     },
 
-    async end({ request: { server, label }, envelope: { principal } }) {
-      const removed = await vault.remove({ server, principal, label })
+    async end({ request: { server, label, principal }, envelope: { principal: by } }) {
+      const removed = await vault.remove({ server, principal: principal ?? by, label }, by)
       const at = loginServers(servers(), proxyFor).get(server)
       // A server that has another address by now has nothing to do with it.
       if (removed === undefined || at?.url !== removed.url) return {}
@@ -89,6 +90,16 @@ export function serverLogins({
         logger.warn(fields, 'an authorization server was not told that a login is over')
       })
       return {}
+    },
+
+    async users({ request: { server } }) {
+      const { url } = serverAt(server)
+      const byUser = Map.groupBy(vault.at({ server, url }), ({ principal }) => principal)
+      const found = Array.from(byUser, ([principal, all]) => {
+        const { label: used } = defaultOf(all) ?? {}
+        return all.map((login) => ({ ...toServerLogin(login, used), principal }))
+      })
+      return { logins: found.flat() }
     },
 
     keys: async () => ({ keys: logins.assertions.keys }),

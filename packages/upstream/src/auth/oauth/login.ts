@@ -54,6 +54,7 @@ export interface CompleteLogin {
 interface Wanted {
   readonly scope: string | undefined
   readonly resource: string | undefined
+  readonly parameters?: Readonly<Record<string, string>> | undefined
 }
 
 /**
@@ -103,7 +104,7 @@ export async function beginLogin(
   { issuer, metadata }: AuthorizationServer,
   client: OAuthClientInformationMixed,
   redirectUrl: string,
-  { scope, resource }: Wanted,
+  { scope, resource, parameters = {} }: Wanted,
 ): Promise<{ readonly url: URL; readonly pending: PendingLogin }> {
   // The protocol demands PKCE, and this field is how a server says that it has it.
   if (metadata !== undefined && metadata.code_challenge_methods_supported === undefined) {
@@ -118,6 +119,9 @@ export async function beginLogin(
     ...(scope === undefined ? {} : { scope: withOfflineAccess(scope, metadata) }),
     ...(resource === undefined ? {} : { resource }),
   })
+  for (const [name, value] of Object.entries(parameters)) {
+    if (!url.searchParams.has(name)) url.searchParams.set(name, value)
+  }
   // A browser opens this address. A public server must not choose one on the machine of the user.
   if (url.protocol !== 'https:' && !(isLoopback(url) && isLoopback(new URL(issuer)))) {
     throw new Error(`${issuer} has its page for logins at ${url.protocol}//`)

@@ -16,6 +16,8 @@ export interface LoginWish {
   readonly scope?: string | undefined
   /** Does not name the server to the authorization server (RFC 8707), which some refuse. */
   readonly omitResource?: boolean | undefined
+  /** Further parameters of the login page. */
+  readonly parameters?: Readonly<Record<string, string>> | undefined
 }
 
 export interface PreparedLogin {
@@ -29,7 +31,7 @@ export interface PreparedLogin {
 export async function prepareLogin(
   server: ProtectedServer,
   about: ResourceMetadata | undefined,
-  { client: me, issuer, scope: configured, omitResource }: LoginWish,
+  { client: me, issuer, scope: configured, omitResource, parameters }: LoginWish,
   known?: CompleteLogin,
 ): Promise<PreparedLogin> {
   const { scope: demanded, isForMore = false } = server.challenge
@@ -44,7 +46,7 @@ export async function prepareLogin(
     isUsable && me.registered === undefined && me.registrations === undefined
       ? known.client
       : await clientAt(at, me, server.fetchFn)
-  return { at, ...(await beginLogin(at, client, me.redirectUrl, { scope, resource })) }
+  return { at, ...(await beginLogin(at, client, me.redirectUrl, { scope, resource, parameters })) }
 }
 
 export function isSameIssuer(one: string, other: string): boolean {

@@ -16,10 +16,11 @@ import { isUser } from '../../auth/access.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 
 /** Longer than another process may change a login, and an authorization server may take that is told of its end. */
-const END_LIMIT_MS = 60_000
-const LIST_LIMIT_MS = 10_000
+export const END_LIMIT_MS = 60_000
+export const LIST_LIMIT_MS = 10_000
 
-const Login = z.object({
+/** A login as answers show it. */
+export const Login = z.object({
   label: ServerLogin.shape.label.describe('Tells several logins at the server apart.'),
   issuer: ServerLogin.shape.issuer.describe('The authorization server.'),
   scope: ServerLogin.shape.scope.describe('Scopes that were asked for, separated by spaces.'),
