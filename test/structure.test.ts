@@ -105,7 +105,7 @@ describe('sizes', () => {
         'packages/client/src/session-client.ts': 408,
         'packages/mcp-host/src/host.ts': 494,
         'packages/upstream/src/instance/instance.ts': 505,
-        'packages/upstream/src/endpoints/stdio-transport.ts': 409,
+        'packages/upstream/src/endpoints/stdio-transport.ts': 411,
       }),
     ).toEqual([])
   })

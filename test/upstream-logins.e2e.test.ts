@@ -197,6 +197,12 @@ test('a user has several logins at a server, which rules, callers and their age 
     as({ owner: 'acme' }, 'private').then((who) => expect(who).toContain('ann.work')),
   ])
   await Promise.all(calls.flat())
+  await eventually(async () => {
+    const query = 'action=tool-finished&server=mail'
+    const entries = await fetch(`${url}/api/audit?${query}`, { headers: ann.headers })
+    const text = await entries.text()
+    return ['private', 'work'].every((label) => text.includes(`"detail":{"label":"${label}"}`))
+  })
   expect(await as({}, 'third')).toContain(`${url}/connect/mail?account=third`)
   using chat = await ChatSocket.open({ url, headers: ann.headers })
   const given = [{ owner: 'acme' }, {}].map((each) => ({ name: 'mail__whoami', arguments: each }))

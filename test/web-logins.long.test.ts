@@ -89,7 +89,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`logins at servers${NEEDS_BROWSER}`, () =>
     const other = await host.open(context)
     const box = other.page
       .getByRole('status')
-      .filter({ hasText: 'A server needs your login again' })
+      .filter({ hasText: 'Log in again' })
     await box.getByRole('link', { name: 'notes' }).waitFor()
     expect(await accessFaults(other.page)).toEqual([])
     await box.getByRole('button', { name: 'Later' }).click()

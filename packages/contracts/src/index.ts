@@ -180,6 +180,7 @@ export {
   endServerLogin,
   finishServerLogin,
   listServerLogins,
+  LoginChange,
   readAssertionKeys,
   readUsersOfServer,
   LoginServer,

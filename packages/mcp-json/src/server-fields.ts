@@ -219,3 +219,10 @@ export const foreign = z
   .unknown()
   .optional()
   .meta({ description: 'For other programs; has no meaning here.' })
+
+/** A function, which no file can have. */
+export const functionOfCode = <Function>() =>
+  z.custom<Function>(
+    (value) => typeof value === 'function',
+    'must be a function, which only the code of an application can give',
+  )

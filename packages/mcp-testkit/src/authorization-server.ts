@@ -13,7 +13,7 @@ export interface AuthorizationServerOptions {
   readonly clients?: readonly ClientMetadata[]
   /** The lifetime of access tokens. Default: one hour. */
   readonly ttlSeconds?: number
-  /** An issuer whose word for who a user is counts, with the address of its keys. */
+  /** A trusted issuer of assertions about users, with the address of its keys. */
   readonly trusts?: Parameters<typeof trustAssertions>[1]
   /** Whether a refresh token is good once, and its reuse ends the login. Default: true. */
   readonly rotates?: boolean

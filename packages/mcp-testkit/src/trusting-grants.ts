@@ -5,7 +5,7 @@ import { z } from 'zod'
 const OAUTH = 'urn:ietf:params:oauth:grant-type'
 
 /**
- * Lets an authorization server give tokens for users by what another issuer says of them: by RFC 8693 and RFC 7523.
+ * Lets an authorization server exchange assertions of another issuer about users for tokens, by RFC 8693 and RFC 7523.
  * `trusted`: that issuer, with the address of its keys.
  */
 export function trustAssertions(

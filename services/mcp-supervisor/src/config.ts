@@ -52,7 +52,7 @@ export const supervisorSettings = {
     schema: values.integer(1, 100_000),
     default: '1000',
     describe:
-      'How many connections one supervisor has to servers at which users log in. Those of one principal take a quarter at most, and at least 4.',
+      'How many connections one supervisor has to servers with one connection for each user. Those of one principal take a quarter at most, and at least 4.',
   }),
   publicUrl: publicUrlSetting,
   tokenKeys: setting({
@@ -60,7 +60,7 @@ export const supervisorSettings = {
     schema: tokenKeys.optional(),
     isSecret: true,
     describe:
-      'Keys that seal the tokens of users at MCP servers, by commas: each 32 random bytes in Base64, as from `openssl rand -base64 32`. The first one seals; the others open what they sealed earlier. `npm start` makes one.',
+      'Keys that seal the tokens of users at MCP servers, by commas: each 32 random bytes in Base64, as from `openssl rand -base64 32`. The first one seals, and signs assertions about users; the others open what they sealed earlier. `npm start` makes one.',
   }),
   sandbox: setting({
     env: 'SANDBOX',

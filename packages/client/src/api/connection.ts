@@ -18,7 +18,7 @@ export interface ServerLogin {
   readonly scope?: string
   /** Whether the user has to log in again. */
   readonly isNeeded: boolean
-  /** Whether it is used where nothing chooses one. */
+  /** Whether it is the default login, which every call has that names none. */
   readonly isDefault: boolean
   /** Epoch milliseconds. */
   readonly connectedAt: number

@@ -17,7 +17,7 @@ export const ServerLogin = z.object({
   scope: z.string().optional(),
   /** Whether the user has to log in again. */
   isNeeded: z.boolean(),
-  /** Whether it is used where nothing chooses one. */
+  /** Whether it is the default login, which every call has that names none. */
   isDefault: z.boolean(),
   /** Epoch milliseconds. */
   connectedAt: z.number(),
@@ -69,6 +69,13 @@ export const readUsersOfServer = defineCall('login.users', {
   reply: z.object({ logins: z.array(ServerLogin.extend({ principal: z.string() })) }),
 })
 
+export const LoginChange = z.object({
+  label: AccountLabel.optional(),
+  /** Makes it the default login, in place of the one before. */
+  isDefault: z.literal(true).optional(),
+})
+export type LoginChange = z.infer<typeof LoginChange>
+
 /**
  * Changes a login of the caller. Errors: `not-found` without that login; `conflict` when another login has the label.
  */
@@ -77,19 +84,12 @@ export const changeServerLogin = defineCall('login.change', {
   request: z.object({
     server: ServerName,
     label: z.string(),
-    change: z.object({
-      label: AccountLabel.optional(),
-      /** Uses it where nothing chooses one, in place of the login that had this before. */
-      isDefault: z.literal(true).optional(),
-    }),
+    change: LoginChange,
   }),
   reply: z.object({}),
 })
 
-/**
- * The public keys by which this host says who its users are, as JWKs (RFC 7517); the first one signs. None where it says
- * nothing of them.
- */
+/** The public keys that verify assertions about the users of this host (JWKs, RFC 7517). None where it signs none. */
 export const readAssertionKeys = defineCall('login.keys', {
   ...byGateways,
   request: z.object({}),

@@ -18,7 +18,7 @@ export type LoginServerConfig =
   | (RemoteServerConfig & { readonly auth: OAuthAuthConfig })
   | (StdioServerConfig & { readonly auth: ProgramAuthConfig })
 
-/** A server that knows the users of this host: they log in there, or the host says who they are. */
+/** A server with one connection for each user: users log in there, or the host signs assertions about them. */
 export type UserServerConfig =
   | LoginServerConfig
   | (RemoteServerConfig & { readonly auth: TokenExchangeAuthConfig })
@@ -71,11 +71,11 @@ function errorFields(error: ServerSnapshot['error']): Pick<ServerEntry, 'error' 
 
 /** Who shares a process or connection of a server: all, or one for each session or user. */
 function scopeOf(config: ServerConfig): NonNullable<ServerEntry['scope']> {
-  return knowsUsers(config) ? 'user' : (config.scope ?? 'shared')
+  return isPerUser(config) ? 'user' : (config.scope ?? 'shared')
 }
 
 /** Whether each user has a connection to a server. */
-export function knowsUsers(config: ServerConfig): config is UserServerConfig {
+export function isPerUser(config: ServerConfig): config is UserServerConfig {
   return hasLogins(config) || ('auth' in config && config.auth?.type === 'token-exchange')
 }
 

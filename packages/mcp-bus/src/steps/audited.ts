@@ -11,20 +11,21 @@ type AuditedCall = Omit<ServedCall<unknown>, 'send'>
 
 /**
  * Writes an entry of the start and one of the end of a call. Throws `ServerUnavailableError`, and does not run the call,
- * when entries are required and the start cannot be stored.
+ * when entries are required and the start cannot be stored. `known`: details of all entries.
  */
-export function audited(audit: AuditLog): CallStep {
-  return (next) => (call) => serveAudited(audit, call, next)
+export function audited(audit: AuditLog, known?: AuditRecord['detail']): CallStep {
+  return (next) => (call) => serveAudited(audit, known, call, next)
 }
 
 async function serveAudited<Result>(
   audit: AuditLog,
+  known: AuditRecord['detail'],
   call: ServedCall<Result>,
   next: ServeCall,
 ): Promise<Result> {
-  const about = fieldsOf(call)
+  const about = { ...fieldsOf(call), detail: known }
   let outcome = 'error'
-  let detail: { readonly error: string } | undefined
+  let { detail } = about
   let begin = performance.now()
   const start = { ...about, action: 'tool-started', arguments: call.arguments } as const
   try {
@@ -41,7 +42,8 @@ async function serveAudited<Result>(
     return result
   } catch (error) {
     outcome = failureOf(error)
-    detail = { error: truncate(error instanceof Error ? error.message : String(error)) }
+    const message = truncate(error instanceof Error ? error.message : String(error))
+    detail = { ...known, error: message }
     throw error
   } finally {
     const durationMs = Math.round((performance.now() - begin) * 1_000) / 1_000

@@ -1,8 +1,15 @@
-import type { AuditLog } from '@mcp-host/audit'
+import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import type { CallStep } from './serve-call.ts'
 import { audited } from './audited.ts'
 
-/** The steps of every tool call, the outermost first. `audit`: absent when it is off. */
-export function callSteps({ audit }: { readonly audit: AuditLog | undefined }): CallStep[] {
-  return audit === undefined ? [] : [audited(audit)]
+interface CallStepsOptions {
+  /** Absent when it is off. */
+  readonly audit: AuditLog | undefined
+  /** Details of all audit entries of the calls. */
+  readonly detail?: AuditRecord['detail']
+}
+
+/** The steps of every tool call, the outermost first. */
+export function callSteps({ audit, detail }: CallStepsOptions): CallStep[] {
+  return audit === undefined ? [] : [audited(audit, detail)]
 }

@@ -1,14 +1,10 @@
 import * as z from 'zod'
 
 import type { OAuthAuthConfig, ProgramAuthConfig } from '@mcp-host/upstream'
-import { address, explained, fields, filledText } from '../server-fields.ts'
+import { address, explained, fields, filledText, functionOfCode } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
 import { tokenFields } from './token-fields.ts'
 
-const login = z.custom<NonNullable<OAuthAuthConfig['login']>>(
-  (value) => typeof value === 'function',
-  'must be a function, which only the code of an application can give',
-)
 const isStore = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'load' in value && 'save' in value
 const NO_STORE = 'must be an object with the functions "load" and "save"'
@@ -60,14 +56,14 @@ const common = {
     [{ when: { owner: 'acme' }, label: 'work' }],
   ).exactOptional(),
 }
-const ofObject = {
+const objectFields = {
   ...common,
   redirectUrl: address(['https', 'http']).exactOptional(),
   clientName: filledText.exactOptional(),
   clientMetadataUrl: address(['https', 'https']).exactOptional(),
   store: store.exactOptional(),
   registrations: registrations.exactOptional(),
-  login: login.exactOptional(),
+  login: functionOfCode<NonNullable<OAuthAuthConfig['login']>>().exactOptional(),
 }
 const Entry = fields(common).superRefine(namesIssuer)
 
@@ -76,13 +72,13 @@ export const oauth: AuthEntry<OAuthAuthConfig, typeof Entry> = {
   description: 'logs each user in at the authorization server that the server names',
   example: { type: 'oauth' },
   entry: Entry,
-  object: fields(ofObject satisfies Record<keyof OAuthAuthConfig, z.ZodType>).superRefine(
+  object: fields(objectFields satisfies Record<keyof OAuthAuthConfig, z.ZodType>).superRefine(
     namesIssuer,
   ),
   toConfig: (config) => config,
 }
 
-const ofProgram = {
+const programFields = {
   issuer: explained(
     address(['https', 'http']),
     'The address of the authorization server.',
@@ -101,21 +97,18 @@ const example: ProgramAuthConfig = {
   variable: 'NOTES_TOKEN',
 }
 
+const ofUsers =
+  'Logs each user in at an authorization server, and starts a process for each with the token in a variable.'
+const withExample = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  explained(fields(shape).superRefine(namesIssuer), ofUsers, example).exactOptional()
+
 /** The field `auth` of a program. */
-export const programAuth = explained(
-  fields({ ...common, ...ofProgram }).superRefine(namesIssuer),
-  'Logs each user in at an authorization server, and starts a process for each with the token in a variable.',
-  example,
-).exactOptional()
+export const programAuth = withExample({ ...common, ...programFields })
 /** The field `auth` of a program in an object. */
-export const programAuthObject = explained(
-  fields({ ...ofObject, ...ofProgram } satisfies Record<
-    keyof ProgramAuthConfig,
-    z.ZodType
-  >).superRefine(namesIssuer),
-  'Logs a user in at an authorization server, and gives the program the token in a variable.',
-  example,
-).exactOptional()
+export const programAuthObject = withExample({
+  ...objectFields,
+  ...programFields,
+} satisfies Record<keyof ProgramAuthConfig, z.ZodType>)
 
 function namesIssuer(
   { clientId, clientSecret, issuer }: Partial<OAuthAuthConfig>,

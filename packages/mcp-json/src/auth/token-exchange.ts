@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import type { TokenExchangeAuthConfig } from '@mcp-host/upstream'
-import { address, choice, explained, fields, filledText } from '../server-fields.ts'
+import { address, choice, explained, fields, filledText, functionOfCode } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
 import { tokenFields } from './token-fields.ts'
 
@@ -17,7 +17,7 @@ const common = {
   type: z.literal('token-exchange'),
   issuer: explained(
     address(['https', 'http']),
-    'The address of the authorization server, which trusts what this host says about its users.',
+    'The address of the authorization server, which trusts assertions of this host about its users.',
     example.issuer,
   ),
   clientId: explained(filledText, 'The id of the host at the authorization server.', 'notes-host'),
@@ -45,19 +45,15 @@ const common = {
 }
 const Entry = fields(common)
 
-/** The users of the host are those of the server. */
+/** Tokens for assertions about users. */
 export const tokenExchange: AuthEntry<TokenExchangeAuthConfig, typeof Entry> = {
-  description: 'says who the user is to an authorization server that trusts this host',
+  description:
+    'exchanges an assertion about the user at an authorization server that trusts this host',
   example,
   entry: Entry,
   object: fields({
     ...common,
-    assert: z
-      .custom<NonNullable<TokenExchangeAuthConfig['assert']>>(
-        (value) => typeof value === 'function',
-        'must be a function, which only the code of an application can give',
-      )
-      .exactOptional(),
+    assert: functionOfCode<NonNullable<TokenExchangeAuthConfig['assert']>>().exactOptional(),
   } satisfies Record<keyof TokenExchangeAuthConfig, z.ZodType>),
   toConfig: (config) => config,
 }

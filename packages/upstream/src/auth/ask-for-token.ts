@@ -4,6 +4,8 @@ import {
   type OAuthClientProvider,
 } from '@modelcontextprotocol/client'
 
+import type { AuthDeps } from './auth-strategy.ts'
+import { checkBearer } from './oauth/check-bearer.ts'
 import { type ProtectedServer, resourceOf } from './oauth/authorization-server.ts'
 import type { AccessToken } from './token-source.ts'
 
@@ -28,7 +30,7 @@ export interface TokenTarget {
  */
 export async function askForToken(
   { issuer, omitResource, ...wish }: TokenWish,
-  server: ProtectedServer,
+  { onToken, ...server }: ProtectedServer & Pick<AuthDeps, 'onToken'>,
   prepare: (target: TokenTarget) => Promise<OAuthClientProvider>,
 ): Promise<AccessToken> {
   const { fetchFn, challenge } = server
@@ -40,12 +42,15 @@ export async function askForToken(
     const resource = omitResource === true ? undefined : about?.resource
     const scope = wish.scope ?? challenge.scope ?? about?.scopes_supported?.join(' ')
     const provider = await prepare({ resource, scope })
-    const { access_token: value, expires_in: seconds } = await fetchToken(provider, issuer, {
+    const tokens = await fetchToken(provider, issuer, {
       metadata,
       fetchFn,
       ...(resource === undefined ? {} : { resource }),
       ...(scope === undefined ? {} : { scope }),
     })
+    checkBearer(issuer, tokens)
+    const { access_token: value, expires_in: seconds } = tokens
+    onToken(value)
     return { value, lifeMs: seconds === undefined ? Infinity : seconds * 1_000 }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

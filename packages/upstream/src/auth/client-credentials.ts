@@ -30,12 +30,10 @@ export const clientCredentials: AuthStrategy<ClientCredentialsAuthConfig> = {
   open(config, deps, url) {
     if (config.clientSecret !== undefined) deps.onToken(config.clientSecret)
     const fetchFn = authFetch(deps, [url, config.issuer])
-    return new TokenSource(async ({ challenge }) => {
-      const server = { url, challenge, fetchFn }
-      const token = await askForToken(config, server, () => providerOf(config))
-      deps.onToken(token.value)
-      return token
-    })
+    const { onToken } = deps
+    return new TokenSource(({ challenge }) =>
+      askForToken(config, { url, challenge, fetchFn, onToken }, () => providerOf(config)),
+    )
   },
 }
 

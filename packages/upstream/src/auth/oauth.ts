@@ -83,14 +83,15 @@ export async function environmentOf(
   config: ProgramAuthConfig,
   deps: AuthDeps,
 ): Promise<Record<string, string>> {
-  const user = userOf(config, deps, config.issuer)
+  const user = userOf(config, deps)
   const known = await user.token({ challenge: {}, isRefusal: false })
   const token = known ?? (await user.token({ challenge: {}, isRefusal: true }))
   if (token === undefined) throw new LoginNeededError()
   return { [config.variable]: token.value }
 }
 
-function userOf(config: OAuthAuthConfig, deps: AuthDeps, url: string): LoggedInUser {
+/** `url`: the address of the server; absent for a program. */
+function userOf(config: OAuthAuthConfig, deps: AuthDeps, url?: string): LoggedInUser {
   const { redirectUrl, store, ...rest } = { ...deps.logins, ...config }
   if (redirectUrl === undefined || store === undefined) {
     throw new Error('users cannot log in at servers of this host')
@@ -101,15 +102,20 @@ function userOf(config: OAuthAuthConfig, deps: AuthDeps, url: string): LoggedInU
 class LoggedInUser {
   readonly #config: Settled
   readonly #onToken: AuthDeps['onToken']
+  /** The address of the server; of a program, that of its authorization server. */
   readonly #url: string
+  readonly #isProgram: boolean
   readonly #fetch: ReturnType<typeof authFetch>
 
-  constructor(config: Settled, deps: AuthDeps, url: string) {
+  constructor(config: Settled, deps: AuthDeps, url: string | undefined) {
     this.#config = config
     this.#onToken = deps.onToken
-    this.#url = url
     const { issuer, clientSecret } = config
-    this.#fetch = authFetch(deps, issuer === undefined ? [url] : [url, issuer])
+    const configured = [url, issuer].filter((each) => each !== undefined)
+    const [server = ''] = configured
+    this.#url = server
+    this.#isProgram = url === undefined
+    this.#fetch = authFetch(deps, configured)
     if (clientSecret !== undefined) deps.onToken(clientSecret)
   }
 
@@ -153,7 +159,7 @@ class LoggedInUser {
     const known = await this.#stored()
     if (known === undefined && this.#config.login === undefined) throw new LoginNeededError()
     const server = { url: this.#url, challenge, fetchFn: this.#fetch }
-    const about = await resourceOf(server)
+    const about = this.#isProgram ? undefined : await resourceOf(server)
     // A server may move to another authorization server, and then its tokens are good for nothing.
     const named = about?.authorization_servers ?? []
     const isLeft =
@@ -186,8 +192,12 @@ class LoggedInUser {
 
   async #refreshNow(known: CompleteLogin): Promise<Refreshed> {
     const { refresh_token: refreshToken } = known.tokens
-    if (refreshToken === undefined) return { isRegistered: true }
     const { store } = this.#config
+    if (refreshToken === undefined) {
+      // A server may refuse a token for a moment.
+      if (remainingMs(known) <= 0) await store.save(undefined)
+      return { isRegistered: true }
+    }
     try {
       const server = { url: this.#url, challenge: {}, fetchFn: this.#fetch }
       const isAtServer = known.issuer === new URL('/', this.#url).href
@@ -266,8 +276,9 @@ function inTurn<T>(store: LoginStore, work: () => Promise<T>): Promise<T> {
   return done
 }
 
-/** Whether the token of a login ends so soon that it is replaced before its next use. */
+/** Whether the token of a login ends so soon that it is replaced before its next use, where that is possible. */
 export function isStale(login: CompleteLogin): boolean {
+  if (login.tokens.refresh_token === undefined) return remainingMs(login) <= 0
   const earlyMs = Math.min(EARLY.ms, (login.tokens.expires_in ?? 0) * 1_000 * EARLY.part)
   return remainingMs(login) <= earlyMs
 }

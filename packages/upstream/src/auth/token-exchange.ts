@@ -7,8 +7,8 @@ import type { AssertUser } from './oauth/user-logins.ts'
 import { TokenSource } from './token-source.ts'
 
 /**
- * The user of the host is the user of the server: the host says who that is, and an authorization server that trusts the
- * host gives a token for it. Nobody logs in.
+ * The user of the host is the user of the server: the host signs an assertion about the user, and an authorization server
+ * that trusts the host exchanges it for a token. Nobody logs in.
  */
 export interface TokenExchangeAuthConfig {
   readonly type: 'token-exchange'
@@ -29,37 +29,50 @@ export interface TokenExchangeAuthConfig {
   readonly omitResource?: boolean
   /** For distributed hosts: the user by whose token the tools are listed, as `user:ann`. */
   readonly listAs?: string
-  /** Says who the user is. Default: as the host does. */
+  /** Signs an assertion about the user. Default: as the host does. */
   readonly assert?: AssertUser
 }
 
 const OAUTH = 'urn:ietf:params:oauth'
 
-/** Gets tokens for a user by saying who that is. */
+/** Gets tokens for a user by an assertion about the user. */
 export const tokenExchange: AuthStrategy<TokenExchangeAuthConfig> = {
   open(config, deps, url) {
     const { issuer, clientId, clientSecret, assert = deps.logins?.assert } = config
-    if (assert === undefined) throw new Error('this host cannot say who its users are')
-    if (clientSecret !== undefined) deps.onToken(clientSecret)
+    const { onToken } = deps
+    if (assert === undefined) throw new Error('this host cannot sign assertions about its users')
     const fetchFn = authFetch(deps, [url, issuer])
     const prepare = async (target: TokenTarget): Promise<OAuthClientProvider> => {
+      if (clientSecret !== undefined) onToken(clientSecret)
       const assertion = await assert({ audience: issuer, clientId, ...target })
-      deps.onToken(assertion)
-      const me = { clientId, clientSecret: clientSecret ?? '', expectedIssuer: issuer }
-      const provider = new ClientCredentialsProvider(me)
-      return Object.assign(provider, {
-        prepareTokenRequest: (scope?: string) => requestOf(config, assertion, scope),
-        ...(clientSecret === undefined && {
-          clientInformation: () => ({ client_id: clientId, issuer }),
-        }),
-      })
+      return new AssertionProvider(config, assertion)
     }
-    return new TokenSource(async ({ challenge }) => {
-      const token = await askForToken(config, { url, challenge, fetchFn }, prepare)
-      deps.onToken(token.value)
-      return token
-    })
+    return new TokenSource(({ challenge }) =>
+      askForToken(config, { url, challenge, fetchFn, onToken }, prepare),
+    )
   },
+}
+
+/** The credentials of the host with an assertion about a user. */
+class AssertionProvider extends ClientCredentialsProvider {
+  readonly #config: TokenExchangeAuthConfig
+  readonly #assertion: string
+
+  constructor(config: TokenExchangeAuthConfig, assertion: string) {
+    const { clientId, clientSecret = '', issuer: expectedIssuer } = config
+    super({ clientId, clientSecret, expectedIssuer })
+    this.#config = config
+    this.#assertion = assertion
+  }
+
+  override clientInformation(): ReturnType<ClientCredentialsProvider['clientInformation']> {
+    const { clientId, clientSecret, issuer } = this.#config
+    return clientSecret === undefined ? { client_id: clientId, issuer } : super.clientInformation()
+  }
+
+  override prepareTokenRequest(scope?: string): URLSearchParams {
+    return requestOf(this.#config, this.#assertion, scope)
+  }
 }
 
 function requestOf(

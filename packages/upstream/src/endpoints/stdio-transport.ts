@@ -36,7 +36,7 @@ const EXIT_LIMIT_MS = 1_000
 export type StdioTransportDeps = Pick<EndpointDeps, 'logger' | 'output' | 'limits' | 'onLeftOut'>
 
 export interface StdioTransportOptions {
-  readonly spawn: () => Promise<GuardedProcess>
+  readonly spawn: (isClosing: () => boolean) => Promise<GuardedProcess>
   /** See `StopOptions.graceMs`. */
   readonly graceMs: number
   readonly limits?: ResourceLimits
@@ -57,6 +57,7 @@ export class StdioTransport implements Transport, Endpoint {
   #process: GuardedProcess | undefined
   #launching: Promise<GuardedProcess | undefined> | undefined
   #stopping: Promise<void> | undefined
+  #isClosing = false
   /** Messages of one turn of the event loop, which are written at once. */
   #unsent: string[] = []
   #flushed: Promise<void> | undefined
@@ -88,7 +89,7 @@ export class StdioTransport implements Transport, Endpoint {
   /** Starts the program. Throws what `spawn` throws. */
   async start(): Promise<void> {
     this.#deps.output.clear()
-    const launching = this.#options.spawn()
+    const launching = this.#options.spawn(() => this.#isClosing)
     // `start` rejects with this failure; `close` only waits for the end of the launch.
     this.#launching = launching.catch(() => undefined)
     const process = await launching
@@ -125,6 +126,7 @@ export class StdioTransport implements Transport, Endpoint {
 
   /** Stops the program with its descendants; see `stopProcess`. Never throws. */
   async close(): Promise<void> {
+    this.#isClosing = true
     // A process that is being launched must be stopped, too.
     const process = this.#process ?? (await this.#launching)
     if (process === undefined) return

@@ -19,7 +19,7 @@ export interface StdioServerConfig extends CommonServerConfig {
   readonly args: readonly string[]
   /** Variables in addition to the safe part of the host's environment. */
   readonly env: Readonly<Record<string, string>>
-  /** The login of a user, whose token is one more variable. It is that of the start. */
+  /** The login of a user, whose token is one more variable. The program keeps the token of its start. */
   readonly auth?: ProgramAuthConfig
   /** The absolute path of the working folder. */
   readonly cwd: string
@@ -49,8 +49,9 @@ export const stdio: EndpointKind<StdioServerConfig> = {
     const { prefix, tag, env: forced } = deps.sandbox.enter(name, config.sandbox)
     const env = childEnvironment({ ...deps.env, ...forced }, config.env)
     const { command, args } = withoutLauncher(config, { cwd, env })
-    const spawn = async (): Promise<GuardedProcess> => {
+    const spawn = async (isClosing: () => boolean): Promise<GuardedProcess> => {
       const own = auth === undefined ? env : { ...env, ...(await environmentOf(auth, deps)) }
+      if (isClosing()) throw new Error('it was closed before its start')
       return spawnGuarded(deps.guardian, { command, args, cwd, prefix, tag, env: own })
     }
     return new StdioTransport(deps, { spawn, graceMs, ...(limits && { limits }) })

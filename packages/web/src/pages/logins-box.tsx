@@ -19,7 +19,7 @@ export function LoginsBox(): ReactNode {
   if (needed.length === 0 || isLater) return null
   return (
     <Box tone="waits" role="status">
-      {needed.length === 1 ? 'A server needs' : `${needed.length} servers need`} your login again:{' '}
+      Log in again, so that calls do not have to wait:{' '}
       {needed.map(({ server, connectPath }, index) => (
         <Fragment key={server}>
           {index > 0 && ', '}

@@ -85,7 +85,7 @@ GET    /openapi.json                       all of these in detail
 
 GET    /health                             the process, the MCP servers and the model
 GET    /ready                              whether it can work
-GET    /users/jwks                         the keys by which this host says who its users are
+GET    /users/jwks                         public keys of its assertions about users (JWKS)
 GET    /metrics                            Prometheus
 `
 

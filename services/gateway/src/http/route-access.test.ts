@@ -255,7 +255,7 @@ async function open(): Promise<void> {
     .set('session.history', { messages: [] })
     .set('login.list', { servers: [] })
     .set('login.users', { logins: [] })
-    .set('login.keys', { keys: [] })
+    .set('login.keys', { keys: [{ kty: 'EC' }] })
     .set('login.change', {})
     .set('login.end', {})
 }

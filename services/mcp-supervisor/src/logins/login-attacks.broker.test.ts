@@ -15,6 +15,7 @@ import { Sealer } from './sealer.ts'
 
 type Fields = Readonly<Record<string, string>>
 
+const nobodyIsGone = async (): Promise<boolean> => false
 const key = randomBytes(32)
 const events = { connected: () => {}, disconnected: () => {}, replaced: () => {} }
 const issuer = 'https://login.example.com'
@@ -43,7 +44,7 @@ let vault: LoginVault
 beforeAll(async () => {
   broker = await startBroker()
   bus = await broker.connect()
-  vault = await LoginVault.open(bus, new Sealer([key]), events)
+  vault = await LoginVault.open(bus, new Sealer([key]), events, nobodyIsGone)
   await vault.add(victim, login)
 })
 afterAll(() => broker[Symbol.asyncDispose]())
@@ -135,7 +136,7 @@ test.each(['UPSTREAM_LOGINS', 'UPSTREAM_STARTS', 'UPSTREAM_CLIENTS'])(
 
 test('with another key, stored logins, beginnings and registrations are good for nothing', async () => {
   const sealer = new Sealer([randomBytes(32)])
-  const stolen = await LoginVault.open(bus, sealer, events)
+  const stolen = await LoginVault.open(bus, sealer, events, nobodyIsGone)
   expect(await stolen.storeOf(victim).load()).toBeUndefined()
   const starts = await PendingLogins.open(bus, new Sealer([key]))
   await starts.keep(victim, 'browser', pending)

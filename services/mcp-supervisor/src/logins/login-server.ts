@@ -1,7 +1,7 @@
 import type { LoginServerConfig } from '@mcp-host/mcp-bus/serve'
 import type { LoginServer } from '@mcp-host/upstream'
 
-/** What logins at a server need to know of it. Of a program that is its authorization server alone. */
+/** The configuration of logins at a server. A program has only the address of its authorization server. */
 export function loginServerOf(config: LoginServerConfig): Omit<LoginServer, 'proxyFor'> {
   const { auth } = config
   return config.type === 'stdio'

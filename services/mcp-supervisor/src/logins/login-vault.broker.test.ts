@@ -13,6 +13,7 @@ import { PendingLogins } from './pending-logins.ts'
 import { Registrations } from './registrations.ts'
 import { Sealer } from './sealer.ts'
 
+const nobodyIsGone = async (): Promise<boolean> => false
 const key = randomBytes(32)
 const server = ServerName.parse('notes')
 let accounts = 0
@@ -42,8 +43,8 @@ let other: LoginVault
 beforeAll(async () => {
   broker = await startBroker()
   bus = await broker.connect()
-  one = await LoginVault.open(bus, new Sealer([key]), events)
-  other = await LoginVault.open(await broker.connect(), new Sealer([key]), events)
+  one = await LoginVault.open(bus, new Sealer([key]), events, nobodyIsGone)
+  other = await LoginVault.open(await broker.connect(), new Sealer([key]), events, nobodyIsGone)
 })
 afterAll(() => broker[Symbol.asyncDispose]())
 
@@ -161,7 +162,7 @@ test('a login counts for one address of its server', async () => {
 test('after the loss of a key its users have to log in again', async () => {
   const account = newAccount()
   await one.add(account, loginWith('a token'))
-  const vault = await LoginVault.open(bus, new Sealer([randomBytes(32)]), events)
+  const vault = await LoginVault.open(bus, new Sealer([randomBytes(32)]), events, nobodyIsGone)
   expect(await vault.storeOf(account).load()).toBeUndefined()
   expect(await vault.read(account)).toMatchObject({ isUsable: false })
   await vault.add(account, loginWith('a new token'))
@@ -172,9 +173,9 @@ test('what an old key sealed is sealed by the new one after a change', async () 
   const account = newAccount()
   await one.add(account, loginWith('a token'))
   const next = randomBytes(32)
-  const rotated = await LoginVault.open(bus, new Sealer([next, key]), events)
+  const rotated = await LoginVault.open(bus, new Sealer([next, key]), events, nobodyIsGone)
   expect(await rotated.sealAgain()).toBeGreaterThan(0)
-  const last = await LoginVault.open(bus, new Sealer([next]), events)
+  const last = await LoginVault.open(bus, new Sealer([next]), events, nobodyIsGone)
   expect(await last.storeOf(account).load()).toMatchObject({ tokens: { access_token: 'a token' } })
   await eventually(async () => (await rotated.sealAgain()) === 0)
 })
@@ -201,21 +202,43 @@ test('a registration is kept for its redirect address, sealed', async () => {
   expect(await store.load(issuer)).toBeUndefined()
 })
 
-test('the work of a supervisor that is gone delays nobody', async () => {
+test('the work of a supervisor that is gone delays nobody for long', async () => {
   const account = newAccount()
   await one.add(account, loginWith('a'))
-  const never = new Promise<never>(() => undefined)
-  void one.storeOf(account).alone(() => never)
-  const gone: string[] = []
-  const third = await LoginVault.open(
-    await broker.connect(),
-    new Sealer([key]),
-    events,
-    async (supervisor) => {
-      gone.push(supervisor)
-      return true
-    },
+  const dead = await broker.connect()
+  // Its lease is not renewed.
+  const lease = { ttlMs: 60_000, isFixed: true }
+  await dead.leases.acquire(`login.${accountKey(account)}`, lease)
+  const asked: string[] = []
+  const isGone = async (supervisor: string): Promise<boolean> => asked.push(supervisor) > 0
+  const living = await LoginVault.open(await broker.connect(), new Sealer([key]), events, isGone)
+  await living.storeOf(account).alone(async () => undefined)
+  expect(new Set(asked)).toEqual(new Set([dead.id]))
+  expect(asked.length).toBeGreaterThan(1)
+})
+
+test('a login gets another label, which no other login has', async () => {
+  const account = newAccount()
+  const work = { ...account, label: 'work' }
+  await one.add(account, loginWith('a'))
+  await one.change(account, { label: 'work' })
+  expect(await one.read(account)).toBeUndefined()
+  expect(await other.storeOf(work).load()).toMatchObject({ tokens: { access_token: 'a' } })
+  await one.add(account, loginWith('b'))
+  await expect(one.change(account, { label: 'work' })).rejects.toThrow('another login "work"')
+  await expect(one.change({ ...account, label: 'no' }, { isDefault: true })).rejects.toThrow(
+    'no login',
   )
-  await third.storeOf(account).alone(async () => undefined)
-  expect(gone).toHaveLength(1)
+})
+
+test('a change of a label that broke off can be repeated', async () => {
+  const account = newAccount()
+  await one.add(account, loginWith('a'))
+  const records = await raw()
+  const before = await records.get(accountKey(account))
+  await one.change(account, { label: 'work' })
+  await records.put(accountKey(account), before?.record)
+  await one.change(account, { label: 'work' })
+  expect(await one.read(account)).toBeUndefined()
+  expect(await one.storeOf({ ...account, label: 'work' }).load()).toBeDefined()
 })

@@ -1,6 +1,6 @@
 import { InFlight, sleep } from '@mcp-host/async'
-import type { Bucket, BucketView, Bus, Lease } from '@mcp-host/bus'
-import { BusError, defineBucket } from '@mcp-host/contracts'
+import type { Bucket, BucketView, Bus } from '@mcp-host/bus'
+import { BusError, defineBucket, type LoginChange } from '@mcp-host/contracts'
 import { type CompleteLogin, type EarlierLogin, isStale, type LoginStore } from '@mcp-host/upstream'
 import { z } from 'zod'
 import { Account, accountKey } from './account.ts'
@@ -39,10 +39,10 @@ export interface KnownLogin extends Omit<LoginRecord, 'sealed'> {
   readonly isUsable: boolean
 }
 
-/** What a user may change of a login. */
-interface LoginChange {
-  readonly label?: string | undefined
-  readonly isDefault?: boolean | undefined
+/** A holder of a lease that is gone. */
+interface Gone {
+  readonly revision: number
+  readonly since: number
 }
 
 /** What is needed to revoke a login. */
@@ -64,8 +64,11 @@ export interface AccountStore extends Required<LoginStore> {
 
 /** The time for which a process may change a login alone, and the pause before another asks again. */
 const ALONE = { ttlMs: 10_000, retryMs: 50, patienceMs: 45_000 }
-/** After how many retries each the holder is asked whether it lives. */
-const RETRIES_TO_ASK = 4
+/**
+ * After how many retries each the holder of the lease is probed, and for how long it must be gone: one that only connects
+ * to the broker again may have the refresh token under way, which is good once.
+ */
+const PROBE = { retries: 4, goneMs: 3_000 }
 /** The pause before tokens are written again that could not be: they exist nowhere else. */
 const SAVE_RETRY_MS = 1_000
 /** The time for the changes under way at the end of the process. */
@@ -105,7 +108,7 @@ export class LoginVault implements AsyncDisposable {
     bus: Pick<Bus, 'bucket' | 'leases'>,
     sealer: Sealer,
     events: LoginEvents,
-    isGone: IsGone = async () => false,
+    isGone: IsGone,
   ): Promise<LoginVault> {
     const bucket = await bus.bucket(loginsBucket)
     return new LoginVault(bus, bucket, await bucket.watch(), sealer, events, isGone)
@@ -223,32 +226,13 @@ export class LoginVault implements AsyncDisposable {
    * Changes what the user may say about a login. Throws `not-found` without the login, and `conflict` when another one has
    * the new label.
    */
-  change(account: Account, { label, isDefault = false }: LoginChange): Promise<void> {
-    return this.#alone(account, async () => {
-      const key = accountKey(account)
-      const before = await this.#bucket.get(key)
-      if (before?.record.url !== account.url) {
-        throw new BusError(
-          'not-found',
-          `you have no login "${account.label}" at "${account.server}"`,
-        )
-      }
-      const { record, revision } = before
-      const about = isDefault ? { ...record, defaultSince: this.#bucket.now() } : record
-      if (label === undefined || label === account.label) {
-        await this.#bucket.put(key, about, { revision })
-        return
-      }
-      // The seal is bound to the label.
-      const renamed = this.#seal({ ...about, label }, this.#open(record))
-      await this.#bucket
-        .put(accountKey({ ...account, label }), renamed, { revision: 0 })
-        .catch((error: unknown) => {
-          if (BusError.from(error).code !== 'conflict') throw error
-          throw new BusError('conflict', `you have another login "${label}" at "${account.server}"`)
-        })
-      await this.#bucket.remove(key)
-    })
+  change(account: Account, { label = account.label, isDefault }: LoginChange): Promise<void> {
+    const change = (): Promise<void> => this.#change(account, label, isDefault === true)
+    // Always in the same order, so that two changes do not wait for each other.
+    const [first = label, second] = Array.from(new Set([account.label, label])).toSorted()
+    return this.#alone({ ...account, label: first }, () =>
+      second === undefined ? change() : this.#alone({ ...account, label: second }, change),
+    )
   }
 
   /** Removes a login, and returns what is needed to revoke it. `by`: the principal that wants it. */
@@ -269,6 +253,30 @@ export class LoginVault implements AsyncDisposable {
   async #read(account: Account): Promise<LoginRecord | undefined> {
     const found = await this.#bucket.get(accountKey(account))
     return found?.record.url === account.url ? { ...found.record, ...account } : undefined
+  }
+
+  async #change(account: Account, label: string, isDefault: boolean): Promise<void> {
+    const known = await this.#read(account)
+    const at = `at "${account.server}"`
+    if (known === undefined) {
+      throw new BusError('not-found', `you have no login "${account.label}" ${at}`)
+    }
+    if (isDefault) {
+      const defaultSince = this.#bucket.now()
+      await this.#replace(account, known.id, (record) => ({ ...record, defaultSince }))
+    }
+    if (label === account.label) return
+    const key = accountKey({ ...account, label })
+    const there = await this.#bucket.get(key)
+    // A change that broke off has left the login itself there, and a server that moved one for its earlier address.
+    const isFree =
+      there === undefined || there.record.id === known.id || there.record.url !== account.url
+    if (!isFree) throw new BusError('conflict', `you have another login "${label}" ${at}`)
+    const latest = (await this.#read(account)) ?? known
+    // The seal is bound to the label.
+    const renamed = this.#seal({ ...latest, label }, this.#open(latest))
+    await this.#bucket.put(key, renamed, { revision: there?.revision ?? 0 })
+    await this.#bucket.remove(accountKey(account))
   }
 
   /** Changes the login with an id, until that is written or there is another one. */
@@ -312,11 +320,12 @@ export class LoginVault implements AsyncDisposable {
     return this.#sealer.open(sealed, placeOf(record)) as CompleteLogin | undefined
   }
 
-  /** The lease of a process that is gone. */
-  async #takeOfDead(key: string): Promise<Lease | undefined> {
+  /** Asks whether the holder of a lease lives. `before`: what was found the last time. */
+  async #probe(key: string, before: Gone | undefined): Promise<Gone | undefined> {
     const held = await this.#bus.leases.holder(key)
     if (held === undefined || !(await this.#isGone(held.holder))) return undefined
-    return this.#bus.leases.take(key, held.revision, { ttlMs: ALONE.ttlMs })
+    const { revision } = held
+    return before?.revision === revision ? before : { revision, since: performance.now() }
   }
 
   /** Runs work that no other process may do for the account at the same time. */
@@ -324,10 +333,14 @@ export class LoginVault implements AsyncDisposable {
     using _running = this.#changing.begin()
     const key = `login.${accountKey(account)}`
     const giveUpAt = performance.now() + ALONE.patienceMs
+    let gone: Gone | undefined
     for (let tries = 1; ; tries += 1) {
       const free = await this.#bus.leases.acquire(key, { ttlMs: ALONE.ttlMs })
-      const isToAsk = free === undefined && tries % RETRIES_TO_ASK === 0
-      const lease = isToAsk ? await this.#takeOfDead(key) : free
+      if (free === undefined && tries % PROBE.retries === 0) gone = await this.#probe(key, gone)
+      const lease =
+        gone !== undefined && performance.now() - gone.since > PROBE.goneMs
+          ? await this.#bus.leases.take(key, gone.revision, { ttlMs: ALONE.ttlMs })
+          : free
       if (lease !== undefined) {
         await using _held = lease
         return await work()

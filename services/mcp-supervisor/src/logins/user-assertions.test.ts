@@ -17,7 +17,6 @@ test('anybody can check who the user is, for whom, and for how long', async () =
   )
   expect(payload).toMatchObject({
     sub: 'user:ann',
-    preferred_username: 'ann',
     client_id: 'host',
     resource: 'https://notes',
   })
@@ -35,7 +34,7 @@ test('after a change of keys the old one is still known, and no secret is among 
   expect(keys.flatMap((each) => Object.keys(each))).not.toContain('d')
 })
 
-test('without a principal the host speaks of itself', async () => {
+test('without a principal the subject is the host', async () => {
   const assertions = new UserAssertions([key], HOST)
   const { keys } = assertions
   const { payload } = await jwtVerify(await assertions.sign('', about), createLocalJWKSet({ keys }))

@@ -2,7 +2,7 @@ import { createECDH, createHash, hkdfSync } from 'node:crypto'
 import type { AssertUser } from '@mcp-host/upstream'
 import { importJWK, SignJWT } from 'jose'
 
-/** How long an authorization server may take until it uses an assertion. */
+/** The lifetime of an assertion. */
 const LIFE = '60s'
 const CURVE = 'prime256v1'
 
@@ -13,8 +13,8 @@ interface SigningKey {
 }
 
 /**
- * What this host says about its users, as JWTs that anybody can check. The keys are made from those of `TOKEN_ENC_KEY`, so
- * that all supervisors have the same.
+ * Signs assertions about the users of this host (JWTs). The keys are derived from those of `TOKEN_ENC_KEY`, so that all
+ * supervisors have the same.
  */
 export class UserAssertions {
   readonly #keys: readonly [SigningKey, ...SigningKey[]]
@@ -26,14 +26,13 @@ export class UserAssertions {
     this.#issuer = `${publicUrl}/users`
   }
 
-  /** The public keys. */
   get keys(): SigningKey['public'][] {
     return this.#keys.map((key) => key.public)
   }
 
   /**
-   * Says who a user is. The claims are those of an ID token, and of an authorization grant of an identity provider
-   * (draft-ietf-oauth-identity-assertion-authz-grant). Without a principal, the host speaks of itself.
+   * The claims are those of an ID token, and of an authorization grant of an identity provider
+   * (draft-ietf-oauth-identity-assertion-authz-grant). Without a principal, the subject is the host.
    */
   async sign(
     principal: string,
@@ -44,8 +43,7 @@ export class UserAssertions {
       ...(resource === undefined ? {} : { resource }),
       ...(scope === undefined ? {} : { scope }),
     }
-    const name = principal.slice(principal.indexOf(':') + 1)
-    return new SignJWT({ client_id: clientId, preferred_username: name, ...wanted })
+    return new SignJWT({ client_id: clientId, ...wanted })
       .setProtectedHeader({ alg: 'ES256', typ: 'oauth-id-jag+jwt', kid: key.kid })
       .setIssuer(this.#issuer)
       .setSubject(principal === '' ? clientId : principal)

@@ -28,7 +28,7 @@ export interface UserCaller {
 }
 
 export const userKey: CallerKey<UserCaller> = {
-  // A remote server takes any number of connections.
+  // A remote server takes any number of connections, and programs with the tokens of users have no state.
   lease: undefined,
   nameOf: ({ principal, label }) => JSON.stringify([principal, label]),
   principalOf: ({ principal }) => principal,

@@ -5,7 +5,13 @@ import { isObject } from '@mcp-host/json'
 import type { AccountRule } from '@mcp-host/upstream'
 import { aborted, pause } from '@mcp-host/async'
 import type { IncomingRequest, UserServerConfig } from '@mcp-host/mcp-bus/serve'
-import { hasLogins, HostedServer, loginNeeded, ServedRequests } from '@mcp-host/mcp-bus/serve'
+import {
+  callSteps,
+  hasLogins,
+  HostedServer,
+  loginNeeded,
+  ServedRequests,
+} from '@mcp-host/mcp-bus/serve'
 import type { Account } from '../logins/account.ts'
 import { chooseLabel } from '../logins/choose-label.ts'
 import { loginServerOf } from '../logins/login-server.ts'
@@ -24,11 +30,11 @@ const LIST_RETRY_MS = { first: 1_000, max: 30_000 }
 const LOGIN_RETRY_MS = 600_000
 /** Limit for the logins by which the tools are tried to be listed. */
 const MAX_LISTING_LOGINS = 3
-/** Who has no login, or the host itself: the tools are listed that need none. */
+/** The account by which tools are listed without a user: one without a login, or the host itself. */
 const NOBODY = { principal: '', label: DEFAULT_LABEL }
 
 /**
- * The policy of a server that knows the users of this host: every user has a connection, at each supervisor that gets a request. The
+ * The policy of a server with one connection for each user: every user has a connection, at each supervisor that gets a request. The
  * supervisor with the server's lease publishes the tools, which it lists by the login of one of the users.
  */
 export class PerUserPolicy implements PlacementPolicy {
@@ -149,21 +155,22 @@ export class PerUserPolicy implements PlacementPolicy {
 
   /** Whether a request of a user must be read to choose its login. */
   #isChoice(principal: string): boolean {
-    return this.#rules.length > 0 || this.#loginsOf(principal).length > 1
+    return this.#rules.length > 0 || this.#loginsOf(principal).length > 0
   }
 
   #loginsOf(principal: string): KnownLogin[] {
+    if (!hasLogins(this.#config)) return []
     return this.#logins.vault.of(this.#account({ principal, label: DEFAULT_LABEL }))
   }
 
   async #locate(principal: string, given: unknown, wanted: string | undefined): Promise<Use> {
     const logins = this.#loginsOf(principal)
-    const label = chooseLabel({ rules: this.#rules, logins, wanted, arguments: given })
-    const caller = { principal, label }
-    const located = await this.#users.locate(caller)
+    const choice = { rules: this.#rules, logins, wanted, arguments: given }
+    const label = hasLogins(this.#config) ? chooseLabel(choice) : DEFAULT_LABEL
+    // The empty name is that of the host itself.
+    if (principal === '') throw new BusError('invalid', 'the request has no principal')
+    const located = await this.#users.locate({ principal, label })
     if ('peer' in located) throw new Error('connections of users have no leases')
-    // A program has the token with which it was started.
-    if (this.#config.type === 'stdio') await this.#connections.get(userKey.nameOf(caller))?.renew()
     return located
   }
 
@@ -173,18 +180,29 @@ export class PerUserPolicy implements PlacementPolicy {
     const account = this.#account(caller)
     const name = userKey.nameOf(caller)
     const requests = new ServedRequests({ bus, audit, server, inputTimeoutMs, isOfUser: true })
-    const loggedIn = (over: AbortSignal): Promise<void> => connection.loggedIn(over)
-    const steps = [...deps.steps, loginNeeded({ link: this.#logins.linkTo(account), loggedIn })]
-    const subjects = { ...deps.subjects, control: this.#listen }
     const logins = this.#logins.of(account)
+    const { store } = logins
+    const connection = hasLogins(this.#config)
+      ? new UserConnection({
+          vault: this.#logins.vault,
+          account,
+          store,
+          hosted: () => hosted,
+          isProgram: this.#config.type === 'stdio',
+          end: () => this.#users.end(name),
+        })
+      : undefined
+    const steps = callSteps({ audit, detail: { label: account.label } })
+    if (connection !== undefined) {
+      const link = this.#logins.linkTo(account)
+      steps.push(loginNeeded({ link, loggedIn: connection.loggedIn }), connection.step)
+      this.#connections.set(name, connection)
+    }
+    const subjects = { ...deps.subjects, control: this.#listen }
     // The chats and clients of the user share the connection, so the server cannot ask any of them.
     const answers = { callback: requests.callback, kinds: ['log'] as const, logins }
     const options = { name: server, config: this.#config, answers, requests }
     const hosted = new HostedServer({ ...deps, steps, subjects }, options)
-    const { vault } = this.#logins
-    const end = (): Promise<void> => this.#users.end(name)
-    const connection = new UserConnection({ vault, account, store: logins.store, hosted, end })
-    this.#connections.set(name, connection)
     return hosted
   }
 
@@ -245,15 +263,18 @@ export class PerUserPolicy implements PlacementPolicy {
       if (over.aborted) return
       isAway ||= !listing.isReady && !listing.isLoginNeeded
       const isLast = index === accounts.length - 1
-      // Where to log in is shown while nobody has a login. The tools stay when the last user has disconnected: a call of
-      // them tells the same.
+      // The tool `connect` is shown when no login can list the tools. Tools that were listed stay when the last user has
+      // disconnected: a call of them tells the same.
       const isShown = listing.isLoginNeeded
-        ? usable.length === 0 && !this.#wasListed
+        ? isLast && !isAway && !this.#wasListed
         : listing.isReady || isLast || !this.#wasListed
       if (isShown) listing.publish()
       if (!listing.isReady && !isLast) continue
       this.#wasListed ||= listing.isReady
-      if (listing.isReady) return await aborted(over)
+      if (listing.isReady) {
+        this.#failures = 0
+        return await aborted(over)
+      }
       const { first, max } = LIST_RETRY_MS
       this.#failures = isAway ? this.#failures + 1 : 0
       const awayMs = Math.min(first * 2 ** (this.#failures - 1), max)

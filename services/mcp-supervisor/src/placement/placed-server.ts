@@ -3,7 +3,7 @@ import type { ServerConfig } from '@mcp-host/upstream'
 import {
   CallStats,
   defaultPlacement,
-  knowsUsers,
+  isPerUser,
   type SupervisorEvents,
 } from '@mcp-host/mcp-bus/serve'
 import { EveryPolicy } from './every.ts'
@@ -17,7 +17,7 @@ import type { PlacementPolicy } from './policy.ts'
 import { UnavailablePolicy } from './unavailable.ts'
 
 const NO_LOGINS =
-  'no server can know the users of this host: set TOKEN_ENC_KEY, and PUBLIC_URL to the address of its gateways'
+  'logins and token exchange at servers are off: set TOKEN_ENC_KEY, and PUBLIC_URL to the address of its gateways'
 
 /** One configured server at this supervisor with its placement policy, from its start until it is disposed. */
 export class PlacedServer implements AsyncDisposable {
@@ -62,7 +62,7 @@ function policyOf(context: PlacementContext): PlacementPolicy {
   if (pausedUntil !== undefined) return new PausedPolicy(context, pausedUntil)
   const { config, deps } = context
   const { type, placement = defaultPlacement(type) } = config
-  if (knowsUsers(config)) {
+  if (isPerUser(config)) {
     return deps.logins === undefined
       ? new UnavailablePolicy(context, NO_LOGINS)
       : new PerUserPolicy(context, config, deps.logins)

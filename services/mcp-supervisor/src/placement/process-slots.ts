@@ -12,7 +12,7 @@ interface Counted {
   readonly setting: string
 }
 
-const PROCESSES = { what: 'processes of sessions', setting: 'MAX_SESSION_PROCESSES' }
+const PROCESSES = { what: 'processes of sessions and users', setting: 'MAX_SESSION_PROCESSES' }
 
 /** Limits the upstreams that callers have of their own at this supervisor, and those of one principal. */
 export class ProcessSlots {

@@ -7,6 +7,7 @@ import {
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client'
 
+import { checkBearer } from './check-bearer.ts'
 import type { GuardedFetch } from '../../proxy/guarded-fetch.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import type { RegistrationStore } from './registration-store.ts'
@@ -182,18 +183,12 @@ export async function refreshLogin(
   return complete(login, tokens)
 }
 
-/** Types of tokens that must not be sent as bearer tokens. Some servers have names of their own for those that are. */
-const OTHER_TYPES = /^(dpop|mac|pop|n_a)$/i
-/** What a header can have. */
-const SENDABLE = /^[\x21-\x7e]+$/
-
 function complete(
   { issuer, client, scope, resource }: Omit<CompleteLogin, 'tokens'>,
   tokens: OAuthTokens,
 ): CompleteLogin {
-  const { access_token: token, token_type: type, expires_in: seconds } = tokens
-  if (OTHER_TYPES.test(type)) throw new Error(`${issuer} issued a token of the type ${type}`)
-  if (!SENDABLE.test(token)) throw new Error(`${issuer} issued no access token that can be sent`)
+  checkBearer(issuer, tokens)
+  const { expires_in: seconds } = tokens
   const expiresAt = seconds === undefined ? undefined : Date.now() + seconds * 1_000
   return { issuer, client, tokens, expiresAt, scope, resource }
 }

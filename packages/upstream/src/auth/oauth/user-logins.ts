@@ -12,7 +12,7 @@ export interface LoginStore {
   alone?<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Signs that the application knows a user, for the authorization server that is its `audience`. */
+/** Signs an assertion (JWT) about a user for the authorization server that is its `audience`. */
 export type AssertUser = (about: {
   readonly audience: string
   readonly clientId: string
@@ -31,7 +31,7 @@ export interface UserLogins {
   /** The address of the application's metadata document, which replaces a registration. */
   readonly clientMetadataUrl?: string
   readonly store: LoginStore
-  /** Says who the user is, for servers whose `auth` is `token-exchange`: a signed JWT about these claims. */
+  /** Signs an assertion about the user, for servers whose `auth` is `token-exchange`. */
   readonly assert?: AssertUser
   /** Default: each login has a registration of its own. */
   readonly registrations?: RegistrationStore

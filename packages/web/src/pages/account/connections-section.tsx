@@ -113,10 +113,10 @@ function LoginRow({ server, login, isAlone, onChange, onEnd }: LoginRowProps): R
       {!isAlone && !isDefault && (
         <button
           type="button"
-          aria-label={`Begin chats with ${server}, ${label}`}
+          aria-label={`Use by default: ${server}, ${label}`}
           onClick={() => onChange({ isDefault: true })}
         >
-          Begin chats with it
+          Use by default
         </button>
       )}
       <button
@@ -172,7 +172,7 @@ function wordsOf(
   { label, issuer, scope, isNeeded, isDefault, connectedAt }: ServerLogin,
   isAlone: boolean,
 ): string {
-  const use = isDefault && !isAlone ? `${label} (chats begin with it): ` : `${label}: `
+  const use = isDefault && !isAlone ? `${label} (used by default): ` : `${label}: `
   const name = isAlone && label === 'default' ? '' : use
   const may = scope === undefined ? '' : `; it may: ${scope.replaceAll(' ', ', ')}`
   const since = `since ${dayOf(connectedAt)}, by ${new URL(issuer).host}${may}`

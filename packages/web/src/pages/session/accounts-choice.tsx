@@ -37,7 +37,7 @@ export function AccountsChoice({ value, onChange }: AccountsChoiceProps): ReactN
               onChange(target.value === '' ? others : { ...others, [server]: target.value })
             }}
           >
-            <option value="">the one that chats begin with</option>
+            <option value="">the default account</option>
             {labels.map((label) => (
               <option key={label}>{label}</option>
             ))}

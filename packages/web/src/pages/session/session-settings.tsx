@@ -8,7 +8,6 @@ import { messageOf } from '../../state/message-of.ts'
 import { openSession } from '../../state/route.ts'
 import { touchSessions } from '../../state/session-list.ts'
 import { Dialog } from '../../parts/dialog.tsx'
-
 import { ServersChoice } from './servers-choice.tsx'
 import { AccountsChoice } from './accounts-choice.tsx'
 import { SessionUsage } from './session-usage.tsx'

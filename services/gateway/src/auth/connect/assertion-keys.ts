@@ -1,9 +1,12 @@
 import type { Bus } from '@mcp-host/bus'
+import type { Envelope } from '@mcp-host/contracts'
 import { BusError, readAssertionKeys } from '@mcp-host/contracts'
 import type { FastifyInstance } from 'fastify'
 
-/** How long the keys are kept, here and by those who read them. A new key must be here before it signs. */
-const KEPT_S = 60
+/** The lifetime of the keys in caches, here and elsewhere. */
+const CACHE_S = 60
+/** The pause after a failure, since anybody may ask. */
+const FAILURE_MS = 1_000
 const LIMIT_MS = 10_000
 
 export interface AssertionKeysDeps {
@@ -12,20 +15,31 @@ export interface AssertionKeysDeps {
   readonly publicUrl: string | undefined
 }
 
-/**
- * The keys by which authorization servers check what this host says about its users, and the document that leads there
- * (OpenID Connect Discovery).
- */
+type Keys = readonly Readonly<Record<string, string>>[]
+
+/** The public keys that verify assertions of this host about its users (JWKS), and the discovery document with their address. */
 export function addAssertionKeys(
   app: FastifyInstance,
   { bus, publicUrl }: AssertionKeysDeps,
 ): void {
-  let kept: { readonly until: number; readonly keys: readonly object[] } | undefined
+  let cached: { until: number; readonly keys: Promise<Keys> } | undefined
+  const read = async (envelope: Envelope): Promise<Keys> => {
+    const { keys } = await bus.call(readAssertionKeys, {}, {}, { envelope, timeoutMs: LIMIT_MS })
+    if (keys.length > 0) return keys
+    throw new BusError('not-found', 'this host signs no assertions about its users')
+  }
+  const keysNow = (envelope: Envelope): Promise<Keys> => {
+    if (cached !== undefined && cached.until > performance.now()) return cached.keys
+    const next = { until: performance.now() + CACHE_S * 1_000, keys: read(envelope) }
+    next.keys.catch(() => (next.until = performance.now() + FAILURE_MS))
+    cached = next
+    return next.keys
+  }
 
   app.get('/users/.well-known/openid-configuration', async (_, reply) => {
     if (publicUrl === undefined) throw new BusError('not-found', 'PUBLIC_URL is not set')
     const issuer = `${publicUrl}/users`
-    reply.header('cache-control', `public, max-age=${KEPT_S}`)
+    reply.header('cache-control', `public, max-age=${CACHE_S}`)
     return {
       issuer,
       jwks_uri: `${issuer}/jwks`,
@@ -35,12 +49,8 @@ export function addAssertionKeys(
   })
 
   app.get('/users/jwks', async ({ envelope }, reply) => {
-    if (kept === undefined || kept.until < performance.now()) {
-      const options = { envelope, timeoutMs: LIMIT_MS }
-      const { keys } = await bus.call(readAssertionKeys, {}, {}, options)
-      kept = { until: performance.now() + KEPT_S * 1_000, keys }
-    }
-    reply.header('cache-control', `public, max-age=${KEPT_S}`)
-    return { keys: kept.keys }
+    const keys = await keysNow(envelope)
+    reply.header('cache-control', `public, max-age=${CACHE_S}`)
+    return { keys }
   })
 }

@@ -2,11 +2,11 @@ import { AuthError } from '@mcp-host/auth'
 import type { Bus } from '@mcp-host/bus'
 import type { Principal } from '@mcp-host/contracts'
 import {
-  AccountLabel,
   changeServerLogin,
   endServerLogin,
   listServerLogins,
   LoginServer,
+  LoginChange,
   ServerLogin,
   ServerName,
 } from '@mcp-host/contracts'
@@ -14,6 +14,7 @@ import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { isUser } from '../../auth/access.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
+import { describeFields } from '../../projection/describe-fields.ts'
 
 /** Longer than another process may change a login, and an authorization server may take that is told of its end. */
 export const END_LIMIT_MS = 60_000
@@ -25,23 +26,21 @@ export const Login = z.object({
   issuer: ServerLogin.shape.issuer.describe('The authorization server.'),
   scope: ServerLogin.shape.scope.describe('Scopes that were asked for, separated by spaces.'),
   isNeeded: ServerLogin.shape.isNeeded.describe('Whether you have to log in again.'),
-  isDefault: ServerLogin.shape.isDefault.describe('Whether it is used where nothing chooses one.'),
+  isDefault: ServerLogin.shape.isDefault.describe(
+    'Whether it is the default login, which every call has that names none.',
+  ),
   connectedAt: ServerLogin.shape.connectedAt.describe('Epoch milliseconds.'),
 })
 
 const LoginOf = z.object({ server: ServerName, label: z.string().max(100) })
 
-const LoginChange = z
-  .object({
-    label: AccountLabel.optional().describe(
-      'Another label, which rules and chats name from now on.',
-    ),
-    isDefault: z.literal(true).optional().describe('Uses it where nothing chooses one.'),
-  })
-  .refine(({ label, isDefault }) => label !== undefined || isDefault !== undefined, {
-    error: 'needs a label, or isDefault',
-    path: ['label'],
-  })
+const Change = describeFields(LoginChange, {
+  label: 'Another label. Rules and chats that name the old one must be changed.',
+  isDefault: 'Makes it the default login, which every call has that names none.',
+}).refine(({ label, isDefault }) => label !== undefined || isDefault !== undefined, {
+  error: 'needs a label, or isDefault',
+  path: ['label'],
+})
 
 const Connection = z
   .object({
@@ -99,7 +98,7 @@ export function addConnectionRoutes(
         operationId: 'changeConnection',
         summary: 'Rename one of your logins at an MCP server, or make it the default one',
         params: LoginOf,
-        body: LoginChange,
+        body: Change,
         response: { 204: z.null().describe('It is changed.'), ...faults(400, 404, 409, 503) },
       },
     },
