@@ -42,7 +42,7 @@ test('a token that ends under load is replaced once, and no call fails', async (
 test('an authorization server that is away for a while costs no login', async () => {
   await host.expire('strict')
   strict.issuer.isBroken = true
-  await expect(host.call('strict')).rejects.toThrow('there is no login at the server')
+  await expect(host.call('strict')).rejects.toThrow('the login cannot be used now')
   strict.issuer.isBroken = false
   expect(await host.call('strict')).toBe('ann')
 })

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Stack, TcpProxy } from '@mcp-host/testkit'
-import { createKey, FormBrowser, startStack, startTcpProxy } from '@mcp-host/testkit'
+import { createKey, eventually, FormBrowser, startStack, startTcpProxy } from '@mcp-host/testkit'
 import { findBroker } from '../tools/servers/find-broker.ts'
 import { firstAdminLink } from '../tools/start/first-admin.ts'
 
@@ -69,6 +69,8 @@ export async function openLoginStage(
     roles: string[],
   ): Promise<StageUser> => {
     const headers = await createKey(bus, `user:${name}`, roles)
+    const isKnown = async (): Promise<boolean> => (await fetch(`${url}/api/me`, { headers })).ok
+    await eventually(isKnown)
     const mcp = new Client({ name, version: '1.0.0' })
     const requestInit = { headers }
     await mcp.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }))

@@ -87,9 +87,7 @@ describe.skipIf(NEEDS_BROWSER !== '')(`logins at servers${NEEDS_BROWSER}`, () =>
     await tab.say(script({ calls }, { text: 'done' }))
     await tab.page.getByRole('link', { name: 'Open the login page' }).waitFor()
     const other = await host.open(context)
-    const box = other.page
-      .getByRole('status')
-      .filter({ hasText: 'Log in again' })
+    const box = other.page.getByRole('status').filter({ hasText: 'Log in again' })
     await box.getByRole('link', { name: 'notes' }).waitFor()
     expect(await accessFaults(other.page)).toEqual([])
     await box.getByRole('button', { name: 'Later' }).click()

@@ -146,7 +146,7 @@ test.each([
   await start()
   await issuer.revoke(kept?.tokens.access_token ?? '')
   Object.assign(issuer, { isBroken: true, breakage })
-  await expect(stage.call('notes.whoami')).rejects.toThrow('there is no login at the server')
+  await expect(stage.call('notes.whoami')).rejects.toThrow('the login cannot be used now')
   issuer.isBroken = false
   expect(await stage.call('notes.whoami')).toBe('ann')
   expect(pages).toHaveLength(1)

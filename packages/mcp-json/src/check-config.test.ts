@@ -194,3 +194,10 @@ test('all faults are reported together, including cycles', () => {
     'servers.c.dependencies[0]: closes the cycle a → b → c → a',
   ])
 })
+
+test('auth of a program without a variable has an example with one', () => {
+  const servers = { web: { ...stdio, auth: { type: 'oauth', issuer: 'https://login.example' } } }
+  expect(() => checkConfig({ servers } as unknown as McpConfig)).toThrow(
+    '"variable": "NOTES_TOKEN"',
+  )
+})

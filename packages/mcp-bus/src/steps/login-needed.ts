@@ -17,6 +17,8 @@ export function connectTool(server: string): {
 export interface LoginPage {
   /** The page at which the user begins the login. */
   readonly link: string
+  /** What tells the login from others of the user at the server; absent for the only one. */
+  readonly label?: string | undefined
   /** Resolves when the user has logged in and the server can be used. Stops waiting when the signal aborts. */
   readonly loggedIn: (over: AbortSignal) => Promise<void>
 }
@@ -25,7 +27,7 @@ export interface LoginPage {
  * Shows the users of calls without a login where to log in. The call goes on when the user has done so; where the link
  * cannot be shown, or the user does not follow it, the link is the result.
  */
-export function loginNeeded({ link, loggedIn }: LoginPage): CallStep {
+export function loginNeeded({ link, label, loggedIn }: LoginPage): CallStep {
   /** The calls that wait, by their sessions: a user is asked once for all of them. */
   const waiting = new Map<string, Wait>()
   const begin = (call: ServedCall<unknown>, session: string): Wait => {
@@ -37,7 +39,8 @@ export function loginNeeded({ link, loggedIn }: LoginPage): CallStep {
   const show = async ({ showLink, server }: ServedCall<unknown>): Promise<boolean> => {
     if (showLink === undefined) return false
     const over = new AbortController()
-    const message = `Log in at "${server}", so that it can be used in your name.`
+    const account = label === undefined ? '' : ` with your account "${label}"`
+    const message = `Log in at "${server}"${account}, so that it can be used in your name.`
     try {
       return await showLink({ url: link, message }, loggedIn(over.signal))
     } finally {

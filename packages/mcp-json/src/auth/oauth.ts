@@ -1,7 +1,14 @@
 import * as z from 'zod'
 
 import type { OAuthAuthConfig, ProgramAuthConfig } from '@mcp-host/upstream'
-import { address, explained, fields, filledText, functionOfCode } from '../server-fields.ts'
+import {
+  address,
+  explained,
+  fields,
+  filledText,
+  functionOfCode,
+  optional,
+} from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
 import { tokenFields } from './token-fields.ts'
 
@@ -100,7 +107,7 @@ const example: ProgramAuthConfig = {
 const ofUsers =
   'Logs each user in at an authorization server, and starts a process for each with the token in a variable.'
 const withExample = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  explained(fields(shape).superRefine(namesIssuer), ofUsers, example).exactOptional()
+  optional(fields(shape).superRefine(namesIssuer), ofUsers, example)
 
 /** The field `auth` of a program. */
 export const programAuth = withExample({ ...common, ...programFields })

@@ -1,3 +1,4 @@
+import { describeCause } from '../errors/describe-cause.ts'
 import type { GuardedFetch } from '../proxy/guarded-fetch.ts'
 import { guardedFetch } from '../proxy/guarded-fetch.ts'
 import type { AuthDeps } from './auth-strategy.ts'
@@ -16,9 +17,24 @@ export function authFetch(
 ): GuardedFetch {
   const send = guardedFetch({ trusted: configured, proxyFor, ...LIMITS })
   return async (...request) => {
-    const response = await send(...request)
+    const response = await send(...request).catch((cause: unknown) => {
+      throw hasSystemCode(cause) ? new Error(awayText(request[0], cause), { cause }) : cause
+    })
     if (response.ok || response.body === null) return response
     const { status, headers } = response
     return new Response((await response.text()).slice(0, MAX_ERROR_LENGTH), { status, headers })
   }
+}
+
+/** Whether the network is the cause, and not an address that may not be asked. */
+function hasSystemCode(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('syscall' in cause) return true
+  }
+  return false
+}
+
+function awayText(input: string | URL | Request, error: unknown): string {
+  const { origin } = new URL(input instanceof Request ? input.url : input)
+  return `${origin} does not answer (${describeCause(error)})`
 }

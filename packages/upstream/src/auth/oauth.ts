@@ -4,7 +4,7 @@ import { authFetch } from './auth-fetch.ts'
 import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
 import type { ProtectedServer, ResourceMetadata } from './oauth/authorization-server.ts'
 import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
-import { LoginNeededError } from './oauth/login-needed-error.ts'
+import { isLoginNeeded, LoginNeededError } from './oauth/login-needed-error.ts'
 import type { CompleteLogin } from './oauth/login.ts'
 import { clientAt, finishLogin, refreshLogin } from './oauth/login.ts'
 import { isSameIssuer, type LoginWish, prepareLogin } from './oauth/prepare-login.ts'
@@ -125,7 +125,8 @@ class LoggedInUser {
       login = await (request.isRefusal ? this.#afterRefusal(request) : this.#known())
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw new Error(`there is no login at the server: ${reason}`, { cause: error })
+      const what = isLoginNeeded(error) ? 'there is no login' : 'the login cannot be used now'
+      throw new Error(`${what} at the server: ${reason}`, { cause: error })
     }
     if (login === undefined) return undefined
     const { access_token: value, refresh_token: refresh } = login.tokens

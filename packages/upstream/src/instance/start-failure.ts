@@ -22,6 +22,9 @@ export interface FailedStart {
 const STDOUT =
   '; it wrote text to its standard output, where only MCP messages may be: check that the command starts an MCP server over stdio, and that the server logs to stderr'
 
+const LOGIN =
+  '; where users log in there, add "auth": { "type": "oauth" } to its entry, else a header with its token'
+
 /** The reason of a failed start: the rest of a sentence that begins with the server. */
 export function startFailure(
   cause: unknown,
@@ -43,5 +46,6 @@ export function startFailure(
   // The cause follows in the message.
   const reason = describeCause(cause).replace(/^Version negotiation probe failed: /, '')
   if (address === undefined) return `cannot start: ${reason}`
-  return `cannot start: ${reason.replaceAll(mask(address.whole), address.shown)}${where}`
+  const login = !('auth' in config) && /\b401\b/.test(reason) ? LOGIN : ''
+  return `cannot start: ${reason.replaceAll(mask(address.whole), address.shown)}${where}${login}`
 }

@@ -174,6 +174,7 @@ test('these routes alone need no credential, or no certain scope', () => {
     '/.well-known/oauth-protected-resource*',
     '/api/shared',
     '/app-sandbox',
+    '/connect/:server',
     '/health',
     '/openapi.json',
     '/ready',

@@ -62,7 +62,7 @@ import { ReadBudget } from '../edge/read-budget.ts'
 import { FRAME_PIECES, PacedUpgrades } from '../edge/paced-upgrades.ts'
 import type { SessionRoutesDeps } from './sessions/index.ts'
 import { addAssertionKeys } from '../auth/connect/assertion-keys.ts'
-import { addConnectPages } from '../auth/connect/connect-routes.ts'
+import { addConnectPages, addNoConnectPages } from '../auth/connect/connect-routes.ts'
 import { addConnectionRoutes } from './connections/index.ts'
 import { addListLimits } from './limits/list-limits.ts'
 import { addExplainCall } from './policy/explain-call.ts'
@@ -327,7 +327,7 @@ export async function buildApp(
   addAssertionKeys(app, { ...deps, publicUrl: deps.auth.publicUrl })
   if (hasConnectPages) {
     await addConnectPages(app, { ...deps, bodies, origins: deps.auth.origins })
-  }
+  } else addNoConnectPages(app)
   await app.register(async (scope) => {
     scope.addHook('onRequest', async ({ raw }) => void mcpRequests.add(raw))
     await addMcpSockets(scope, mcp, settings)

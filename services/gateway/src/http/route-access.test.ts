@@ -38,6 +38,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /': { status: 200 },
   'GET /health': { status: 200 },
   'GET /ready': { status: 200 },
+  // Without logins of browsers it says so.
+  'GET /connect/:server': { status: 404 },
   'GET /users/jwks': { status: 200 },
   'GET /users/.well-known/openid-configuration': { status: 200 },
   'GET /metrics': { status: 200 },
@@ -157,6 +159,7 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'GET /': PUBLIC,
   'GET /health': PUBLIC,
   'GET /ready': PUBLIC,
+  'GET /connect/:server': PUBLIC,
   'GET /users/jwks': PUBLIC,
   'GET /users/.well-known/openid-configuration': PUBLIC,
   'GET /metrics': ADMIN_READ,

@@ -18,6 +18,9 @@ interface HostLoginsDeps extends LoginEventsDeps {
   readonly peers: Pick<Peers, 'isGone'>
 }
 
+const FOREIGN =
+  'logins at servers were sealed by a key that TOKEN_ENC_KEY does not have: put it back behind the present one, with a comma between them, or their users log in again'
+
 /** How this host identifies itself at authorization servers. */
 export type HostClient = Required<Pick<UserLogins, 'redirectUrl' | 'registrations'>>
 
@@ -63,6 +66,11 @@ export class HostLogins implements AsyncDisposable {
     ])
     opened = vault
     void sealAgain(vault, deps.logger)
+    const count = vault.foreign
+    if (count > 0) {
+      const fields = { component: 'login', action: 'open', count }
+      deps.logger.warn(fields, FOREIGN)
+    }
     const assertions = new UserAssertions([key, ...oldKeys], publicUrl)
     return new HostLogins(vault, pending, registrations, publicUrl, assertions)
   }

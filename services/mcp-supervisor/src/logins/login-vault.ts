@@ -160,6 +160,12 @@ export class LoginVault implements AsyncDisposable {
     return this.#view.onChange(listener)
   }
 
+  /** How many logins were sealed by a key that is not there. */
+  get foreign(): number {
+    const all = Array.from(this.#view.records.values())
+    return all.filter(({ sealed }) => sealed !== undefined && !this.#sealer.knows(sealed)).length
+  }
+
   /** Seals what an old key has sealed by the present one. Returns how many logins there were. */
   async sealAgain(): Promise<number> {
     const old = Array.from(this.#view.records.values()).filter(

@@ -195,7 +195,9 @@ export class PerUserPolicy implements PlacementPolicy {
     const steps = callSteps({ audit, detail: { label: account.label } })
     if (connection !== undefined) {
       const link = this.#logins.linkTo(account)
-      steps.push(loginNeeded({ link, loggedIn: connection.loggedIn }), connection.step)
+      const label = account.label === DEFAULT_LABEL ? undefined : account.label
+      const { loggedIn, step } = connection
+      steps.push(loginNeeded({ link, label, loggedIn }), step)
       this.#connections.set(name, connection)
     }
     const subjects = { ...deps.subjects, control: this.#listen }

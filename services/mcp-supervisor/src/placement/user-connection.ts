@@ -29,8 +29,9 @@ export class UserConnection {
     this.#deps = deps
   }
 
-  /** Runs each call with a token that is valid for the next seconds. */
+  /** Runs each call over the connection of the present login, a program with a token that is valid for the next seconds. */
   readonly step: CallStep = (next) => async (call) => {
+    await this.#following
     if (this.#deps.isProgram) await this.#renewed()
     using _running = this.#calls.begin()
     return await next(call)
@@ -60,7 +61,6 @@ export class UserConnection {
 
   /** Resolves when the token of the connection is valid for the next seconds. */
   async #renewed(): Promise<void> {
-    await this.#following
     if (!this.#deps.store.isStale) return
     this.#renewing ??= this.#open(GRACE_MS.beforeRenewal).finally(
       () => (this.#renewing = undefined),

@@ -73,6 +73,6 @@ test('where no registration is possible, the error says what to do', async () =>
   const me = { redirectUrl: 'https://me.example/back', name: 'Notes' }
   const fetchFn = () => Promise.reject(new Error('nothing is sent'))
   await expect(clientAt({ issuer, metadata }, me, fetchFn)).rejects.toThrow(
-    'register this host there, with the redirect address https://me.example/back, and set its clientId',
+    'register it there, with the redirect address https://me.example/back, and set its clientId',
   )
 })

@@ -77,9 +77,9 @@ export async function clientAt(
   if (metadataUrl !== undefined && metadata?.client_id_metadata_document_supported === true) {
     return { client_id: metadataUrl }
   }
+  const remedy = `register it there, with the redirect address ${redirectUrl}, and set its clientId`
   if (metadata !== undefined && metadata.registration_endpoint === undefined) {
-    const message = `${issuer} registers no clients by itself: register this host there, with the redirect address ${redirectUrl}, and set its clientId`
-    throw new Error(message)
+    throw new Error(`${issuer} does not register this host by itself: ${remedy}`)
   }
   const known = await registrations?.load(issuer)
   if (known !== undefined) return known
@@ -95,6 +95,9 @@ export async function clientAt(
     clientMetadata,
     fetchFn,
     ...(metadata && { metadata }),
+  }).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${issuer} did not register this host: ${remedy} (${reason})`, { cause })
   })
   await registrations?.save(issuer, made)
   return made

@@ -52,6 +52,8 @@ interface ConnectionRowProps {
 function ConnectionRow({ connection, onChange, onEnd }: ConnectionRowProps): ReactNode {
   const { server, url, connectPath, logins } = connection
   const isGood = logins.some(({ isNeeded }) => !isNeeded)
+  const known = isGood ? 'Add or renew a login' : 'Log in again'
+  const action = logins.length === 0 ? 'Connect' : known
   return (
     <li>
       <div>
@@ -79,9 +81,9 @@ function ConnectionRow({ connection, onChange, onEnd }: ConnectionRowProps): Rea
           href={HOST_URL + connectPath}
           target="_blank"
           rel="noreferrer"
-          aria-label={`${isGood ? 'More' : 'Connect'}: ${server}`}
+          aria-label={`${action}: ${server}`}
         >
-          {isGood ? 'More' : 'Connect'}
+          {action}
         </a>
       )}
     </li>
@@ -108,30 +110,32 @@ function LoginRow({ server, login, isAlone, onChange, onEnd }: LoginRowProps): R
     return <LabelEditor label={label} onDone={rename} />
   }
   return (
-    <div className="actions">
+    <div className="login">
       <span className="note">{wordsOf(login, isAlone)}</span>
-      {!isAlone && !isDefault && (
+      <div className="actions">
+        {!isAlone && !isDefault && (
+          <button
+            type="button"
+            aria-label={`Use by default: ${server}, ${label}`}
+            onClick={() => onChange({ isDefault: true })}
+          >
+            Use by default
+          </button>
+        )}
         <button
           type="button"
-          aria-label={`Use by default: ${server}, ${label}`}
-          onClick={() => onChange({ isDefault: true })}
+          aria-label={`Rename ${server}, ${label}`}
+          onClick={() => setRenaming(true)}
         >
-          Use by default
+          Rename
         </button>
-      )}
-      <button
-        type="button"
-        aria-label={`Rename ${server}, ${label}`}
-        onClick={() => setRenaming(true)}
-      >
-        Rename
-      </button>
-      <ConfirmButton
-        label="Disconnect"
-        about={`Disconnect ${server}, ${label}`}
-        confirm="End this login"
-        onConfirm={onEnd}
-      />
+        <ConfirmButton
+          label="Disconnect"
+          about={`Disconnect ${server}, ${label}`}
+          confirm="End this login"
+          onConfirm={onEnd}
+        />
+      </div>
     </div>
   )
 }
@@ -174,8 +178,8 @@ function wordsOf(
 ): string {
   const use = isDefault && !isAlone ? `${label} (used by default): ` : `${label}: `
   const name = isAlone && label === 'default' ? '' : use
-  const may = scope === undefined ? '' : `; it may: ${scope.replaceAll(' ', ', ')}`
-  const since = `since ${dayOf(connectedAt)}, by ${new URL(issuer).host}${may}`
+  const may = scope === undefined ? '' : `, for ${scope.replaceAll(' ', ', ')}`
+  const since = `since ${dayOf(connectedAt)} at ${new URL(issuer).host}${may}`
   return isNeeded
     ? `${name}needs a login again. You were logged in ${since}`
     : `${name}logged in ${since}`

@@ -24,6 +24,8 @@ import {
   queryField,
 } from '../login/pages-scope.ts'
 import { connectedPage, connectPage, continuePage } from '../pages/connect-page.ts'
+import { errorPage } from '../pages/error-page.ts'
+import { PAGE_HEADERS } from '../pages/page.ts'
 import { readCookie, setCookie } from '../session/cookies.ts'
 
 /** The time for a login, whose end the supervisor decides. */
@@ -46,6 +48,24 @@ export async function addConnectPages(app: FastifyInstance, deps: ConnectPagesDe
     addStyle(scope)
     addConnectRoutes(scope, deps)
   })
+}
+
+/** Says why there are no such pages, at the address that callers are told. */
+export function addNoConnectPages(app: FastifyInstance): void {
+  app.get('/connect/:server', (_, reply) =>
+    reply
+      .code(404)
+      .headers(PAGE_HEADERS)
+      .type(HTML)
+      .send(
+        errorPage({
+          title: 'Nobody can log in here',
+          text: 'This host knows its users by API keys alone.',
+          advice:
+            'Its operator has to start it with AUTH=local,keys, so that browsers log in at it.',
+        }),
+      ),
+  )
 }
 
 function addConnectRoutes(app: FastifyInstance, { bus, origins, limits }: ConnectPagesDeps): void {
@@ -104,7 +124,13 @@ function addConnectRoutes(app: FastifyInstance, { bus, origins, limits }: Connec
     const query = new URL(url, origins[0]).search.slice(1)
     const finish = { server, query, browser: digest(readCookie(headers, cookie) ?? '') }
     await bus.call(finishServerLogin, {}, finish, options(envelope))
-    return reply.type(HTML).send(connectedPage(server))
+    // The address bar shall not have the code, and a reload shall not send it again.
+    return reply.redirect(`/connected/${encodeURIComponent(server)}/done`, 303)
+  })
+
+  app.get<{ Params: { server: string } }>('/connected/:server/done', async (request, reply) => {
+    if (!(await isKnown(request, reply))) return reply
+    return reply.type(HTML).send(connectedPage(serverIn(request.params)))
   })
 }
 

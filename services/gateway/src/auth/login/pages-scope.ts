@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BusError } from '@mcp-host/contracts'
+import { isObject } from '@mcp-host/json'
 import type { Logger } from '@mcp-host/service'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BodyReader } from '../../edge/body-reader.ts'
@@ -51,7 +52,7 @@ export function addStyle(app: FastifyInstance): void {
 
 /** Sends errors as pages. */
 export function pageErrors(logger: Logger) {
-  return (error: unknown, { routeOptions }: FastifyRequest, reply: FastifyReply) => {
+  return (error: unknown, { routeOptions, params }: FastifyRequest, reply: FastifyReply) => {
     const fault = BusError.from(error)
     if (fault.code === 'internal' && statusOf(error) === undefined) {
       const fields = { component: 'accounts', action: routeOptions.url, err: error }
@@ -65,8 +66,14 @@ export function pageErrors(logger: Logger) {
       .code(status)
       .headers({ ...headers, ...PAGE_HEADERS })
       .type(HTML)
-      .send(errorPage({ title: 'This did not work', text }))
+      .send(errorPage({ title: 'This did not work', text, ...againAt(params) }))
   }
+}
+
+/** Where a login at a server begins again. */
+function againAt(params: unknown): { readonly again?: string } {
+  const server = isObject(params) ? params['server'] : undefined
+  return typeof server === 'string' ? { again: `/connect/${encodeURIComponent(server)}` } : {}
 }
 
 /** The status of a request that Fastify refused. */
