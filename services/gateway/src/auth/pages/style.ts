@@ -58,8 +58,9 @@ ul { padding: 0; list-style: none }
 li, .row { padding-block: var(--s-2); border-bottom: 1px solid var(--line); line-height: var(--leading-ui) }
 ul, .rows { border-top: 1px solid var(--line) }
 .rows { margin-bottom: var(--s-4) }
-.row { display: flex; align-items: center; gap: var(--s-3); margin: 0 }
-.row dl { flex: 1; min-width: 0; margin: 0 }
+.row { display: flex; align-items: center; gap: var(--s-2) var(--s-3); flex-wrap: wrap; margin: 0 }
+.row dl { flex: 1 1 16rem; min-width: 0; margin: 0 }
+input + p { margin-block-start: var(--s-2) }
 .row dt { font-weight: var(--strong) }
 .row dd { color: var(--ink-3); font-size: var(--t-2) }
 .sheet { display: grid; grid-template-columns: 5.5rem 1fr; gap: var(--s-1) 0; align-items: baseline; font-size: var(--t-2) }
