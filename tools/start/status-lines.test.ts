@@ -293,3 +293,12 @@ test('damage to sessions is printed once, and again when there is more', () => {
   status.update([])
   expect(printed()).toEqual([expect.stringMatching(/^storage 2 sessions have lost entries/)])
 })
+
+test('a server at which nobody has logged in says where', () => {
+  const status = begin('a')
+  const waiting: Partial<ServerEntry> = { scope: 'user', tools: [tool('connect')] }
+  status.update([supervisor(['a']), model, server('a', waiting)])
+  expect(printed().join()).toContain('server a nobody has logged in there yet')
+  status.update([supervisor(['a']), model, server('a', { scope: 'user' })])
+  expect(printed()).toEqual(['server a 1 tool, changed: +echo, -connect'])
+})

@@ -35,6 +35,8 @@ interface KnownServer {
   readonly phase?: string | undefined
   /** Whether a line says that it is still starting. */
   readonly isLate: boolean
+  /** Whether nobody has logged in there. */
+  readonly awaitsLogin?: boolean
 }
 
 export interface StatusLinesOptions {
@@ -128,6 +130,8 @@ export class StatusLines {
       error,
       phase: entry.phase,
       isLate: state === 'starting' && before?.isLate === true,
+      // A server that lists nothing without a login has the tool `connect` alone.
+      awaitsLogin: entry.scope === 'user' && tools.every(({ name }) => name === 'connect'),
     }
     const line = isReady
       ? this.#ready(before, known)
@@ -140,7 +144,9 @@ export class StatusLines {
 
   #ready(before: KnownServer | undefined, now: KnownServer): string | undefined {
     const { tools = [] } = now
-    const count = countOf(tools.length, 'tool')
+    const count = now.awaitsLogin
+      ? 'nobody has logged in there yet: log in under Account, Connections'
+      : countOf(tools.length, 'tool')
     if (before?.tools === undefined) {
       if (before?.isLate === true || before?.state === 'unavailable') {
         return `ready: ${count}, after ${this.#seconds(before.since)}`

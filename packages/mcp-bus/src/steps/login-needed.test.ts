@@ -70,6 +70,12 @@ test('a caller that can show the link is shown it, and the call goes on after th
   expect(shown).toEqual([link, link])
 })
 
+test('the tool that stands for the login answers with the link, which is no error', async () => {
+  const result = await serve(callThat(refusing(), { tool: 'connect' }))
+  expect(result).toMatchObject({ _meta: { 'mcp-host/login': { server: 'notes', link } } })
+  expect(result).not.toHaveProperty('isError')
+})
+
 test('the tool that stands for the login says that it is done', async () => {
   const showLink: ServedCall<object>['showLink'] = (_, loggedIn) => loggedIn.then(() => true)
   let isLoggedIn = false

@@ -96,9 +96,14 @@ async function again<Result>(
 /** The field of a result that says where the user has to log in. */
 const LOGIN = 'mcp-host/login'
 
-function noLogin<Result>({ server }: ServedCall<Result>, link: string): Result {
-  const text = `The call was not run: "${server}" needs a login of the user. Tell the user to open ${link} and to log in there. Then the call can be repeated.`
+function noLogin<Result>({ server, tool }: ServedCall<Result>, link: string): Result {
   const _meta = { [LOGIN]: { server, link } }
+  if (tool === CONNECT) {
+    const text = `Open ${link} and log in there. Then the tools of "${server}" can be used.`
+    // As below.
+    return { content: [{ type: 'text', text }], _meta } as Result
+  }
+  const text = `The call was not run: "${server}" needs a login of the user. Tell the user to open ${link} and to log in there. Then the call can be repeated.`
   // A call of a tool has a result of this form, whatever its caller makes of it.
   return { content: [{ type: 'text', text }], isError: true, _meta } as Result
 }

@@ -52,8 +52,8 @@ export function Palette(): ReactNode {
     here.page === 'chat' && !here.isNew
       ? [{ id: 'debug', name: 'Events of this chat', run: () => openDebug(here.session) }]
       : []
-  const pages = pagesFor(useRoles()).map(({ page, name }) => {
-    return { id: page, name, run: () => openPage(page) }
+  const pages = pagesFor(useRoles()).map(({ page, name, about }) => {
+    return { id: page, name, ...(about && { about }), run: () => openPage(page) }
   })
   const { ofServers, ofTools } = useServerCommands(isOpen)
   const matching = (commands: readonly Command[]): readonly Command[] =>

@@ -3,12 +3,14 @@ interface UserPage {
   /** The address has it behind `#/`. */
   readonly page: string
   readonly name: string
+  /** Further words by which it is found. */
+  readonly about?: string
   /** What a user needs to see it; absent: nothing. */
   readonly role?: 'admin'
 }
 
 const PAGES = [
-  { page: 'account', name: 'Account' },
+  { page: 'account', name: 'Account', about: 'connections, API keys' },
   { page: 'approvals', name: 'Approvals' },
   { page: 'audit', name: 'Audit' },
   { page: 'users', name: 'Users', role: 'admin' },

@@ -101,7 +101,7 @@ export class PerUserPolicy implements PlacementPolicy {
             this.#context.unpublish()
           },
         })
-        this.#context.publishStarting()
+        if (!this.#wasListed) this.#context.publishStarting()
         await this.#context.dependenciesReady(lease)
         while (lease.isHeld && !signal.aborted) await this.#list(lease)
       }
