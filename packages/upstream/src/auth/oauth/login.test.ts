@@ -76,3 +76,18 @@ test('where no registration is possible, the error says what to do', async () =>
     'register it there, with the redirect address https://me.example/back, and set its clientId',
   )
 })
+
+test.each([
+  ['https://me.example/back', 'web'],
+  ['http://127.0.0.1:8123/back', 'native'],
+])('an application at %s registers as %s', async (redirectUrl, type) => {
+  const asked: unknown[] = []
+  const fetchFn: Parameters<typeof clientAt>[2] = async (_, init) => {
+    const body = JSON.parse(String(init?.body))
+    asked.push(body.application_type)
+    return Response.json({ ...body, client_id: 'b' }, { status: 201 })
+  }
+  const at = { issuer, metadata: { ...metadata, registration_endpoint: `${issuer}/register` } }
+  await clientAt(at, { redirectUrl, name: 'Notes' }, fetchFn)
+  expect(asked).toEqual([type])
+})

@@ -89,6 +89,7 @@ export async function clientAt(
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
+    application_type: isLoopback(new URL(redirectUrl)) ? 'native' : 'web',
   }
   // Without scopes, since a later login may ask for others.
   const made = await registerClient(issuer, {
