@@ -83,7 +83,7 @@ test.each([
 ])('an application at %s registers as %s', async (redirectUrl, type) => {
   const asked: unknown[] = []
   const fetchFn: Parameters<typeof clientAt>[2] = async (_, init) => {
-    const body = JSON.parse(String(init?.body))
+    const body = JSON.parse(typeof init?.body === 'string' ? init.body : '')
     asked.push(body.application_type)
     return Response.json({ ...body, client_id: 'b' }, { status: 201 })
   }
