@@ -16,6 +16,7 @@ test('a login that ended, and a question to log in again, are violations', () =>
     { user: 's0', isUsable: true },
     { user: 's1', isUsable: false },
   ]
+  // The check reads these fields alone.
   const asked = {
     type: 'input',
     id: '1',

@@ -197,6 +197,7 @@ test('all faults are reported together, including cycles', () => {
 
 test('auth of a program without a variable has an example with one', () => {
   const servers = { web: { ...stdio, auth: { type: 'oauth', issuer: 'https://login.example' } } }
+  // Its type would not allow the missing field.
   expect(() => checkConfig({ servers } as unknown as McpConfig)).toThrow(
     '"variable": "NOTES_TOKEN"',
   )
