@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { ClientCredentialsAuthConfig } from '@mcp-host/upstream'
 import { absolutePath, address, choice, explained, fields, filledText } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
-import { tokenFields } from './token-fields.ts'
+import { tokenEndpointField, tokenFields } from './token-fields.ts'
 
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384'] as const
 
@@ -34,6 +34,7 @@ const common = {
     'The algorithm of the private key. Default: "RS256".',
     'ES256',
   ).exactOptional(),
+  tokenEndpoint: tokenEndpointField,
   ...tokenFields,
 }
 

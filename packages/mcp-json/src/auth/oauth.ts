@@ -10,7 +10,7 @@ import {
   optional,
 } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
-import { tokenFields } from './token-fields.ts'
+import { tokenEndpointField, tokenFields } from './token-fields.ts'
 
 const isStore = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'load' in value && 'save' in value
@@ -42,6 +42,12 @@ const common = {
     'The secret of that registration, best in a variable.',
     '${env:NOTES_SECRET}',
   ).exactOptional(),
+  authorizationEndpoint: explained(
+    address(['https', 'http']),
+    'The address of its login page, for one that publishes no metadata (RFC 8414). Needs "issuer" and "tokenEndpoint".',
+    'https://login.example.com/authorize',
+  ).exactOptional(),
+  tokenEndpoint: tokenEndpointField,
   ...tokenFields,
   parameters: explained(
     z
@@ -117,10 +123,13 @@ export const programAuthObject = withExample({
   ...programFields,
 } satisfies Record<keyof ProgramAuthConfig, z.ZodType>)
 
-function namesIssuer(
-  { clientId, clientSecret, issuer }: Partial<OAuthAuthConfig>,
-  context: z.RefinementCtx,
-): void {
+function namesIssuer(config: Partial<OAuthAuthConfig>, context: z.RefinementCtx): void {
+  const { clientId, clientSecret, issuer, authorizationEndpoint, tokenEndpoint } = config
+  const described = [authorizationEndpoint, tokenEndpoint].filter((each) => each !== undefined)
+  if (described.length === 1 || (described.length > 0 && issuer === undefined)) {
+    const all = 'must have "issuer", "authorizationEndpoint" and "tokenEndpoint" together'
+    context.addIssue({ code: 'custom', message: all })
+  }
   if (clientSecret === undefined || (issuer !== undefined && clientId !== undefined)) return
   const message =
     'must have "clientId" and "issuer" beside "clientSecret", which goes to that one alone'

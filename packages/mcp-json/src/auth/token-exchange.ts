@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { TokenExchangeAuthConfig } from '@mcp-host/upstream'
 import { address, choice, explained, fields, filledText, functionOfCode } from '../server-fields.ts'
 import type { AuthEntry } from './auth-entry.ts'
-import { tokenFields } from './token-fields.ts'
+import { tokenEndpointField, tokenFields } from './token-fields.ts'
 
 const example = {
   type: 'token-exchange',
@@ -36,6 +36,7 @@ const common = {
     'The name of the server at the authorization server, where it is not its address.',
     'notes',
   ).exactOptional(),
+  tokenEndpoint: tokenEndpointField,
   ...tokenFields,
   listAs: explained(
     filledText,

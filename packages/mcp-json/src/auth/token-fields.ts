@@ -1,6 +1,13 @@
 import * as z from 'zod'
 
-import { explained, filledText } from '../server-fields.ts'
+import { address, explained, filledText } from '../server-fields.ts'
+
+/** Where an authorization server gives tokens. */
+export const tokenEndpointField = explained(
+  address(['https', 'http']),
+  'The address at which it gives tokens, for one that publishes no metadata (RFC 8414).',
+  'https://login.example.com/token',
+).exactOptional()
 
 /** What requests for tokens have in every strategy that asks an authorization server. */
 export const tokenFields = {

@@ -7,11 +7,14 @@ import {
 import type { AuthDeps } from './auth-strategy.ts'
 import { checkBearer } from './oauth/check-bearer.ts'
 import { type ProtectedServer, resourceOf } from './oauth/authorization-server.ts'
+import { describedServer } from './oauth/named-server.ts'
 import type { AccessToken } from './token-source.ts'
 
 interface TokenWish {
   /** The URL of the authorization server. */
   readonly issuer: string
+  /** The URL at which it gives tokens, for one that publishes no metadata. */
+  readonly tokenEndpoint?: string | undefined
   /** The scopes to ask for, separated by spaces. Default: those that the server asks for. */
   readonly scope?: string | undefined
   /** Does not name the server to the authorization server (RFC 8707). */
@@ -29,13 +32,15 @@ export interface TokenTarget {
  * depend on what the token is for. Errors say which authorization server gave none.
  */
 export async function askForToken(
-  { issuer, omitResource, ...wish }: TokenWish,
+  { issuer, tokenEndpoint, omitResource, ...wish }: TokenWish,
   { onToken, ...server }: ProtectedServer & Pick<AuthDeps, 'onToken'>,
   prepare: (target: TokenTarget) => Promise<OAuthClientProvider>,
 ): Promise<AccessToken> {
   const { fetchFn, challenge } = server
   try {
-    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn })
+    const described = describedServer({ issuer, ...(tokenEndpoint && { tokenEndpoint }) })
+    const metadata =
+      described?.metadata ?? (await discoverAuthorizationServerMetadata(issuer, { fetchFn }))
     if (metadata === undefined) throw new Error('it publishes no metadata (RFC 8414)')
     const isSettled = omitResource === true && wish.scope !== undefined
     const about = isSettled ? undefined : await resourceOf(server)

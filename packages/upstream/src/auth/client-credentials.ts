@@ -5,6 +5,7 @@ import { readFault } from '@mcp-host/json'
 import { askForToken } from './ask-for-token.ts'
 import { authFetch } from './auth-fetch.ts'
 import type { AuthStrategy } from './auth-strategy.ts'
+import { configuredAddresses } from './oauth/named-server.ts'
 import { TokenSource } from './token-source.ts'
 
 /** A login of the host itself (RFC 6749, section 4.4), with a secret or by a signed assertion (RFC 7523). */
@@ -12,6 +13,8 @@ export interface ClientCredentialsAuthConfig {
   readonly type: 'client-credentials'
   /** The URL of the authorization server that gets the credentials. */
   readonly issuer: string
+  /** The URL at which it gives tokens, for one that publishes no metadata. */
+  readonly tokenEndpoint?: string
   readonly clientId: string
   /** Either this or `privateKeyFile`. */
   readonly clientSecret?: string
@@ -29,7 +32,7 @@ export interface ClientCredentialsAuthConfig {
 export const clientCredentials: AuthStrategy<ClientCredentialsAuthConfig> = {
   open(config, deps, url) {
     if (config.clientSecret !== undefined) deps.onToken(config.clientSecret)
-    const fetchFn = authFetch(deps, [url, config.issuer])
+    const fetchFn = authFetch(deps, [url, ...configuredAddresses(config)])
     const { onToken } = deps
     return new TokenSource(({ challenge }) =>
       askForToken(config, { url, challenge, fetchFn, onToken }, () => providerOf(config)),

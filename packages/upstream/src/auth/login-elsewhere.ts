@@ -7,6 +7,7 @@ import type { AuthorizationServer } from './oauth/authorization-server.ts'
 import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
 import type { Challenge } from './oauth/challenge.ts'
 import type { CompleteLogin, PendingLogin } from './oauth/login.ts'
+import { configuredAddresses, describedServer } from './oauth/named-server.ts'
 import { finishLogin } from './oauth/login.ts'
 import { prepareLogin } from './oauth/prepare-login.ts'
 import type { UserLogins } from './oauth/user-logins.ts'
@@ -39,7 +40,8 @@ export async function beginLoginElsewhere(
   const said = isProgram ? {} : await challengeOf(server)
   const isForMore = login !== undefined && demanded !== undefined
   const challenge = isForMore ? { ...said, scope: demanded, isForMore } : said
-  const protectedServer = { url, challenge, fetchFn: fetchOf(server) }
+  const described = describedServer(auth)
+  const protectedServer = { url, challenge, fetchFn: fetchOf(server), described }
   const about = isProgram ? undefined : await resourceOf(protectedServer)
   const wish = wishOf({ ...logins, ...auth })
   const { url: page, pending } = await prepareLogin(protectedServer, about, wish, login)
@@ -74,17 +76,18 @@ export async function revokeLogin(server: LoginServer, login: CompleteLogin): Pr
   }
 }
 
-function fetchOf({ url, auth: { issuer }, proxyFor }: LoginServer): ReturnType<typeof authFetch> {
-  return authFetch({ proxyFor }, issuer === undefined ? [url] : [url, issuer])
+function fetchOf({ url, auth, proxyFor }: LoginServer): ReturnType<typeof authFetch> {
+  return authFetch({ proxyFor }, [url, ...configuredAddresses(auth)])
 }
 
 function authorizationServerOf(
   server: LoginServer,
   { issuer }: Pick<CompleteLogin, 'issuer'>,
 ): Promise<AuthorizationServer> {
-  const { url } = server
+  const { url, auth } = server
   const isAtServer = issuer === new URL('/', url).href
-  const about = { url, challenge: {}, fetchFn: fetchOf(server) }
+  const described = describedServer(auth)
+  const about = { url, challenge: {}, fetchFn: fetchOf(server), described }
   return findAuthorizationServer(about, isAtServer ? [] : [issuer])
 }
 

@@ -4,9 +4,11 @@ import { authFetch } from './auth-fetch.ts'
 import type { AuthDeps, AuthStrategy } from './auth-strategy.ts'
 import type { ProtectedServer, ResourceMetadata } from './oauth/authorization-server.ts'
 import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
+import type { Challenge } from './oauth/challenge.ts'
 import { isLoginNeeded, LoginNeededError } from './oauth/login-needed-error.ts'
 import type { CompleteLogin } from './oauth/login.ts'
 import { clientAt, finishLogin, refreshLogin } from './oauth/login.ts'
+import { configuredAddresses, describedServer, type NamedServer } from './oauth/named-server.ts'
 import { isSameIssuer, type LoginWish, prepareLogin } from './oauth/prepare-login.ts'
 import type { LoginStore, UserLogins } from './oauth/user-logins.ts'
 import type { AccessToken, TokenRequest } from './token-source.ts'
@@ -16,7 +18,7 @@ import { EARLY, TokenSource } from './token-source.ts'
  * A login of a user at the authorization server that the server names. How users log in is said here by the code of an
  * application, else by the host.
  */
-export interface OAuthAuthConfig extends Partial<Omit<UserLogins, 'assert'>> {
+export interface OAuthAuthConfig extends Partial<Omit<UserLogins, 'assert'>>, NamedServer {
   readonly type: 'oauth'
   /**
    * The URL of the authorization server. Needed with a `clientSecret`, which goes to this one alone. Default: the one that
@@ -110,8 +112,8 @@ class LoggedInUser {
   constructor(config: Settled, deps: AuthDeps, url: string | undefined) {
     this.#config = config
     this.#onToken = deps.onToken
-    const { issuer, clientSecret } = config
-    const configured = [url, issuer].filter((each) => each !== undefined)
+    const { clientSecret } = config
+    const configured = [...(url === undefined ? [] : [url]), ...configuredAddresses(config)]
     const [server = ''] = configured
     this.#url = server
     this.#isProgram = url === undefined
@@ -155,11 +157,16 @@ class LoggedInUser {
     return isOther ? undefined : known
   }
 
+  #server(challenge: Challenge): ProtectedServer {
+    const described = describedServer(this.#config)
+    return { url: this.#url, challenge, fetchFn: this.#fetch, described }
+  }
+
   /** Another token than the one that the server refused, if necessary by a new login. */
   async #afterRefusal({ challenge, refused }: TokenRequest): Promise<CompleteLogin> {
     const known = await this.#stored()
     if (known === undefined && this.#config.login === undefined) throw new LoginNeededError()
-    const server = { url: this.#url, challenge, fetchFn: this.#fetch }
+    const server = this.#server(challenge)
     const about = this.#isProgram ? undefined : await resourceOf(server)
     // A server may move to another authorization server, and then its tokens are good for nothing.
     const named = about?.authorization_servers ?? []
@@ -200,7 +207,7 @@ class LoggedInUser {
       return { isRegistered: true }
     }
     try {
-      const server = { url: this.#url, challenge: {}, fetchFn: this.#fetch }
+      const server = this.#server({})
       const isAtServer = known.issuer === new URL('/', this.#url).href
       const at = await findAuthorizationServer(server, isAtServer ? [] : [known.issuer])
       const { client: me } = wishOf(this.#config)

@@ -3,6 +3,7 @@ import { ClientCredentialsProvider, type OAuthClientProvider } from '@modelconte
 import { askForToken, type TokenTarget } from './ask-for-token.ts'
 import { authFetch } from './auth-fetch.ts'
 import type { AuthStrategy } from './auth-strategy.ts'
+import { configuredAddresses } from './oauth/named-server.ts'
 import type { AssertUser } from './oauth/user-logins.ts'
 import { TokenSource } from './token-source.ts'
 
@@ -14,6 +15,8 @@ export interface TokenExchangeAuthConfig {
   readonly type: 'token-exchange'
   /** The URL of the authorization server. */
   readonly issuer: string
+  /** The URL at which it gives tokens, for one that publishes no metadata. */
+  readonly tokenEndpoint?: string
   readonly clientId: string
   readonly clientSecret?: string
   /**
@@ -41,7 +44,7 @@ export const tokenExchange: AuthStrategy<TokenExchangeAuthConfig> = {
     const { issuer, clientId, clientSecret, assert = deps.logins?.assert } = config
     const { onToken } = deps
     if (assert === undefined) throw new Error('this host cannot sign assertions about its users')
-    const fetchFn = authFetch(deps, [url, issuer])
+    const fetchFn = authFetch(deps, [url, ...configuredAddresses(config)])
     const prepare = async (target: TokenTarget): Promise<OAuthClientProvider> => {
       if (clientSecret !== undefined) onToken(clientSecret)
       const assertion = await assert({ audience: issuer, clientId, ...target })

@@ -14,6 +14,8 @@ export interface ProtectedServer {
   readonly url: string
   readonly challenge: Challenge
   readonly fetchFn: GuardedFetch
+  /** Its authorization server, where the configuration describes it. */
+  readonly described?: AuthorizationServer | undefined
 }
 
 /** What a server says about itself (RFC 9728). */
@@ -66,10 +68,11 @@ export async function resourceOf({
  * still names it. Throws with the reason of the last one.
  */
 export async function findAuthorizationServer(
-  { url, fetchFn }: ProtectedServer,
+  { url, fetchFn, described }: ProtectedServer,
   named: readonly string[] = [],
   preferred?: string,
 ): Promise<AuthorizationServer> {
+  if (described !== undefined) return described
   // In the revision 2025-03-26, it is at the address of the server.
   if (named.length === 0) {
     const issuer = new URL('/', url).href
