@@ -62,6 +62,39 @@ function configured(): RemoteServerConfig {
 
 const start = (): Promise<unknown> => stage.host.initialize({ servers: { notes: configured() } })
 
+test('the configuration describes an authorization server that publishes no metadata', async () => {
+  const client_id = 'notes-host'
+  const redirect_uris = ['http://localhost:8123/back']
+  const client = { client_id, redirect_uris, token_endpoint_auth_method: 'none' as const }
+  await using silent = await AuthorizationServer.open({
+    clients: [{ ...client, grant_types: ['authorization_code', 'refresh_token'] }],
+    ttlSeconds: 1,
+  })
+  silent.publishesMetadata = false
+  server.protection = {
+    issuer: silent.url,
+    scope: 'notes.write offline_access',
+    accepts: (token) => silent.accepts(token),
+  }
+  login = (page) => silent.login(page, 'ann')
+  const described = {
+    issuer: silent.url,
+    authorizationEndpoint: `${silent.url}/auth`,
+    tokenEndpoint: `${silent.url}/token`,
+  }
+  const auth = { ...oauth(), clientId: client_id, ...described }
+  await stage.host.initialize({ servers: { notes: { ...configured(), auth } } })
+  await stage.call('notes.whoami')
+  expect(kept).toMatchObject({ issuer: silent.url })
+  await silent.revoke(kept?.tokens.access_token ?? '')
+  await stage.call('notes.whoami')
+  expect(silent.refreshes).toBe(1)
+
+  const { tokenEndpoint: _, ...half } = auth
+  const refused = stage.host.reload({ servers: { notes: { ...configured(), auth: half } } })
+  await expect(refused).rejects.toThrow('"authorizationEndpoint" and "tokenEndpoint" together')
+})
+
 test('a user logs in once, for this server and what it demands', async () => {
   await start()
   expect(await stage.call('notes.whoami')).toBe('ann')

@@ -36,6 +36,8 @@ export class AuthorizationServer implements AsyncDisposable {
   readonly registered: string[] = []
   /** Whether it answers requests for tokens with an error of its own, or of a proxy before it. */
   isBroken = false
+  /** Whether it says what it is (RFC 8414). */
+  publishesMetadata = true
   /** The body of that error. */
   breakage = ''
   /** Called before a request for tokens is processed, and before its answer is sent. `tear` ends the connection. */
@@ -87,7 +89,9 @@ export class AuthorizationServer implements AsyncDisposable {
     })
     const answer = this.#provider.callback()
     server.on('request', (request, response) => {
-      if (request.url?.startsWith('/interaction/') === true) {
+      if (request.url?.startsWith('/.well-known/') === true && !this.publishesMetadata) {
+        response.writeHead(404).end()
+      } else if (request.url?.startsWith('/interaction/') === true) {
         this.#agree(request, response).catch((error: unknown) => {
           response.writeHead(500).end(String(error))
         })
