@@ -144,6 +144,7 @@ const services: Readonly<Record<string, Allowance>> = {
       'fastify',
       'fastify-type-provider-zod',
       '@fastify/*',
+      'jose',
       'oidc-provider',
       'openid-client',
       'ws',

@@ -17,9 +17,13 @@ import {
 } from '@mcp-host/mcp-testkit'
 import type { Stack, TcpProxy } from '@mcp-host/testkit'
 import { ChatSocket, eventually, FormBrowser, leaveFor, logIn, script } from '@mcp-host/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { authorize } from './authorize.ts'
 import { openLoginStage, PASSWORD, type StageUser } from './upstream-login-stage.ts'
+
+/** The time for entries to arrive in the audit log. */
+const RECORDED = { timeout: 20_000, interval: 250 }
 
 const run = promisify(execFile)
 const cleanup = new AsyncDisposableStack()
@@ -197,12 +201,12 @@ test('a user has several logins at a server, which rules, callers and their age 
     as({ owner: 'acme' }, 'private').then((who) => expect(who).toContain('ann.work')),
   ])
   await Promise.all(calls.flat())
-  await eventually(async () => {
+  await vi.waitFor(async () => {
     const query = 'action=tool-finished&server=mail'
     const entries = await fetch(`${url}/api/audit?${query}`, { headers: ann.headers })
     const text = await entries.text()
-    return ['private', 'work'].every((label) => text.includes(`"detail":{"label":"${label}"}`))
-  })
+    for (const label of ['private', 'work']) expect(text).toContain(`"detail":{"label":"${label}"}`)
+  }, RECORDED)
   expect(await as({}, 'third')).toContain(`${url}/connect/mail?account=third`)
   using chat = await ChatSocket.open({ url, headers: ann.headers })
   const given = [{ owner: 'acme' }, {}].map((each) => ({ name: 'mail__whoami', arguments: each }))
@@ -333,6 +337,42 @@ test('the pages of logins are for users in pages of this host alone', async () =
     const { status } = await fetch(`${url}/connect/${name}`, { headers: { cookie } })
     expect(status).toBe(404)
   }
+})
+
+test('a program of a user gets tokens by itself, and logs the user in by them', async () => {
+  const { issuer } = mail
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = { ...ann.headers, 'content-type': 'application/json' }
+    return fetch(`${url}/api/connections/mail/${path}`, { ...init, headers })
+  }
+  const bring = (label: string, tokens: object): Promise<Response> =>
+    ask(label, { method: 'PUT', body: JSON.stringify(tokens) })
+  const described = (await (await ask('authorization')).json()) as Record<string, string>
+  expect(described).toMatchObject({
+    issuer: issuer.url,
+    tokenEndpoint: `${issuer.url}/token`,
+    scope: 'notes.read',
+    resource: mail.server.url,
+  })
+  const { tokens, clientId } = await authorize(described, (page) => issuer.login(page, 'robot'))
+  expect(await (await bring('robot', tokens)).text()).toContain('client_id')
+  expect((await bring('robot', { ...tokens, client_id: clientId })).status).toBe(204)
+  const asRobot = async (): Promise<string> => {
+    const _meta = { 'mcp-host/options': { account: 'robot' } }
+    const { content } = await ann.mcp.callTool({ name: 'mail__whoami', arguments: {}, _meta })
+    return JSON.stringify(content)
+  }
+  expect(await asRobot()).toContain('robot')
+  const before = issuer.refreshes
+  await issuer.revoke(tokens.access_token)
+  expect(await asRobot()).toContain('robot')
+  expect(issuer.refreshes).toBe(before + 1)
+
+  const refused = await bring('other', { access_token: 'made-up' })
+  expect(refused.status).toBe(400)
+  expect(await refused.text()).toContain('the server refuses this token')
+  expect((await bring('other', { access_token: '' })).status).toBe(400)
+  expect((await ask('robot', { method: 'DELETE' })).status).toBe(204)
 })
 
 test('a user lists and ends the own logins alone', async () => {

@@ -78,6 +78,25 @@ describe.skipIf(NEEDS_BROWSER !== '')(`logins at servers${NEEDS_BROWSER}`, () =>
     await row.getByText('logged in since').waitFor()
   })
 
+  test('a token that the user got elsewhere is a login, too', async () => {
+    const { page } = await host.open(context, '/#/account')
+    await logIn(page, 'bob')
+    const row = page.getByRole('list', { name: 'Connections' }).getByRole('listitem')
+    await row.getByText('Use a token of yours').click()
+    await row.getByRole('textbox', { name: 'Name of the account at notes' }).fill('robot')
+    const token = row.getByLabel('Token or API key for notes')
+    await token.fill('made-up')
+    await page.keyboard.press('Enter')
+    await page.getByText('the server refuses this token').waitFor()
+    expect(await accessFaults(page)).toEqual([])
+    await token.fill(notes.issuer.issued.at(-1) ?? '')
+    await page.keyboard.press('Enter')
+    await row.getByText('robot: logged in since').waitFor()
+    await row.getByRole('button', { name: 'Disconnect notes, robot' }).click()
+    await row.getByRole('button', { name: 'End this login' }).click()
+    await row.getByText('robot: logged in since').waitFor({ state: 'detached' })
+  })
+
   test('the chat names a server whose login is over', async () => {
     const { page } = await host.open(context)
     await logIn(page, 'bob')

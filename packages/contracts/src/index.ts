@@ -176,12 +176,17 @@ export { storageFault } from './storage-fault.ts'
 export { ServerPause, serverPauses } from './supervisor/server-pause.ts'
 export {
   beginServerLogin,
+  bringServerLogin,
+  BroughtTokens,
   changeServerLogin,
+  describeServerLogin,
   endServerLogin,
   finishServerLogin,
   listServerLogins,
   LoginChange,
-  readAssertionKeys,
+  LoginDescription,
+  type LoginKeys,
+  readLoginKeys,
   readUsersOfServer,
   LoginServer,
   ServerLogin,

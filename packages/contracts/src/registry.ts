@@ -30,7 +30,9 @@ import {
   endServerLogin,
   finishServerLogin,
   listServerLogins,
-  readAssertionKeys,
+  bringServerLogin,
+  describeServerLogin,
+  readLoginKeys,
   readUsersOfServer,
 } from './supervisor/server-login.ts'
 import { supervisorControl } from './supervisor/supervisor-control.ts'
@@ -72,7 +74,9 @@ export const CONTRACTS: Readonly<Record<string, Contract>> = {
   beginServerLogin,
   finishServerLogin,
   listServerLogins,
-  readAssertionKeys,
+  readLoginKeys,
+  describeServerLogin,
+  bringServerLogin,
   readUsersOfServer,
   changeServerLogin,
   endServerLogin,

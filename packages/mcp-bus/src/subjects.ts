@@ -13,12 +13,14 @@ import type {
 } from '@mcp-host/contracts'
 import {
   beginServerLogin,
+  bringServerLogin,
   changeServerLogin,
   callControl,
+  describeServerLogin,
   endServerLogin,
   finishServerLogin,
   listServerLogins,
-  readAssertionKeys,
+  readLoginKeys,
   readUsersOfServer,
   mcpClientRequest,
   mcpRequest,
@@ -66,7 +68,9 @@ export interface LoginHandlers {
   readonly end: HandlerOf<typeof endServerLogin>
   readonly list: HandlerOf<typeof listServerLogins>
   readonly users: HandlerOf<typeof readUsersOfServer>
-  readonly keys: HandlerOf<typeof readAssertionKeys>
+  readonly keys: HandlerOf<typeof readLoginKeys>
+  readonly describe: HandlerOf<typeof describeServerLogin>
+  readonly bring: HandlerOf<typeof bringServerLogin>
 }
 
 interface QueueHandlers {
@@ -96,15 +100,17 @@ export function bindSubjects(bus: Pick<Bus, 'id' | 'serve' | 'serveOpaque' | 'li
         bus.serveOpaque(resumeRequest, { supervisor: bus.id }, resume),
       ),
     /** Logins of users at servers. Any supervisor answers. */
-    logins: ({ begin, finish, change, end, list, users, keys }: LoginHandlers) =>
+    logins: (handlers: LoginHandlers) =>
       together(
-        bus.serve(beginServerLogin, {}, begin),
-        bus.serve(finishServerLogin, {}, finish),
-        bus.serve(readUsersOfServer, {}, users),
-        bus.serve(readAssertionKeys, {}, keys),
-        bus.serve(changeServerLogin, {}, change),
-        bus.serve(endServerLogin, {}, end),
-        bus.serve(listServerLogins, {}, list),
+        bus.serve(beginServerLogin, {}, handlers.begin),
+        bus.serve(finishServerLogin, {}, handlers.finish),
+        bus.serve(describeServerLogin, {}, handlers.describe),
+        bus.serve(bringServerLogin, {}, handlers.bring),
+        bus.serve(readUsersOfServer, {}, handlers.users),
+        bus.serve(readLoginKeys, {}, handlers.keys),
+        bus.serve(changeServerLogin, {}, handlers.change),
+        bus.serve(endServerLogin, {}, handlers.end),
+        bus.serve(listServerLogins, {}, handlers.list),
       ),
     /** Requests to a server. One of the supervisors that take its queue gets each. */
     queue: (server: ServerName, { runTool: run, serveRequest, watch }: QueueHandlers) =>

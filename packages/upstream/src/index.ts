@@ -13,9 +13,10 @@ export {
   beginLoginElsewhere,
   type EarlierLogin,
   finishLoginElsewhere,
-  type LoginServer,
   revokeLogin,
 } from './auth/login-elsewhere.ts'
+export type { LoginServer } from './auth/login-server.ts'
+export { type BroughtTokens, describeLogin, takeLogin } from './auth/brought-login.ts'
 export { ArgumentValidator } from './arguments/argument-validator.ts'
 export type { MessageLimits } from './intake/message-limits.ts'
 export { MESSAGE_LIMITS } from './intake/message-limits.ts'

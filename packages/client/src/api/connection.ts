@@ -29,3 +29,15 @@ export interface LoginChange {
   readonly label?: string
   readonly isDefault?: true
 }
+
+/** Tokens that were got elsewhere: the answer of an authorization server, or an API key as `access_token`. */
+export interface BroughtTokens {
+  readonly access_token: string
+  readonly token_type?: string
+  /** Seconds. */
+  readonly expires_in?: number
+  readonly refresh_token?: string
+  /** Separated by spaces. */
+  readonly scope?: string
+  readonly client_id?: string
+}

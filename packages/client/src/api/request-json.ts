@@ -9,7 +9,7 @@ export interface HostAddress {
 }
 
 export interface JsonRequest {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Sent as JSON. */
   readonly body?: unknown
   /** Sent as it is, with its type. */

@@ -89,11 +89,77 @@ export const changeServerLogin = defineCall('login.change', {
   reply: z.object({}),
 })
 
-/** The public keys that verify assertions about the users of this host (JWKs, RFC 7517). None where it signs none. */
-export const readAssertionKeys = defineCall('login.keys', {
+/** A public key as a JWK (RFC 7517). */
+const PublicKey = z.record(z.string(), z.string())
+
+export const LoginKeys = z.object({
+  /** They verify assertions about the users of this host. None where it signs none. */
+  keys: z.array(PublicKey),
+  /** Encrypts tokens on their way to the supervisors. Absent where users cannot log in. */
+  inbox: PublicKey.optional(),
+})
+export type LoginKeys = z.infer<typeof LoginKeys>
+
+/** The public keys of this host for logins. */
+export const readLoginKeys = defineCall('login.keys', {
   ...byGateways,
   request: z.object({}),
-  reply: z.object({ keys: z.array(z.record(z.string(), z.string())) }),
+  reply: LoginKeys,
+})
+
+/** How a program gets tokens for a server by itself. */
+export const LoginDescription = z.object({
+  /** The authorization server. */
+  issuer: z.string(),
+  authorizationEndpoint: z.string().optional(),
+  tokenEndpoint: z.string().optional(),
+  /** Where a device without a browser begins (RFC 8628). */
+  deviceAuthorizationEndpoint: z.string().optional(),
+  /** Where a client registers itself (RFC 7591). */
+  registrationEndpoint: z.string().optional(),
+  /** The client that the host was registered as beforehand. */
+  clientId: z.string().optional(),
+  /** The scopes to ask for, separated by spaces. */
+  scope: z.string().optional(),
+  /** The name of the server at the authorization server (RFC 8707). */
+  resource: z.string().optional(),
+})
+export type LoginDescription = z.infer<typeof LoginDescription>
+
+/** Errors: `not-found` for a server at which nobody logs in; `unavailable` without an answer of its authorization server. */
+export const describeServerLogin = defineCall('login.describe', {
+  ...byGateways,
+  request: z.object({ server: ServerName }),
+  reply: LoginDescription,
+})
+
+/** The answer of an authorization server (RFC 6749, section 5.1), or an API key as `access_token`. */
+export const BroughtTokens = z.object({
+  access_token: z.string().min(1).max(32_768),
+  token_type: z.string().max(100).default('Bearer'),
+  /** Seconds. */
+  expires_in: z.number().positive().optional(),
+  refresh_token: z.string().min(1).max(32_768).optional(),
+  /** Separated by spaces. */
+  scope: z.string().max(10_000).optional(),
+  /** The client for which they were issued. Needed beside a refresh token where the configuration names none. */
+  client_id: z.string().min(1).max(2_000).optional(),
+})
+export type BroughtTokens = z.infer<typeof BroughtTokens>
+
+/**
+ * Makes a login of tokens that the caller got elsewhere. Errors: `not-found` for a server at which nobody logs in;
+ * `invalid` when the server refuses them.
+ */
+export const bringServerLogin = defineCall('login.bring', {
+  ...byGateways,
+  request: z.object({
+    server: ServerName,
+    label: AccountLabel,
+    /** `BroughtTokens` with `server`, `label` and `principal`, encrypted for the `inbox` (JWE, RFC 7516). */
+    sealed: z.string().max(200_000),
+  }),
+  reply: z.object({}),
 })
 
 /** Ends a login, here and at the authorization server. */

@@ -1,27 +1,12 @@
-import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client'
-
-import type { ProxyFor } from '../proxy/proxy-for.ts'
-import { authFetch } from './auth-fetch.ts'
-import { type OAuthAuthConfig, wishOf } from './oauth.ts'
+import type { LoginServer } from './login-server.ts'
+import { challengeOf, fetchOf, protectedServerOf } from './login-server.ts'
+import { wishOf } from './oauth.ts'
 import type { AuthorizationServer } from './oauth/authorization-server.ts'
 import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
-import type { Challenge } from './oauth/challenge.ts'
 import type { CompleteLogin, PendingLogin } from './oauth/login.ts'
-import { configuredAddresses, describedServer } from './oauth/named-server.ts'
 import { finishLogin } from './oauth/login.ts'
 import { prepareLogin } from './oauth/prepare-login.ts'
 import type { UserLogins } from './oauth/user-logins.ts'
-
-/** A server at which users log in. */
-export interface LoginServer {
-  /** Its address; that of the authorization server where it is a program. */
-  readonly url: string
-  readonly isProgram: boolean
-  /** What every request to it has. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly auth: OAuthAuthConfig
-  readonly proxyFor: ProxyFor
-}
 
 /** An earlier login of the user at the server. */
 export interface EarlierLogin {
@@ -36,12 +21,11 @@ export async function beginLoginElsewhere(
   logins: Omit<UserLogins, 'store' | 'login'>,
   { login, demanded }: EarlierLogin,
 ): Promise<{ readonly url: URL; readonly pending: PendingLogin }> {
-  const { url, auth, isProgram } = server
+  const { auth, isProgram } = server
   const said = isProgram ? {} : await challengeOf(server)
   const isForMore = login !== undefined && demanded !== undefined
   const challenge = isForMore ? { ...said, scope: demanded, isForMore } : said
-  const described = describedServer(auth)
-  const protectedServer = { url, challenge, fetchFn: fetchOf(server), described }
+  const protectedServer = protectedServerOf(server, challenge)
   const about = isProgram ? undefined : await resourceOf(protectedServer)
   const wish = wishOf({ ...logins, ...auth })
   const { url: page, pending } = await prepareLogin(protectedServer, about, wish, login)
@@ -76,35 +60,10 @@ export async function revokeLogin(server: LoginServer, login: CompleteLogin): Pr
   }
 }
 
-function fetchOf({ url, auth, proxyFor }: LoginServer): ReturnType<typeof authFetch> {
-  return authFetch({ proxyFor }, [url, ...configuredAddresses(auth)])
-}
-
 function authorizationServerOf(
   server: LoginServer,
   { issuer }: Pick<CompleteLogin, 'issuer'>,
 ): Promise<AuthorizationServer> {
-  const { url, auth } = server
-  const isAtServer = issuer === new URL('/', url).href
-  const described = describedServer(auth)
-  const about = { url, challenge: {}, fetchFn: fetchOf(server), described }
-  return findAuthorizationServer(about, isAtServer ? [] : [issuer])
-}
-
-/** What the server says to a client without a token. */
-async function challengeOf(server: LoginServer): Promise<Challenge> {
-  const clientInfo = { name: 'mcp-host', version: '0' }
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
-  const response = await fetchOf(server)(server.url.replace(/^ws/, 'http'), {
-    method: 'POST',
-    headers: {
-      ...server.headers,
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
-  })
-  if (response.status !== 401) return {}
-  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response)
-  return { resourceMetadataUrl, scope }
+  const isAtServer = issuer === new URL('/', server.url).href
+  return findAuthorizationServer(protectedServerOf(server), isAtServer ? [] : [issuer])
 }

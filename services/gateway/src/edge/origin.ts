@@ -58,7 +58,7 @@ export function preflightHeaders(
   const isAsked = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
   if (!isAsked || headers.origin === undefined) return undefined
   return {
-    'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+    'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
     'access-control-allow-headers': allowedHeaders(headers['access-control-request-headers']),
     'access-control-max-age': '600',
   }

@@ -50,6 +50,8 @@ GET    /api/shared/:token/events           follow it
 POST   /api/tickets                        a ticket for one socket, for browsers
 GET    /api/me                             whose credential it is
 GET    /api/connections                    MCP servers at which you can log in, with your logins
+GET    /api/connections/:server/authorization  how a program gets tokens for one
+PUT    /api/connections/:server/:label     log in there by tokens of yours
 PATCH  /api/connections/:server/:label     rename one, or make it the default one
 DELETE /api/connections/:server/:label     end one of your logins
 GET    /api/keys                           the API keys; for admins, as are the next four

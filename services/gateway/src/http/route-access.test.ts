@@ -1,4 +1,5 @@
 // Every HTTP route for every kind of caller: the table of access decides who may use it.
+import { generateKeyPairSync } from 'node:crypto'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { AuditAction, AuditRecord } from '@mcp-host/audit'
@@ -95,6 +96,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   'GET /api/servers/:server/users': { status: 200 },
   'DELETE /api/servers/:server/users/:principal/:label': { status: 204 },
   'GET /api/connections': { status: 200 },
+  'GET /api/connections/:server/authorization': { status: 200 },
+  'PUT /api/connections/:server/:label': { status: 204, body: { access_token: 'a' } },
   'PATCH /api/connections/:server/:label': { status: 204, body: { label: 'work' } },
   'DELETE /api/connections/:server/:label': { status: 204 },
   'GET /api/file-faults': { status: 200 },
@@ -214,6 +217,8 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
   'GET /api/servers/:server/users': 'an admin reads what the entries of logins in the log say, too',
   'DELETE /api/servers/:server/users/:principal/:label':
     'the supervisor that ends it has the entry',
+  'GET /api/connections/:server/authorization': 'it tells what the server tells everybody',
+  'PUT /api/connections/:server/:label': 'the supervisor that takes it has the entry',
   'PATCH /api/connections/:server/:label': 'it changes no access',
   'DELETE /api/connections/:server/:label': 'the supervisor that ends it has the entry',
   'GET /api/file-faults': ADMIN_READ,
@@ -242,6 +247,7 @@ const AUDITED: Readonly<Record<string, string | readonly AuditAction[]>> = {
 }
 
 const records: AuditRecord[] = []
+const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 let gateway: FakeGateway
 /** Path parameters by their names. */
 let values: Record<string, string>
@@ -258,7 +264,9 @@ async function open(): Promise<void> {
     .set('session.history', { messages: [] })
     .set('login.list', { servers: [] })
     .set('login.users', { logins: [] })
-    .set('login.keys', { keys: [{ kty: 'EC' }] })
+    .set('login.keys', { keys: [{ kty: 'EC' }], inbox: publicKey.export({ format: 'jwk' }) })
+    .set('login.describe', { issuer: 'https://login.example' })
+    .set('login.bring', {})
     .set('login.change', {})
     .set('login.end', {})
 }
@@ -301,7 +309,7 @@ function send(route: string, caller: CallerName): Promise<Response> {
   const path = pathOf(route)
     .replace('*', '/mcp')
     .replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? 'x')
-  const hasBody = method === 'POST' || method === 'PATCH'
+  const hasBody = method === 'POST' || method === 'PUT' || method === 'PATCH'
   return fetch(gateway.url + path, {
     method,
     headers: { ...headersOf(caller), ...(hasBody ? { 'content-type': 'application/json' } : {}) },

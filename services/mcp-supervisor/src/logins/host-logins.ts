@@ -11,6 +11,7 @@ import { LoginVault } from './login-vault.ts'
 import { PendingLogins } from './pending-logins.ts'
 import { Registrations } from './registrations.ts'
 import { Sealer } from './sealer.ts'
+import { TokenInbox } from './token-inbox.ts'
 import { UserAssertions } from './user-assertions.ts'
 
 interface HostLoginsDeps extends LoginEventsDeps {
@@ -31,19 +32,21 @@ export class HostLogins implements AsyncDisposable {
   readonly #registrations: Registrations
   readonly #publicUrl: string
   readonly assertions: UserAssertions
+  readonly inbox: TokenInbox
 
   private constructor(
     vault: LoginVault,
     pending: PendingLogins,
     registrations: Registrations,
     publicUrl: string,
-    assertions: UserAssertions,
+    keys: readonly [Buffer, ...Buffer[]],
   ) {
     this.vault = vault
     this.pending = pending
     this.#registrations = registrations
     this.#publicUrl = publicUrl
-    this.assertions = assertions
+    this.assertions = new UserAssertions(keys, publicUrl)
+    this.inbox = new TokenInbox(keys)
   }
 
   /** `undefined` when users cannot log in, since a setting for it is missing. */
@@ -71,8 +74,7 @@ export class HostLogins implements AsyncDisposable {
       const fields = { component: 'login', action: 'open', count }
       deps.logger.warn(fields, FOREIGN)
     }
-    const assertions = new UserAssertions([key, ...oldKeys], publicUrl)
-    return new HostLogins(vault, pending, registrations, publicUrl, assertions)
+    return new HostLogins(vault, pending, registrations, publicUrl, [key, ...oldKeys])
   }
 
   /**

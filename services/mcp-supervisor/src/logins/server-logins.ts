@@ -4,8 +4,10 @@ import { hasLogins, type LoginHandlers } from '@mcp-host/mcp-bus/serve'
 import type { Logger } from '@mcp-host/service'
 import type { LoginServer, ServerConfig } from '@mcp-host/upstream'
 import { beginLoginElsewhere, finishLoginElsewhere, revokeLogin } from '@mcp-host/upstream'
+import { broughtLogins } from './brought-logins.ts'
 import { defaultOf } from './choose-label.ts'
 import type { HostLogins } from './host-logins.ts'
+import { explaining } from './explaining.ts'
 import { loginServerOf } from './login-server.ts'
 import type { KnownLogin } from './login-vault.ts'
 
@@ -27,6 +29,8 @@ const NO_LOGINS: LoginHandlers = {
   list: async () => ({ servers: [] }),
   users: async () => ({ logins: [] }),
   keys: async () => ({ keys: [] }),
+  describe: ({ request }) => Promise.reject(noServer(request.server)),
+  bring: ({ request }) => Promise.reject(noServer(request.server)),
 }
 
 /** Logs users in at servers: the answers to the gateways, which have the browsers. */
@@ -102,7 +106,8 @@ export function serverLogins({
       return { logins: found.flat() }
     },
 
-    keys: async () => ({ keys: logins.assertions.keys }),
+    keys: async () => ({ keys: logins.assertions.keys, inbox: logins.inbox.key }),
+    ...broughtLogins(logins, serverAt),
 
     async list({ envelope: { principal } }) {
       const all = Array.from(loginServers(servers(), proxyFor), async ([server, { url }]) => {
@@ -139,16 +144,4 @@ function toServerLogin(login: KnownLogin, used: string | undefined): ServerLogin
   const { label, issuer, scope, demanded, connectedAt, isUsable } = login
   const isNeeded = !isUsable || demanded !== undefined
   return { label, issuer, scope, connectedAt, isNeeded, isDefault: label === used }
-}
-
-/** Tells the user what went wrong at an authorization server. */
-async function explaining<T>(server: ServerName, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new BusError('unavailable', `the login at "${server}" failed: ${reason}`, {
-      cause: error,
-    })
-  }
 }

@@ -1,23 +1,16 @@
-import { createECDH, createHash, hkdfSync } from 'node:crypto'
 import type { AssertUser } from '@mcp-host/upstream'
 import { importJWK, SignJWT } from 'jose'
+import { type DerivedKey, deriveKey } from './derived-key.ts'
 
 /** The lifetime of an assertion. */
 const LIFE = '60s'
-const CURVE = 'prime256v1'
-
-interface SigningKey {
-  readonly public: Readonly<Record<string, string>> & { readonly kid: string }
-  /** The private key. */
-  readonly d: string
-}
 
 /**
  * Signs assertions about the users of this host (JWTs). The keys are derived from those of `TOKEN_ENC_KEY`, so that all
  * supervisors have the same.
  */
 export class UserAssertions {
-  readonly #keys: readonly [SigningKey, ...SigningKey[]]
+  readonly #keys: readonly [DerivedKey, ...DerivedKey[]]
   readonly #issuer: string
 
   /** The first key signs. `publicUrl`: the address of this host. */
@@ -26,7 +19,7 @@ export class UserAssertions {
     this.#issuer = `${publicUrl}/users`
   }
 
-  get keys(): SigningKey['public'][] {
+  get keys(): DerivedKey['public'][] {
     return this.#keys.map((key) => key.public)
   }
 
@@ -55,15 +48,6 @@ export class UserAssertions {
   }
 }
 
-function signingKeyOf(key: Buffer): SigningKey {
-  const ecdh = createECDH(CURVE)
-  const secret = Buffer.from(hkdfSync('sha256', key, '', 'mcp-host user assertions', 32))
-  ecdh.setPrivateKey(secret)
-  const point = ecdh.getPublicKey()
-  const part = (from: number): string => point.subarray(from, from + 32).toString('base64url')
-  const kid = createHash('sha256').update(point).digest('base64url').slice(0, 16)
-  return {
-    public: { kty: 'EC', crv: 'P-256', x: part(1), y: part(33), kid, use: 'sig', alg: 'ES256' },
-    d: secret.toString('base64url'),
-  }
+function signingKeyOf(key: Buffer): DerivedKey {
+  return deriveKey(key, 'user assertions', { use: 'sig', alg: 'ES256' })
 }

@@ -166,7 +166,7 @@ export async function finishLogin(
     ...(metadata && { metadata }),
     ...(resource === undefined ? {} : { resource }),
   })
-  return complete({ issuer, client, scope, resource }, tokens)
+  return completeLogin({ issuer, client, scope, resource }, tokens)
 }
 
 /** Replaces the access token. Throws `OAuthError` `invalid_grant` when the login is over. */
@@ -184,10 +184,11 @@ export async function refreshLogin(
     ...(metadata && { metadata }),
     ...(resource === undefined ? {} : { resource }),
   })
-  return complete(login, tokens)
+  return completeLogin(login, tokens)
 }
 
-function complete(
+/** A login by the answer of an authorization server. Throws when its token cannot be sent. */
+export function completeLogin(
   { issuer, client, scope, resource }: Omit<CompleteLogin, 'tokens'>,
   tokens: OAuthTokens,
 ): CompleteLogin {

@@ -5,6 +5,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { Fault } from '../../parts/fault.tsx'
 import { onEscape } from '../../parts/on-escape.ts'
 import { HOST_URL, host } from '../../state/host.ts'
+import { TokenForm } from './token-form.tsx'
 import { dayOf } from '../../state/time-text.ts'
 import { useLoaded } from '../../state/use-loaded.ts'
 import { usePoll } from '../../state/use-poll.ts'
@@ -36,6 +37,10 @@ export function ConnectionsSection(): ReactNode {
               void act(() => host.changeConnection(connection.server, label, change))
             }
             onEnd={({ label }) => void act(() => host.endConnection(connection.server, label))}
+            onToken={(label, token) => {
+              const tokens = { access_token: token }
+              void act(() => host.bringConnection(connection.server, label, tokens))
+            }}
           />
         ))}
       </ul>
@@ -47,9 +52,11 @@ interface ConnectionRowProps {
   readonly connection: Connection
   readonly onChange: (login: ServerLogin, change: LoginChange) => void
   readonly onEnd: (login: ServerLogin) => void
+  readonly onToken: (label: string, token: string) => void
 }
 
-function ConnectionRow({ connection, onChange, onEnd }: ConnectionRowProps): ReactNode {
+function ConnectionRow(props: ConnectionRowProps): ReactNode {
+  const { connection, onChange, onEnd, onToken } = props
   const { server, url, connectPath, logins } = connection
   const isGood = logins.some(({ isNeeded }) => !isNeeded)
   const known = isGood ? 'Add or renew a login' : 'Log in again'
@@ -69,11 +76,7 @@ function ConnectionRow({ connection, onChange, onEnd }: ConnectionRowProps): Rea
             onEnd={() => onEnd(login)}
           />
         ))}
-        {connectPath === undefined && !isGood && (
-          <p className="note">
-            Nobody can log in there while this host knows its users by API keys alone.
-          </p>
-        )}
+        <TokenForm server={server} onToken={onToken} />
       </div>
       {connectPath !== undefined && (
         <a

@@ -1,6 +1,6 @@
 import type { Bus } from '@mcp-host/bus'
 import type { Envelope } from '@mcp-host/contracts'
-import { BusError, readAssertionKeys } from '@mcp-host/contracts'
+import { BusError, readLoginKeys } from '@mcp-host/contracts'
 import type { FastifyInstance } from 'fastify'
 
 /** The lifetime of the keys in caches, here and elsewhere. */
@@ -24,7 +24,7 @@ export function addAssertionKeys(
 ): void {
   let cached: { until: number; readonly keys: Promise<Keys> } | undefined
   const read = async (envelope: Envelope): Promise<Keys> => {
-    const { keys } = await bus.call(readAssertionKeys, {}, {}, { envelope, timeoutMs: LIMIT_MS })
+    const { keys } = await bus.call(readLoginKeys, {}, {}, { envelope, timeoutMs: LIMIT_MS })
     if (keys.length > 0) return keys
     throw new BusError('not-found', 'this host signs no assertions about its users')
   }

@@ -1,6 +1,4 @@
-import { AuthError } from '@mcp-host/auth'
 import type { Bus } from '@mcp-host/bus'
-import type { Principal } from '@mcp-host/contracts'
 import {
   changeServerLogin,
   endServerLogin,
@@ -12,12 +10,11 @@ import {
 } from '@mcp-host/contracts'
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
-import { isUser } from '../../auth/access.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
 import { describeFields } from '../../projection/describe-fields.ts'
+import { needUser } from './need-user.ts'
+import { addTokenRoutes, END_LIMIT_MS } from './token-routes.ts'
 
-/** Longer than another process may change a login, and an authorization server may take that is told of its end. */
-export const END_LIMIT_MS = 60_000
 export const LIST_LIMIT_MS = 10_000
 
 /** A login as answers show it. */
@@ -90,6 +87,8 @@ export function addConnectionRoutes(
     },
   )
 
+  addTokenRoutes(api, bus)
+
   api.patch(
     '/connections/:server/:label',
     {
@@ -128,10 +127,4 @@ export function addConnectionRoutes(
       return reply.code(204).send(null)
     },
   )
-}
-
-/** Logins are for chats and programs. Throws `AuthError` for a credential that is good for neither. */
-function needUser(principal: Principal): void {
-  if (isUser(principal)) return
-  throw new AuthError('insufficient_scope', 'this needs the scope mcp or chat', ['mcp'])
 }

@@ -2,7 +2,8 @@ import { endServerLogin, readUsersOfServer, ServerLogin, ServerName } from '@mcp
 import { z } from 'zod'
 import type { Api } from '../../edge/api.ts'
 import { faults, jsonAnswer } from '../../edge/api.ts'
-import { END_LIMIT_MS, LIST_LIMIT_MS, Login } from '../connections/index.ts'
+import { LIST_LIMIT_MS, Login } from '../connections/index.ts'
+import { END_LIMIT_MS } from '../connections/token-routes.ts'
 import type { ServerRoutesDeps } from './server-routes-deps.ts'
 
 const UserOfServer = Login.extend({
