@@ -106,6 +106,15 @@ export const mcpServers: Dashboard = {
           'ops',
           rateBy('server, outcome', 'mcp_host_server_login_refreshes_total'),
         ),
+        lines('Age of the oldest tokens', 's', {
+          expr: 'max by (server) (mcp_host_server_login_age_seconds)',
+          legend: '{{server}}',
+        }),
+        lines(
+          'Tokens that connections asked for',
+          'ops',
+          rateBy('server, strategy, outcome', 'mcp_host_server_token_requests_total'),
+        ),
       ],
     },
     {

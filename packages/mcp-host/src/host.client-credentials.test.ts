@@ -53,6 +53,12 @@ test('the token of a secret is asked for once, for this server and what it deman
   expect(issuer.asked.map((each) => Object.fromEntries(each))).toEqual([
     { grant_type: 'client_credentials', scope: 'notes.read', resource: server.url },
   ])
+  const counted = () => stage.host.getMetrics().servers['notes']?.counters.tokens
+  expect(counted()).toEqual({ 'client-credentials': { ok: 1, needed: 0, failed: 0 } })
+  issuer.isBroken = true
+  await issuer.revoke(issuer.issued.at(-1) ?? '')
+  await expect(stage.call('notes.say')).rejects.toThrow()
+  expect(counted()?.['client-credentials']?.failed).toBeGreaterThan(0)
 })
 
 test('a private key signs the login', async () => {

@@ -14,6 +14,7 @@ import { InstanceClient } from './instance/instance-client.ts'
 import { Instance } from './instance/instance.ts'
 import { instancesOf } from './pool/instances-of.ts'
 import type { ServerConfig } from './endpoints/index.ts'
+import type { ServerCounters, TokenOutcome } from './metrics/host-metrics.ts'
 import type { UpstreamEvents } from './upstream-events.ts'
 import type { SettledUpstreamOptions } from './upstream-options.ts'
 
@@ -136,6 +137,7 @@ function createInstance(
       limits: options.messageLimits,
       now: options.now,
       onLeftOut: (what, count = 1) => void (metrics.counters(name).leftOut[what] += count),
+      onAsked: (outcome) => countToken(metrics.counters(name), config, outcome),
       inbox: {
         callback,
         answered,
@@ -191,4 +193,10 @@ function createInstance(
     },
   )
   return { server, client }
+}
+
+function countToken({ tokens }: ServerCounters, config: ServerConfig, outcome: TokenOutcome): void {
+  if (!('auth' in config) || config.auth === undefined) return
+  const counts = (tokens[config.auth.type] ??= { ok: 0, needed: 0, failed: 0 })
+  counts[outcome] += 1
 }

@@ -85,3 +85,11 @@ test('data of a server beyond a limit is counted by kind', async () => {
   expect(text).toContain('mcp_host_server_left_out_total{server="files",what="lines"} 3')
   expect(text).toContain('mcp_host_server_left_out_total{server="files",what="notices"} 0')
 })
+
+test('tokens are counted by how they are got, and how that ended', async () => {
+  source.counters('files').tokens['oauth'] = { ok: 2, needed: 1, failed: 0 }
+  const text = await registry.metrics()
+  const tokens = 'mcp_host_server_token_requests_total{server="files",strategy="oauth"'
+  expect(text).toContain(`${tokens},outcome="ok"} 2`)
+  expect(text).toContain(`${tokens},outcome="needed"} 1`)
+})

@@ -10,6 +10,11 @@ interface Tool {
   readonly calls: CallMetrics
 }
 
+/** Reads samples of each server. */
+type EachServer = (
+  read: (counters: ServerMetrics['counters'], server: string) => Samples,
+) => () => Samples
+
 const OUTCOMES: readonly CallOutcome[] = ['success', 'error', 'cancelled', 'refused']
 /** The finite buckets of the library that are exported per tool, in milliseconds. */
 const BUCKETS_MS = new Set([1, 4.7, 22, 100, 470, 1000, 4700, 15_000, 68_000])
@@ -24,10 +29,8 @@ export function exposeToolMetrics(registry: Registry, source: MetricsRegistry): 
     servers().flatMap(([server, metrics]) =>
       Object.entries(metrics.tools).map(([tool, calls]) => ({ labels: { server, tool }, calls })),
     )
-  const eachServer =
-    (read: (counters: ServerMetrics['counters'], server: string) => Samples): (() => Samples) =>
-    () =>
-      servers().flatMap(([server, { counters }]) => read(counters, server))
+  const eachServer: EachServer = (read) => () =>
+    servers().flatMap(([server, { counters }]) => read(counters, server))
   exposeSamples(registry, Counter, {
     name: 'mcp_host_server_requests_total',
     help: 'Requests to MCP servers by tool, or by method where it is no tool, and how they ended',
@@ -69,6 +72,7 @@ export function exposeToolMetrics(registry: Registry, source: MetricsRegistry): 
         ]),
       ),
   })
+  exposeTokens(registry, eachServer)
   exposeSamples(registry, Counter, {
     name: 'mcp_host_server_left_out_total',
     help: 'Notices, requests, messages and log lines of MCP servers that exceeded a limit',
@@ -90,6 +94,22 @@ export function exposeToolMetrics(registry: Registry, source: MetricsRegistry): 
     ),
   })
   exposeLatencies(registry, tools)
+}
+
+function exposeTokens(registry: Registry, eachServer: EachServer): void {
+  exposeSamples(registry, Counter, {
+    name: 'mcp_host_server_token_requests_total',
+    help: 'Tokens that connections to MCP servers asked for, by the type of their auth: ok, needed (a user has to log in), failed',
+    labelNames: ['server', 'strategy', 'outcome'],
+    read: eachServer(({ tokens }, server) =>
+      Object.entries(tokens).flatMap(([strategy, counts]) =>
+        Object.entries(counts).map(([outcome, count]): Samples[number] => [
+          { server, strategy, outcome },
+          count,
+        ]),
+      ),
+    ),
+  })
 }
 
 /** Registers a histogram with the buckets of the library, for which prom-client has no option. */

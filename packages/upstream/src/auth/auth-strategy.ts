@@ -1,6 +1,7 @@
 import type { Environment } from '@mcp-host/process'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
 import type { TokenProvider } from './authorized-fetch.ts'
+import type { TokenOutcome } from '../metrics/host-metrics.ts'
 import type { UserLogins } from './oauth/user-logins.ts'
 
 export interface AuthDeps {
@@ -8,6 +9,8 @@ export interface AuthDeps {
   readonly env: Environment
   /** Called with every token before its first use, so that it can be masked in errors and logs. */
   readonly onToken: (token: string) => void
+  /** Called when a token was asked for. */
+  readonly onAsked?: ((outcome: TokenOutcome) => void) | undefined
   /** How users log in, where the configuration of a server does not say so. */
   readonly logins?: UserLogins | undefined
   /** The proxy for requests to authorization servers. */

@@ -34,8 +34,10 @@ export const clientCredentials: AuthStrategy<ClientCredentialsAuthConfig> = {
     if (config.clientSecret !== undefined) deps.onToken(config.clientSecret)
     const fetchFn = authFetch(deps, [url, ...configuredAddresses(config)])
     const { onToken } = deps
-    return new TokenSource(({ challenge }) =>
-      askForToken(config, { url, challenge, fetchFn, onToken }, () => providerOf(config)),
+    return new TokenSource(
+      ({ challenge }) =>
+        askForToken(config, { url, challenge, fetchFn, onToken }, () => providerOf(config)),
+      deps.onAsked,
     )
   },
 }

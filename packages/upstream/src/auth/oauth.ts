@@ -76,7 +76,7 @@ interface WantedLogin {
 export const oauth: AuthStrategy<OAuthAuthConfig> = {
   open(config, deps, url) {
     const user = userOf(config, deps, url)
-    return new TokenSource((request) => user.token(request))
+    return new TokenSource((request) => user.token(request), deps.onAsked)
   },
 }
 

@@ -50,8 +50,9 @@ export const tokenExchange: AuthStrategy<TokenExchangeAuthConfig> = {
       const assertion = await assert({ audience: issuer, clientId, ...target })
       return new AssertionProvider(config, assertion)
     }
-    return new TokenSource(({ challenge }) =>
-      askForToken(config, { url, challenge, fetchFn, onToken }, prepare),
+    return new TokenSource(
+      ({ challenge }) => askForToken(config, { url, challenge, fetchFn, onToken }, prepare),
+      deps.onAsked,
     )
   },
 }

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import { authorizedFetch } from './authorized-fetch.ts'
-import { TokenSource } from './token-source.ts'
+import { type AccessToken, TokenSource } from './token-source.ts'
 
 /** The refusal of a request that had a token. */
 async function refusalOf(token: string | undefined) {
@@ -82,12 +82,15 @@ test.each([
 
 test('a failure is that of every request that waits, and the next one asks again', async () => {
   let isDown = true
-  const broken = new TokenSource(async () => {
+  const outcomes: string[] = []
+  const get = async (): Promise<AccessToken> => {
     if (isDown) throw new Error('it is down')
     return { value: 'a', lifeMs: Infinity }
-  })
+  }
+  const broken = new TokenSource(get, (outcome) => outcomes.push(outcome))
   const waiting = await Promise.allSettled([broken.token(), broken.token()])
   expect(waiting.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   isDown = false
   expect(await broken.token()).toBe('a')
+  expect(outcomes).toEqual(['failed', 'ok'])
 })

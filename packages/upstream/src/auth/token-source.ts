@@ -3,6 +3,8 @@ import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client'
 
 import { UnsentError } from '../errors/unsent-error.ts'
 import { refusedToken, type TokenProvider } from './authorized-fetch.ts'
+import type { AuthDeps } from './auth-strategy.ts'
+import { isLoginNeeded } from './oauth/login-needed-error.ts'
 import type { Challenge } from './oauth/challenge.ts'
 
 /** The time before its expiry in which a token is replaced, and its limit as a part of the lifetime. */
@@ -34,14 +36,16 @@ type Refusal = Pick<Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0], 
  */
 export class TokenSource implements TokenProvider {
   readonly #get: GetToken
+  readonly #onAsked: AuthDeps['onAsked']
   #challenge: Challenge = {}
   #token: string | undefined
   /** When the token is replaced. */
   #staleAt = -Infinity
   #getting: Promise<void> | undefined
 
-  constructor(get: GetToken) {
+  constructor(get: GetToken, onAsked?: AuthDeps['onAsked']) {
     this.#get = get
+    this.#onAsked = onAsked
   }
 
   async token(): Promise<string | undefined> {
@@ -80,12 +84,14 @@ export class TokenSource implements TokenProvider {
 
   async #getNow(request: TokenRequest): Promise<void> {
     const token = await this.#get(request).catch((error: unknown) => {
+      this.#onAsked?.(isLoginNeeded(error) ? 'needed' : 'failed')
       throw new UnsentError(error instanceof Error ? error.message : String(error), {
         cause: error,
       })
     })
     this.#token = token?.value
     if (token === undefined) return
+    this.#onAsked?.('ok')
     this.#staleAt = performance.now() + token.lifeMs - Math.min(EARLY.ms, token.lifeMs * EARLY.part)
   }
 }

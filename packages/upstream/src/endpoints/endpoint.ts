@@ -3,6 +3,7 @@ import type { Transport } from '@modelcontextprotocol/client'
 import type { Environment, Guardian, Logger } from '@mcp-host/process'
 import type { Intake } from '../intake/intake.ts'
 import type { MessageLimits } from '../intake/message-limits.ts'
+import type { AuthDeps } from '../auth/auth-strategy.ts'
 import type { UserLogins } from '../auth/oauth/user-logins.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
@@ -35,6 +36,8 @@ export interface EndpointDeps {
   readonly logins?: UserLogins | undefined
   /** Receives each token of the server before its first use, to be masked. */
   readonly onToken: (token: string) => void
+  /** Called when a token of the server was asked for. */
+  readonly onAsked?: AuthDeps['onAsked']
   /** Receives the output of a process outside of the protocol. */
   readonly output: ProcessOutput
   readonly limits: MessageLimits

@@ -21,6 +21,7 @@ export function openRemote<Config>(
     logger,
     onLeftOut,
     onToken,
+    onAsked,
     proxyFor,
     logins,
   }: Pick<EndpointDeps, 'limits' | 'logger' | 'onLeftOut' | keyof AuthDeps>,
@@ -35,7 +36,7 @@ export function openRemote<Config>(
   })
   const endpoint = new RemoteEndpoint(
     intake,
-    openTransport({ intake, env, onToken, proxyFor, logins }, config),
+    openTransport({ intake, env, onToken, onAsked, proxyFor, logins }, config),
   )
   return endpoint
 }

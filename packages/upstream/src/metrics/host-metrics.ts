@@ -13,11 +13,16 @@ export interface LeftOut {
   lines: number
 }
 
+/** How a request for a token ended. `needed`: a user has to log in first. */
+export type TokenOutcome = 'ok' | 'needed' | 'failed'
+
 /** Counts events around the calls of one server. */
 export interface ServerCounters {
   readonly leftOut: LeftOut
   /** Retried requests. */
   retries: number
+  /** Tokens that its connections asked for, by the type of its `auth`. */
+  readonly tokens: Record<string, Record<TokenOutcome, number>>
   /** Changes of circuit breakers, of the server or of its tools, by new state. */
   readonly circuits: Record<CircuitState, number>
   /** The number of requests to each of the `instances`, in their order. */
@@ -105,7 +110,7 @@ export class MetricsRegistry {
     if (known !== undefined) return known
     const circuits = { closed: 0, open: 0, 'half-open': 0 }
     const leftOut = { notices: 0, requests: 0, messages: 0, lines: 0 }
-    const counters = { leftOut, retries: 0, circuits, instances: [] }
+    const counters = { leftOut, retries: 0, tokens: {}, circuits, instances: [] }
     const entry: Entry = { calls: new CallMeter(), tools: new Map(), counters, breakers: [] }
     this.#servers.set(server, entry)
     return entry

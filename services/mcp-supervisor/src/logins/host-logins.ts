@@ -5,7 +5,8 @@ import type { AssertUser, UserLogins } from '@mcp-host/upstream'
 import type { SupervisorConfig } from '../config.ts'
 import type { Peers } from '../leases/peers.ts'
 import type { Account } from './account.ts'
-import { exposeLogins, loginEvents, type LoginEventsDeps } from './login-events.ts'
+import { exposeLogins } from './expose-logins.ts'
+import { loginEvents, type LoginEventsDeps } from './login-events.ts'
 import type { AccountStore } from './login-vault.ts'
 import { LoginVault } from './login-vault.ts'
 import { PendingLogins } from './pending-logins.ts'
@@ -56,9 +57,7 @@ export class HostLogins implements AsyncDisposable {
   ): Promise<HostLogins | undefined> {
     const events = loginEvents({ metrics, ...deps })
     let opened: LoginVault | undefined
-    exposeLogins(metrics, () =>
-      (opened?.all() ?? []).map(({ server, isUsable }) => [server, isUsable ? 'usable' : 'needed']),
-    )
+    exposeLogins(metrics, () => opened?.all() ?? [])
     const [key, ...oldKeys] = tokenKeys.map((secret) => Buffer.from(secret.open(), 'base64'))
     if (key === undefined || publicUrl === undefined) return undefined
     const sealer = new Sealer([key, ...oldKeys])

@@ -1,7 +1,7 @@
 import type { AuditLog, AuditRecord } from '@mcp-host/audit'
 import type { Logger } from '@mcp-host/service'
 import type { Registry } from 'prom-client'
-import { Counter, Gauge } from 'prom-client'
+import { Counter } from 'prom-client'
 import type { Account } from './account.ts'
 
 /** `refused`: the login is over; `failed`: it could not be asked, and nothing is lost. */
@@ -56,21 +56,4 @@ export function loginEvents({ logger, metrics, audit }: LoginEventsDeps): LoginE
       }
     },
   }
-}
-
-/** Exposes how many logins there are. Every supervisor knows all of them. */
-export function exposeLogins(
-  metrics: Registry,
-  counts: () => Iterable<readonly [server: string, state: 'usable' | 'needed']>,
-): void {
-  const gauge: Gauge = new Gauge({
-    name: 'mcp_host_server_logins',
-    help: 'Logins of users at MCP servers: usable, or needed again',
-    labelNames: ['server', 'state'],
-    registers: [metrics],
-    collect() {
-      gauge.reset()
-      for (const [server, state] of counts()) gauge.inc({ server, state })
-    },
-  })
 }

@@ -18,6 +18,8 @@ const LoginRecord = Account.extend({
   demanded: z.string().optional(),
   /** Epoch milliseconds. */
   connectedAt: z.number(),
+  /** Epoch milliseconds at which its tokens were got last. */
+  renewedAt: z.number().optional(),
   /** Epoch milliseconds at which its user chose it as the default one; the latest counts. */
   defaultSince: z.number().optional(),
   /** The tokens and the registration, sealed. Absent: the user has to log in again. */
@@ -204,7 +206,10 @@ export class LoginVault implements AsyncDisposable {
         return login
       },
       save: async (login) => {
-        await this.#replace(account, loginId, (record) => this.#seal(record, login))
+        const renewedAt = this.#bucket.now()
+        await this.#replace(account, loginId, (record) =>
+          this.#seal({ ...record, renewedAt }, login),
+        )
         latest = login
         this.#events.replaced(account, login === undefined ? 'refused' : 'ok')
       },
