@@ -25,6 +25,11 @@ import { openLoginStage, PASSWORD, type StageUser } from './upstream-login-stage
 /** The time for entries to arrive in the audit log. */
 const RECORDED = { timeout: 20_000, interval: 250 }
 
+const JSON_RPC = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+}
+
 const run = promisify(execFile)
 const cleanup = new AsyncDisposableStack()
 let url: string
@@ -71,6 +76,10 @@ function withRule(entry: object): object {
   return { ...entry, auth: { type: 'oauth', accounts } }
 }
 
+/** What lists say of servers at which a user has no login. */
+const missing = (...servers: string[]): object[] =>
+  servers.map((server) => ({ server, state: 'login-needed', link: `${url}/connect/${server}` }))
+
 const listed = (tool: string): Promise<unknown> =>
   eventually(async () => (await ann.mcp.listTools()).tools.some(({ name }) => name === tool))
 
@@ -83,6 +92,14 @@ test('without a login, a call tells where to log in', async () => {
     'test__echo',
   ])
   expect(await call(ann, 'notes__connect')).toContain(`${url}/connect/notes`)
+  const all = { 'mcp-host/missing': missing('notes', 'mail', 'code') }
+  expect((await ann.mcp.listTools())._meta).toEqual(all)
+  const alone = await fetch(`${url}/mcp/servers/test`, {
+    method: 'POST',
+    headers: { ...ann.headers, ...JSON_RPC },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  })
+  expect(await alone.text()).not.toContain('mcp-host/missing')
 })
 
 test('each user has the own login, at each server, and at every supervisor', async () => {
@@ -150,6 +167,9 @@ test('so is a client of 2026-07-28, at whichever gateway and supervisor its repe
   })
   const { headers } = ann
   await mcp.connect(new ModernTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+  expect((await mcp.listTools())._meta).toMatchObject({
+    'mcp-host/missing': missing('mail', 'code'),
+  })
   const { content } = await mcp.callTool({ name: 'mail__whoami', arguments: {} })
   expect(content).toEqual([{ type: 'text', text: 'ann@mail' }])
   await mcp.close()

@@ -3,6 +3,7 @@ import type { ClientVirtualServers } from './listing/client-virtual-servers.ts'
 import type { SignSession } from './messages/signed-id.ts'
 import type { AdmitDeps } from './route/admit.ts'
 import type { ServerInfo } from './route/answer-locally.ts'
+import type { MissingServer, VirtualServer } from './listing/virtual-server.ts'
 import type { OnRecovered } from './servers.ts'
 import type { Clients } from './sessions/clients.ts'
 import type { StreamLimits } from './streams/notification-streams.ts'
@@ -14,6 +15,11 @@ export interface EndpointDeps extends AdmitDeps {
   readonly signSession: SignSession
   /** The limits of principals. Default: none. */
   readonly limits?: EndpointLimits
+  /** The servers that a list is without, or that ask the caller to log in. */
+  readonly missing?: (
+    caller: Caller,
+    virtualServer: VirtualServer,
+  ) => readonly MissingServer[] | Promise<readonly MissingServer[]>
   /** The virtual servers of clients with dedicated processes. */
   readonly clientVirtualServers?: ClientVirtualServers
   readonly onRecovered?: OnRecovered

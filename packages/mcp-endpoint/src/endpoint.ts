@@ -36,7 +36,7 @@ import type { EventQueue } from './streams/event-queue.ts'
 import { EventQueues } from './streams/event-queues.ts'
 import { sessionStream, subscriptionStream } from './streams/notification-streams.ts'
 import { joined, success, toMessage } from './streams/messages.ts'
-import type { VirtualServer } from './listing/virtual-server.ts'
+import type { MissingServer, VirtualServer } from './listing/virtual-server.ts'
 import { listForClient } from './sessions/list-for-client.ts'
 import type { MergedListing } from './listing/merged-listing.ts'
 import { answerLocally } from './route/answer-locally.ts'
@@ -204,7 +204,12 @@ export class McpEndpoint {
     session: ClientSession | undefined,
   ): Promise<EndpointReply> {
     const listing = listForClient(request, session, virtualServer.listing)
-    const answer = answerLocally(request, listing, this.#deps.serverInfo)
+    const { serverInfo, missing } = this.#deps
+    const isListing = request.method === 'tools/list'
+    const absent = isListing ? (missing?.(principal, virtualServer) ?? []) : []
+    const say = (found: readonly MissingServer[]): string | Promise<string> =>
+      answerLocally(request, listing, serverInfo, found)
+    const answer = absent instanceof Promise ? absent.then(say) : say(absent)
     const headers: Record<string, string> = { ...JSON_TYPE }
     if (request.era === 'legacy' && request.method === 'initialize') {
       const { capabilities } = request.params

@@ -241,6 +241,10 @@ class PolicyView implements VirtualServer {
     this.#deps = deps
   }
 
+  get servers(): readonly string[] | undefined {
+    return this.#whole.servers
+  }
+
   get listing(): MergedListing {
     return this.#deps.visible(this.#whole.listing)
   }

@@ -1,4 +1,5 @@
 import type { JsonRpcRequest } from '../messages/classify.ts'
+import type { MissingServer } from '../listing/virtual-server.ts'
 import type { MergedListing } from '../listing/merged-listing.ts'
 import type { ListName } from '../listing/server-listing.ts'
 import type { Params } from '../messages/json-rpc.ts'
@@ -21,6 +22,9 @@ const LISTS: ReadonlyMap<string, ListName> = new Map([
   ['resources/templates/list', 'resourceTemplates'],
 ])
 
+/** The field of a list that names the servers that it is without, or that ask the caller to log in. */
+const MISSING = 'mcp-host/missing'
+
 /** The summary changes whenever a server does, so it must not be cached. */
 const FRESH = { ttlMs: 0, cacheScope: 'private' }
 
@@ -29,9 +33,18 @@ export function answerLocally(
   { method, params, era }: JsonRpcRequest,
   listing: MergedListing,
   serverInfo: ServerInfo,
+  missing: readonly MissingServer[] = [],
 ): string | Promise<string> {
   const list = LISTS.get(method)
-  if (list !== undefined) return answerList(list, params, era, listing, serverInfo)
+  if (list !== undefined) {
+    const page = pageOf(list, params, era, listing)
+    const notes = missing.length === 0 ? {} : { [MISSING]: missing }
+    if (era === 'modern') {
+      const caching = missing.length === 0 ? listing.caching(list) : FRESH
+      return `${modernResult(caching, serverInfo, notes).slice(0, -1)},${page}}`
+    }
+    return missing.length === 0 ? `{${page}}` : `{"_meta":${JSON.stringify(notes)},${page}}`
+  }
   const isOlder = era === 'legacy'
   if (method === 'tools/call' && listing.toolSearch !== undefined) {
     return answerSearch(params, listing.toolSearch).then((result) =>
@@ -55,20 +68,16 @@ async function answerSearch(params: Params, toolSearch: ToolSearch): Promise<obj
   return params['name'] === SEARCH_TOOLS ? toolSearch.run(params) : noSuchTool(params)
 }
 
-function answerList(
+function pageOf(
   list: ListName,
   { cursor }: Params,
   era: JsonRpcRequest['era'],
   listing: MergedListing,
-  serverInfo: ServerInfo,
 ): string {
   const page =
     cursor === undefined || typeof cursor === 'string' ? listing.page(list, cursor, era) : undefined
-  if (page === undefined) {
-    throw new JsonRpcError(JsonRpcCode.invalidParams, 'cursor: is unknown; begin without one')
-  }
-  if (era === 'legacy') return `{${page}}`
-  return `${modernResult(listing.caching(list), serverInfo).slice(0, -1)},${page}}`
+  if (page !== undefined) return page
+  throw new JsonRpcError(JsonRpcCode.invalidParams, 'cursor: is unknown; begin without one')
 }
 
 function about(listing: MergedListing): object {
@@ -89,8 +98,8 @@ function about(listing: MergedListing): object {
 }
 
 /** Adds the envelope of 2026-07-28 to a result. */
-function modernResult(result: object, serverInfo: ServerInfo): string {
-  const _meta = { [MetaKey.serverInfo]: serverInfo }
+function modernResult(result: object, serverInfo: ServerInfo, notes: object = {}): string {
+  const _meta = { [MetaKey.serverInfo]: serverInfo, ...notes }
   return JSON.stringify({ resultType: 'complete', _meta, ...result })
 }
 

@@ -141,7 +141,12 @@ export async function buildApp(
   onRoute?: (route: { readonly method: string; readonly url: string }) => void,
 ): Promise<FastifyInstance> {
   const { logger, events, operations, onSocket, draining, refusing } = deps
-  const opened = openEndpoint(deps, settings)
+  // Without logins of browsers nobody can use them.
+  const hasConnectPages = deps.logins !== undefined || !deps.auth.isOn
+  const { publicUrl } = deps.auth
+  const linkTo = (server: string): string | undefined =>
+    hasConnectPages && publicUrl !== undefined ? `${publicUrl}/connect/${server}` : undefined
+  const opened = openEndpoint(deps, { ...settings, linkTo })
   const budget = new ReadBudget()
   const principals = new WeakMap<IncomingMessage, string>()
   const ownerOf: OwnerOf = (request) => principals.get(request) ?? deps.limits.addressOf(request)
@@ -229,8 +234,6 @@ export async function buildApp(
   })
   app.addHook('onClose', async () => guard[Symbol.dispose]())
   compressAnswers(app)
-  // Without logins of browsers nobody can use them.
-  const hasConnectPages = deps.logins !== undefined || !deps.auth.isOn
   const tickets = new Tickets(deps.bus, deps.auth)
   const shares = new Shares(deps.bus, deps.auth)
   const sending = { blobs: deps.bus.blobs, budget: new ReadBudget(FILES_BYTES_PER_MS) }

@@ -16,6 +16,7 @@ import type { Logger } from '@mcp-host/service'
 import { pauseServer, VERSION } from '@mcp-host/service'
 import type { GatewayEvents } from '../events.ts'
 import type { GatewayAudit } from '../gateway-audit.ts'
+import { MissingServers, type MissingServersDeps } from './missing-servers.ts'
 import type { ClientLimits } from '../limits/unlimited.ts'
 
 export interface EndpointDeps {
@@ -41,9 +42,13 @@ export interface OpenEndpoint {
   readonly onRecovered: OnRecovered
 }
 
+interface EndpointSettings extends Pick<MissingServersDeps, 'linkTo'> {
+  readonly mcpStreamMs: number
+}
+
 export function openEndpoint(
   deps: EndpointDeps,
-  { mcpStreamMs }: { readonly mcpStreamMs: number },
+  { mcpStreamMs, linkTo }: EndpointSettings,
 ): OpenEndpoint {
   const { bus, logger, events, catalog, audit } = deps
   const onRecovered: OnRecovered = (recoveredBy, { server, afterMs }) => {
@@ -75,6 +80,7 @@ export function openEndpoint(
       serverInfo,
       onRead,
       onRecovered,
+      missing: new MissingServers({ ...deps, linkTo }).of,
       onAnswered(method, isError, seconds) {
         const outcome = isError ? 'error' : 'ok'
         events.requestAnswered({ entrance: 'mcp', method, outcome, seconds })

@@ -85,7 +85,7 @@ export class VirtualServers {
           absent: (tool) => this.#absent(`${name}__${tool}`),
         })
       },
-      { server: name },
+      { server: name, servers: [name] },
     )
   }
 
@@ -93,14 +93,15 @@ export class VirtualServers {
   bundle(name: string): VirtualServer | undefined {
     const bundle = ownValue(this.#bundles, name)
     if (bundle === undefined) return undefined
-    return this.#virtualServer(`bundle ${name}`, (entries) =>
+    const make = (entries: readonly ServerEntry[]): MergedListing =>
       bundleListing(bundle, entries.map(toServerListing), this.#join, (tool) => {
         const found = this.#absent(tool)
         const { server } = found ?? {}
         const isOther = bundle.servers !== undefined && server !== undefined
         return isOther && ownValue(bundle.servers, server) === undefined ? undefined : found
-      }),
-    )
+      })
+    const servers = bundle.servers && Object.keys(bundle.servers)
+    return this.#virtualServer(`bundle ${name}`, make, { servers })
   }
 
   /** Replaces the bundles. */
@@ -124,7 +125,7 @@ export class VirtualServers {
   #virtualServer(
     key: string,
     make: (entries: readonly ServerEntry[]) => MergedListing,
-    about: Pick<VirtualServer, 'server'> = {},
+    about: Pick<VirtualServer, 'server' | 'servers'> = {},
   ): VirtualServer {
     const known = this.#virtualServers.get(key)
     if (known !== undefined) return known
