@@ -26,7 +26,7 @@ const packages: Readonly<Record<string, Allowance>> = {
       '@mcp-host/process',
       '@mcp-host/upstream',
     ],
-    outside: ['jsonc-parser', 'zod'],
+    outside: ['jsonc-parser', 'yaml', 'zod'],
   },
   '@mcp-host/process': { own: ['@mcp-host/async'], outside: [] },
   '@mcp-host/upstream': {
@@ -86,6 +86,7 @@ const packages: Readonly<Record<string, Allowance>> = {
       'jsonc-parser',
       'ws',
       '@types/ws',
+      'yaml',
       'zod',
     ],
   },

@@ -13,10 +13,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function read(file: object | string, env: Record<string, string> = {}): McpJsonSettings {
+function read(
+  file: object | string,
+  env: Record<string, string> = {},
+  name = 'mcp.json',
+): McpJsonSettings {
   const text = typeof file === 'string' ? file : JSON.stringify(file)
-  writeFileSync(join(folder, 'mcp.json'), text)
-  return mcpJsonSettings(join(folder, 'mcp.json'), env)
+  writeFileSync(join(folder, name), text)
+  return mcpJsonSettings(join(folder, name), env)
 }
 
 test('llm and max_tool_calls of mcp.json are settings; a key in it is warned about without being shown', () => {
@@ -66,7 +70,9 @@ test('a key in mcp.json that names an unset variable is warned about', () => {
 
 test('keys that an entry has twice are left to the reader of the servers', () => {
   const text = '{ "llm": { "type": "openai" }, "mcpServers": { "it": { "args": [], "args": [] } } }'
-  expect(read(text)).toMatchObject({ settings: { LLM_PROVIDER: 'openai' } })
+  for (const name of ['mcp.json', 'mcp.yaml', 'mcp.YML']) {
+    expect(read(text, {}, name)).toMatchObject({ settings: { LLM_PROVIDER: 'openai' } })
+  }
 })
 
 test('a misspelled field of llm is warned about, one of the wrong type is refused', () => {

@@ -9,15 +9,17 @@ export type AskInput = (input: ConfigInput) => string | undefined | Promise<stri
 /**
  * Returns the value of every `${input:id}` that enabled servers refer to: the `known` values, and answers to questions
  * for the rest, asked one after another. A faulty configuration asks nothing; `parseMcpConfig` reports its faults.
+ * `file`: the path of the text's file, which may be YAML.
  */
 export async function askInputs(
   text: string,
   ask: AskInput,
   known: Readonly<Record<string, string>>,
+  file?: string,
 ): Promise<Record<string, string>> {
   let answers = { ...known }
   const faults = new FaultList(text, { hasLines: false, isStrict: false })
-  const root = parseSyntax(text, faults)
+  const root = parseSyntax(text, file, faults)
   if (root === undefined || faults.count > 0) return answers
   const enabled = findEntries(root, faults, []).filter(({ isDisabled }) => !isDisabled)
   const ids = new Set(enabled.flatMap(({ node }) => referredInputs(node)))

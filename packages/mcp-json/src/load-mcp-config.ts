@@ -14,7 +14,7 @@ export interface LoadOptions extends ReadOptions, Pick<ParseOptions, 'inputs'> {
 }
 
 /**
- * Reads an `mcp.json`. `variables` are the values of `${NAME}`, mostly `process.env`. Throws `ConfigurationError` with
+ * Reads an `mcp.json`, or a YAML file (`.yaml`, `.yml`) of the same form. `variables` are the values of `${NAME}`, mostly `process.env`. Throws `ConfigurationError` with
  * every fault at once, also when the file cannot be read.
  */
 export async function loadMcpConfig(
@@ -31,6 +31,6 @@ export async function loadMcpConfig(
     const remedy = 'Create it, or give the path of another.'
     throw new ConfigurationError([{ file, line: 1, column: 1, path: '', message, remedy }])
   }
-  const answers = askInput === undefined ? inputs : await askInputs(text, askInput, inputs)
+  const answers = askInput === undefined ? inputs : await askInputs(text, askInput, inputs, file)
   return parseMcpConfig(text, { ...options, inputs: answers, file, variables })
 }

@@ -33,7 +33,7 @@ export interface ReadOptions {
 }
 
 export interface ParseOptions extends ReadOptions {
-  /** The absolute path of the text's file, for faults. */
+  /** The absolute path of the text's file, for faults. With the ending `.yaml` or `.yml` the text is YAML. */
   readonly file?: string
   /** Values for `${NAME}`; default: none. */
   readonly variables?: Environment
@@ -42,8 +42,8 @@ export interface ParseOptions extends ReadOptions {
 }
 
 /**
- * Reads a configuration as people write it: the text of an `mcp.json`, with comments and trailing commas, or an object
- * of the same form. Files in `envFile` are read too. The fields of a disabled server are ignored. A server with faults
+ * Reads a configuration as people write it: the text of an `mcp.json`, with comments and trailing commas, of a YAML file, or
+ * an object of the same form. Files in `envFile` are read too. The fields of a disabled server are ignored. A server with faults
  * is left out, and its faults are in `faulty`. Throws `ConfigurationError` with every fault when the fault is not one
  * server's, such as a syntax error, which may hide others; in strict mode for any fault.
  */
@@ -52,7 +52,7 @@ export function parseMcpConfig(source: string | object, options: ParseOptions = 
   const hasLines = typeof source === 'string'
   const text = hasLines ? source : toText(source)
   const faults = new FaultList(text, { file, hasLines, isStrict: strict })
-  const root = parseSyntax(text, faults)
+  const root = parseSyntax(text, file, faults)
   if (root === undefined || faults.count > 0) throw new ConfigurationError(faults.sorted())
 
   findDuplicateKeys(root, '', faults)

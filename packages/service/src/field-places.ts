@@ -30,7 +30,7 @@ interface TreeNode {
 }
 
 export function isYamlFile(path: string): boolean {
-  return /^\.ya?ml$/.test(extname(path))
+  return /^\.ya?ml$/i.test(extname(path))
 }
 
 export function fieldPlaces(text: string, file: string): FieldPlaces {

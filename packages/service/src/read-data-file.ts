@@ -77,7 +77,9 @@ function explainIssue(issue: z.core.$ZodIssue): ExplainedIssue {
 
 function parseText(text: string, path: string, mayRepeatKeys: boolean): unknown {
   try {
-    return isYamlFile(path) ? parseYaml(text, path) : parseJson(text, path, mayRepeatKeys)
+    return isYamlFile(path)
+      ? parseYaml(text, path, mayRepeatKeys)
+      : parseJson(text, path, mayRepeatKeys)
   } catch (error) {
     // The parsers are recursive, and overflow the stack.
     if (error instanceof RangeError) throw new ConfigError([`${path}: is nested too deeply`])
@@ -124,8 +126,8 @@ function findRepeatedKeys(text: string): (Place & { readonly key: string })[] {
   return repeated
 }
 
-function parseYaml(text: string, path: string): unknown {
-  const document = parseDocument(text, { prettyErrors: false })
+function parseYaml(text: string, path: string, mayRepeatKeys: boolean): unknown {
+  const document = parseDocument(text, { prettyErrors: false, uniqueKeys: !mayRepeatKeys })
   const faults = [...document.errors, ...document.warnings]
   if (faults.length === 0) {
     try {
