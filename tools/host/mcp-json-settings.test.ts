@@ -70,8 +70,10 @@ test('a key in mcp.json that names an unset variable is warned about', () => {
 
 test('keys that an entry has twice are left to the reader of the servers', () => {
   const text = '{ "llm": { "type": "openai" }, "mcpServers": { "it": { "args": [], "args": [] } } }'
-  for (const name of ['mcp.json', 'mcp.yaml', 'mcp.YML']) {
-    expect(read(text, {}, name)).toMatchObject({ settings: { LLM_PROVIDER: 'openai' } })
+  expect(read(text)).toMatchObject({ settings: { LLM_PROVIDER: 'openai' } })
+  const yaml = 'llm: { type: openai }\nservers:\n  it:\n    args: []\n    args: []\n'
+  for (const name of ['mcp.yaml', 'mcp.YML']) {
+    expect(read(yaml, {}, name)).toMatchObject({ settings: { LLM_PROVIDER: 'openai' } })
   }
 })
 

@@ -14,8 +14,8 @@ export interface LoadOptions extends ReadOptions, Pick<ParseOptions, 'inputs'> {
 }
 
 /**
- * Reads an `mcp.json`, or a YAML file (`.yaml`, `.yml`) of the same form. `variables` are the values of `${NAME}`, mostly `process.env`. Throws `ConfigurationError` with
- * every fault at once, also when the file cannot be read.
+ * Reads an `mcp.json`, or a YAML file (`.yaml`, `.yml`) of the same form. `variables` are the values of `${NAME}`,
+ * mostly `process.env`. Throws `ConfigurationError` with every fault at once, also when the file cannot be read.
  */
 export async function loadMcpConfig(
   path: string,

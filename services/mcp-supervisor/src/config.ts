@@ -17,7 +17,8 @@ export const supervisorSettings = {
     env: 'MCP_JSON_PATH',
     schema: values.text,
     default: './mcp.json',
-    describe: 'File that lists the MCP servers to run.',
+    describe:
+      'File that lists the MCP servers to run, in JSON or, with the ending .yaml or .yml, in YAML.',
   }),
   defaultToolTimeoutMs: setting({
     env: 'DEFAULT_TOOL_TIMEOUT_MS',
