@@ -1,6 +1,7 @@
 import { FaultList } from './document/fault-list.ts'
 import { findEntries } from './clients/find-entries.ts'
 import { type ConfigInput, declaredInputs, referredInputs } from './values/find-inputs.ts'
+import { toOwnForm } from './clients/master-mcp-server/to-own-form.ts'
 import { parseSyntax } from './document/parse-syntax.ts'
 
 /** Asks a person for a value of the configuration; `undefined` when there is none. */
@@ -19,7 +20,8 @@ export async function askInputs(
 ): Promise<Record<string, string>> {
   let answers = { ...known }
   const faults = new FaultList(text, { hasLines: false, isStrict: false })
-  const root = parseSyntax(text, file, faults)
+  const written = parseSyntax(text, file, faults)
+  const root = written && toOwnForm(written, faults)
   if (root === undefined || faults.count > 0) return answers
   const enabled = findEntries(root, faults, []).filter(({ isDisabled }) => !isDisabled)
   const ids = new Set(enabled.flatMap(({ node }) => referredInputs(node)))

@@ -12,6 +12,7 @@ import { fieldPath } from './document/json-tree.ts'
 import { folderOf, homeOf, knownReferences } from './values/known-references.ts'
 import type { McpConfig } from './mcp-config.ts'
 import type { ServerConfig } from '@mcp-host/upstream'
+import { toOwnForm } from './clients/master-mcp-server/to-own-form.ts'
 import { parseSyntax } from './document/parse-syntax.ts'
 import { type ReadServer, readServer } from './read-server.ts'
 
@@ -33,7 +34,7 @@ export interface ReadOptions {
 }
 
 export interface ParseOptions extends ReadOptions {
-  /** The absolute path of the text's file, for faults. With the ending `.yaml` or `.yml` the text is YAML. */
+  /** The absolute path of the text's file, for faults. A name that ends in `.yaml` or `.yml` means YAML. */
   readonly file?: string
   /** Values for `${NAME}`; default: none. */
   readonly variables?: Environment
@@ -42,24 +43,26 @@ export interface ParseOptions extends ReadOptions {
 }
 
 /**
- * Reads a configuration as people write it: the text of an `mcp.json`, with comments and trailing commas, of a YAML file, or
- * an object of the same form. Files in `envFile` are read too. The fields of a disabled server are ignored. A server with faults
- * is left out, and its faults are in `faulty`. Throws `ConfigurationError` with every fault when the fault is not one
- * server's, such as a syntax error, which may hide others; in strict mode for any fault.
+ * Reads a configuration as people write it: the text of an `mcp.json`, with comments and trailing commas, or of a YAML
+ * file, or an object of the same form. Files in `envFile` are read too. The fields of a disabled server are ignored. A
+ * server with faults is left out, and its faults are in `faulty`. Throws `ConfigurationError` with every fault when the
+ * fault is not one server's, such as a syntax error, which may hide others; in strict mode for any fault.
  */
 export function parseMcpConfig(source: string | object, options: ParseOptions = {}): McpConfig {
   const { file, variables = {}, inputs = {}, reservedNames = [], strict = false } = options
   const hasLines = typeof source === 'string'
   const text = hasLines ? source : toText(source)
   const faults = new FaultList(text, { file, hasLines, isStrict: strict })
-  const root = parseSyntax(text, file, faults)
-  if (root === undefined || faults.count > 0) throw new ConfigurationError(faults.sorted())
+  const written = parseSyntax(text, file, faults)
+  if (written === undefined || faults.count > 0) throw new ConfigurationError(faults.sorted())
 
-  findDuplicateKeys(root, '', faults)
+  findDuplicateKeys(written, '', faults)
+  const root = toOwnForm(written, faults)
+  if (root === undefined) throw new ConfigurationError(faults.sorted())
   const folder = resolve(options.workspaceFolder ?? folderOf(file, strict))
   const home = homeOf(variables)
   const references = strict ? undefined : knownReferences(folder, home, root, inputs)
-  const given = hasLines ? undefined : source
+  const given = hasLines || root !== written ? undefined : source
   const context = { folder, home, variables, references, faults, given }
   const entries = findEntries(root, faults, reservedNames)
   const servers = entries

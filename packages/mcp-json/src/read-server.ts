@@ -42,7 +42,7 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
     faults.add(node.offset, path, 'must be an object', 'Write { "command": "…" }.')
     return { config: undefined, dependencies: [] }
   }
-  const countBefore = faults.count
+  const countBefore = faults.reported
   const filled = new Map<string, string>()
   const functions = functionsOf(valueAt(context.given, getNodePath(node)))
   const written = { ...expandFields(node, path, { ...context, filled }), ...functions }
@@ -64,7 +64,7 @@ export function readServer(node: Node, path: string, context: ReadServerContext)
   const fileEnv = readEnvField(node, path, value, context)
   const listed = value['dependencies']
   const dependencies = Array.isArray(listed) ? listed.map(nameOrJson) : []
-  if (faults.count > countBefore) return { config: undefined, dependencies }
+  if (faults.reported > countBefore) return { config: undefined, dependencies }
   const config = ENTRY_KINDS[kind].toConfig(entry.parse(value), { folder, fileEnv })
   return { config: withSecrets(config, filled), dependencies }
 }

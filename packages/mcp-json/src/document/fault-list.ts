@@ -14,6 +14,9 @@ export class FaultList {
   readonly #lineStarts: readonly number[]
   readonly #faults = new Map<string, LocatedFault>()
   readonly #warnings = new Map<string, LocatedFault>()
+  /** Paths in the file, by the paths of translated fields. */
+  readonly #paths = new Map<string, string>()
+  #reported = 0
 
   constructor(text: string, options: FaultListOptions) {
     this.#options = options
@@ -22,6 +25,11 @@ export class FaultList {
 
   get count(): number {
     return this.#faults.size
+  }
+
+  /** The number of faults that were added, also of those that were dropped. */
+  get reported(): number {
+    return this.#reported
   }
 
   get isStrict(): boolean {
@@ -37,6 +45,11 @@ export class FaultList {
   tolerate(offset: number, path: string, message: string, remedy: string): void {
     const list = this.isStrict ? this.#faults : this.#warnings
     this.#put(list, offset, { path, message, remedy })
+  }
+
+  /** Gives a field and the fields below it the path of another field in later faults. */
+  rename(path: string, pathInFile: string): void {
+    if (path !== pathInFile) this.#paths.set(path, pathInFile)
   }
 
   /** Removes the faults in a part of the text, and returns them. */
@@ -60,7 +73,9 @@ export class FaultList {
     return sort(this.#warnings)
   }
 
-  #put(list: Map<string, LocatedFault>, offset: number, fault: ConfigFault): void {
+  #put(list: Map<string, LocatedFault>, offset: number, given: ConfigFault): void {
+    if (list === this.#faults) this.#reported += 1
+    const fault = { ...given, path: this.#pathInFile(given.path) }
     const key = `${offset} ${fault.path}`
     if (list.has(key)) return
     const { file, hasLines } = this.#options
@@ -72,6 +87,17 @@ export class FaultList {
     const column = offset - (this.#lineStarts[line] ?? 0)
     const place = { ...(file === undefined ? {} : { file }), line: line + 1, column: column + 1 }
     list.set(key, { offset, fault: { ...place, ...fault } })
+  }
+
+  /** The path in the file of a field, or of the nearest field around it that was renamed. */
+  #pathInFile(path: string): string {
+    if (this.#paths.size === 0) return path
+    const steps = path.split(/(?=[.[])/)
+    for (let count = steps.length; count > 0; count -= 1) {
+      const found = this.#paths.get(steps.slice(0, count).join(''))
+      if (found !== undefined) return found + steps.slice(count).join('')
+    }
+    return path
   }
 }
 
