@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { BYPASS, FILE, lines, readMaster, server, showFault } from '../../../test/read-master.ts'
-import { FaultList } from '../../document/fault-list.ts'
-import { parseYaml } from '../../document/parse-yaml.ts'
+import { BYPASS, FILE, lines, readMaster, server } from '../../../test/read-master.ts'
 import { parseMcpConfig } from '../../parse-mcp-config.ts'
-import { valueOf } from './draft.ts'
-import { toOwnForm } from './to-own-form.ts'
 
 describe('a login', () => {
   const CLIENT = 'client_id: "${ID}", client_secret: "env:SECRET"'
@@ -53,32 +49,11 @@ describe('a login', () => {
     expect(servers['a']).toMatchObject({ auth: { issuer, tokenEndpoint } })
   })
 
-  test('delegate_oauth has no secret', () => {
-    const text = remote(
-      `auth_strategy: delegate_oauth, auth_config: { ${ENDPOINTS}, ${CLIENT}, scopes: read }`,
+  test('delegate_oauth is a login, too, for which users may bring tokens', () => {
+    const { servers } = readMaster(
+      remote(`auth_strategy: delegate_oauth, auth_config: { ${ENDPOINTS}, ${CLIENT} }`),
     )
-    const faults = new FaultList(text, { hasLines: true, isStrict: false })
-    const tree = parseYaml(text, faults)
-    const root = tree && toOwnForm(tree, faults)
-    expect(valueOf(root && { node: root, path: '' })).toMatchObject({
-      servers: [
-        {
-          auth: {
-            type: 'delegate',
-            issuer: 'https://l.example',
-            authorizationEndpoint: 'https://l.example/a',
-            tokenEndpoint: 'https://l.example/t/token',
-            clientId: '${ID}',
-            scope: 'read',
-          },
-        },
-      ],
-    })
-    expect(JSON.stringify(valueOf(root && { node: root, path: '' }))).not.toContain('SECRET')
-    expect(faults.warnings().map(showFault)).toEqual([
-      expect.stringContaining('hosting'),
-      expect.stringMatching(/auth_config.client_secret: is ignored/),
-    ])
+    expect(servers['a']).toMatchObject({ auth: { type: 'oauth', issuer: 'https://l.example' } })
   })
 
   const MASTER = `master_oauth: { ${ENDPOINTS}, ${CLIENT}, scopes: [a, b], redirect_uri: x`
@@ -160,7 +135,7 @@ describe('a login', () => {
   test.each([
     ['proxy_oauth', /"auth" and in it the "variable"/],
     ['master_oauth', /"bypass_auth"/],
-    ['delegate_oauth', /"bypass_auth"/],
+    ['delegate_oauth', /"auth" and in it the "variable"/],
   ])('a program with %s is a fault', (strategy, remedy) => {
     const text = server(`type: npm, package: x, auth_strategy: ${strategy}`)
     const { faulty } = parseMcpConfig(text, { file: FILE })

@@ -45,21 +45,17 @@ interface Strategy {
 
 const USER_FIELDS = ['authorization_endpoint', 'token_endpoint', 'client_id']
 const WITHOUT_TOKEN = 'Write "bypass_auth", or the "config.port" at which the server runs.'
+/** Each user logs in by a page, or brings the tokens. */
+const LOGINS: Strategy = {
+  type: 'oauth',
+  required: USER_FIELDS,
+  optional: ['issuer', 'client_secret'],
+  remedy:
+    'Write this server in the form of this host, with "auth" and in it the "variable" in which the program reads the token.',
+}
 const STRATEGIES: ReadonlyMap<unknown, Strategy> = new Map([
-  [
-    'proxy_oauth',
-    {
-      type: 'oauth',
-      required: USER_FIELDS,
-      optional: ['issuer', 'client_secret'],
-      remedy:
-        'Write this server in the form of this host, with "auth" and in it the "variable" in which the program reads the token.',
-    },
-  ],
-  [
-    'delegate_oauth',
-    { type: 'delegate', required: USER_FIELDS, optional: ['issuer'], remedy: WITHOUT_TOKEN },
-  ],
+  ['proxy_oauth', LOGINS],
+  ['delegate_oauth', LOGINS],
   [
     'master_oauth',
     {
@@ -183,11 +179,6 @@ function warnUnknown(source: Written, { required, optional }: Strategy, faults: 
   for (const { key, offset } of membersOf(source.node)) {
     if (known.includes(key)) continue
     const path = fieldPath(source.path, key)
-    if (key === 'client_secret') {
-      const message = 'is ignored, since users log in with their own client'
-      faults.tolerate(offset, path, message, 'Remove it, and the secret from where it is kept.')
-      continue
-    }
     faults.tolerate(offset, path, 'is not a known field and is ignored', 'Remove it.')
   }
 }
