@@ -1,5 +1,9 @@
 // Users who log in at MCP servers: two of them, at two servers with an authorization server each.
-import { execFile } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams as Child } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text as textOf } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
@@ -30,6 +34,7 @@ const JSON_RPC = {
   accept: 'application/json, text/event-stream',
 }
 
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const run = promisify(execFile)
 const cleanup = new AsyncDisposableStack()
 let url: string
@@ -79,6 +84,12 @@ function withRule(entry: object): object {
 /** What lists say of servers at which a user has no login. */
 const missing = (...servers: string[]): object[] =>
   servers.map((server) => ({ server, state: 'login-needed', link: `${url}/connect/${server}` }))
+
+/** What a program prints until its end. */
+async function printedBy(program: Child): Promise<string> {
+  const all = await Promise.all([textOf(program.stdout), textOf(program.stderr)])
+  return all.join('')
+}
 
 const listed = (tool: string): Promise<unknown> =>
   eventually(async () => (await ann.mcp.listTools()).tools.some(({ name }) => name === tool))
@@ -393,6 +404,33 @@ test('a program of a user gets tokens by itself, and logs the user in by them', 
   expect(await refused.text()).toContain('the server refuses this token')
   expect((await bring('other', { access_token: '' })).status).toBe(400)
   expect((await ask('robot', { method: 'DELETE' })).status).toBe(204)
+})
+
+test('a terminal logs its user in by a code for another device, or by a token from stdin', async () => {
+  const { issuer } = mail
+  const env = { ...process.env, MCP_HOST_TOKEN: ann.headers.authorization.replace('Bearer ', '') }
+  const login = async (...words: string[]): Promise<Child> => {
+    const given = [`${ROOT}tools/login/login.ts`, ...words, '--url', url]
+    return spawn(process.execPath, given, { env })
+  }
+  const program = await login('mail', '--account', 'terminal')
+  const ended = printedBy(program)
+  const [page = ''] = await once(program.stdout.setEncoding('utf8'), 'data')
+  const [, address = '', word = ''] = /Open (\S+) .* the code (\S+) /.exec(String(page)) ?? []
+  await issuer.loginDevice(new URL(address), word, 'ann.terminal')
+  expect(await ended).toContain('You are logged in at mail.')
+  const _meta = { 'mcp-host/options': { account: 'terminal' } }
+  const { content } = await ann.mcp.callTool({ name: 'mail__whoami', arguments: {}, _meta })
+  expect(JSON.stringify(content)).toContain('ann.terminal')
+
+  const piped = await login('mail', '--account', 'piped', '--with-token')
+  piped.stdin.end(`${issuer.issued.at(-1)}\n`)
+  expect(await printedBy(piped)).toContain('You are logged in at mail.')
+  expect(await printedBy(await login('test'))).toContain('users cannot log in at "test"')
+  for (const account of ['terminal', 'piped']) {
+    const { headers } = ann
+    await fetch(`${url}/api/connections/mail/${account}`, { method: 'DELETE', headers })
+  }
 })
 
 test('a user lists and ends the own logins alone', async () => {

@@ -4,6 +4,7 @@ const commands = new Map<string, () => Promise<unknown>>([
   ['audit', () => import('./audit.ts')],
   ['bus-accounts', () => import('./bus-accounts.ts')],
   ['keys', () => import('./keys.ts')],
+  ['login', () => import('./login/login.ts')],
   ['policy', () => import('./policy.ts')],
   ['servers', () => import('./servers.ts')],
 ])

@@ -49,6 +49,10 @@ const commands = {
     summary: 'list the MCP servers of a running host, restart one, reload mcp.json',
     target: ['tools/servers.ts'],
   },
+  login: {
+    summary: 'log in at an MCP server from a terminal',
+    target: ['tools/login/login.ts'],
+  },
   keys: {
     summary: 'create, list or revoke API keys',
     target: ['tools/keys.ts'],

@@ -19,7 +19,13 @@ export type {
 export { AdminApi } from './api/admin-api.ts'
 export type { ClientState, EndReason } from './client-state.ts'
 export { GATEWAY_RESTARTS } from './client-state.ts'
-export type { BroughtTokens, Connection, LoginChange, ServerLogin } from './api/connection.ts'
+export type {
+  BroughtTokens,
+  Connection,
+  LoginChange,
+  LoginDescription,
+  ServerLogin,
+} from './api/connection.ts'
 export type { ConnectionFault } from './connection-fault.ts'
 export type {
   CallOptions,

@@ -23,6 +23,8 @@ export interface AuthorizationServerOptions {
 
 /** Limit for the pages of one login. */
 const MAX_STEPS = 10
+/** The last page of a login for a device. */
+const DEVICE_DONE = 'the device is logged in'
 const SCOPES = ['notes.read', 'notes.write']
 
 /** An authorization server, `oidc-provider`, within the process of the test. Its users agree to everything. */
@@ -137,21 +139,39 @@ export class AuthorizationServer implements AsyncDisposable {
 
   /** The browser of a user who agrees: opens a page for a login, and returns where it ends. */
   async login(page: URL, user: string): Promise<URL> {
-    const cookies = new Map<string, string>([['user', user]])
+    const browser = new AgreeingBrowser(user)
     let at = page
     for (let steps = 0; at.origin === this.url; steps += 1) {
       if (steps === MAX_STEPS) throw new Error(`the login does not end: ${at.pathname}`)
-      const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ')
-      const response = await fetch(at, { redirect: 'manual', headers: { cookie } })
-      for (const each of response.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? []
-        cookies.set(name, value)
-      }
+      const response = await browser.open(at)
       const location = response.headers.get('location')
       if (location === null) throw new Error(`${response.status}: ${await response.text()}`)
       at = new URL(location, at)
     }
     return at
+  }
+
+  /** The browser of a user who enters the code of a device, and agrees (RFC 8628). */
+  async loginDevice(page: URL, code: string, user: string): Promise<void> {
+    const browser = new AgreeingBrowser(user)
+    let at = page
+    let body: URLSearchParams | undefined
+    for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+      const response = await browser.open(at, body)
+      const location = response.headers.get('location')
+      const text = await response.text()
+      const action = /action="([^"]+)"/.exec(text)?.[1]
+      if (location === null && action === undefined) {
+        if (text === DEVICE_DONE) return
+        throw new Error(`${response.status}: ${text}`)
+      }
+      const hidden = text.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)
+      const fields = Array.from(hidden, ([, name = '', value = '']) => [name, value] as const)
+      const filled = { user_code: code, ...Object.fromEntries(fields) }
+      body = location === null ? new URLSearchParams(filled) : undefined
+      at = new URL(location ?? action ?? '', at)
+    }
+    throw new Error(`the login does not end: ${at.pathname}`)
   }
 
   /** Stops listening, and ends all connections. */
@@ -188,6 +208,27 @@ export class AuthorizationServer implements AsyncDisposable {
   }
 }
 
+/** Keeps cookies, and follows no redirects. */
+class AgreeingBrowser {
+  readonly #cookies: Map<string, string>
+
+  constructor(user: string) {
+    this.#cookies = new Map([['user', user]])
+  }
+
+  async open(at: URL, body?: URLSearchParams): Promise<Response> {
+    const cookie = Array.from(this.#cookies, ([name, value]) => `${name}=${value}`).join('; ')
+    const method = body === undefined ? 'GET' : 'POST'
+    const init = { method, redirect: 'manual', headers: { cookie } } as const
+    const response = await fetch(at, body === undefined ? init : { ...init, body })
+    for (const each of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? []
+      this.#cookies.set(name, value)
+    }
+    return response
+  }
+}
+
 function createProvider(
   url: string,
   {
@@ -219,6 +260,12 @@ function createProvider(
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
+      deviceFlow: {
+        enabled: true,
+        userCodeInputSource: (ctx, form) => void (ctx.body = form),
+        userCodeConfirmSource: (ctx, form) => void (ctx.body = form),
+        successSource: (ctx) => void (ctx.body = DEVICE_DONE),
+      },
       registration: { enabled: true },
       revocation: { enabled: true },
       resourceIndicators: {

@@ -41,3 +41,21 @@ export interface BroughtTokens {
   readonly scope?: string
   readonly client_id?: string
 }
+
+/** How a program gets tokens for an MCP server by itself. */
+export interface LoginDescription {
+  /** The authorization server. */
+  readonly issuer: string
+  readonly authorizationEndpoint?: string
+  readonly tokenEndpoint?: string
+  /** Where a device without a browser begins (RFC 8628). */
+  readonly deviceAuthorizationEndpoint?: string
+  /** Where a client registers itself (RFC 7591). */
+  readonly registrationEndpoint?: string
+  /** The client that the host was registered as beforehand. */
+  readonly clientId?: string
+  /** The scopes to ask for, separated by spaces. */
+  readonly scope?: string
+  /** The name of the server at the authorization server (RFC 8707). */
+  readonly resource?: string
+}

@@ -1,5 +1,5 @@
 import type { HistoryMessage, Principal, SessionDetails, SessionRecord } from '@mcp-host/contracts'
-import type { BroughtTokens, Connection, LoginChange } from './connection.ts'
+import type { BroughtTokens, Connection, LoginChange, LoginDescription } from './connection.ts'
 import { HostError } from '../host-error.ts'
 import type { HostAddress, JsonRequest } from './request-json.ts'
 import { requestJson } from './request-json.ts'
@@ -213,6 +213,11 @@ export class HostApi {
   /** Gives a login of the principal at an MCP server another label, or uses it where nothing chooses one. */
   async changeConnection(server: string, label: string, change: LoginChange): Promise<void> {
     await this.#ask(connectionPath(server, label), { method: 'PATCH', body: change })
+  }
+
+  /** Tells how a program gets tokens for an MCP server by itself. */
+  describeConnection(server: string): Promise<LoginDescription> {
+    return this.#ask(`/api/connections/${encodeURIComponent(server)}/authorization`)
   }
 
   /** Logs the principal in at an MCP server by tokens, or an API key as `access_token`. */
