@@ -33,6 +33,10 @@ const packages: Readonly<Record<string, Allowance>> = {
     own: ['@mcp-host/async', '@mcp-host/json', '@mcp-host/mcp', '@mcp-host/process'],
     outside: ['@modelcontextprotocol/client', 'ajv', 'ajv-formats', 'ws', '@types/ws', 'zod'],
   },
+  '@mcp-host/built-in': {
+    own: [],
+    outside: ['@modelcontextprotocol/server', 'zod'],
+  },
   '@mcp-host/audit': { own: ['@mcp-host/contracts', '@mcp-host/policy'], outside: ['zod'] },
   '@mcp-host/auth': {
     own: ['@mcp-host/bus', '@mcp-host/contracts'],
@@ -176,6 +180,7 @@ const services: Readonly<Record<string, Allowance>> = {
       '@mcp-host/audit',
       '@mcp-host/limits',
       '@mcp-host/mcp-json',
+      '@mcp-host/built-in',
       '@mcp-host/upstream',
     ],
     outside: [...everyService.outside, 'jose'],

@@ -24,7 +24,10 @@ export const ServerName = z
   .brand<'ServerName'>()
 export type ServerName = z.infer<typeof ServerName>
 
-/** Names of built-in servers, which no configured server may have. */
+/** The built-in servers. One that has its own name in `mcp.json` lists its tools under their own names. */
+export const BUILT_IN_SERVERS = ['llm']
+
+/** Names of built-in servers, which no other server may have. */
 export const RESERVED_SERVER_NAMES = ['llm', 'sessions', 'prompts', 'agent', 'files', 'result']
 
 export function newSessionId(): SessionId {

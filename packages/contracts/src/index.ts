@@ -38,6 +38,7 @@ export {
   hashText,
   generationId,
   newSessionId,
+  BUILT_IN_SERVERS,
   RESERVED_SERVER_NAMES,
   ServerName,
   SessionId,

@@ -31,6 +31,25 @@ test('a reserved server name is a fault in strict mode, else the server gets ano
   expect(config.servers).toHaveProperty('llm')
 })
 
+test('a built-in server may have a reserved name, and no program', async () => {
+  const workspace = await openWorkspace()
+  const entry = { builtIn: 'llm', timeout: 120, tools: { deny: ['llm_chat'] } }
+  const text = JSON.stringify({ servers: { llm: entry, other: { ...entry, type: 'built-in' } } })
+  const file = await workspace.write('mcp.json', text)
+  const options = { reservedNames: ['files', 'llm'], strict: true }
+  const config = { type: 'built-in', builtIn: 'llm', timeoutMs: 120_000, tools: entry.tools }
+  const { servers } = await loadMcpConfig(file, {}, options)
+  expect(servers).toEqual({ llm: config, other: config })
+  for (const wrong of [
+    { builtIn: 'lmm' },
+    { builtIn: 'llm', command: 'node' },
+    { type: 'built-in' },
+  ]) {
+    const faulty = await workspace.write('mcp.json', JSON.stringify({ servers: { a: wrong } }))
+    await expect(loadMcpConfig(faulty, {}, options)).rejects.toThrow(/builtIn|command/)
+  }
+})
+
 test('the relative folder of a server is relative to the file, which may begin with a byte order mark', async () => {
   const workspace = await openWorkspace()
   const text = '\uFEFF{ "servers": { "a": { "command": "x", "cwd": "sub" } } }'

@@ -21,6 +21,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 /** The type of an entry; for a faulty entry, the most likely one. */
 export function serverKind(entry: Readonly<Record<string, unknown>>): Type {
   const { type, transport, command, url = urlOfInstance(entry) } = entry
+  if ('builtIn' in entry) return 'built-in'
   if (type === 'local') return 'stdio'
   const named = TYPES.get(type)
   if (named !== undefined) return named

@@ -134,6 +134,7 @@ function createInstance(
       sandbox: options.sandbox,
       proxyFor: options.proxyFor,
       logins: options.logins?.(name),
+      builtIn: options.builtIn,
       limits: options.messageLimits,
       now: options.now,
       onLeftOut: (what, count = 1) => void (metrics.counters(name).leftOut[what] += count),

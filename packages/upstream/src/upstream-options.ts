@@ -1,6 +1,7 @@
 import type { Environment, Logger } from '@mcp-host/process'
 import { silentLogger } from '@mcp-host/process'
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client'
+import type { ServeBuiltIn } from './endpoints/serve-built-in.ts'
 import type { UserLogins } from './auth/oauth/user-logins.ts'
 import { MESSAGE_LIMITS, type MessageLimits } from './intake/message-limits.ts'
 import { MetricsRegistry } from './metrics/host-metrics.ts'
@@ -27,6 +28,8 @@ export interface UpstreamOptions {
    * says.
    */
   readonly logins?: (server: string) => UserLogins
+  /** Connects the servers that the host has itself. Default: it has none. */
+  readonly builtIn?: ServeBuiltIn
   /** Default: silent. */
   readonly logger?: Logger
   /** The time limit from a server's launch to its first lists, in milliseconds; default 30,000. */
@@ -70,7 +73,7 @@ export interface UpstreamOptions {
   readonly metrics?: MetricsRegistry
 }
 
-type Optional = 'clientCapabilities' | 'extensions' | 'logins'
+type Optional = 'clientCapabilities' | 'extensions' | 'logins' | 'builtIn'
 
 export type SettledUpstreamOptions = Required<Omit<UpstreamOptions, Optional | 'messageLimits'>> &
   Pick<UpstreamOptions, Optional> & { readonly messageLimits: MessageLimits }

@@ -97,16 +97,15 @@ export async function createWorker(
     roster: new HeartbeatSender(bus),
     stopped: stop.signal,
   }
+  const sampling = { ...deps, modelOf: models.oneOf.bind(models), running: samples }
   const queues = [
     serveGenerations({ ...deps, running: generations }, config.maxGenerations),
-    bus.serve(sample, {}, (served) => runSample({ ...deps, running: samples }, served)),
+    bus.serve(sample, {}, (served) => runSample(sampling, served)),
   ]
   const leaveQueues = (): void => {
     for (const queue of queues) queue[Symbol.dispose]()
   }
-  const ended = async (): Promise<void> => {
-    await Promise.all([...generations, ...samples])
-  }
+  const ended = (): Promise<unknown> => Promise.all([...generations, ...samples])
   await publish().catch(publishLater)
   // The start does not wait for the lists, since providers may be slow.
   list()

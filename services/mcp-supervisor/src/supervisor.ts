@@ -21,6 +21,7 @@ import {
   supervisorEvents,
   withToolUse,
 } from '@mcp-host/mcp-bus/serve'
+import { builtInServers } from './built-in/index.ts'
 import type { SupervisorConfig } from './config.ts'
 import { HostLogins } from './logins/host-logins.ts'
 import { serverLogins } from './logins/server-logins.ts'
@@ -86,8 +87,11 @@ export async function createSupervisor(
   const timeouts = { defaultToolTimeoutMs, installTimeoutMs }
   const sandbox = await openSandbox(sandboxOptions(config, env))
   logSandbox(logger, sandbox)
+  // What servers offer does not matter here, and large lists take a while to read.
+  const view = await bus.catalog.watch({ withLists: false })
   const openUpstream = openUpstreams(guardian, {
     env,
+    builtIn: builtInServers({ bus, catalog: view }),
     logger,
     sandbox,
     proxyFor,
@@ -99,8 +103,6 @@ export async function createSupervisor(
   const subjects = bindSubjects(bus)
   const inputDeps = { bus, logger, calls, inputTimeoutMs }
 
-  // What servers offer does not matter here, and large lists take a while to read.
-  const view = await bus.catalog.watch({ withLists: false })
   const leases = await bus.leases.watch('server.*')
   const peers = new Peers(bus)
   const pauses = stack.use(await ServerPauses.open(bus))

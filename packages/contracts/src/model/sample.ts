@@ -15,6 +15,8 @@ const ModelPreferences = z.object({
 
 /** A request for one reply outside of a turn's generations. Its deadline is the envelope's. */
 export const SampleRequest = z.object({
+  /** The model that must answer, as `provider/model` or `provider`. Default: that of the worker, or one in its place. */
+  model: z.string().max(300).optional(),
   /** The id for cancellation by `generationControl`. */
   id: GenerationId.optional(),
   messages: z.array(z.object({ role: z.enum(['user', 'assistant']), content: TextContent })).min(1),

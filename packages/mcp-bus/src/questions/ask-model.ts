@@ -1,5 +1,11 @@
 import type { Bus } from '@mcp-host/bus'
-import type { Envelope, GenerationId, SampleReply, SampleRequest } from '@mcp-host/contracts'
+import type {
+  Envelope,
+  GenerationId,
+  ModelUsage,
+  SampleReply,
+  SampleRequest,
+} from '@mcp-host/contracts'
 import { addUsage, BusError, childEnvelope, generationControl, sample } from '@mcp-host/contracts'
 import type { ServerRequest } from '@mcp-host/upstream'
 import { sleep } from '@mcp-host/async'
@@ -15,26 +21,51 @@ const CANCEL_RETRY_MS = 100
 
 type Sampling = Extract<ServerRequest, { kind: 'sampling' }>
 
+/** For whom a model is asked. */
+export interface Asker {
+  readonly envelope: Envelope
+  /** Counts the tokens. */
+  readonly usage: ModelUsage[]
+  /** Aborts when nobody waits for the reply any more. */
+  readonly over: AbortSignal
+  /** The time limit, in milliseconds. */
+  readonly limitMs: number
+}
+
 /**
- * Answers a sampling request by the host's model. Throws `invalid` for unreadable requests, `unavailable` without a
- * model, `cancelled` at the end of the call, `deadline`, or the model's error. A reply that nothing awaits is cancelled
- * at its worker. Its tokens are counted for the call.
+ * Answers a sampling request by the host's model. Throws `invalid` for unreadable requests, and as `askForReply`. Its tokens
+ * are counted for the call.
  */
 export async function askModel(
-  { bus }: { readonly bus: Bus },
-  { envelope, usage: taken, signal: callEnded }: RunningCall,
+  deps: { readonly bus: Bus },
+  { envelope, usage, signal: callEnded }: RunningCall,
   { params, signal }: Sampling,
-): Promise<SampleReply> {
-  const request = toRequest(params)
+): Promise<Omit<SampleReply, 'provider' | 'usage'>> {
   const over = AbortSignal.any([signal, callEnded])
+  const asker = { envelope, usage, over, limitMs: TIMEOUT_MS }
+  const { provider: _, usage: __, ...answer } = await askForReply(deps, asker, toRequest(params))
+  return answer
+}
+
+/**
+ * Asks a worker for one whole reply. Throws `exhausted` for a request that is too large, `unavailable` without a model,
+ * `cancelled` when nobody waits for it, `deadline`, or the model's error. A reply that nothing awaits is cancelled at its
+ * worker.
+ */
+export async function askForReply(
+  { bus }: { readonly bus: Bus },
+  { envelope, usage: taken, over, limitMs }: Asker,
+  request: SampleRequest,
+): Promise<SampleReply> {
+  const size = Buffer.byteLength(JSON.stringify(request))
+  if (size > MAX_REQUEST_BYTES) {
+    const message = `sampling: ${size} bytes, more than the ${MAX_REQUEST_BYTES} that can be asked`
+    throw new BusError('exhausted', message)
+  }
   const unwanted = new BusError('cancelled', 'nobody waits for this reply any more')
   if (over.aborted) throw unwanted
   const id = crypto.randomUUID() as GenerationId
-  const options = {
-    envelope: childEnvelope(envelope),
-    timeoutMs: TIMEOUT_MS,
-    expires: true,
-  }
+  const options = { envelope: childEnvelope(envelope), timeoutMs: limitMs, expires: true }
   const reply = bus.call(sample, {}, { ...request, id }, options)
   const cancelled = Promise.withResolvers<never>()
   const onOver = (): void => {
@@ -43,8 +74,9 @@ export async function askModel(
   }
   over.addEventListener('abort', onOver)
   try {
-    const { provider, usage, ...answer } = await Promise.race([cancelled.promise, reply])
-    if (provider !== undefined) addUsage(taken, { provider, model: answer.model, usage })
+    const answer = await Promise.race([cancelled.promise, reply])
+    const { provider, model, usage } = answer
+    if (provider !== undefined) addUsage(taken, { provider, model, usage })
     return answer
   } finally {
     over.removeEventListener('abort', onOver)
@@ -93,10 +125,7 @@ function toRequest(params: Sampling['params']): SampleRequest {
   }
   const parsed = sample.request.safeParse(request)
   if (!parsed.success) throw BusError.fromZod(parsed.error, 'sampling')
-  const size = Buffer.byteLength(JSON.stringify(parsed.data))
-  if (size <= MAX_REQUEST_BYTES) return parsed.data
-  const message = `sampling: ${size} bytes, more than the ${MAX_REQUEST_BYTES} that can be asked`
-  throw new BusError('exhausted', message)
+  return parsed.data
 }
 
 function toText(content: Sampling['params']['messages'][number]['content']): {

@@ -5,6 +5,8 @@ export type { LoginServerConfig, UserServerConfig } from '../catalog/to-entry.ts
 export { defaultPlacement, hasLogins, isPerUser, toEntry } from '../catalog/to-entry.ts'
 export { exposeToolMetrics } from '../catalog/tool-metrics.ts'
 export { withToolUse } from '../catalog/tool-use.ts'
+export { askForReply } from '../questions/ask-model.ts'
+export { currentCall, rememberCall } from '../steps/current-call.ts'
 export { answerServerRequest } from '../questions/answer-server-request.ts'
 export type { McpReply } from '../requests/serve-request.ts'
 export type { SendReply } from '../requests/reply-replay-buffer.ts'

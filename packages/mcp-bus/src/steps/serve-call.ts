@@ -1,4 +1,4 @@
-import type { Envelope } from '@mcp-host/contracts'
+import type { Envelope, ModelUsage } from '@mcp-host/contracts'
 import type { ShowLink } from './follow-link.ts'
 
 /** A tool call of a chat or of an MCP client, at the supervisor that has its server. */
@@ -10,6 +10,8 @@ export interface ServedCall<Result> {
   /** The session of the chat or of the MCP client. */
   readonly session: string | undefined
   readonly arguments: unknown
+  /** Counts the tokens of models that work for the call; absent for MCP clients. */
+  readonly usage?: ModelUsage[] | undefined
   /** Aborts, with an error as its reason, when the caller has cancelled the call. */
   readonly cancelled?: (() => AbortSignal) | undefined
   /** Shows a link to the user; absent when the caller has no way to show one. */

@@ -176,7 +176,7 @@ async function callTool(
     const over = AbortSignal.any([signal, leaving])
     return followLink(ask, done, { signal: over, limitMs: LINK_LIMIT_MS })
   }
-  const about = { envelope, server, tool, call, session, arguments: args }
+  const about = { envelope, server, tool, call, session, arguments: args, usage }
   const sent = { ...about, cancelled: () => cancelled, showLink, send }
   const outcome = await unlessAborted(started, cancelled)
     .then(() => serve(sent))

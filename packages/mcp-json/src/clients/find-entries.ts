@@ -38,14 +38,14 @@ export function findEntries(
     value.type === 'array' ? inList(value, key, faults) : inRecord(value, key, faults),
   )
   const first = new Map<string, string>()
-  for (const { name, path, nameOffset, namePath } of named) {
+  for (const { name, path, nameOffset, namePath, isBuiltIn } of named) {
     const other = first.get(name)
     if (other !== undefined) {
       const message = `is there twice, first as ${other}`
       faults.add(nameOffset, namePath, message, 'Rename or remove one of the two.')
     }
     first.set(name, other ?? path)
-    const fault = checkServerName(name, reservedNames)
+    const fault = checkServerName(name, isBuiltIn ? [] : reservedNames)
     // Otherwise the server gets another name.
     if (fault === undefined || !faults.isStrict) continue
     faults.add(nameOffset, namePath, fault.message, fault.remedy)
@@ -55,6 +55,10 @@ export function findEntries(
     const name = names[index] ?? nameInFile
     return { name, nameInFile, path, node, isDisabled: isDisabled(node, faults) }
   })
+}
+
+function isBuiltInEntry(node: Node): boolean {
+  return memberValue(node, 'builtIn') !== undefined
 }
 
 /** Other clients write `"enabled": false`. */
@@ -97,7 +101,8 @@ function inRecord(
       const message = 'differs from the key of the server'
       faults.add(memberOffset(node, 'id'), fieldPath(path, 'id'), message, remedy)
     }
-    return { name, path, node, nameOffset: offset, namePath: path }
+    const isBuiltIn = isBuiltInEntry(node)
+    return { name, path, node, nameOffset: offset, namePath: path, isBuiltIn }
   })
 }
 
@@ -121,6 +126,7 @@ function inList(
       faults.add(nameOffset, namePath, message, remedy)
     }
     // A server without a name is read too, to report its other faults.
-    return { name: typeof id === 'string' ? id : '', path, node, nameOffset, namePath }
+    const name = typeof id === 'string' ? id : ''
+    return { name, path, node, nameOffset, namePath, isBuiltIn: isBuiltInEntry(node) }
   })
 }

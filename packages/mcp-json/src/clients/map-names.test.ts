@@ -4,7 +4,9 @@ import { FaultList } from '../document/fault-list.ts'
 import { mapNames } from './map-names.ts'
 
 function map(names: readonly string[], reserved: readonly string[] = []): Record<string, string> {
-  const entries = names.map((name) => ({ name, nameOffset: 0, namePath: name }))
+  const entries = names.map((name) => {
+    return { name, nameOffset: 0, namePath: name, isBuiltIn: false }
+  })
   const mapped = mapNames(
     entries,
     reserved,

@@ -6,6 +6,8 @@ export interface NameInFile {
   readonly name: string
   readonly nameOffset: number
   readonly namePath: string
+  /** Whether the entry is one of a built-in server, which may have a reserved name. */
+  readonly isBuiltIn: boolean
 }
 
 /**
@@ -18,8 +20,8 @@ export function mapNames(
   faults: FaultList,
 ): readonly string[] {
   const wanted = [...entries.map(({ name }) => nearest(name)), ...reservedNames]
-  return entries.map(({ name, nameOffset, namePath }) => {
-    if (isValid(name) && !reservedNames.includes(name)) return name
+  return entries.map(({ name, nameOffset, namePath, isBuiltIn }) => {
+    if (isValid(name) && (isBuiltIn || !reservedNames.includes(name))) return name
     const near = nearest(name)
     const isShared = wanted.filter((each) => each === near).length > 1
     const mapped = isShared || !isLike(name, near) ? withHash(near, name) : near

@@ -2,13 +2,14 @@ import type * as z from 'zod'
 
 import type { ServerConfig } from '@mcp-host/upstream'
 import type { EntryKind } from './entry-kind.ts'
+import { builtIn } from './built-in.ts'
 import { http } from './http.ts'
 import { inProcess } from './in-process.ts'
 import { sse } from './sse.ts'
 import { stdio } from './stdio.ts'
 import { websocket } from './websocket.ts'
 
-const KINDS = { stdio, http, sse, websocket, 'in-process': inProcess }
+const KINDS = { stdio, http, sse, websocket, 'in-process': inProcess, 'built-in': builtIn }
 
 type Types = ServerConfig['type']
 

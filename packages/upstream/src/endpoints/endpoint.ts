@@ -4,6 +4,7 @@ import type { Environment, Guardian, Logger } from '@mcp-host/process'
 import type { Intake } from '../intake/intake.ts'
 import type { MessageLimits } from '../intake/message-limits.ts'
 import type { AuthDeps } from '../auth/auth-strategy.ts'
+import type { ServeBuiltIn } from './serve-built-in.ts'
 import type { UserLogins } from '../auth/oauth/user-logins.ts'
 import type { LeftOut } from '../metrics/host-metrics.ts'
 import type { ProxyFor } from '../proxy/proxy-for.ts'
@@ -34,6 +35,8 @@ export interface EndpointDeps {
   readonly sandbox: Sandbox
   readonly proxyFor: ProxyFor
   readonly logins?: UserLogins | undefined
+  /** Connects built-in servers; absent in a host without them. */
+  readonly builtIn?: ServeBuiltIn | undefined
   /** Receives each token of the server before its first use, to be masked. */
   readonly onToken: (token: string) => void
   /** Called when a token of the server was asked for. */

@@ -1,11 +1,12 @@
 import type { EndpointKind } from './endpoint-kind.ts'
+import { builtIn } from './built-in.ts'
 import { http } from './http.ts'
 import { inProcess } from './in-process.ts'
 import { sse } from './sse.ts'
 import { stdio } from './stdio.ts'
 import { websocket } from './websocket.ts'
 
-const KINDS = { stdio, http, sse, websocket, 'in-process': inProcess }
+const KINDS = { stdio, http, sse, websocket, 'in-process': inProcess, 'built-in': builtIn }
 
 type ConfigOf<Kind> = Kind extends EndpointKind<infer Config> ? Config : never
 

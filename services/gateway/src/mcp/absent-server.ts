@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '@mcp-host/contracts'
-import { unreportedServers, viewServers } from '@mcp-host/contracts'
+import { BUILT_IN_SERVERS, unreportedServers, viewServers } from '@mcp-host/contracts'
 
 export interface AbsentServer {
   /** `undefined`: the servers are not known yet. */
@@ -26,7 +26,7 @@ export function absentServer(
     }),
   ]
   const [found] = states
-    .filter(({ server }) => ['__', '.'].some((joint) => name.startsWith(server + joint)))
+    .filter(({ server }) => jointsOf(server).some((joint) => name.startsWith(server + joint)))
     // Between `a` and `a__b` the longer name wins.
     .toSorted((one, other) => other.server.length - one.server.length)
   if (found === undefined || found.state === 'ready') return undefined
@@ -34,4 +34,9 @@ export function absentServer(
   const reason = `the server "${server}" is ${state}${error === undefined ? '' : `: ${error}`}`
   const last = output.length === 0 ? '' : `. Its last output:\n  ${output.join('\n  ')}`
   return { server, why: reason + last, isComing: state === 'starting' }
+}
+
+/** What may stand between a server and the name of its item. */
+function jointsOf(server: string): string[] {
+  return BUILT_IN_SERVERS.includes(server) ? ['_', '__', '.'] : ['__', '.']
 }

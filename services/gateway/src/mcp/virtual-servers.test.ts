@@ -146,6 +146,18 @@ test('equal joined names of two servers are made distinct, also while one is abs
   expect(listing.tool('a__b.c')).toEqual({ server: 'a__b', name: 'c' })
 })
 
+test('a built-in server with its own name lists its tools under theirs', () => {
+  put(server('llm', ['llm_chat'], { type: 'built-in' }))
+  put(server('models', ['llm_chat'], { type: 'built-in' }))
+  put(server('a', ['llm_chat']))
+  expect(listed()).toEqual(['a__llm_chat', 'llm_chat', 'models__llm_chat'])
+  const { listing } = virtualServers.all()
+  expect(listing.tool('llm_chat')).toEqual({ server: 'llm', name: 'llm_chat' })
+  put(server('llm', [], { type: 'built-in', state: 'unavailable', error: 'it is away' }))
+  now = 300_000
+  expect(virtualServers.all().listing.absent('llm_chat')?.why).toContain('it is away')
+})
+
 test('a read-only tool is recognized by both forms of its name', () => {
   const [tool] = server('a', ['x']).tools
   put({ ...server('a', []), tools: [{ ...tool!, annotations: { readOnlyHint: true } }] })

@@ -1,7 +1,13 @@
 import type { CatalogView } from '@mcp-host/bus'
 import { ChangeEmitter } from '@mcp-host/bus'
 import type { CatalogEntry, ServerEntry, ServerView } from '@mcp-host/contracts'
-import { isConfigured, ownValue, unreportedServers, viewServers } from '@mcp-host/contracts'
+import {
+  BUILT_IN_SERVERS,
+  isConfigured,
+  ownValue,
+  unreportedServers,
+  viewServers,
+} from '@mcp-host/contracts'
 import { isObject } from '@mcp-host/json'
 import {
   type Bundle,
@@ -188,7 +194,9 @@ export class VirtualServers {
     const state = [...versions, ...Array.from(servers).toSorted()].join('\n')
     if (state === this.#state) return
     this.#state = state
-    this.#join = listedNames(servers)
+    const own = sorted.filter(({ entry }) => entry.type === 'built-in')
+    const builtIn = own.filter(({ entry }) => BUILT_IN_SERVERS.includes(entry.server))
+    this.#join = listedNames(servers, new Set(builtIn.map(({ entry }) => entry.server)))
     this.#listings.clear()
     this.#changes.call()
   }

@@ -43,6 +43,11 @@ export class LiveModels implements Disposable {
     return this.#models.get(reference, avoid)
   }
 
+  /** The model for one reply. Who names a model gets no other one in its place. */
+  oneOf(reference?: string): Model {
+    return reference === undefined ? this.#models.get() : this.#models.alone(reference)
+  }
+
   /** Like `Models.list`. */
   list(): Promise<ProviderEntry[]> {
     return this.#models.list()

@@ -254,6 +254,19 @@ test('a failed provider is replaced by its fallback, with a notice to the user',
   ])
 })
 
+test('a model that is wanted alone has no fallback', async () => {
+  const models = await modelsOf({
+    OPENAI_API_KEY: KEY,
+    OPENAI_BASE_URL: NOWHERE,
+    LLM_FALLBACK: 'demo',
+  })
+  const request = { messages: [{ role: 'user' as const, text: 'hello' }], tools: [] }
+  const { signal } = new AbortController()
+  const answer = Array.fromAsync(models.alone('openai').stream(request, { signal }))
+  await expect(answer).rejects.toThrow('openai cannot be reached')
+  expect(() => models.alone('none')).toThrow('none')
+})
+
 test('providers are listed with their models, state and settings', async () => {
   listModels('qwen3:8b', 'nomic-embed')
   const models = await modelsOf({

@@ -89,10 +89,13 @@ export class Models {
     ]
     const model = withFallback(head, others)
     const notice = `${first.provider} broke off its answer; ${head.provider} answers instead`
-    const told = head === first ? model : announced(notice, model)
-    const { config, onFailure = ignore } = this.#deps
-    const { llmRecord } = config
-    return llmRecord === undefined ? told : recorded(told, { path: llmRecord, onFailure })
+    return this.#recorded(head === first ? model : announced(notice, model))
+  }
+
+  /** The model for a reference as `get`, without a fallback. */
+  alone(reference: string): Model {
+    if (this.#deps.config.demoReplay !== undefined) return this.#one('demo')
+    return this.#recorded(this.#one(reference))
   }
 
   /** The choosable models. Asks every provider. */
@@ -128,6 +131,12 @@ export class Models {
     const all = [...shown, ...lacking]
     this.#present = all.map(({ provider }) => provider)
     return all
+  }
+
+  #recorded(model: Model): Model {
+    const { config, onFailure = ignore } = this.#deps
+    const { llmRecord } = config
+    return llmRecord === undefined ? model : recorded(model, { path: llmRecord, onFailure })
   }
 
   #one(asked: string): Model {

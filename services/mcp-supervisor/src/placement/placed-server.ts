@@ -4,6 +4,7 @@ import {
   CallStats,
   defaultPlacement,
   isPerUser,
+  rememberCall,
   type SupervisorEvents,
 } from '@mcp-host/mcp-bus/serve'
 import { EveryPolicy } from './every.ts'
@@ -29,7 +30,9 @@ export class PlacedServer implements AsyncDisposable {
 
   constructor(deps: PlacementDeps, name: ServerName, config: ServerConfig) {
     const { signal } = this.#stop
-    const counting = { ...deps, events: counted(deps.events, this.#stats) }
+    // Code of this process works for the call.
+    const steps = config.type === 'built-in' ? [...deps.steps, rememberCall] : deps.steps
+    const counting = { ...deps, steps, events: counted(deps.events, this.#stats) }
     this.context = new PlacementContext(counting, name, config, signal)
     this.policy = policyOf(this.context)
     this.#ended = this.policy.run().catch((err: unknown) => {

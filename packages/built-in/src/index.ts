@@ -1,0 +1,7 @@
+export {
+  createLlmServer,
+  type HostModels,
+  type KnownModel,
+  type ModelAnswer,
+  type Question,
+} from './llm/index.ts'

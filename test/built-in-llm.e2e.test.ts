@@ -1,0 +1,169 @@
+// The built-in server `llm` at every entrance: the models of the host as tools.
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Stack } from '@mcp-host/testkit'
+import { ChatSocket, eventually, script, startStack, testFolder } from '@mcp-host/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const TOOLS = ['llm_chat', 'llm_parallel', 'llm_consensus']
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** The number of requests for answers by the first part of their paths. */
+const requests = new Map<string, number>()
+const cleanup = new AsyncDisposableStack()
+let stack: Stack
+let legacy: Client
+let modern: ModernClient
+
+beforeAll(async () => {
+  const provider = createServer((request, response) => {
+    const [, name = ''] = (request.url ?? '').split('/')
+    if (request.method === 'GET') {
+      response.writeHead(404).end()
+      return
+    }
+    request.resume().on('end', () => {
+      requests.set(name, (requests.get(name) ?? 0) + 1)
+      if (name === 'hanging') return
+      const delta = { content: name === 'one' ? 'it is *4*' : 'It is 4!' }
+      const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
+      const parts = [
+        { id: 'c', choices: [{ index: 0, delta }] },
+        { id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage },
+      ]
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const part of parts) response.write(`data: ${JSON.stringify(part)}\n\n`)
+      response.end('data: [DONE]\n\n')
+    })
+  })
+  provider.listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  cleanup.defer(() => {
+    provider.closeAllConnections()
+    provider.close()
+  })
+  const { port } = provider.address() as AddressInfo
+  const stub = (name: string): object => {
+    const baseUrl = `http://127.0.0.1:${port}/${name}/v1`
+    return { type: 'openai-compatible', baseUrl, models: { a: {}, b: {} } }
+  }
+  const folder = cleanup.use(await testFolder())
+  const models = join(folder.path, 'llm.json')
+  const policy = join(folder.path, 'policy.json')
+  const providers = { one: stub('one'), two: stub('two'), hanging: stub('hanging') }
+  await writeFile(models, JSON.stringify({ fallback: ['demo'], providers }))
+  const rules = [{ effect: 'deny', server: 'llm', tool: 'llm_list_models' }]
+  await writeFile(policy, JSON.stringify({ default: 'allow', rules }))
+  stack = cleanup.use(
+    await startStack({
+      servers: { llm: { command: undefined, args: undefined, env: undefined, builtIn: 'llm' } },
+      toolCount: 5,
+      tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
+      env: { LLM_CONFIG: models, LLM_PROVIDER: 'demo', POLICY_CONFIG: policy },
+    }),
+  )
+  await stack.add('mcp-supervisor')
+  const address = new URL(`${stack.url}/mcp`)
+  legacy = new Client({ name: 'test', version: '1.0.0' })
+  await legacy.connect(new StreamableHTTPClientTransport(address))
+  cleanup.defer(() => legacy.close())
+  const versionNegotiation = { mode: 'auto' as const }
+  modern = new ModernClient({ name: 'test', version: '1.0.0' }, { versionNegotiation })
+  await modern.connect(new ModernTransport(address))
+  cleanup.defer(() => modern.close())
+}, 120_000)
+afterAll(() => cleanup.disposeAsync())
+
+const QUESTION = script({ text: 'It is 4.' })
+const THREE = ['demo', 'one/a', 'two/a']
+
+test('the tools are listed under their own names, except for those that the policy denies', async () => {
+  for (const { tools } of [await legacy.listTools(), await modern.listTools()]) {
+    expect(tools.map(({ name }) => name).filter((name) => name !== 'test__echo')).toEqual(TOOLS)
+  }
+  const name = 'llm_list_models'
+  await expect(legacy.callTool({ name })).rejects.toThrow(name)
+  await expect(modern.callTool({ name })).rejects.toThrow(name)
+})
+
+test.each([['legacy'], ['modern']])('a %s client finds a consensus, with progress', async (era) => {
+  for (const models of [THREE, [...THREE, 'one/b', 'two/b']]) {
+    const reports: object[] = []
+    const onprogress = (report: object): void => void reports.push(report)
+    const given = { name: 'llm_consensus', arguments: { models, prompt: QUESTION } }
+    const { structuredContent } =
+      era === 'legacy'
+        ? await legacy.callTool(given, undefined, { onprogress })
+        : await modern.callTool(given, { onprogress })
+    expect(structuredContent).toMatchObject({
+      agreementCount: models.length,
+      totalModels: models.length,
+      allResponses: models.map((model) => ({ model, agrees: true })),
+    })
+    await eventually(() => reports.length === models.length)
+    expect(reports).toContainEqual(expect.objectContaining({ message: 'one/a has answered' }))
+  }
+})
+
+test('a model that is named has no other one in its place', async () => {
+  const given = { model: 'three/a', prompt: QUESTION }
+  const { content, isError } = await legacy.callTool({ name: 'llm_chat', arguments: given })
+  expect(isError).toBe(true)
+  expect(JSON.stringify(content)).toContain('one, two')
+})
+
+test('so do a request over REST and a program over stdio', async () => {
+  const given = { name: 'llm_chat', arguments: { model: 'two/b', prompt: QUESTION } }
+  const response = await fetch(`${stack.url}/mcp/tools/call`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(given),
+  })
+  expect(await response.text()).toContain('It is 4!')
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  const args = [join(ROOT, 'tools/stdio.ts'), '--url', stack.url]
+  await client.connect(new StdioClientTransport({ command: process.execPath, args }))
+  const { structuredContent } = await client.callTool(given)
+  expect(structuredContent).toMatchObject({ model: 'two/b', response: 'It is 4!' })
+  await client.close()
+})
+
+test('a chat asks other models, and the turn counts their tokens', async () => {
+  using chat = await ChatSocket.open({ url: stack.url })
+  const given = { models: ['one/a', 'two/a'], prompt: 'How much?' }
+  const calls = [{ name: 'llm__llm_parallel', arguments: given }]
+  chat.send({ type: 'message', payload: { text: script({ calls }, { text: 'done' }) } })
+  await chat.turnsDone()
+  const frames = JSON.stringify(chat.frames)
+  expect(frames).toContain('It is 4!')
+  expect(frames).toContain('"provider":"two"')
+})
+
+test('a call that is cancelled ends the requests to the models', async () => {
+  const cancel = new AbortController()
+  const given = { models: ['hanging/a', 'hanging/b'], prompt: QUESTION }
+  const called = modern.callTool(
+    { name: 'llm_parallel', arguments: given },
+    { signal: cancel.signal },
+  )
+  called.catch(() => undefined)
+  await eventually(() => requests.get('hanging') === 2)
+  cancel.abort()
+  await expect(called).rejects.toThrow()
+  const url = stack.urlOf('llm-worker')
+  await eventually(async () => {
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    const ended = /generations_total\{provider="hanging".*outcome="cancelled".*\} 1/g
+    return metrics.match(ended)?.length === 2
+  })
+})
