@@ -155,6 +155,16 @@ test('models agree whose answers are the same but for their form', async () => {
       { model: 'c/three', response: 'No', agrees: false },
     ],
   })
+  says['a/one'] = 'No way.'
+  expect((await call('llm_consensus', { models, prompt })).found).toMatchObject({
+    consensus: 'No way.',
+    agreementCount: 1,
+  })
+  says['c/three'] = 'Yes'
+  expect((await call('llm_consensus', { models, prompt })).found).toMatchObject({
+    consensus: '**yes**',
+    agreementCount: 2,
+  })
   const few = await call('llm_consensus', { models: models.slice(1), prompt })
   expect(few.isError).toBe(true)
 })

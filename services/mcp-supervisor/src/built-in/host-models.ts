@@ -1,4 +1,4 @@
-import type { HostModels, KnownModel, ModelAnswer, Question } from '@mcp-host/built-in'
+import type { HostModels, KnownModel, ModelAnswer, Question } from '@mcp-host/built-in/llm'
 import type { Bus, CatalogView } from '@mcp-host/bus'
 import type { CatalogEntry } from '@mcp-host/contracts'
 import { askForReply, currentCall } from '@mcp-host/mcp-bus/serve'

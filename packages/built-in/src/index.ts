@@ -1,7 +1,0 @@
-export {
-  createLlmServer,
-  type HostModels,
-  type KnownModel,
-  type ModelAnswer,
-  type Question,
-} from './llm/index.ts'
