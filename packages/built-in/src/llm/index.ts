@@ -10,6 +10,8 @@ export type { HostModels, KnownModel, ModelAnswer, Question } from './ask.ts'
 
 const MAX_MODELS = 10
 const MIN_FOR_CONSENSUS = 3
+/** The limit for the models that an error names. */
+const MAX_NAMED = 5
 const SECONDS = { default: 60, max: 600 }
 
 const severalFields = {
@@ -77,7 +79,10 @@ function addChat(server: McpServer, host: HostModels): void {
     },
     ({ model, ...asked }, { mcpReq: { signal } }) =>
       orError(async () => {
-        const answer = await host.ask({ ...questionOf(asked), model }, signal)
+        const question = questionOf(asked)
+        const answer = await host.ask({ ...question, model }, signal).catch((error: unknown) => {
+          throw new Error(reasonOf(error) + insteadOf(model, host), { cause: error })
+        })
         const { text: response, model: answered, stopReason, usage } = answer
         const found = { model: answered, response, stopReason, ...(usage && { usage }) }
         return { content: [{ type: 'text', text: response }], structuredContent: found }
@@ -208,6 +213,19 @@ function reporting({ mcpReq }: ServerContext, total: number) {
       notify({ method: 'notifications/progress', params }).catch(() => undefined)
     },
   }
+}
+
+/** What else would answer, for the end of an error. */
+function insteadOf(asked: string | undefined, host: HostModels): string {
+  const [provider] = asked?.split('/') ?? []
+  const others = host.list().filter((each) => each.provider !== provider)
+  // One of each provider, the default model first.
+  const byProvider = Map.groupBy(
+    others.toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault)),
+    (each) => each.provider,
+  )
+  const names = Array.from(byProvider.values(), ([first]) => first?.id).slice(0, MAX_NAMED)
+  return names.length === 0 ? '' : `. Other models: ${names.join(', ')}`
 }
 
 function structured<Content extends Record<string, unknown>>(structuredContent: Content) {

@@ -117,6 +117,13 @@ test.each([
   expect(JSON.stringify(content)).toContain(reason)
 })
 
+test('a model that fails is told with others that would answer', async () => {
+  says['b/two'] = new Error('its key was refused')
+  const { content } = await call('llm_chat', { prompt, model: 'b/two' })
+  const text = 'its key was refused. Other models: a/one'
+  expect(content).toEqual([{ type: 'text', text }])
+})
+
 test('several models answer at once, with progress; one that fails does not fail the others', async () => {
   says['b/two'] = new Error('its key was refused')
   const { found, isError, progress } = await call('llm_parallel', { models, prompt })

@@ -17,8 +17,8 @@ const MAX_REPLY_LENGTH = 256 * 1024
 
 export interface SampleDeps {
   readonly bus: Pick<Bus, 'id' | 'serve'>
-  /** The model that answers: the one that is named, or the default one with its fallbacks. */
-  readonly modelOf: (reference?: string) => Model
+  /** The model that answers. */
+  readonly modelOf: (request: Pick<SampleRequest, 'model' | 'modelPreferences'>) => Model
   readonly logger: Logger
   readonly events: WorkerEvents
   /** Replies in flight, which draining waits for. */
@@ -57,7 +57,7 @@ async function answer(
   const late = AbortSignal.timeout(Math.max(0, Math.round(timeLeftMs)))
   const fields = { ...requestFields(envelope), component: 'sample' }
   const cancel = new AbortController()
-  const model = modelOf(request.model)
+  const model = modelOf(request)
   const done = events.generationStarted(model)
   const onCancel = (): void => {
     done.cancelRequested()

@@ -43,9 +43,9 @@ export class LiveModels implements Disposable {
     return this.#models.get(reference, avoid)
   }
 
-  /** The model for one reply. Who names a model gets no other one in its place. */
-  oneOf(reference?: string): Model {
-    return reference === undefined ? this.#models.get() : this.#models.alone(reference)
+  /** Like `Models.oneOf`. */
+  oneOf(request: Parameters<Models['oneOf']>[0]): Model {
+    return this.#models.oneOf(request)
   }
 
   /** Like `Models.list`. */

@@ -267,6 +267,18 @@ test('a model that is wanted alone has no fallback', async () => {
   expect(() => models.alone('none')).toThrow('none')
 })
 
+test.each<[Parameters<Models['oneOf']>[0], string]>([
+  [{}, 'demo'],
+  [{ modelPreferences: { hints: [{}, { name: '' }, { name: 'nothing' }] } }, 'demo'],
+  [{ modelPreferences: { hints: [{ name: 'nothing' }, { name: 'GPT' }] } }, 'openai'],
+  [{ modelPreferences: { hints: [{ name: 'claude' }, { name: 'gpt' }] } }, 'anthropic'],
+  [{ model: 'openai', modelPreferences: { hints: [{ name: 'claude' }] } }, 'openai'],
+])('hints of a server choose among the models of the settings: %j', async (request, provider) => {
+  const keys = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY }
+  const models = await modelsOf({ LLM_PROVIDER: 'demo', ...keys })
+  expect(models.oneOf(request).provider).toBe(provider)
+})
+
 test('providers are listed with their models, state and settings', async () => {
   listModels('qwen3:8b', 'nomic-embed')
   const models = await modelsOf({

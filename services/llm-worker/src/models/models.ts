@@ -1,4 +1,4 @@
-import type { ListedModel, ProviderEntry } from '@mcp-host/contracts'
+import type { ListedModel, ProviderEntry, SampleRequest } from '@mcp-host/contracts'
 import { BusError, ownValue, withoutAlias } from '@mcp-host/contracts'
 import { ConfigError } from '@mcp-host/service'
 import type { Budgets } from '../budget/budgets.ts'
@@ -96,6 +96,31 @@ export class Models {
   alone(reference: string): Model {
     if (this.#deps.config.demoReplay !== undefined) return this.#one('demo')
     return this.#recorded(this.#one(reference))
+  }
+
+  /**
+   * The model for one reply. Who names one gets no other in its place; hints of a server, the strongest first, choose
+   * among those of the settings, so that a server cannot make an answer dear.
+   */
+  oneOf({ model, modelPreferences }: Pick<SampleRequest, 'model' | 'modelPreferences'>): Model {
+    if (model !== undefined) return this.alone(model)
+    const hints = modelPreferences?.hints ?? []
+    for (const { name = '' } of hints) {
+      const hinted = name === '' ? undefined : this.#hinted(withoutAlias(name.toLowerCase()))
+      if (hinted !== undefined) return this.get(hinted)
+    }
+    return this.get()
+  }
+
+  /** The first model of the settings whose name has a part. */
+  #hinted(part: string): string | undefined {
+    const { providers, fallback } = this.#settings
+    const own = Array.from(providers.values(), (provider) => {
+      const names = [defaultModel(provider) ?? [], ...Object.keys(provider.models)].flat()
+      return names.map((name) => `${provider.name}/${name}`)
+    })
+    const named = [this.#default, ...fallback, ...own.flat()]
+    return named.find((reference) => reference.toLowerCase().includes(part))
   }
 
   /** The choosable models. Asks every provider. */
