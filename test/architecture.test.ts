@@ -34,7 +34,7 @@ const packages: Readonly<Record<string, Allowance>> = {
     outside: ['@modelcontextprotocol/client', 'ajv', 'ajv-formats', 'ws', '@types/ws', 'zod'],
   },
   '@mcp-host/built-in': {
-    own: [],
+    own: ['@mcp-host/json'],
     outside: ['@modelcontextprotocol/server', 'zod'],
   },
   '@mcp-host/audit': { own: ['@mcp-host/contracts', '@mcp-host/policy'], outside: ['zod'] },

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
 
 import { expect, test } from 'vitest'
 
@@ -40,13 +41,25 @@ test('a built-in server may have a reserved name, and no program', async () => {
   const config = { type: 'built-in', builtIn: 'llm', timeoutMs: 120_000, tools: entry.tools }
   const { servers } = await loadMcpConfig(file, {}, options)
   expect(servers).toEqual({ llm: config, other: config })
-  for (const wrong of [
+  const docs = { builtIn: 'files', roots: ['docs'], writable: true }
+  const others = await workspace.write('mcp.json', JSON.stringify({ servers: { files: docs } }))
+  expect((await loadMcpConfig(others, {}, options)).servers['files']).toEqual({
+    type: 'built-in',
+    builtIn: 'files',
+    writable: true,
+    roots: [pathToFileURL(workspace.path('docs')).href],
+  })
+  const wrongs = [
     { builtIn: 'lmm' },
+    { builtIn: 'files' },
     { builtIn: 'llm', command: 'node' },
     { type: 'built-in' },
-  ]) {
+  ]
+  for (const wrong of wrongs) {
     const faulty = await workspace.write('mcp.json', JSON.stringify({ servers: { a: wrong } }))
-    await expect(loadMcpConfig(faulty, {}, options)).rejects.toThrow(/builtIn|command/)
+    await expect(loadMcpConfig(faulty, {}, options)).rejects.toThrow(
+      /builtIn|command|at least one folder/,
+    )
   }
 })
 

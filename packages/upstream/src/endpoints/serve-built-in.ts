@@ -7,6 +7,8 @@ export interface BuiltInServerConfig extends CommonServerConfig {
   readonly type: 'built-in'
   /** Which one. */
   readonly builtIn: string
+  /** Of `files`: whether files below the roots may be changed. Default: false. */
+  readonly writable?: boolean
 }
 
 /**

@@ -1,10 +1,10 @@
-// The built-in server `llm` at every entrance: the models of the host as tools.
+// The built-in servers at every entrance: models and files as tools.
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
@@ -12,16 +12,20 @@ import {
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { Stack } from '@mcp-host/testkit'
 import { ChatSocket, eventually, script, startStack, testFolder } from '@mcp-host/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const TOOLS = ['llm_chat', 'llm_parallel', 'llm_consensus']
+const FILE_TOOLS = ['fs_info', 'fs_list', 'fs_read', 'fs_search', 'fs_write']
+const LLM_TOOLS = ['llm_chat', 'llm_consensus', 'llm_parallel']
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** The number of requests for answers by the first part of their paths. */
 const requests = new Map<string, number>()
 const cleanup = new AsyncDisposableStack()
 let stack: Stack
+/** The root of the files. */
+let documents: string
 let legacy: Client
 let modern: ModernClient
 
@@ -58,16 +62,27 @@ beforeAll(async () => {
     return { type: 'openai-compatible', baseUrl, models: { a: {}, b: {} } }
   }
   const folder = cleanup.use(await testFolder())
+  documents = join(folder.path, 'documents')
+  await mkdir(documents)
+  await writeFile(join(documents, 'tea.txt'), 'Darjeeling')
+  await writeFile(join(documents, 'private.txt'), 'nobody reads this')
+  await symlink(folder.path, join(documents, 'out'))
   const models = join(folder.path, 'llm.json')
   const policy = join(folder.path, 'policy.json')
   const providers = { one: stub('one'), two: stub('two'), hanging: stub('hanging') }
   await writeFile(models, JSON.stringify({ fallback: ['demo'], providers }))
-  const rules = [{ effect: 'deny', server: 'llm', tool: 'llm_list_models' }]
+  const rules = [
+    { effect: 'deny', server: 'llm', tool: 'llm_list_models' },
+    { effect: 'deny', resource: 'file://*/private*' },
+  ]
   await writeFile(policy, JSON.stringify({ default: 'allow', rules }))
   stack = cleanup.use(
     await startStack({
-      servers: { llm: { command: undefined, args: undefined, env: undefined, builtIn: 'llm' } },
-      toolCount: 5,
+      servers: {
+        llm: { ...NO_PROGRAM, builtIn: 'llm' },
+        files: { ...NO_PROGRAM, builtIn: 'files', roots: [documents], writable: true },
+      },
+      toolCount: 10,
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
       env: { LLM_CONFIG: models, LLM_PROVIDER: 'demo', POLICY_CONFIG: policy },
     }),
@@ -84,12 +99,14 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => cleanup.disposeAsync())
 
+const NO_PROGRAM = { command: undefined, args: undefined, env: undefined }
 const QUESTION = script({ text: 'It is 4.' })
 const THREE = ['demo', 'one/a', 'two/a']
 
 test('the tools are listed under their own names, except for those that the policy denies', async () => {
   for (const { tools } of [await legacy.listTools(), await modern.listTools()]) {
-    expect(tools.map(({ name }) => name).filter((name) => name !== 'test__echo')).toEqual(TOOLS)
+    const names = tools.map(({ name }) => name).filter((name) => name !== 'test__echo')
+    expect(names.toSorted()).toEqual([...FILE_TOOLS, ...LLM_TOOLS])
   }
   const name = 'llm_list_models'
   await expect(legacy.callTool({ name })).rejects.toThrow(name)
@@ -165,5 +182,43 @@ test('a call that is cancelled ends the requests to the models', async () => {
     const metrics = await (await fetch(`${url}/metrics`)).text()
     const ended = /generations_total\{provider="hanging".*outcome="cancelled".*\} 1/g
     return metrics.match(ended)?.length === 2
+  })
+})
+
+test('files are read and written below their roots, and nowhere else', async () => {
+  const run = async (name: string, given: object): Promise<string> => {
+    const { content } = await legacy.callTool({ name, arguments: { ...given } })
+    return JSON.stringify(content)
+  }
+  expect(await run('fs_read', { path: 'documents/tea.txt' })).toContain('Darjeeling')
+  expect(await run('fs_read', { path: 'documents/out/policy.json' })).toContain('symbolic link')
+  expect(await run('fs_read', { path: '../policy.json' })).not.toContain('rules')
+  const path = 'documents/new/coffee.txt'
+  await run('fs_write', { path, content: 'Arabica', mode: 'create', createFolders: true })
+  expect(await run('fs_search', { path: 'documents', text: 'arab', ignoreCase: true })).toContain(
+    'new/coffee.txt',
+  )
+  using chat = await ChatSocket.open({ url: stack.url })
+  const calls = [{ name: 'files__fs_list', arguments: { path: 'documents' } }]
+  chat.send({ type: 'message', payload: { text: script({ calls }, { text: 'done' }) } })
+  await chat.turnsDone()
+  expect(JSON.stringify(chat.frames)).toContain('documents/tea.txt')
+})
+
+test('files are resources, whose changes are told, unless the policy denies them', async () => {
+  const uri = pathToFileURL(join(documents, 'tea.txt')).href
+  const { contents } = await legacy.readResource({ uri })
+  expect(contents).toMatchObject([{ text: 'Darjeeling', mimeType: 'text/plain' }])
+  const hidden = pathToFileURL(join(documents, 'private.txt')).href
+  await expect(legacy.readResource({ uri: hidden })).rejects.toThrow()
+  await expect(modern.readResource({ uri: hidden })).rejects.toThrow()
+  const updated: string[] = []
+  legacy.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+    updated.push(params.uri)
+  })
+  await legacy.subscribeResource({ uri })
+  await eventually(async () => {
+    await writeFile(join(documents, 'tea.txt'), `Assam ${updated.length}`)
+    return updated.includes(uri)
   })
 })
