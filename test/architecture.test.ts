@@ -34,8 +34,8 @@ const packages: Readonly<Record<string, Allowance>> = {
     outside: ['@modelcontextprotocol/client', 'ajv', 'ajv-formats', 'ws', '@types/ws', 'zod'],
   },
   '@mcp-host/built-in': {
-    own: ['@mcp-host/json'],
-    outside: ['@modelcontextprotocol/server', 'zod'],
+    own: ['@mcp-host/async', '@mcp-host/json', '@mcp-host/upstream'],
+    outside: ['@modelcontextprotocol/server', 'mdream', 'zod'],
   },
   '@mcp-host/audit': { own: ['@mcp-host/contracts', '@mcp-host/policy'], outside: ['zod'] },
   '@mcp-host/auth': {

@@ -1,5 +1,6 @@
 // The programs of `npm run build`, in a folder where they find no package, on a real nats-server.
 import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -69,6 +70,15 @@ test('the built services answer MCP clients, and check costly schemas in a threa
   expect(await call('aaa')).toMatchObject({ content: [{ type: 'text' }] })
   expect(JSON.stringify(await call('b'))).toContain('pattern')
   expect(await stack.log('mcp-supervisor')).not.toContain('schema-thread')
+})
+
+test('the built supervisor has what converts pages in a thread', async () => {
+  const program = join(dist, 'mcp-supervisor', 'parts', 'page-thread.js')
+  const workerData = { html: '<h1>Tea</h1>', url: 'https://tea.example/', format: 'markdown' }
+  const thread = new Worker(program, { env: {}, execArgv: [], workerData })
+  const [page] = await once(thread, 'message')
+  expect(page).toEqual({ title: '', text: '# Tea' })
+  await thread.terminate()
 })
 
 test('the built gateway serves the web UI and the description of its routes', async () => {

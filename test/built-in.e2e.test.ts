@@ -1,4 +1,4 @@
-// The built-in servers at every entrance: models and files as tools.
+// The built-in servers at every entrance: models, files and the web as tools.
 import { once } from 'node:events'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -18,12 +18,27 @@ import { ChatSocket, eventually, script, startStack, testFolder } from '@mcp-hos
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const FILE_TOOLS = ['fs_info', 'fs_list', 'fs_read', 'fs_search', 'fs_write']
+const WEB_TOOLS = ['web_fetch', 'web_search']
+const PAGES = new Map([
+  ['page', { type: 'text/html', body: '<title>Tea</title><h1>Tea</h1><a href="/milk">milk</a>' }],
+  [
+    'search',
+    {
+      type: 'application/json',
+      body: JSON.stringify({
+        results: [{ title: 'Tea', url: 'https://tea.example/', content: 'x' }],
+      }),
+    },
+  ],
+])
 const LLM_TOOLS = ['llm_chat', 'llm_consensus', 'llm_parallel']
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** The number of requests for answers by the first part of their paths. */
 const requests = new Map<string, number>()
 const cleanup = new AsyncDisposableStack()
 let stack: Stack
+/** The address of the providers of models, with some pages. */
+let origin: string
 /** The root of the files. */
 let documents: string
 let legacy: Client
@@ -33,7 +48,9 @@ beforeAll(async () => {
   const provider = createServer((request, response) => {
     const [, name = ''] = (request.url ?? '').split('/')
     if (request.method === 'GET') {
-      response.writeHead(404).end()
+      const found = PAGES.get(name.split('?', 1)[0] ?? '')
+      response.writeHead(found === undefined ? 404 : 200, { 'content-type': found?.type ?? '' })
+      response.end(found?.body)
       return
     }
     request.resume().on('end', () => {
@@ -57,8 +74,10 @@ beforeAll(async () => {
     provider.close()
   })
   const { port } = provider.address() as AddressInfo
+  origin = `http://127.0.0.1:${port}`
+  const search = { provider: 'searxng', url: origin }
   const stub = (name: string): object => {
-    const baseUrl = `http://127.0.0.1:${port}/${name}/v1`
+    const baseUrl = `${origin}/${name}/v1`
     return { type: 'openai-compatible', baseUrl, models: { a: {}, b: {} } }
   }
   const folder = cleanup.use(await testFolder())
@@ -80,9 +99,10 @@ beforeAll(async () => {
     await startStack({
       servers: {
         llm: { ...NO_PROGRAM, builtIn: 'llm' },
+        web: { ...NO_PROGRAM, builtIn: 'web', allowedOrigins: [origin], search },
         files: { ...NO_PROGRAM, builtIn: 'files', roots: [documents], writable: true },
       },
-      toolCount: 10,
+      toolCount: 12,
       tools: [{ name: 'echo', inputSchema: { type: 'object' } }],
       env: { LLM_CONFIG: models, LLM_PROVIDER: 'demo', POLICY_CONFIG: policy },
     }),
@@ -106,7 +126,7 @@ const THREE = ['demo', 'one/a', 'two/a']
 test('the tools are listed under their own names, except for those that the policy denies', async () => {
   for (const { tools } of [await legacy.listTools(), await modern.listTools()]) {
     const names = tools.map(({ name }) => name).filter((name) => name !== 'test__echo')
-    expect(names.toSorted()).toEqual([...FILE_TOOLS, ...LLM_TOOLS])
+    expect(names.toSorted()).toEqual([...FILE_TOOLS, ...LLM_TOOLS, ...WEB_TOOLS])
   }
   const name = 'llm_list_models'
   await expect(legacy.callTool({ name })).rejects.toThrow(name)
@@ -221,4 +241,17 @@ test('files are resources, whose changes are told, unless the policy denies them
     await writeFile(join(documents, 'tea.txt'), `Assam ${updated.length}`)
     return updated.includes(uri)
   })
+})
+
+test('pages are read and searched, and no internal address is', async () => {
+  const run = async (name: string, given: object): Promise<string> => {
+    const { content } = await modern.callTool({ name, arguments: { ...given } })
+    return JSON.stringify(content)
+  }
+  expect(await run('web_fetch', { url: `${origin}/page` })).toContain(`[milk](${origin}/milk)`)
+  expect(await run('web_search', { query: 'tea' })).toContain('https://tea.example/')
+  const broker = `http://127.0.0.1:${new URL(stack.broker.url).port}`
+  for (const url of [broker, stack.url, 'https://169.254.169.254/']) {
+    expect(await run('web_fetch', { url })).toMatch(/only https is fetched|no public address/)
+  }
 })

@@ -1,13 +1,26 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import type { OutputChunk } from 'rolldown'
 import { rolldown } from 'rolldown'
 
 const root = join(import.meta.dirname, '..', '..')
 
-/** The package starts this program as a thread; it must be beside the code that starts it. */
-const THREAD = 'packages/upstream/src/arguments/schema-thread.ts'
-const THREAD_STARTER = join(root, 'packages/upstream/src/arguments/schema-threads.ts')
+const CONVERTER = 'mdream/wasm/mdream_edge_bg.wasm'
+
+/** Programs of threads. Each must be beside the code that starts it, with the files that it reads. */
+const THREADS = [
+  {
+    program: 'packages/upstream/src/arguments/schema-thread.ts',
+    starter: 'packages/upstream/src/arguments/schema-threads.ts',
+    files: [],
+  },
+  {
+    program: 'packages/built-in/src/web/page/page-thread.ts',
+    starter: 'packages/built-in/src/web/page/convert-page.ts',
+    files: [createRequire(join(root, 'packages/built-in/package.json')).resolve(CONVERTER)],
+  },
+]
 
 /** The folder of the files that a program loads when it needs them. */
 const PARTS = 'parts'
@@ -37,9 +50,12 @@ export async function bundle(
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   const parts = await writeBundle(entry, join(folder, 'main.js'), options)
-  const starter = parts.find(({ moduleIds }) => moduleIds.includes(THREAD_STARTER))
-  if (starter !== undefined) {
-    await writeBundle(THREAD, join(folder, dirname(starter.fileName), 'schema-thread.js'), options)
+  for (const { program, starter, files } of THREADS) {
+    const part = parts.find(({ moduleIds }) => moduleIds.includes(join(root, starter)))
+    if (part === undefined) continue
+    const beside = join(folder, dirname(part.fileName))
+    await writeBundle(program, join(beside, `${basename(program, '.ts')}.js`), options)
+    for (const file of files) await copyFile(file, join(beside, basename(file)))
   }
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n')
   return parts.reduce((bytes, { code }) => bytes + Buffer.byteLength(code), 0)

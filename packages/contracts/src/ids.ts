@@ -25,7 +25,7 @@ export const ServerName = z
 export type ServerName = z.infer<typeof ServerName>
 
 /** The built-in servers. One that has its own name in `mcp.json` lists its tools under their own names. */
-export const BUILT_IN_SERVERS = ['files', 'llm']
+export const BUILT_IN_SERVERS = ['files', 'llm', 'web']
 
 /** Names of built-in servers, which no other server may have. */
 export const RESERVED_SERVER_NAMES = ['llm', 'sessions', 'prompts', 'agent', 'files', 'result']

@@ -49,7 +49,18 @@ test('a built-in server may have a reserved name, and no program', async () => {
     writable: true,
     roots: [pathToFileURL(workspace.path('docs')).href],
   })
+  const search = { provider: 'brave', key: '${env:KEY}' }
+  const web = { builtIn: 'web', allowedOrigins: ['http://wiki:80'], search }
+  const withWeb = await workspace.write('mcp.json', JSON.stringify({ servers: { web } }))
+  expect((await loadMcpConfig(withWeb, { KEY: 'top' }, options)).servers['web']).toEqual({
+    type: 'built-in',
+    ...web,
+    search: { provider: 'brave', key: 'top' },
+    secrets: { KEY: 'top' },
+  })
   const wrongs = [
+    { builtIn: 'web', search: { provider: 'brave' } },
+    { builtIn: 'web', search: { provider: 'searxng', key: 'a' } },
     { builtIn: 'lmm' },
     { builtIn: 'files' },
     { builtIn: 'llm', command: 'node' },
@@ -58,7 +69,7 @@ test('a built-in server may have a reserved name, and no program', async () => {
   for (const wrong of wrongs) {
     const faulty = await workspace.write('mcp.json', JSON.stringify({ servers: { a: wrong } }))
     await expect(loadMcpConfig(faulty, {}, options)).rejects.toThrow(
-      /builtIn|command|at least one folder/,
+      /builtIn|command|at least one folder|must have a "(key|url)"/,
     )
   }
 })

@@ -163,7 +163,7 @@ export const FILES: [name: string, text: string, isSeenInEditors: boolean, ...fa
 const C = '"command": "a"'
 const U = '"url": "http://a"'
 const NUL = 'must not contain a NUL character'
-const TYPES = 'must be "stdio", "http", "sse" or "websocket"'
+const TYPES = 'must be "stdio", "http", "sse", "websocket" or "built-in"'
 const REMOTE = 'is for servers of type "http", "sse" and "websocket" only'
 const INSTANCES = 'must be a whole number from 1 to 100, or a list of instances'
 const FILLED = 'once its variables are filled in'

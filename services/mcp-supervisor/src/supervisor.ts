@@ -91,7 +91,7 @@ export async function createSupervisor(
   const view = await bus.catalog.watch({ withLists: false })
   const openUpstream = openUpstreams(guardian, {
     env,
-    builtIn: builtInServers({ bus, catalog: view }),
+    builtIn: builtInServers({ bus, catalog: view, proxyFor }),
     logger,
     sandbox,
     proxyFor,

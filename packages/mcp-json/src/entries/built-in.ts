@@ -1,13 +1,20 @@
 import * as z from 'zod'
 
 import type { BuiltInServerConfig } from '@mcp-host/upstream'
-import { choice, explained, optional } from '../server-fields.ts'
+import {
+  address,
+  choice,
+  explained,
+  fields as settingsOf,
+  filledText,
+  optional,
+} from '../server-fields.ts'
 import { commonFields, commonObjectFields, toCommon, typeField } from './common-fields.ts'
 import type { EntryKind } from './entry-kind.ts'
 
 const builtInField = explained(
-  choice('files', 'llm'),
-  'A server that the host has itself: "files" has the files below its "roots", "llm" the models of the host.',
+  choice('files', 'llm', 'web'),
+  'A server that the host has itself: "files" has the files below its "roots", "llm" the models of the host, "web" pages of the web.',
   'llm',
 )
 const fields = {
@@ -17,10 +24,25 @@ const fields = {
     'Of "files": whether files below the "roots" may be changed. Default: false.',
     true,
   ),
+  allowedOrigins: optional(
+    z.array(address(['https', 'http']), 'must be a list'),
+    'Of "web": origins that may have an internal address, and no TLS if they say so.',
+    ['http://wiki.internal:8080'],
+  ),
+  search: optional(
+    settingsOf({
+      provider: choice('brave', 'tavily', 'searxng'),
+      key: filledText.exactOptional(),
+      url: address(['https', 'http']).exactOptional(),
+    }),
+    'Of "web": who searches; "brave" and "tavily" need a "key", best in a variable, and "searxng" the "url" of one of yours.',
+    { provider: 'brave', key: '${env:BRAVE_KEY}' },
+  ),
 }
+const Own = z.object(fields)
 const Entry = z
   .strictObject({ type: typeField('built-in'), ...fields, ...commonFields })
-  .superRefine(hasRoots)
+  .superRefine(isComplete)
   .meta({ id: 'BuiltInServer' })
 
 /** A server that the host has itself. */
@@ -34,20 +56,25 @@ export const builtIn: EntryKind<BuiltInServerConfig, typeof Entry> = {
       ...fields,
       ...commonObjectFields,
     } satisfies Record<keyof BuiltInServerConfig, z.ZodType>)
-    .superRefine(hasRoots),
+    .superRefine(isComplete),
   toConfig: (entry, { folder }) => ({
     type: 'built-in',
-    builtIn: entry.builtIn,
-    ...(entry.writable === undefined ? {} : { writable: entry.writable }),
+    ...Own.parse(entry),
     ...toCommon(entry, folder),
   }),
 }
 
-function hasRoots(
-  { builtIn: name, roots = [] }: Pick<BuiltInServerConfig, 'builtIn' | 'roots'>,
+function isComplete(
+  { builtIn: name, roots = [], search }: Pick<BuiltInServerConfig, 'builtIn' | 'roots' | 'search'>,
   context: z.RefinementCtx,
 ): void {
-  if (name !== 'files' || roots.length > 0) return
-  const message = 'must have at least one folder for "builtIn": "files"'
-  context.addIssue({ code: 'custom', path: ['roots'], message })
+  if (name === 'files' && roots.length === 0) {
+    const message = 'must have at least one folder for "builtIn": "files"'
+    context.addIssue({ code: 'custom', path: ['roots'], message })
+  }
+  const needed = search?.provider === 'searxng' ? 'url' : 'key'
+  if (search !== undefined && search[needed] === undefined) {
+    const message = `must have a "${needed}" for "${search.provider}"`
+    context.addIssue({ code: 'custom', path: ['search'], message })
+  }
 }

@@ -14,7 +14,7 @@ export const builtIn: EndpointKind<BuiltInServerConfig> = {
       return new InProcessTransport(connect, intake)
     })
   },
-  secrets: () => [{}, ''],
+  secrets: ({ search }) => [search?.key === undefined ? {} : { key: search.key }, ''],
   address: () => undefined,
 }
 

@@ -9,6 +9,19 @@ export interface BuiltInServerConfig extends CommonServerConfig {
   readonly builtIn: string
   /** Of `files`: whether files below the roots may be changed. Default: false. */
   readonly writable?: boolean
+  /** Of `web`: origins that may have an internal address, and no TLS if they say so. */
+  readonly allowedOrigins?: readonly string[]
+  /** Of `web`: who searches. Without it there is no search. */
+  readonly search?: WebSearchConfig
+}
+
+/** A provider of searches in the web. */
+export interface WebSearchConfig {
+  readonly provider: 'brave' | 'tavily' | 'searxng'
+  /** Of Brave and Tavily. */
+  readonly key?: string
+  /** The address of the SearXNG, which may be internal. */
+  readonly url?: string
 }
 
 /**

@@ -15,6 +15,9 @@ test.each([
   ['::ffff:192.168.0.1', true],
   ['::ffff:8.8.8.8', false],
   ['64:ff9b::a00:1', true],
+  ['::ffff:0:a00:1', true],
+  ['168.63.129.16', true],
+  ['168.63.129.17', false],
 ])('that %s is internal is %s', (address, expected) => {
   expect(isInternal(address)).toBe(expected)
 })

@@ -1,3 +1,4 @@
+import type { ServiceDeps } from '@mcp-host/service'
 import { VERSION } from '@mcp-host/service'
 import type { BuiltInServerConfig, ServeBuiltIn } from '@mcp-host/upstream'
 import { fileRoots } from './file-roots.ts'
@@ -5,8 +6,10 @@ import { hostModels } from './host-models.ts'
 
 type Connect = ReturnType<ServeBuiltIn>
 
+type BuiltInServersDeps = Parameters<typeof hostModels>[0] & Pick<ServiceDeps, 'proxyFor'>
+
 /** The servers that the host has itself. Their code is loaded with the first entry that names them. */
-export function builtInServers(deps: Parameters<typeof hostModels>[0]): ServeBuiltIn {
+export function builtInServers({ proxyFor, ...deps }: BuiltInServersDeps): ServeBuiltIn {
   const models = hostModels(deps)
   const servers = new Map<string, (config: BuiltInServerConfig) => Connect>([
     [
@@ -22,6 +25,15 @@ export function builtInServers(deps: Parameters<typeof hostModels>[0]): ServeBui
         const { createLlmServer } = await import('@mcp-host/built-in/llm')
         await createLlmServer(models, VERSION).connect(transport)
       },
+    ],
+    [
+      'web',
+      ({ allowedOrigins = [], search }) =>
+        async (transport) => {
+          const { createWebServer } = await import('@mcp-host/built-in/web')
+          const options = { allowedOrigins, proxyFor, ...(search && { search }) }
+          await createWebServer(options, VERSION).connect(transport)
+        },
     ],
   ])
   return (config) => {

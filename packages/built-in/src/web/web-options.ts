@@ -1,0 +1,27 @@
+import type { ProxyFor } from '@mcp-host/upstream/proxy'
+
+import type { FetchLimits } from './fetch/open-page.ts'
+import type { ConvertLimits } from './page/convert-page.ts'
+import type { SearchOptions } from './search/search-options.ts'
+
+export interface WebOptions {
+  /** Origins that may have an internal address, and no TLS if they say so, such as `http://wiki.internal:8080`. */
+  readonly allowedOrigins?: readonly string[]
+  /** The tool `web_search` exists only with a provider. */
+  readonly search?: SearchOptions
+  readonly proxyFor?: ProxyFor
+  readonly limits?: Partial<WebLimits>
+}
+
+export interface WebLimits extends FetchLimits, ConvertLimits {
+  /** Fetches that run at the same time; others wait. */
+  readonly maxFetches: number
+}
+
+export const DEFAULT_LIMITS: WebLimits = {
+  maxBytes: 5 * 1024 * 1024,
+  fetchMs: 15_000,
+  maxFetches: 8,
+  convertMs: 5_000,
+  convertMb: 256,
+}
