@@ -36,7 +36,7 @@ export async function authorize(
     clientInformation,
     redirectUrl,
     resource,
-    scope: `${scope} offline_access`,
+    scope,
     state: 'any',
   })
   authorizationUrl.searchParams.set('prompt', 'consent')

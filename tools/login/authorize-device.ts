@@ -42,7 +42,7 @@ export async function authorizeDevice(
   if (isLoopback(tokenEndpoint)) allowInsecureRequests(config)
   const { scope, resource } = described
   const target = {
-    ...(scope === undefined ? {} : { scope: `${scope} offline_access` }),
+    ...(scope === undefined ? {} : { scope }),
     ...(resource === undefined ? {} : { resource }),
   }
   try {
@@ -71,6 +71,9 @@ async function register(issuer: string, endpoint: string | undefined): Promise<s
     throw new CommandError(
       `${issuer} registers no clients by itself: register one there, and set its "clientId" in mcp.json`,
     )
+  }
+  if (!endpoint.startsWith('https:') && !isLoopback(endpoint)) {
+    throw new CommandError(`${issuer} registers clients without TLS, at ${endpoint}`)
   }
   const response = await fetch(endpoint, {
     method: 'POST',

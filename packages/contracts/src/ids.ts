@@ -24,10 +24,17 @@ export const ServerName = z
   .brand<'ServerName'>()
 export type ServerName = z.infer<typeof ServerName>
 
-/** The built-in servers. One that has its own name in `mcp.json` lists its tools under their own names. */
-export const BUILT_IN_SERVERS = ['files', 'llm', 'web']
+/**
+ * The built-in servers, with what the names of their tools begin with. One that has its own name in `mcp.json` lists its
+ * tools under these names.
+ */
+export const BUILT_IN_SERVERS: ReadonlyMap<string, string> = new Map([
+  ['files', 'fs_'],
+  ['llm', 'llm_'],
+  ['web', 'web_'],
+])
 
-/** Names of built-in servers, which no other server may have. */
+/** Names of the host itself, which no server of `mcp.json` may have but the built-in one with that name. */
 export const RESERVED_SERVER_NAMES = ['llm', 'sessions', 'prompts', 'agent', 'files', 'result']
 
 export function newSessionId(): SessionId {

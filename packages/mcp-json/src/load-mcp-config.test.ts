@@ -58,7 +58,17 @@ test('a built-in server may have a reserved name, and no program', async () => {
     search: { provider: 'brave', key: 'top' },
     secrets: { KEY: 'top' },
   })
+  const wrongName = JSON.stringify({ servers: { files: { builtIn: 'llm' } } })
+  const renamed = await loadMcpConfig(
+    await workspace.write('mcp.json', wrongName),
+    {},
+    {
+      reservedNames: options.reservedNames,
+    },
+  )
+  expect(Object.keys(renamed.servers)).toEqual([expect.stringMatching(/^files-\w{6}$/)])
   const wrongs = [
+    { builtIn: 'web', allowedOrigins: ['http://wiki/private'] },
     { builtIn: 'web', search: { provider: 'brave' } },
     { builtIn: 'web', search: { provider: 'searxng', key: 'a' } },
     { builtIn: 'lmm' },
@@ -69,7 +79,7 @@ test('a built-in server may have a reserved name, and no program', async () => {
   for (const wrong of wrongs) {
     const faulty = await workspace.write('mcp.json', JSON.stringify({ servers: { a: wrong } }))
     await expect(loadMcpConfig(faulty, {}, options)).rejects.toThrow(
-      /builtIn|command|at least one folder|must have a "(key|url)"/,
+      /builtIn|command|at least one folder|must have a "(key|url)"|must be an origin/,
     )
   }
 })

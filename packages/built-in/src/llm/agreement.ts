@@ -19,10 +19,11 @@ export function agreementOf(answers: readonly string[]): Agreement | undefined {
 
 function normalised(text: string): string {
   return text
-    .normalize('NFKC')
+    .normalize('NFC')
     .toLowerCase()
-    .replaceAll(/[^\p{Letter}\p{Number}\p{Symbol}]+/gu, ' ')
-    .replaceAll(/[`~^]/g, '')
+    .replaceAll(/[*_`~#]+/g, '')
+    .replaceAll(/[.-](?!\d)|[^\p{Letter}\p{Mark}\p{Number}\p{Symbol}.%-]+/gu, ' ')
+    .replaceAll(/ +/g, ' ')
     .trim()
 }
 

@@ -3,7 +3,8 @@ import * as z from 'zod'
 import type { Question } from './ask.ts'
 
 const TEMPERATURE = 0.7
-const MAX_TOKENS = 1_000
+const DEFAULT_TOKENS = 1_000
+export const MAX_TOKENS = 100_000
 /** The limit for a question, in characters. */
 const MAX_LENGTH = 200_000
 const text = z.string().max(MAX_LENGTH)
@@ -28,8 +29,8 @@ export const questionFields = {
     .number()
     .int()
     .min(1)
-    .max(100_000)
-    .default(MAX_TOKENS)
+    .max(MAX_TOKENS)
+    .default(DEFAULT_TOKENS)
     .describe('The limit for the length of the answer, in tokens.'),
 }
 

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { type Agreement, agreementOf, judgePrompt, readJudgement } from './agreement.ts'
 import { askModels, reasonOf } from './ask-models.ts'
 import type { HostModels, Question } from './ask.ts'
-import { modelName, OneAnswer, questionFields, questionOf, Usage } from './fields.ts'
+import { MAX_TOKENS, modelName, OneAnswer, questionFields, questionOf, Usage } from './fields.ts'
 
 export type { HostModels, KnownModel, ModelAnswer, Question } from './ask.ts'
 
@@ -23,7 +23,13 @@ const severalFields = {
     .describe('How long each model may take.'),
   ...questionFields,
 }
-const READS = { readOnlyHint: true, openWorldHint: true }
+/** An answer costs tokens, and another one may differ, so that neither is asked for twice or shared. */
+const ASKS = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+}
 
 /** The models of the host as tools. */
 export function createLlmServer(host: HostModels, version: string): McpServer {
@@ -51,7 +57,7 @@ function addListModels(server: McpServer, host: HostModels): void {
         provider: z.string().optional().describe('Only the models of this provider.'),
       }),
       outputSchema: z.object({ models: z.array(Model) }),
-      annotations: { ...READS, openWorldHint: false },
+      annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ({ provider }) => {
       const models = host
@@ -75,7 +81,7 @@ function addChat(server: McpServer, host: HostModels): void {
         stopReason: z.string().describe('endTurn, maxTokens or stopSequence.'),
         usage: Usage,
       }),
-      annotations: READS,
+      annotations: ASKS,
     },
     ({ model, ...asked }, { mcpReq: { signal } }) =>
       orError(async () => {
@@ -101,7 +107,7 @@ function addParallel(server: McpServer, host: HostModels): void {
         ...severalFields,
       }),
       outputSchema: z.object({ responses: z.array(OneAnswer) }),
-      annotations: READS,
+      annotations: ASKS,
     },
     ({ models, timeout_seconds, ...asked }, context) =>
       orError(async () => {
@@ -122,7 +128,11 @@ function addConsensus(server: McpServer, host: HostModels): void {
       description:
         'Asks at least three models the same question, and tells how many of them agree, with every answer.',
       inputSchema: z.object({
-        models: z.array(modelName).min(MIN_FOR_CONSENSUS).max(MAX_MODELS),
+        models: z
+          .array(modelName)
+          .min(MIN_FOR_CONSENSUS)
+          .max(MAX_MODELS)
+          .refine((names) => new Set(names).size === names.length, 'names a model twice'),
         judge: modelName
           .optional()
           .describe('A model that says which answers agree. Default: those with the same text do.'),
@@ -136,7 +146,7 @@ function addConsensus(server: McpServer, host: HostModels): void {
         judgedBy: z.string().optional().describe('The model that compared the answers.'),
         judgeError: z.string().optional().describe('Why the judge compared nothing.'),
       }),
-      annotations: READS,
+      annotations: ASKS,
     },
     ({ models, judge, timeout_seconds, ...asked }, context) =>
       orError(async () => {
@@ -190,7 +200,11 @@ async function judgeAnswers(
 ): Promise<Judgement> {
   const asked = question.messages.map(({ text }) => text).join('\n\n')
   const messages = [{ role: 'user' as const, text: judgePrompt(asked, texts) }]
-  const request = { messages, temperature: 0, maxTokens: question.maxTokens + 200 }
+  const request = {
+    messages,
+    temperature: 0,
+    maxTokens: Math.min(question.maxTokens + 200, MAX_TOKENS),
+  }
   const [said] = await askModels(host, [judge], request, asking)
   const agreement = readJudgement(said?.response ?? '', texts.length)
   if (agreement !== undefined) return { agreement, judgedBy: judge }

@@ -51,9 +51,10 @@ test('the tools have the names of the listing, with schemas of what they return'
     'llm_parallel',
     'llm_consensus',
   ])
-  for (const { outputSchema, annotations } of tools) {
+  for (const { name, outputSchema, annotations } of tools) {
     expect(outputSchema?.type).toBe('object')
-    expect(annotations).toMatchObject({ readOnlyHint: true })
+    // An answer costs tokens, and must not be shared or repeated.
+    expect(annotations?.readOnlyHint).toBe(name === 'llm_list_models')
   }
   const temperature = { type: 'number', minimum: 0, maximum: 2, default: 0.7 }
   const chat = tools.find(({ name }) => name === 'llm_chat')?.inputSchema.properties
@@ -172,6 +173,8 @@ test('models agree whose answers are the same but for their form', async () => {
     consensus: '**yes**',
     agreementCount: 2,
   })
+  const twice = await call('llm_consensus', { models: [...models, 'a/one'], prompt })
+  expect(JSON.stringify(twice.content)).toContain('twice')
   const few = await call('llm_consensus', { models: models.slice(1), prompt })
   expect(few.isError).toBe(true)
 })
@@ -217,4 +220,16 @@ test('the end of a request ends the work of all models', async () => {
   cancel.abort()
   await vi.waitFor(() => expect(signals.every(({ aborted }) => aborted)).toBe(true))
   await expect(called).rejects.toThrow()
+})
+
+test.each([
+  ['5', '-5'],
+  ['50', '50%'],
+  ['x2', 'x^2'],
+  ['1.5', '15'],
+  ['\u0915\u093F', '\u0915\u093E'],
+])('%s is another answer than %s', async (one, other) => {
+  says = { 'a/one': one, 'b/two': other, 'c/three': 'neither' }
+  const { found } = await call('llm_consensus', { models, prompt })
+  expect(found['agreementCount']).toBe(1)
 })

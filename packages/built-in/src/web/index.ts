@@ -36,6 +36,7 @@ export function createWebServer(
   const limits = { ...DEFAULT_LIMITS, ...changed }
   const openPage = openPages({ allowedOrigins, proxyFor, limits })
   const slots = new Slots(limits.maxFetches)
+  const conversions = new Slots(limits.maxConversions)
   const server = new McpServer({ name: 'web', version })
 
   server.registerTool(
@@ -49,7 +50,7 @@ export function createWebServer(
       annotations: ANNOTATIONS,
     },
     async (args, { mcpReq: { signal } }) => {
-      const page = await slots.run(() => fetchPage({ openPage, limits }, args, signal))
+      const page = await slots.run(() => fetchPage({ openPage, limits, conversions }, args, signal))
       return resultOf(describePage(page), page)
     },
   )

@@ -4,6 +4,7 @@ import { decodePage } from './fetch/decode-page.ts'
 import { essenceOf, pageKind } from './fetch/media-type.ts'
 import type { OpenPage } from './fetch/open-page.ts'
 import { readBody } from './fetch/read-body.ts'
+import type { Slots } from './fetch/slots.ts'
 import { convertPage } from './page/convert-page.ts'
 import type { WebLimits } from './web-options.ts'
 
@@ -44,11 +45,12 @@ export const FetchedPage = z.object({
 interface WebFetchDeps {
   readonly openPage: OpenPage
   readonly limits: WebLimits
+  readonly conversions: Slots
 }
 
 /** Fetches a page and converts it to text. */
 export async function fetchPage(
-  { openPage, limits }: WebFetchDeps,
+  { openPage, limits, conversions }: WebFetchDeps,
   { url: address, format, maxLength, offset }: z.infer<typeof FetchArguments>,
   signal: AbortSignal,
 ): Promise<z.infer<typeof FetchedPage>> {
@@ -60,7 +62,9 @@ export async function fetchPage(
   const source = decodePage(bytes, contentType)
   const isConverted = kind === 'html' && format !== 'raw'
   const { title, text } = isConverted
-    ? await convertPage({ html: source, url: url.href, format }, limits, signal)
+    ? await conversions.run(() =>
+        convertPage({ html: source, url: url.href, format }, limits, signal),
+      )
     : { title: '', text: source }
   const part = partOf(text, offset, maxLength)
   return { title, url: url.href, contentType: essenceOf(contentType), length: text.length, ...part }

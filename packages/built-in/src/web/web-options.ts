@@ -16,12 +16,15 @@ export interface WebOptions {
 export interface WebLimits extends FetchLimits, ConvertLimits {
   /** Fetches that run at the same time; others wait. */
   readonly maxFetches: number
+  /** Conversions that run at the same time, since each may take the memory of its limit. */
+  readonly maxConversions: number
 }
 
 export const DEFAULT_LIMITS: WebLimits = {
   maxBytes: 5 * 1024 * 1024,
   fetchMs: 15_000,
   maxFetches: 8,
+  maxConversions: 2,
   convertMs: 5_000,
   convertMb: 256,
 }

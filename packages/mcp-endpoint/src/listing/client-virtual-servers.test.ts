@@ -51,6 +51,7 @@ beforeEach(() => {
     },
   })
   virtualServer = {
+    servers: ['own', 'shared'],
     get listing() {
       return listing
     },
@@ -86,6 +87,7 @@ describe('virtual servers of clients', () => {
     expect(toolsOf(seen)).toEqual(OWN)
     expect(seen?.listing.tool('own__secret')).toEqual({ server: 'own', name: 'secret' })
     expect(seen?.listing.isOwn('own')).toBe(true)
+    expect(seen?.servers).toEqual(['own', 'shared'])
     expect(toolsOf(virtualServer)).toEqual(SHARED)
   })
 

@@ -43,7 +43,9 @@ export class ClientVirtualServers {
 
   /** The virtual server with a client's listing; `undefined` when the client has the common one. */
   find(client: string, virtualServer: VirtualServer): Promise<VirtualServer> | undefined {
+    const { servers } = virtualServer
     return this.#see(client, virtualServer)?.then(({ listing }) => ({
+      servers,
       listing,
       onChange: (listener) => virtualServer.onChange(listener),
     }))

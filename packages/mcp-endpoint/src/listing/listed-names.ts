@@ -2,15 +2,19 @@ import { joinToolNames } from '@mcp-host/mcp'
 import type { ItemAddress } from './server-listing.ts'
 
 /**
- * Names of tools and prompts in a listing of several servers: `server__name`. `plain`: the servers whose items have names
- * that nobody else uses, and keep them.
+ * Names of tools and prompts in a listing of several servers: `server__name`. `plain`: servers of which the items keep their
+ * names that begin with a prefix, which nobody else uses.
  */
 export function listedNames(
   servers: Iterable<string>,
-  plain: ReadonlySet<string> = new Set(),
+  plain: ReadonlyMap<string, string> = new Map(),
 ): (place: ItemAddress) => string {
   const join = joinToolNames(servers)
-  return ({ server, name }) => (plain.has(server) ? name : join({ server, tool: name }))
+  return ({ server, name }) => {
+    const prefix = plain.get(server)
+    const isPlain = prefix !== undefined && name.startsWith(prefix)
+    return isPlain ? name : join({ server, tool: name })
+  }
 }
 
 /** The joined name in its other form, `server.name`; `undefined` when the listed name is not a joined one. */

@@ -15,8 +15,6 @@ export interface VirtualServer {
 export interface MissingServer {
   readonly server: string
   readonly state: 'starting' | 'unavailable' | 'login-needed'
-  /** Why it is not ready. */
-  readonly reason?: string | undefined
   /** The page at which the caller logs in. */
   readonly link?: string | undefined
 }

@@ -57,10 +57,6 @@ export function findEntries(
   })
 }
 
-function isBuiltInEntry(node: Node): boolean {
-  return memberValue(node, 'builtIn') !== undefined
-}
-
 /** Other clients write `"enabled": false`. */
 function isDisabled(node: Node, { isStrict }: FaultList): boolean {
   const [disabled, enabled] = [memberValue(node, 'disabled'), memberValue(node, 'enabled')]
@@ -101,7 +97,7 @@ function inRecord(
       const message = 'differs from the key of the server'
       faults.add(memberOffset(node, 'id'), fieldPath(path, 'id'), message, remedy)
     }
-    const isBuiltIn = isBuiltInEntry(node)
+    const isBuiltIn = memberValue(node, 'builtIn') === name
     return { name, path, node, nameOffset: offset, namePath: path, isBuiltIn }
   })
 }
@@ -127,6 +123,13 @@ function inList(
     }
     // A server without a name is read too, to report its other faults.
     const name = typeof id === 'string' ? id : ''
-    return { name, path, node, nameOffset, namePath, isBuiltIn: isBuiltInEntry(node) }
+    return {
+      name,
+      path,
+      node,
+      nameOffset,
+      namePath,
+      isBuiltIn: memberValue(node, 'builtIn') === name,
+    }
   })
 }

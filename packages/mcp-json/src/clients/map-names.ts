@@ -6,7 +6,7 @@ export interface NameInFile {
   readonly name: string
   readonly nameOffset: number
   readonly namePath: string
-  /** Whether the entry is one of a built-in server, which may have a reserved name. */
+  /** Whether the entry is the built-in server of this name, which may be a reserved one. */
   readonly isBuiltIn: boolean
 }
 

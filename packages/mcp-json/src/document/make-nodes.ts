@@ -9,6 +9,7 @@ export function nodeOf(type: 'object' | 'array', place: Range, children: readonl
 export function nodeOf(type: ScalarType, place: Range, value: unknown): Node
 export function nodeOf(type: Node['type'], { offset, length }: Range, content: unknown): Node {
   if (!Array.isArray(content)) return { type, offset, length, value: content }
+  // The content of objects and lists has nodes alone.
   const node: Node = { type, offset, length, children: content as Node[] }
   for (const child of node.children ?? []) setParent(child, node)
   return node

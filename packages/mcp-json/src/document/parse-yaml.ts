@@ -89,20 +89,21 @@ class Converter {
       const properties = this.#each(node.items, (pair) => this.#convertPair(pair, range, alias))
       return properties && nodeOf('object', range, properties)
     }
-    // A document has scalars, aliases, maps and lists alone.
-    const items: readonly unknown[] = isSeq(node) ? node.items : []
-    const values = this.#each(items, (item) => this.convert(item as YamlNode | null, range, alias))
+    // A document has scalars, aliases, maps and lists alone, and the parser makes nodes of all items.
+    const items = isSeq(node) ? (node.items as (YamlNode | null)[]) : []
+    const values = this.#each(items, (item) => this.convert(item, range, alias))
     return values && nodeOf('array', range, values)
   }
 
   #convertPair({ key, value }: Pair, around: Range, alias: Range | undefined): Node | undefined {
     const name: unknown = isScalar(key) ? key.value : undefined
     // The parser makes nodes of all keys and values; a missing one is null.
-    const range = alias ?? rangeOf(key as YamlNode | null, around)
+    const [named, held] = [key, value] as (YamlNode | null)[]
+    const range = alias ?? rangeOf(named ?? null, around)
     if (typeof name !== 'string') {
       return this.#refuse(range, 'is a key that is no text', 'Put the key in quotes.')
     }
-    const converted = this.convert(value as YamlNode | null, range, alias)
+    const converted = this.convert(held ?? null, range, alias)
     return converted && propertyOf(name, range, converted)
   }
 

@@ -12,6 +12,9 @@ import {
 import { commonFields, commonObjectFields, toCommon, typeField } from './common-fields.ts'
 import type { EntryKind } from './entry-kind.ts'
 
+const origin = address(['https', 'http']).refine((value) => new URL(value).pathname === '/', {
+  error: 'must be an origin, without a path',
+})
 const builtInField = explained(
   choice('files', 'llm', 'web'),
   'A server that the host has itself: "files" has the files below its "roots", "llm" the models of the host, "web" pages of the web.',
@@ -21,12 +24,12 @@ const fields = {
   builtIn: builtInField,
   writable: optional(
     z.boolean('must be true or false'),
-    'Of "files": whether files below the "roots" may be changed. Default: false.',
+    'Whether "files" may be changed below the "roots". Default: false.',
     true,
   ),
   allowedOrigins: optional(
-    z.array(address(['https', 'http']), 'must be a list'),
-    'Of "web": origins that may have an internal address, and no TLS if they say so.',
+    z.array(origin, 'must be a list'),
+    'Origins that "web" reads although they may have an internal address, without TLS if they say so.',
     ['http://wiki.internal:8080'],
   ),
   search: optional(
@@ -35,7 +38,7 @@ const fields = {
       key: filledText.exactOptional(),
       url: address(['https', 'http']).exactOptional(),
     }),
-    'Of "web": who searches; "brave" and "tavily" need a "key", best in a variable, and "searxng" the "url" of one of yours.',
+    'Who searches for "web"; "brave" and "tavily" need a "key", best in a variable, and "searxng" the "url" of one of yours.',
     { provider: 'brave', key: '${env:BRAVE_KEY}' },
   ),
 }

@@ -55,6 +55,6 @@ test('a program is told where and for what tokens are issued', async () => {
     tokenEndpoint: `${issuer.url}/token`,
     registrationEndpoint: `${issuer.url}/reg`,
     clientId: 'host',
-    scope: 'notes.read',
+    scope: 'notes.read offline_access',
   })
 })

@@ -4,7 +4,7 @@ import { challengeOf, isTokenRefused, type LoginServer, protectedServerOf } from
 import type { AuthorizationServer } from './oauth/authorization-server.ts'
 import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
 import { checkBearer } from './oauth/check-bearer.ts'
-import { completeLogin, type CompleteLogin } from './oauth/login.ts'
+import { completeLogin, type CompleteLogin, withOfflineAccess } from './oauth/login.ts'
 
 /** The tokens that a user or a program of the user got at an authorization server, or an API key of the user. */
 export interface BroughtTokens {
@@ -49,7 +49,7 @@ export async function describeLogin(server: LoginServer): Promise<LoginDescripti
     deviceAuthorizationEndpoint: typeof device === 'string' ? device : undefined,
     registrationEndpoint: metadata?.registration_endpoint,
     clientId: server.auth.clientId,
-    scope,
+    scope: scope && withOfflineAccess(scope, metadata),
     resource,
   }
 }
@@ -88,7 +88,6 @@ async function find(server: LoginServer): Promise<Found> {
   const named = auth.issuer === undefined ? about?.authorization_servers : [auth.issuer]
   return {
     at: await findAuthorizationServer(at, named),
-
     scope: auth.scope ?? challenge.scope ?? about?.scopes_supported?.join(' '),
     resource: auth.omitResource === true ? undefined : about?.resource,
   }

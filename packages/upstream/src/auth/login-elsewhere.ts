@@ -5,7 +5,7 @@ import type { AuthorizationServer } from './oauth/authorization-server.ts'
 import { findAuthorizationServer, resourceOf } from './oauth/authorization-server.ts'
 import type { CompleteLogin, PendingLogin } from './oauth/login.ts'
 import { finishLogin } from './oauth/login.ts'
-import { prepareLogin } from './oauth/prepare-login.ts'
+import { isSameIssuer, prepareLogin } from './oauth/prepare-login.ts'
 import type { UserLogins } from './oauth/user-logins.ts'
 
 /** An earlier login of the user at the server. */
@@ -60,10 +60,13 @@ export async function revokeLogin(server: LoginServer, login: CompleteLogin): Pr
   }
 }
 
-function authorizationServerOf(
+async function authorizationServerOf(
   server: LoginServer,
   { issuer }: Pick<CompleteLogin, 'issuer'>,
 ): Promise<AuthorizationServer> {
   const isAtServer = issuer === new URL('/', server.url).href
-  return findAuthorizationServer(protectedServerOf(server), isAtServer ? [] : [issuer])
+  const { described, ...at } = protectedServerOf(server)
+  // The configuration may have changed since the login began.
+  const isIt = described !== undefined && isSameIssuer(described.issuer, issuer)
+  return isIt ? described : findAuthorizationServer(at, isAtServer ? [] : [issuer])
 }

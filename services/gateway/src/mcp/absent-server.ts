@@ -26,7 +26,7 @@ export function absentServer(
     }),
   ]
   const [found] = states
-    .filter(({ server }) => jointsOf(server).some((joint) => name.startsWith(server + joint)))
+    .filter(({ server }) => prefixesOf(server).some((prefix) => name.startsWith(prefix)))
     // Between `a` and `a__b` the longer name wins.
     .toSorted((one, other) => other.server.length - one.server.length)
   if (found === undefined || found.state === 'ready') return undefined
@@ -36,7 +36,7 @@ export function absentServer(
   return { server, why: reason + last, isComing: state === 'starting' }
 }
 
-/** What may stand between a server and the name of its item. */
-function jointsOf(server: string): string[] {
-  return BUILT_IN_SERVERS.includes(server) ? ['_', '__', '.'] : ['__', '.']
+/** What the names of the items of a server begin with. */
+function prefixesOf(server: string): string[] {
+  return [BUILT_IN_SERVERS.get(server) ?? [], `${server}__`, `${server}.`].flat()
 }

@@ -1,6 +1,6 @@
 import type { CatalogEntry, ServerEntry, ServerName } from '@mcp-host/contracts'
 import { BusError, catalogKey } from '@mcp-host/contracts'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { MissingServers } from './missing-servers.ts'
 import { VirtualServers } from './virtual-servers.ts'
 
@@ -9,6 +9,8 @@ let entries: Map<string, CatalogEntry>
 let listeners: (() => void)[]
 let logins: object[] | BusError
 let hidden: string
+/** How often the logins were asked for. */
+let asked: number
 let missing: MissingServers
 let virtualServers: VirtualServers
 beforeEach(() => {
@@ -16,6 +18,7 @@ beforeEach(() => {
   listeners = []
   logins = []
   hidden = ''
+  asked = 0
   const onChange = (listener: () => void): Disposable => {
     listeners.push(listener)
     return { [Symbol.dispose]: () => undefined }
@@ -37,6 +40,7 @@ beforeEach(() => {
 })
 
 async function answer(): Promise<object> {
+  asked += 1
   if (logins instanceof BusError) throw logins
   return { servers: [{ server: 'notes', url: 'https://notes.example', logins }] }
 }
@@ -51,8 +55,10 @@ function entryOf(name: string, more: Partial<ServerEntry>): ServerEntry {
   return { ...base, tools: [], server: name as ServerName, ...more }
 }
 
-const found = () => missing.of(ann, virtualServers.all())
-const BROKEN = { server: 'broken', state: 'unavailable', reason: 'it exited with code 1' }
+let users = 0
+/** For another user each time, since the answers for one are kept. */
+const found = () => missing.of({ ...ann, id: `user:${users++}` }, virtualServers.all())
+const BROKEN = { server: 'broken', state: 'unavailable' }
 const NEW = { server: 'new', state: 'starting' }
 const NOTES = {
   server: 'notes',
@@ -72,10 +78,7 @@ test('a server that is back is not named any more', async () => {
   await found()
   put(entryOf('broken', {}))
   put(entryOf('new', { state: 'unavailable', error: 'it is gone' }))
-  expect(await found()).toEqual([
-    { server: 'new', state: 'unavailable', reason: 'it is gone' },
-    NOTES,
-  ])
+  expect(await found()).toEqual([{ server: 'new', state: 'unavailable' }, NOTES])
 })
 
 test('nor is one whose tools are still listed, since it moves to another supervisor', async () => {
@@ -107,4 +110,18 @@ test('nobody is asked where no server has users', async () => {
   put(entryOf('notes', {}))
   logins = new BusError('unavailable', 'it must not be asked')
   expect(found()).toEqual([NEW, BROKEN])
+})
+
+test('lists that follow each other ask once for the logins of a user', async () => {
+  vi.useFakeTimers()
+  const list = () => missing.of(ann, virtualServers.all())
+  await Promise.all([list(), list()])
+  vi.advanceTimersByTime(1_000)
+  await list()
+  expect(asked).toBe(1)
+  logins = [{ isNeeded: false }]
+  vi.advanceTimersByTime(1_001)
+  expect(await list()).toEqual([NEW, BROKEN])
+  expect(asked).toBe(2)
+  vi.useRealTimers()
 })

@@ -14,6 +14,15 @@ export interface MissingServersDeps {
   readonly linkTo: (server: string) => string | undefined
 }
 
+/** How long and for how many users the needed logins are known. */
+const KNOWN_MS = 2_000
+const MAX_KNOWN = 1_000
+
+interface Needed {
+  readonly until: number
+  readonly servers: Promise<readonly string[]>
+}
+
 interface State {
   readonly absent: readonly MissingServer[]
   /** The servers at which users log in. */
@@ -24,6 +33,7 @@ interface State {
 export class MissingServers {
   readonly #deps: MissingServersDeps
   #state: State | undefined
+  readonly #needed = new Map<string, Needed>()
 
   constructor(deps: MissingServersDeps) {
     this.#deps = deps
@@ -49,15 +59,29 @@ export class MissingServers {
 
   /** Which of the servers ask the caller to log in. */
   async #loginsOf(caller: Caller, asking: readonly string[]): Promise<MissingServer[]> {
-    const options = { envelope: newEnvelope(caller.id), timeoutMs: LIMIT_MS }
-    const { servers } = await this.#deps.bus
-      .call(listServerLogins, {}, {}, options)
-      .catch(() => ({ servers: [] }))
+    const needed = await this.#neededBy(caller.id)
+    return needed
+      .filter((server) => asking.includes(server))
+      .map((server) => ({ server, state: 'login-needed', link: this.#deps.linkTo(server) }))
+  }
+
+  /** The servers at which a user has no login that can be used. Lists that follow each other ask once. */
+  #neededBy(principal: string): Promise<readonly string[]> {
+    const now = performance.now()
+    const known = this.#needed.get(principal)
+    if (known !== undefined && known.until > now) return known.servers
+    if (this.#needed.size >= MAX_KNOWN) this.#needed.clear()
+    const options = { envelope: newEnvelope(principal), timeoutMs: LIMIT_MS }
+    const servers = this.#deps.bus.call(listServerLogins, {}, {}, options).then(
+      (listed) =>
+        listed.servers.flatMap(({ server, logins }) =>
+          logins.some(({ isNeeded }) => !isNeeded) ? [] : [server],
+        ),
+      // A list does not fail for this.
+      () => [],
+    )
+    this.#needed.set(principal, { until: now + KNOWN_MS, servers })
     return servers
-      .filter(({ server, logins }) => {
-        return asking.includes(server) && !logins.some(({ isNeeded }) => !isNeeded)
-      })
-      .map(({ server }) => ({ server, state: 'login-needed', link: this.#deps.linkTo(server) }))
   }
 }
 
@@ -68,13 +92,9 @@ function stateOf(all: Iterable<CatalogEntry>): State {
   return {
     absent: [
       ...unreportedServers(entries).map((server) => ({ server, state: 'starting' as const })),
-      ...absent.map(({ server, state, error: reason }) => {
-        const isStarting = state === 'starting'
-        return {
-          server,
-          state: isStarting ? ('starting' as const) : ('unavailable' as const),
-          reason,
-        }
+      ...absent.map(({ server, state }) => {
+        // The reason may have commands and paths, which are for operators.
+        return { server, state: state === 'starting' ? 'starting' : 'unavailable' } as const
       }),
     ],
     withUsers: views.flatMap(({ server, state, entry }) =>

@@ -156,6 +156,8 @@ test('a built-in server with its own name lists its tools under theirs', () => {
   put(server('llm', [], { type: 'built-in', state: 'unavailable', error: 'it is away' }))
   now = 300_000
   expect(virtualServers.all().listing.absent('llm_chat')?.why).toContain('it is away')
+  put(server('files', [], { type: 'built-in', state: 'starting' }))
+  expect(virtualServers.all().listing.absent('fs_read')?.isComing).toBe(true)
 })
 
 test('a read-only tool is recognized by both forms of its name', () => {

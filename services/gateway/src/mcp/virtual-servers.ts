@@ -194,9 +194,11 @@ export class VirtualServers {
     const state = [...versions, ...Array.from(servers).toSorted()].join('\n')
     if (state === this.#state) return
     this.#state = state
-    const own = sorted.filter(({ entry }) => entry.type === 'built-in')
-    const builtIn = own.filter(({ entry }) => BUILT_IN_SERVERS.includes(entry.server))
-    this.#join = listedNames(servers, new Set(builtIn.map(({ entry }) => entry.server)))
+    const plain = sorted.flatMap(({ entry: { type, server } }) => {
+      const prefix = type === 'built-in' ? BUILT_IN_SERVERS.get(server) : undefined
+      return prefix === undefined ? [] : [[server, prefix] as const]
+    })
+    this.#join = listedNames(servers, new Map(plain))
     this.#listings.clear()
     this.#changes.call()
   }

@@ -37,6 +37,9 @@ export function toFileError(error: unknown, path: string): unknown {
   }
   const code = codeOf(error)
   if (code === undefined) return error
+  if (code === 'ENOSPC' && Object(error).syscall === 'watch') {
+    return new FileError(path, 'too many files are watched; end other subscriptions')
+  }
   return new FileError(path, PROBLEMS.get(code) ?? `the file system refuses it (${code})`)
 }
 

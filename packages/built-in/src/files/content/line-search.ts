@@ -11,8 +11,8 @@ const matchLines = ${matchLines.toString()}
 parentPort.on('message', (content) => parentPort.postMessage(matchLines(workerData, content)))`
 
 /**
- * Finds lines in one file after another. A regular expression runs in a thread, which is ended when it takes too long; literal
- * text takes time in proportion to the file.
+ * Finds lines in one file after another. What may take long, a regular expression or a comparison in any case, runs in a
+ * thread, which is ended at its limit.
  */
 export class LineSearch implements AsyncDisposable {
   readonly #pattern: LinePattern
@@ -26,19 +26,26 @@ export class LineSearch implements AsyncDisposable {
   }
 
   async find(content: string, signal: AbortSignal): Promise<LineMatches> {
-    if (!this.#pattern.isRegex) return matchLines(this.#pattern, content)
-    this.#thread ??= new Worker(SCRIPT, {
+    const { isRegex, ignoreCase } = this.#pattern
+    if (!isRegex && !ignoreCase) return matchLines(this.#pattern, content)
+    this.#thread ??= this.#start()
+    return askThread(this.#thread, content, this.#limitMs, signal)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread?.terminate()
+  }
+
+  #start(): Worker {
+    const thread = new Worker(SCRIPT, {
       eval: true,
       env: {},
       execArgv: [],
       workerData: this.#pattern,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_LIMIT_MB },
     })
-    return askThread(this.#thread, content, this.#limitMs, signal)
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#thread?.terminate()
+    // One that ends when nobody waits for it must not end the process.
+    return thread.on('error', () => undefined)
   }
 }
 
@@ -62,9 +69,7 @@ async function askThread(
   signal: AbortSignal,
 ): Promise<LineMatches> {
   const answer = Promise.withResolvers<LineMatches>()
-  const slow = new Error(
-    `text: the regular expression takes more than ${limitMs} ms for one file; make it simpler`,
-  )
+  const slow = new Error(`text: comparing one file takes more than ${limitMs} ms; make it simpler`)
   const timer = setTimeout(() => answer.reject(slow), limitMs)
   const stop = (): void => answer.reject(signal.reason)
   const end = (): void =>

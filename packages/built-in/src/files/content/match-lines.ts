@@ -26,14 +26,15 @@ export function matchLines(
   const maxCharacters = 200
   const source = isRegex ? text : text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
   const pattern = new RegExp(source, ignoreCase ? 'iu' : 'u')
+  const isLiteral = !isRegex && !ignoreCase
   const first: { line: number; text: string }[] = []
   let count = 0
   for (const [index, each] of content.split(/\r?\n/).entries()) {
-    const found = pattern.exec(each)
-    if (found === null) continue
+    const at = isLiteral ? each.indexOf(text) : (pattern.exec(each)?.index ?? -1)
+    if (at < 0) continue
     count += 1
     if (first.length >= maxLines) continue
-    const start = Math.max(0, found.index - maxCharacters / 2)
+    const start = Math.max(0, at - maxCharacters / 2)
     first.push({ line: index + 1, text: each.slice(start, start + maxCharacters).toWellFormed() })
   }
   return { count, first }

@@ -34,7 +34,8 @@ async function listFiles(tree: FileTree, signal: AbortSignal): Promise<ListResou
       .use(root.name, signal, async (path, stack) => {
         const resources: ListResourcesResult['resources'] = []
         const folder = await tree.open(path, stack)
-        const options = { depth: 1, after: [], limit: MAX_LISTED, given: root.name, signal }
+        const limit = tree.limits.maxSearchEntries
+        const options = { depth: 1, after: [], limit, given: root.name, signal }
         const walk = walkTree(tree, folder, { ...options, onUnreadable: () => undefined })
         for await (const { parts, name, type, stats } of walk) {
           if (resources.length >= MAX_LISTED) break

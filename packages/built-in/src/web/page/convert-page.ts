@@ -37,14 +37,20 @@ export function convertPage(
     resourceLimits: { maxOldGenerationSizeMb: convertMb },
   })
   const { promise, resolve, reject } = Promise.withResolvers<ConvertedPage>()
-  const fail = (reason: string): void =>
-    reject(new Error(`the page cannot be converted, since ${reason}; try the format raw`))
+  const fail = (reason: string, cause?: unknown): void =>
+    reject(
+      new Error(`the page cannot be converted, since ${reason}; try the format raw`, { cause }),
+    )
   const cancel = (): void => reject(signal.reason)
   const timer = setTimeout(() => fail(`it takes more than ${convertMs} ms`), convertMs)
   signal.addEventListener('abort', cancel)
   if (signal.aborted) cancel()
   thread.on('message', resolve)
-  thread.on('error', ({ message }) => fail(message))
+  // Its message may have paths of the machine.
+  thread.on('error', (error) => {
+    const isTooLarge = Object(error).code === 'ERR_WORKER_OUT_OF_MEMORY'
+    fail(isTooLarge ? 'it needs too much memory' : 'its thread has failed', error)
+  })
   thread.on('exit', () => fail('its thread has ended'))
   return promise.finally(() => {
     clearTimeout(timer)

@@ -41,7 +41,9 @@ export function webSearch(
   const trusted = set === undefined ? [] : [base.origin]
   const fetchOnce = guardedFetch({ trusted, proxyFor, timeoutMs: fetchMs, maxBytes })
   // A provider, or a proxy before it, may repeat the request.
-  const withoutKey = (text: string): string => (key === '' ? text : text.replaceAll(key, '[key]'))
+  const inJson = JSON.stringify(key).slice(1, -1)
+  const withoutKey = (text: string): string =>
+    key === '' ? text : text.replaceAll(inJson, '[key]').replaceAll(key, '[key]')
 
   return async (search, signal) => {
     const { url, init } = provider.request(base, key, search)

@@ -27,7 +27,7 @@ describe('a login', () => {
       },
       secrets: { ID: 'host', SECRET: 'top' },
     })
-    expect(warnings).toEqual([])
+    expect(warnings).toEqual([expect.stringContaining('is taken for https://l.example')])
   })
 
   test('the issuer of the file counts, and a field that is not known is ignored', () => {
@@ -78,6 +78,7 @@ describe('a login', () => {
     expect(warnings).toEqual([
       '4:81 servers[1].auth_config: has no meaning beside "master_oauth" and is ignored',
       expect.stringContaining('master_oauth.authorization_endpoint: is not needed'),
+      expect.stringContaining('master_oauth.issuer: is missing'),
       expect.stringContaining('master_oauth.redirect_uri: is not needed'),
       expect.stringContaining('master_oauth.jwks_uri: is not needed'),
     ])

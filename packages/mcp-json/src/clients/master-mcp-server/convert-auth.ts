@@ -154,6 +154,11 @@ function issuerOf(
     return undefined
   }
   const issuer = URL.canParse(value) ? new URL(value).origin : value
+  if (memberOf(source, 'token_endpoint') !== undefined) {
+    const message = `is missing, and is taken for ${issuer}, where the endpoint is`
+    const remedy = 'Write the issuer that the authorization server publishes, if it is another one.'
+    faults.tolerate(endpoint.node.offset, fieldPath(source.path, 'issuer'), message, remedy)
+  }
   return { node: nodeOf('string', endpoint.node, issuer), path: endpoint.path }
 }
 

@@ -108,7 +108,9 @@ export class Draft {
 
   /** The fields as a text that is the same for equal fields, without some of them. */
   textWithout(...names: readonly string[]): string {
-    const others = [...this.#properties].filter(([name]) => !names.includes(name))
+    const others = [...this.#properties]
+      .filter(([name]) => !names.includes(name))
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
     return JSON.stringify(others.map(([name, value]) => [name, getNodeValue(value) as unknown]))
   }
 

@@ -199,7 +199,10 @@ export function completeLogin(
 }
 
 /** Asks for refresh tokens too, where the authorization server has a scope for them. */
-function withOfflineAccess(scope: string, metadata: AuthorizationServer['metadata']): string {
+export function withOfflineAccess(
+  scope: string,
+  metadata: AuthorizationServer['metadata'],
+): string {
   const scopes = scope.split(' ')
   const isOffered = metadata?.scopes_supported?.includes('offline_access') === true
   return isOffered && !scopes.includes('offline_access') ? `${scope} offline_access` : scope

@@ -116,7 +116,8 @@ export function addConnectionRoutes(
         tags,
         operationId: 'endConnection',
         summary: 'End one of your logins at an MCP server',
-        description: 'Its tokens are removed here, and revoked at the authorization server.',
+        description:
+          'Its tokens are removed here, and revoked at the authorization server, where it takes that.',
         params: LoginOf,
         response: { 204: z.null().describe('It is over.'), ...faults(400, 404, 503) },
       },

@@ -56,8 +56,10 @@ export function addTokenRoutes(api: Api, bus: Pick<Bus, 'call'>): void {
         },
       },
     },
-    async ({ params, envelope }) =>
-      bus.call(describeServerLogin, {}, params, { envelope, timeoutMs: END_LIMIT_MS }),
+    async ({ params, envelope, principal }) => {
+      needUser(principal)
+      return bus.call(describeServerLogin, {}, params, { envelope, timeoutMs: END_LIMIT_MS })
+    },
   )
 
   api.put(
