@@ -76,7 +76,7 @@ beforeAll(async () => {
   const { port } = provider.address() as AddressInfo
   origin = `http://127.0.0.1:${port}`
   const search = { provider: 'searxng', url: origin }
-  const stub = (name: string): object => {
+  const providerAt = (name: string): object => {
     const baseUrl = `${origin}/${name}/v1`
     return { type: 'openai-compatible', baseUrl, models: { a: {}, b: {} } }
   }
@@ -88,7 +88,11 @@ beforeAll(async () => {
   await symlink(folder.path, join(documents, 'out'))
   const models = join(folder.path, 'llm.json')
   const policy = join(folder.path, 'policy.json')
-  const providers = { one: stub('one'), two: stub('two'), hanging: stub('hanging') }
+  const providers = {
+    one: providerAt('one'),
+    two: providerAt('two'),
+    hanging: providerAt('hanging'),
+  }
   await writeFile(models, JSON.stringify({ fallback: ['demo'], providers }))
   const rules = [
     { effect: 'deny', server: 'llm', tool: 'llm_list_models' },

@@ -1,4 +1,5 @@
 import type { BroughtTokens, LoginDescription } from '@mcp-host/client'
+import { isLoopback } from '@mcp-host/service'
 import {
   allowInsecureRequests,
   Configuration,
@@ -39,7 +40,7 @@ export async function authorizeDevice(
     device_authorization_endpoint: deviceAuthorizationEndpoint,
   }
   const config = new Configuration(metadata, clientId, undefined, None())
-  if (isLoopback(tokenEndpoint)) allowInsecureRequests(config)
+  if (isLocal(tokenEndpoint)) allowInsecureRequests(config)
   const { scope, resource } = described
   const target = {
     ...(scope === undefined ? {} : { scope }),
@@ -72,7 +73,7 @@ async function register(issuer: string, endpoint: string | undefined): Promise<s
       `${issuer} registers no clients by itself: register one there, and set its "clientId" in mcp.json`,
     )
   }
-  if (!endpoint.startsWith('https:') && !isLoopback(endpoint)) {
+  if (!endpoint.startsWith('https:') && !isLocal(endpoint)) {
     throw new CommandError(`${issuer} registers clients without TLS, at ${endpoint}`)
   }
   const response = await fetch(endpoint, {
@@ -95,9 +96,10 @@ async function register(issuer: string, endpoint: string | undefined): Promise<s
 
 const Registered = z.object({ client_id: z.string() })
 
-function isLoopback(address: string): boolean {
+/** Whether a request stays on this machine, so that it needs no TLS. */
+function isLocal(address: string): boolean {
   const { protocol, hostname } = new URL(address)
-  return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return protocol === 'http:' && isLoopback(hostname)
 }
 
 function reasonOf(error: unknown): string {

@@ -76,7 +76,11 @@ export { Sandbox } from './sandbox/sandbox.ts'
 export type { ServerLogMessage } from './requests/server-inbox.ts'
 export { isProcess, type ServerConfig } from './endpoints/index.ts'
 export type { InProcessServerConfig } from './endpoints/in-process.ts'
-export type { BuiltInServerConfig, ServeBuiltIn } from './endpoints/serve-built-in.ts'
+export type {
+  BuiltInServerConfig,
+  ServeBuiltIn,
+  WebSearchConfig,
+} from './endpoints/serve-built-in.ts'
 export type { RemoteInstance, RemoteServerConfig } from './endpoints/remote.ts'
 export type { StdioInstance, StdioServerConfig } from './endpoints/stdio.ts'
 export { differInInstances } from './pool/instances-of.ts'

@@ -1,13 +1,15 @@
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 
+import { OperationGate } from '../operation-gate.ts'
 import { openPages } from './fetch/open-page.ts'
-import { Slots } from './fetch/slots.ts'
 import { webSearch } from './search/web-search.ts'
 import { FetchArguments, FetchedPage, fetchPage } from './web-fetch.ts'
 import { DEFAULT_LIMITS, type WebOptions } from './web-options.ts'
 
 const MAX_QUERY_LENGTH = 400
+/** The limit for the requests that wait; more are refused. */
+const MAX_WAITING = 64
 const MAX_RESULTS = 20
 const DEFAULT_RESULTS = 5
 
@@ -25,7 +27,7 @@ const SearchResults = z.object({
   results: z.array(z.object({ title: z.string(), url: z.string(), snippet: z.string() })),
 })
 
-/** Hosts may repeat the tools, and know that strangers write what they return. */
+/** A host may repeat a call, and a model must not trust what strangers have written. */
 const ANNOTATIONS = { readOnlyHint: true, openWorldHint: true }
 
 /** An MCP server that reads web pages, and searches the web where a provider is set. */
@@ -35,8 +37,8 @@ export function createWebServer(
 ): McpServer {
   const limits = { ...DEFAULT_LIMITS, ...changed }
   const openPage = openPages({ allowedOrigins, proxyFor, limits })
-  const slots = new Slots(limits.maxFetches)
-  const conversions = new Slots(limits.maxConversions)
+  const fetches = new OperationGate(limits.maxFetches, MAX_WAITING)
+  const conversions = new OperationGate(limits.maxConversions, MAX_WAITING)
   const server = new McpServer({ name: 'web', version })
 
   server.registerTool(
@@ -50,7 +52,8 @@ export function createWebServer(
       annotations: ANNOTATIONS,
     },
     async (args, { mcpReq: { signal } }) => {
-      const page = await slots.run(() => fetchPage({ openPage, limits, conversions }, args, signal))
+      const deps = { openPage, limits, conversions }
+      const page = await fetches.run(signal, () => fetchPage(deps, args, signal))
       return resultOf(describePage(page), page)
     },
   )
@@ -67,7 +70,7 @@ export function createWebServer(
       annotations: ANNOTATIONS,
     },
     async (args, { mcpReq: { signal } }) => {
-      const results = await slots.run(() => find(args, signal))
+      const results = await fetches.run(signal, () => find(args, signal))
       const lines = results.map(({ title, url, snippet }) => `${title}\n${url}\n${snippet}`.trim())
       return resultOf(lines.length === 0 ? 'no results' : lines.join('\n\n'), { results })
     },

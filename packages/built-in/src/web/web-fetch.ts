@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
+import type { OperationGate } from '../operation-gate.ts'
 import { decodePage } from './fetch/decode-page.ts'
 import { essenceOf, pageKind } from './fetch/media-type.ts'
 import type { OpenPage } from './fetch/open-page.ts'
 import { readBody } from './fetch/read-body.ts'
-import type { Slots } from './fetch/slots.ts'
 import { convertPage } from './page/convert-page.ts'
 import type { WebLimits } from './web-options.ts'
 
@@ -45,7 +45,7 @@ export const FetchedPage = z.object({
 interface WebFetchDeps {
   readonly openPage: OpenPage
   readonly limits: WebLimits
-  readonly conversions: Slots
+  readonly conversions: OperationGate
 }
 
 /** Fetches a page and converts it to text. */
@@ -62,7 +62,7 @@ export async function fetchPage(
   const source = decodePage(bytes, contentType)
   const isConverted = kind === 'html' && format !== 'raw'
   const { title, text } = isConverted
-    ? await conversions.run(() =>
+    ? await conversions.run(signal, () =>
         convertPage({ html: source, url: url.href, format }, limits, signal),
       )
     : { title: '', text: source }

@@ -1,14 +1,14 @@
+import type { WebSearchConfig } from '@mcp-host/upstream'
 import type { ProxyFor } from '@mcp-host/upstream/proxy'
 
 import type { FetchLimits } from './fetch/open-page.ts'
 import type { ConvertLimits } from './page/convert-page.ts'
-import type { SearchOptions } from './search/search-options.ts'
 
 export interface WebOptions {
   /** Origins that may have an internal address, and no TLS if they say so, such as `http://wiki.internal:8080`. */
   readonly allowedOrigins?: readonly string[]
   /** The tool `web_search` exists only with a provider. */
-  readonly search?: SearchOptions
+  readonly search?: WebSearchConfig
   readonly proxyFor?: ProxyFor
   readonly limits?: Partial<WebLimits>
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { WebSearchConfig } from '@mcp-host/upstream'
 import { text as textOfBody } from 'node:stream/consumers'
 import { textOf } from '@mcp-host/mcp-testkit'
 import type { CallToolResult } from '@modelcontextprotocol/client'
@@ -6,7 +7,6 @@ import { describe, expect, test } from 'vitest'
 
 import { openSite, openWeb } from './__fixtures__/open-web.ts'
 import { createWebServer } from './index.ts'
-import type { SearchOptions } from './search/search-options.ts'
 
 const KEY = 'canary-key-9f8e7d'
 
@@ -20,9 +20,9 @@ interface Answer {
   readonly body: string
 }
 
-/** Searches at a stub of a provider. */
+/** Searches at a local server that answers as a provider does. */
 async function searchAt(
-  options: Omit<SearchOptions, 'url'>,
+  options: Omit<WebSearchConfig, 'url'>,
   answer: () => Answer,
   args: object = {},
 ): Promise<{ result: CallToolResult; asked: Asked[] }> {

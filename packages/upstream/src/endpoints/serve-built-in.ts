@@ -20,7 +20,7 @@ export interface WebSearchConfig {
   readonly provider: 'brave' | 'tavily' | 'searxng'
   /** Of Brave and Tavily. */
   readonly key?: string
-  /** The address of the SearXNG, which may be internal. */
+  /** The address of the SearXNG, which may be internal; for the others, one in the place of their own. */
   readonly url?: string
 }
 

@@ -99,8 +99,8 @@ export class Models {
   }
 
   /**
-   * The model for one reply. Who names one gets no other in its place; hints of a server, the strongest first, choose
-   * among those of the settings, so that a server cannot make an answer dear.
+   * The model for one reply. A request that names a model gets no other one. Hints of a server, the strongest first, choose
+   * among the default models and those of the settings, so that a server cannot choose any model that a provider sells.
    */
   oneOf({ model, modelPreferences }: Pick<SampleRequest, 'model' | 'modelPreferences'>): Model {
     if (model !== undefined) return this.alone(model)

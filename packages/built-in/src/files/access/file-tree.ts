@@ -10,7 +10,7 @@ import {
   type FilesOptions,
   type FilesRoot,
 } from './files-options.ts'
-import { OperationGate } from './operation-gate.ts'
+import { OperationGate } from '../../operation-gate.ts'
 import { parsePath, type RootedPath } from './parse-path.ts'
 import type { Place } from './place.ts'
 

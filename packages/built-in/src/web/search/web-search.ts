@@ -1,16 +1,16 @@
 import { isObject, ownValue } from '@mcp-host/json'
+import type { WebSearchConfig } from '@mcp-host/upstream'
 import { guardedFetch, type ProxyFor } from '@mcp-host/upstream/proxy'
 
 import type { FetchLimits } from '../fetch/open-page.ts'
 import { brave } from './brave.ts'
 import type { Provider, SearchResult } from './provider.ts'
-import type { SearchOptions } from './search-options.ts'
 import { searxng } from './searxng.ts'
 import { tavily } from './tavily.ts'
 
-const PROVIDERS = { brave, tavily, searxng } satisfies Record<SearchOptions['provider'], Provider>
+const PROVIDERS = { brave, tavily, searxng } satisfies Record<WebSearchConfig['provider'], Provider>
 
-/** The limit for what a provider says about an error. */
+/** The limit for the reason of an error of a provider, in characters. */
 const MAX_REASON_LENGTH = 300
 
 interface WebSearchDeps {
@@ -27,7 +27,7 @@ export type WebSearch = (search: SearchQuery, signal: AbortSignal) => Promise<Se
 
 /** A search by the configured provider. Its key is in no result and no error. */
 export function webSearch(
-  { provider: name, key = '', url: set }: SearchOptions,
+  { provider: name, key = '', url: set }: WebSearchConfig,
   { proxyFor, limits: { maxBytes, fetchMs } }: WebSearchDeps,
 ): WebSearch {
   const provider = ownValue(PROVIDERS, name)
